@@ -1,0 +1,51 @@
+"""Find out where an LLM memory system loses information: the MemFail benchmark (arXiv 2605.26667) as pytest items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_memfail.core import (
+    Conversation,
+    Evidence,
+    Judge,
+    Listing,
+    Memory,
+    MemorySystem,
+    Message,
+    Question,
+    Reply,
+    StageResult,
+    SystemContext,
+    Task,
+    TestTaker,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    __version__: str
+
+__all__ = [
+    "Conversation",
+    "Evidence",
+    "Judge",
+    "Listing",
+    "Memory",
+    "MemorySystem",
+    "Message",
+    "Question",
+    "Reply",
+    "StageResult",
+    "SystemContext",
+    "Task",
+    "TestTaker",
+    "Verdict",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        from pytest_memfail._version import __version__
+
+        return __version__
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,71 @@
+"""What can go wrong, as one tree.
+
+MemfailError
+├── UsageError                 bad input of the user: one line, exit code 4
+│   ├── UnknownNameError       a system, task or judge nobody knows
+│   └── RowError               a row of a data set: file, line, field, what was expected
+├── MemorySystemError          the system under test failed: the item is an error, never a verdict
+│   ├── WrongTypeError         a method returned something else than it should
+│   └── TruncatedListingError  get_all_memories() does not list what is stored
+└── JudgeError                 the judge failed: the item is an error, never a verdict
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class MemfailError(Exception):
+    """The base of all errors raised here; its message is one line."""
+
+
+class UsageError(MemfailError):
+    """Input that cannot be used: says what was got, what is expected, what to do."""
+
+
+class UnknownNameError(UsageError):
+    """A name that is not known, with the closest one that is."""
+
+    def __init__(self, what: str, got: str, known: Iterable[str], hint: str = "") -> None:
+        names = sorted(known)
+        close = get_close_matches(got, names, 1, cutoff=0.5)
+        guess = f"; did you mean {close[0]!r}?" if close else ""
+        more = f" ({hint})" if hint else ""
+        super().__init__(f"unknown {what} {got!r}{guess} Known: {', '.join(names) or 'none'}{more}")
+        self.got = got
+        self.known = tuple(names)
+
+
+class RowError(UsageError):
+    """A fault of a row, before anything is stored."""
+
+    def __init__(self, file: str, line: int, field: str, problem: str) -> None:
+        super().__init__(f"{file}:{line}: {field}: {problem}")
+        self.file, self.line, self.field, self.problem = file, line, field, problem
+
+
+class MemorySystemError(MemfailError):
+    """The memory system under test failed."""
+
+
+class WrongTypeError(MemorySystemError):
+    """A method of the memory system returned a value of the wrong type."""
+
+
+class TruncatedListingError(MemorySystemError):
+    """`get_all_memories()` leaves out entries that the system holds."""
+
+
+class JudgeError(MemfailError):
+    """The judge failed; no verdict may be made of it."""
+
+
+def one_line(text: object, limit: int = 300) -> str:
+    """The text on one line, cut to the limit.
+
+    >>> one_line("a\\n  b")
+    'a b'
+    """
+    line = " ".join(str(text).split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

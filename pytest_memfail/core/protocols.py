@@ -1,0 +1,116 @@
+"""What can be plugged in: memory systems, judges and test-takers, as structural protocols.
+
+Nothing here is inherited from. Every method may be sync or `async`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from pytest_memfail.core.model import Conversation, Evidence, Listing, Memory, Question, Reply
+from pytest_memfail.core.verdict import StageResult
+
+
+@runtime_checkable
+class MemorySystem(Protocol):
+    """What is under test (paper, section 3.3). Nothing else is required.
+
+    Returned memories may be strings, mappings (`text`, `memory` or `content`; optional `id`, `score`, `timestamp` or
+    `created_at`, `metadata`) or objects with such attributes; in any order for the listing, best first for retrieval;
+    fewer or more than k.
+
+    What else a system may offer is found by the presence of the attribute:
+
+    `flush()`
+        called after the last conversation before questions are asked.
+    `close()`
+        called when its last question is answered.
+    `snapshot(path)`, `restore(path)`
+        write the whole store into a directory, and read it back.
+    `extracted_since(conversation)`
+        what this conversation added.
+    `concurrent_reads`, `concurrent_writes`: int
+        how many calls at once are safe; reads default to 8 for async systems and 1 for sync ones, writes to 1.
+        A sync system with `concurrent_reads` 1 is created, filled, asked and closed on one and the same thread.
+    `concurrent_stores`: int
+        how many stores of this kind may be open at once in one process; default 2, so that the next one is filled
+        while this one is asked. 1 for systems with process-wide state.
+    `unlimited_k`: bool
+        True if what is retrieved must not be cut to k (a full-context baseline).
+    `describe() -> Mapping[str, str]`
+        version, internal model, embedding model: goes into the record's header.
+    """
+
+    def store_conversation(self, conversation: Conversation) -> Any:
+        """Store one conversation; the return value is ignored."""
+
+    def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> Any:
+        """The at most k memories most relevant to the query; `conversation` is the (empty) one it is asked in."""
+
+    def get_all_memories(self) -> Any:
+        """Every memory held, not a page of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemContext:
+    """What a factory is told. Never gold, evidence or the name of the task."""
+
+    run_id: str
+    store_id: str
+    """Unique within a run; also a valid collection, table or user name (`[A-Za-z0-9_.-]+`)."""
+    path: Path
+    """A private, empty directory: unique per store and process."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The user's own settings (`--memfail-system-option key=value`)."""
+    clock: Callable[[], datetime] | None = None
+    """Gives the time of the conversation being stored, for systems that stamp memories with the current time."""
+
+    def render(self, conversation: Conversation) -> str:
+        """The conversation as text with each message's role and time: for systems without a time input."""
+        lines = []
+        for message in conversation.messages:
+            when = message.timestamp or conversation.timestamp
+            stamp = f"[{when:%Y-%m-%d %H:%M}] " if when else ""
+            lines.append(f"{stamp}{message.role}: {message.content}")
+        return "\n".join(lines)
+
+
+SystemFactory: TypeAlias = Callable[..., Any]
+"""`factory(context) -> MemorySystem`, called once per store; without parameters it also serves."""
+
+
+class Judge(Protocol):
+    """Decides the stages of one fact. Each method may be sync or `async`.
+
+    `inline: bool = True` (optional) says that the methods compute and never wait, so they need no thread of their own.
+    Whatever a method raises makes the question an error, never a verdict.
+    """
+
+    def storage(self, evidence: Evidence, store: Listing) -> StageResult | Awaitable[StageResult]:
+        """Is the fact in the store at all (permissive)?"""
+
+    def summary(self, evidence: Evidence, store: Listing) -> StageResult | Awaitable[StageResult]:
+        """Does the store keep what a right answer needs (faithful)?"""
+
+    def retrieval(
+        self, evidence: Evidence, question: Question, shown: Sequence[Memory]
+    ) -> StageResult | Awaitable[StageResult]:
+        """Can the fact be recovered from the memories shown?"""
+
+    def answer(
+        self, question: Question, evidence: Sequence[Evidence], reply: Reply | None
+    ) -> StageResult | Awaitable[StageResult]:
+        """Did the reply use the facts rightly? `ungraded` where there is no reply or no means to tell."""
+
+
+class TestTaker(Protocol):
+    """The model that answers from the retrieved memories."""
+
+    __test__: bool = False  # not a test class, whatever its name
+
+    def answer(self, question: Question, shown: Sequence[Memory]) -> Reply | Awaitable[Reply]:
+        """Answer the question from the memories shown."""

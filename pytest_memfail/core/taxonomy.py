@@ -1,0 +1,59 @@
+"""The verdicts, their order and what each means (paper, appendix D.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+NOT_STORED: Final = "not_stored"
+SUMMARY_ERROR: Final = "summary_error"
+NOT_RETRIEVED: Final = "not_retrieved"
+REASONING_ERROR: Final = "reasoning_error"
+CORRECT: Final = "correct"
+UNGRADED: Final = "ungraded"
+ERROR: Final = "error"
+
+FAILURES: Final = (NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED, REASONING_ERROR)
+"""Failure verdicts, worst first: a question with several facts takes the worst."""
+
+MEMORY_FAILURES: Final = FAILURES[:3]
+"""The failures of the memory system; a reasoning error is the model's."""
+
+GRADED: Final = (CORRECT, *FAILURES)
+VERDICTS: Final = (CORRECT, *FAILURES, UNGRADED, ERROR)
+
+STAGES: Final = ("storage", "summary", "retrieval", "answer")
+
+STAGE_FAILURE: Final[Mapping[str, str]] = MappingProxyType(dict(zip(STAGES, FAILURES, strict=True)))
+"""The verdict of a fact whose first failed stage is this one."""
+
+MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        NOT_STORED: "an expected fact is nowhere in the store",
+        SUMMARY_ERROR: "the fact is stored, but what a right answer needs was dropped, generalised or garbled",
+        NOT_RETRIEVED: "faithfully stored, but not recoverable from the memories retrieved",
+        REASONING_ERROR: "stored, faithful and retrieved, and the answer is still wrong",
+        CORRECT: "every expected fact was stored, faithful, retrieved and used",
+        UNGRADED: "a needed stage had no judge; counted neither right nor wrong",
+        ERROR: "the memory system, the judge or the network failed; counted neither right nor wrong",
+    }
+)
+
+LETTERS: Final[Mapping[str, str]] = MappingProxyType(
+    {NOT_STORED: "T", SUMMARY_ERROR: "S", NOT_RETRIEVED: "R", REASONING_ERROR: "A", UNGRADED: "u", CORRECT: "."}
+)
+"""One letter for the progress line: sTored, Summary, Retrieved, Answer."""
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """The worst failure among the verdicts; else `ungraded` if any is; else `correct`.
+
+    >>> worst(["correct", "not_retrieved", "summary_error"])
+    'summary_error'
+    """
+    found = set(verdicts)
+    for verdict in (*FAILURES, UNGRADED):
+        if verdict in found:
+            return verdict
+    return CORRECT

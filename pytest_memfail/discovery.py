@@ -1,0 +1,92 @@
+"""From a name to a system, judge or task: a hook, an entry point, a built-in, or `module:attribute`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from pytest_memfail.core import UnknownNameError, UsageError, one_line
+
+
+def find(
+    what: str,
+    name: str,
+    *,
+    option: str,
+    group: str,
+    built_in: Mapping[str, Callable[[], Any]],
+    hook: Callable[[], Any] = lambda: None,
+    hook_name: str = "",
+    rootdir: Path | None = None,
+) -> Any:
+    """What goes by the name: what the hook gives, else an entry point of the group, else a built-in, else an import.
+
+    Raises `UsageError` naming the option, with the valid names and the closest one.
+    """
+    if (found := hook()) is not None:
+        return found
+    offered = {point.name: point for point in entry_points(group=group)}
+    if name in offered:
+        return _load(offered[name], what)
+    if name in built_in:
+        return built_in[name]()
+    if ":" in name:
+        return import_object(name, option, rootdir)
+    raise UnknownNameError(
+        what, name, [*built_in, *offered], f"or module:attribute, an entry point of {group}, or the hook {hook_name}"
+    )
+
+
+def load_all(group: str) -> Iterable[tuple[str, Any]]:
+    """Every entry point of a group, with its name.
+
+    Raises `UsageError` naming one that fails.
+    """
+    for point in entry_points(group=group):
+        yield point.name, _load(point, "entry point")
+
+
+def import_object(name: str, option: str, rootdir: Path | None = None) -> Any:
+    """What `module:attribute` (or `module:attribute.attribute`) names; modules of the rootdir are found too.
+
+    Raises `UsageError` if there is no such module or attribute, or the import fails.
+    """
+    module_name, _, path = name.partition(":")
+    if not module_name or not path:
+        raise UsageError(f"{option}: got {name!r}, expected module:attribute")
+    if rootdir is not None and str(rootdir) not in sys.path:
+        # the memory system's own repository is tested, installed or not
+        sys.path.insert(0, str(rootdir))
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name and (module_name == error.name or module_name.startswith(f"{error.name}.")):
+            raise UsageError(
+                f"{option}: no module named {error.name!r} (from {name!r}); install it, or run in its repository"
+            ) from None
+        raise UsageError(f"{option}: importing {module_name!r} failed: {one_line(error)}") from error
+    except Exception as error:
+        raise UsageError(
+            f"{option}: importing {module_name!r} failed: {type(error).__name__}: {one_line(error)}"
+        ) from error
+    for part in path.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise UnknownNameError(
+                f"attribute of {module_name} for {option}", part, [n for n in vars(found) if not n.startswith("_")]
+            ) from None
+    return found
+
+
+def _load(point: EntryPoint, what: str) -> Any:
+    try:
+        return point.load()
+    except Exception as error:
+        raise UsageError(
+            f"the {what} {point.name!r} ({point.group}: {point.value}) cannot be loaded: {type(error).__name__}: {one_line(error)}"
+        ) from error

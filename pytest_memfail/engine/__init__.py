@@ -1,0 +1,9 @@
+"""Runs store plans: fill, ask ahead, judge. Knows no test runner; systems and judges are handed to it."""
+
+from __future__ import annotations
+
+from pytest_memfail.engine.current import CURRENT, Captured
+from pytest_memfail.engine.engine import Engine, Journal
+from pytest_memfail.engine.store import Ask, Result, StoreJob, StoreReport, StoreRun
+
+__all__ = ["CURRENT", "Ask", "Captured", "Engine", "Journal", "Result", "StoreJob", "StoreReport", "StoreRun"]

@@ -1,0 +1,153 @@
+"""Calling a memory system: sync methods on its own threads, async ones on the one long-lived loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import queue
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor, Future
+from typing import Any, TypeVar
+
+from pytest_memfail.core import MemfailError, MemorySystemError, one_line
+
+T = TypeVar("T")
+
+
+class DaemonPool(Executor):
+    """At most n daemon threads.
+
+    The standard pool's threads are joined when the process ends, so that one hung call of a system would keep it alive.
+    """
+
+    def __init__(self, threads: int, name: str) -> None:
+        self.limit = threads
+        self._name = name
+        self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
+        self._threads = 0
+        self._idle = threading.Semaphore(0)
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Run the call on the next free thread."""
+        future: Future[T] = Future()
+        self._jobs.put((future, lambda: fn(*args, **kwargs)))
+        if not self._idle.acquire(blocking=False) and self._threads < self.limit:
+            self._threads += 1
+            threading.Thread(target=self._work, daemon=True, name=f"{self._name}-{self._threads}").start()
+        return future
+
+    def stop(self) -> None:
+        """Let the idle threads end; does not wait for a hung one."""
+        for _ in range(self._threads):
+            self._jobs.put(None)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            future, call = job
+            if future.set_running_or_notify_cancel():
+                try:
+                    result = call()
+                except BaseException as error:
+                    future.set_exception(error)
+                else:
+                    future.set_result(result)
+            del job, future, call
+            self._idle.release()
+
+
+class Lane:
+    """The calls of one memory system.
+
+    A sync system whose reads are not declared concurrent runs on a single thread from its creation to its close, which is
+    what thread-bound resources (a default SQLite connection) need.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._pool = DaemonPool(1, f"memfail-{name}")
+        self.reads = 1
+        self.writes = 1
+        self._read_slots = asyncio.Semaphore(1)
+
+    def widen(self, reads: int, writes: int) -> None:
+        """Allow this many reads and writes at once."""
+        self.reads, self.writes = reads, writes
+        self._pool.limit = max(reads, writes)
+        self._read_slots = asyncio.Semaphore(reads)
+
+    async def call(self, method: str, fn: Callable[..., Any], *args: Any) -> Any:
+        """Call it, awaiting what it returns if that is awaitable.
+
+        Raises `MemorySystemError` naming the method for whatever it raises, with that as the cause; a test runner's own
+        outcomes (a skip) pass through.
+        """
+        try:
+            if is_async(fn):
+                return await fn(*args)
+            context = contextvars.copy_context()
+            result = await asyncio.wrap_future(self._pool.submit(context.run, _guarded, fn, *args))
+            return await result if inspect.isawaitable(result) else result
+        except (asyncio.CancelledError, MemfailError):
+            raise
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
+            raise MemorySystemError(f"{method}() raised {type(error).__name__}: {one_line(error)}") from error
+
+    async def read(self, method: str, fn: Callable[..., Any], *args: Any) -> tuple[Any, float]:
+        """`call`, with no more at once than the system's reads allow; also the seconds that the system itself took."""
+        timed = _Timed(fn)
+        async with self._read_slots:
+            result = await self.call(method, timed.run_async if is_async(fn) else timed.run, *args)
+        return result, timed.seconds
+
+    def stop(self) -> None:
+        """End its threads."""
+        self._pool.stop()
+
+
+class _Timed:
+    """Measures where the call runs, so that waiting for a thread or for the loop does not count."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self._fn = fn
+        self.seconds = 0.0
+
+    def run(self, *args: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            result = self._fn(*args)
+        finally:
+            self.seconds = time.perf_counter() - began
+        return self._rest(result) if inspect.isawaitable(result) else result
+
+    async def run_async(self, *args: Any) -> Any:
+        return await self._rest(self._fn(*args))
+
+    async def _rest(self, awaitable: Awaitable[Any]) -> Any:
+        began = time.perf_counter()
+        try:
+            return await awaitable
+        finally:
+            self.seconds += time.perf_counter() - began
+
+
+class _Exited(Exception):
+    """Carries an exit request out of a thread: raised as itself it would end the event loop."""
+
+
+def _guarded(fn: Callable[..., T], *args: Any) -> T:
+    try:
+        return fn(*args)
+    except (SystemExit, KeyboardInterrupt) as error:
+        raise _Exited(f"{type(error).__name__}({error})") from error
+
+
+def is_async(fn: object) -> bool:
+    """Whether calling it gives a coroutine, as far as can be told without calling it."""
+    return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None))  # noqa: B004
+
+
+async def settle(value: T | Awaitable[T]) -> T:
+    """The value, awaited if it is awaitable."""
+    return await value if inspect.isawaitable(value) else value

@@ -1,0 +1,155 @@
+"""One background event loop for all stores of a process."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol, TypeVar
+
+from pytest_memfail.core import Judge, TestTaker
+from pytest_memfail.engine.calls import DaemonPool
+from pytest_memfail.engine.store import StoreJob, StoreRun
+
+T = TypeVar("T")
+
+POLL_SECONDS: Final = 0.5
+"""A plain wait cannot be interrupted by Ctrl-C on Windows, and would hang on a dead loop."""
+
+
+class Journal(Protocol):
+    """Told what begins and ends, so that after the death of the process its cause can be named."""
+
+    def fill_started(self, store: str) -> None: ...
+    def fill_ended(self, store: str) -> None: ...
+    def question_started(self, key: str) -> None: ...
+    def question_ended(self, key: str) -> None: ...
+
+
+class NoJournal:
+    """Writes nothing."""
+
+    def fill_started(self, store: str) -> None: ...
+    def fill_ended(self, store: str) -> None: ...
+    def question_started(self, key: str) -> None: ...
+    def question_ended(self, key: str) -> None: ...
+
+
+def _ignore(*_: object) -> None:
+    """Show no progress."""
+
+
+class Engine:
+    """Runs store plans on a daemon thread; the caller waits for results one by one."""
+
+    def __init__(
+        self,
+        *,
+        judge: Judge,
+        test_taker: TestTaker | None = None,
+        concurrency: int = 32,
+        count_tokens: Callable[[Sequence[str]], int] | None = None,
+        journal: Journal | None = None,
+        on_progress: Callable[[str, int, int], None] | None = None,
+    ) -> None:
+        self.judge = judge
+        self.test_taker = test_taker
+        self.count_tokens = count_tokens
+        self.journal: Journal = journal or NoJournal()
+        self.on_progress = on_progress or _ignore
+        self.window = max(64, 4 * concurrency)
+        """How many questions of a store may be answered before anybody waits for them."""
+        self.pool = DaemonPool(concurrency, "memfail-judge")
+        self.running: set[asyncio.Task[None]] = set()
+        self._finishing: set[asyncio.Task[None]] = set()
+        self._stores: list[StoreRun] = []
+        self._closed = False
+        self._loop = asyncio.new_event_loop()
+        self.slots = asyncio.Semaphore(concurrency)
+        self._thread = threading.Thread(target=self._main, name="memfail-loop", daemon=True)
+        self._thread.start()
+
+    def begin(self, job: StoreJob) -> StoreRun:
+        """Start to fill a store and to ask its questions."""
+        run = StoreRun(self, job)
+        self._stores.append(run)
+        self.call_soon(run.start)
+        return run
+
+    def wait(self, future: concurrent.futures.Future[T]) -> T:
+        """Wait interruptibly.
+
+        Raises what the future holds, or `RuntimeError` if the loop died.
+        """
+        while True:
+            try:
+                return future.result(timeout=POLL_SECONDS)
+            except concurrent.futures.TimeoutError:
+                if future.done():  # what was run timed out, not the wait
+                    return future.result()
+                if not self._thread.is_alive():
+                    raise RuntimeError("the background loop died") from None
+
+    def cancel(self, grace: float = 2.0) -> None:
+        """Drop what waits, cancel what runs, and wait for it: fixtures' finalisers may come next.
+
+        A system's own sync calls cannot be interrupted; after `grace` seconds they are left behind.
+        """
+        if self._closed:
+            return
+        self.call_soon(self._cancel)
+        end = time.monotonic() + grace
+        while self.running and time.monotonic() < end:
+            time.sleep(0.01)
+
+    def close(self, grace: float = 5.0) -> None:
+        """Stop everything; the engine cannot be used again."""
+        if self._closed:
+            return
+        self._closed = True
+        self._loop.call_soon_threadsafe(self._shutdown)
+        self._thread.join(grace)
+
+    def call_soon(self, fn: Callable[..., Any], *args: Any) -> None:
+        """Run it on the loop."""
+        if not self._closed:
+            self._loop.call_soon_threadsafe(fn, *args)
+
+    # -- on the loop -------------------------------------------------------------------------------------------------
+
+    async def idle(self) -> None:
+        """Return when no question is in flight."""
+        while self.running:
+            await asyncio.wait(self.running)
+
+    def finishing(self, task: asyncio.Task[None]) -> None:
+        """Keep a reference to it: the loop itself keeps none."""
+        self._finishing.add(task)
+        task.add_done_callback(self._finishing.discard)
+
+    def _main(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()
+
+    def _cancel(self) -> None:
+        for store in self._stores:
+            store.cancel()
+
+    def _shutdown(self) -> None:
+        self._cancel()
+
+        async def end() -> None:
+            tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+            for task in tasks:
+                task.cancel()
+            if tasks:
+                await asyncio.wait(tasks, timeout=3)
+            self.pool.stop()
+            self._loop.stop()
+
+        self.finishing(self._loop.create_task(end()))

@@ -1,0 +1,98 @@
+"""Staged judging: stop at the first failed stage, and judge each (fact, store) only once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from typing import Any
+
+from pytest_memfail.core import (
+    CORRECT,
+    UNREACHED,
+    Evidence,
+    Judge,
+    JudgeError,
+    Listing,
+    MemfailError,
+    Memory,
+    Question,
+    Reply,
+    StageResult,
+    Verdict,
+    fact_verdict,
+    one_line,
+    question_verdict,
+)
+from pytest_memfail.engine.calls import is_async, settle
+
+
+class Grader:
+    """One judge over the listings of one store."""
+
+    def __init__(self, judge: Judge, pool: Executor) -> None:
+        self._judge = judge
+        self._pool = pool
+        self._inline = bool(getattr(judge, "inline", False))
+        self._stored: dict[tuple[str, int], asyncio.Task[tuple[StageResult, StageResult]]] = {}
+
+    async def grade(
+        self,
+        question: Question,
+        evidence: Sequence[Evidence],
+        listing: Listing,
+        shown: Sequence[Memory],
+        reply: Reply | None,
+    ) -> Verdict:
+        """The verdict on one question.
+
+        Raises `JudgeError` for whatever the judge raises: a broken judge makes an error, never a verdict.
+        """
+        facts = []
+        for fact in evidence:
+            storage, summary = await self._stored_once(fact, listing)
+            retrieval = UNREACHED
+            if storage.outcome == summary.outcome == "passed":
+                retrieval = await self._ask("retrieval", fact, question, shown)
+            facts.append(fact_verdict(fact.id, storage, summary, retrieval))
+        held = all(fact.name == CORRECT for fact in facts)
+        answer, credited = UNREACHED, None
+        if held or (reply is not None and question.answer_format == "letter"):
+            answer = await self._ask("answer", question, evidence, reply)
+            if question.answer_format == "letter" and answer.outcome in ("passed", "failed"):
+                credited = answer.outcome == "passed"
+        return question_verdict(facts, answer, misleading=question.kind == "misleading", credited=credited)
+
+    async def _stored_once(self, fact: Evidence, listing: Listing) -> tuple[StageResult, StageResult]:
+        key = (fact.id, id(listing))
+        task = self._stored.get(key)
+        if task is None:
+            # a task of its own: the question that happens to come first may be cancelled, the others still need it
+            task = self._stored[key] = asyncio.get_running_loop().create_task(self._storage_and_summary(fact, listing))
+        return await asyncio.shield(task)
+
+    async def _storage_and_summary(self, fact: Evidence, listing: Listing) -> tuple[StageResult, StageResult]:
+        storage = await self._ask("storage", fact, listing)
+        if storage.outcome != "passed":
+            return storage, UNREACHED
+        return storage, await self._ask("summary", fact, listing)
+
+    async def _ask(self, stage: str, *args: Any) -> StageResult:
+        method = getattr(self._judge, stage)
+        try:
+            if self._inline or is_async(method):
+                result = await settle(method(*args))
+            else:
+                context = contextvars.copy_context()
+                loop = asyncio.get_running_loop()
+                result = await settle(await loop.run_in_executor(self._pool, lambda: context.run(method, *args)))
+        except MemfailError:
+            raise
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
+            raise JudgeError(f"the judge's {stage}() raised {type(error).__name__}: {one_line(error)}") from error
+        if not isinstance(result, StageResult):
+            raise JudgeError(
+                f"the judge's {stage}() returned {type(result).__name__} {one_line(repr(result), 60)}; expected a StageResult"
+            )
+        return result

@@ -1,0 +1,450 @@
+"""One store: fill a fresh memory system step by step, ask its questions ahead of whoever waits for them, judge them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_memfail.core import (
+    Conversation,
+    Evidence,
+    Ingest,
+    Listing,
+    Memory,
+    MemorySystemError,
+    Question,
+    StorePlan,
+    SystemContext,
+    Trace,
+    TruncatedListingError,
+    Verdict,
+    WrongTypeError,
+)
+from pytest_memfail.engine import listing as listings
+from pytest_memfail.engine.calls import Lane, is_async, settle
+from pytest_memfail.engine.current import CURRENT, Captured
+from pytest_memfail.engine.grade import Grader
+from pytest_memfail.engine.normalise import memories_from
+
+if TYPE_CHECKING:
+    from pytest_memfail.engine.engine import Engine
+
+METHODS: Final = ("store_conversation", "retrieve_memories", "get_all_memories")
+ASYNC_READS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question at one k; the key is unique within the run."""
+
+    key: str
+    question: Question
+    k: int
+
+
+@dataclass(frozen=True)
+class StoreJob:
+    """A store to fill and the questions selected of it, in the order they will be waited for."""
+
+    id: str
+    task: str
+    plan: StorePlan
+    evidence: Mapping[str, Evidence]
+    factory: Callable[..., Any]
+    context: SystemContext
+    asks: tuple[Ask, ...]
+    suspects: frozenset[str] = frozenset()
+    """Keys that were in flight when a process died: asked only when waited for, and alone."""
+
+
+@dataclass(slots=True)
+class Result:
+    """What became of one ask: a verdict with its trace, or an error."""
+
+    ask: Ask
+    trace: Trace | None = None
+    verdict: Verdict | None = None
+    error: BaseException | None = None
+    listing: Listing | None = None
+    started: float = 0.0
+    """Seconds since the epoch."""
+    seconds: float = 0.0
+    captured: Captured = field(default_factory=Captured)
+
+
+@dataclass(slots=True)
+class StoreReport:
+    """What is known of a store when its last question is answered."""
+
+    id: str
+    task: str
+    conversations: int = 0
+    fill_seconds: float = 0.0
+    listings: tuple[Listing, ...] = ()
+    """One per probe reached, in order."""
+    tokens: int | None = None
+    """Of the last listing."""
+    changed: tuple[int, int] = (0, 0)
+    """Entries more and less in a second listing after the last question: queries must not write."""
+    described: Mapping[str, str] = field(default_factory=dict)
+    captured: Captured = field(default_factory=Captured)
+
+
+class StoreRun:
+    """A store in the making. Public methods are for the waiting thread; the rest runs on the engine's loop."""
+
+    def __init__(self, engine: Engine, job: StoreJob) -> None:
+        self.job = job
+        self.filled: Future[None] = Future()
+        """Done when the first questions are being asked; holds the error of a failed fill."""
+        self.finished: Future[StoreReport] = Future()
+        self.report = StoreReport(job.id, job.task)
+        self._engine = engine
+        self._results = {ask.key: Future[Result]() for ask in job.asks}
+        self._asks = {ask.key: ask for ask in job.asks}
+        probes = [step.questions for step in job.plan.steps if not isinstance(step, Ingest)]
+        self._probe_of = {q.id: i for i, questions in enumerate(probes) for q in questions}
+        self._probe = -1
+        self._wanted: deque[str] = deque()
+        self._taken: set[str] = set()
+        self._started = 0
+        self._wake = asyncio.Event()
+        self._system: Any = None
+        self._lane: Lane | None = None
+        self._grader = Grader(engine.judge, engine.pool)
+        self._tasks: dict[asyncio.Task[None], str] = {}
+        self._retrieving: set[asyncio.Future[None]] = set()
+        self._main: asyncio.Task[None] | None = None
+        self._failure: BaseException | None = None
+
+    # -- for the waiting thread --------------------------------------------------------------------------------------
+
+    @property
+    def concurrent_stores(self) -> int:
+        """How many stores of this system may be open at once; known once it is filled."""
+        return int(getattr(self._system, "concurrent_stores", 2))
+
+    def result(self, key: str) -> Future[Result]:
+        """The future result of an ask; a key taken before is asked again (a rerun)."""
+        if key in self._taken:
+            self._results[key] = Future()
+            self._engine.call_soon(self._again, key)
+        else:
+            self._taken.add(key)
+            self._engine.call_soon(self._want, key)
+        return self._results[key]
+
+    def finish(self) -> Future[StoreReport]:
+        """No more questions will be waited for: list once more, close the system, and report."""
+        self._engine.call_soon(self._begin_finish)
+        return self.finished
+
+    # -- on the loop: life of a store --------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin to fill."""
+        self._main = asyncio.get_running_loop().create_task(self._run())
+
+    async def _run(self) -> None:
+        try:
+            await self._steps()
+        except asyncio.CancelledError:
+            self._fail_rest(None)
+            raise
+        except BaseException as error:
+            if not isinstance(error, Exception) and isinstance(error, (SystemExit, KeyboardInterrupt)):
+                error = MemorySystemError(f"asked the process to end: {error!r}")
+            self._failure = error
+            self._fail_rest(error)
+
+    async def _steps(self) -> None:
+        CURRENT.set(self.report.captured)
+        self._engine.journal.fill_started(self.job.id)
+        await self._create()
+        steps = self.job.plan.steps
+        last = max((i for i, step in enumerate(steps) if self._selected(step)), default=-1)
+        total = sum(isinstance(step, Ingest) for step in steps[: last + 1])
+        stored: list[Conversation] = []
+        waiting: list[Conversation] = []
+        for i, step in enumerate(steps[: last + 1]):
+            if isinstance(step, Ingest):
+                waiting.append(step.conversation)
+                continue
+            await self._ingest(waiting, len(stored), total)
+            stored += waiting
+            waiting = []
+            self._probe += 1
+            if asks := self._selected(step):
+                await self._ask_all(asks, await self._list(stored), last=i == last)
+
+    async def _create(self) -> None:
+        self._lane = lane = Lane(self.job.id)
+        factory, context = self.job.factory, self.job.context
+        system = await lane.call("the factory", _with_context(factory, context))
+        missing = [name for name in METHODS if not callable(getattr(system, name, None))]
+        if missing:
+            raise WrongTypeError(
+                f"the factory returned {type(system).__name__}, which has no {'(), '.join(missing)}(); "
+                f"expected a memory system with {'(), '.join(METHODS)}()"
+            )
+        self._system = system
+        default = ASYNC_READS if is_async(system.retrieve_memories) else 1
+        lane.widen(_at_least_one(system, "concurrent_reads", default), _at_least_one(system, "concurrent_writes", 1))
+        if callable(describe := getattr(system, "describe", None)):
+            described = await lane.call("describe", describe)
+            self.report.described = {str(k): str(v) for k, v in dict(described).items()}
+
+    async def _ingest(self, conversations: Sequence[Conversation], before: int, total: int) -> None:
+        lane, system = self._lane, self._system
+        assert lane is not None
+        self._engine.journal.fill_started(self.job.id)
+        started = time.perf_counter()
+        done = before
+
+        async def store(conversation: Conversation) -> None:
+            nonlocal done
+            try:
+                await lane.call("store_conversation", system.store_conversation, conversation)
+            except MemorySystemError as error:
+                cause = error.__cause__
+                raise MemorySystemError(f"{error} (conversation {done + 1} of {total})") from cause
+            done += 1
+            self.report.conversations = done
+            self._engine.on_progress(self.job.id, done, total)
+
+        for start in range(0, len(conversations), lane.writes):
+            batch = conversations[start : start + lane.writes]
+            if len(batch) == 1:
+                await store(batch[0])
+            else:
+                await asyncio.gather(*map(store, batch))
+        if conversations and callable(flush := getattr(system, "flush", None)):
+            await lane.call("flush", flush)
+        self.report.fill_seconds += time.perf_counter() - started
+
+    async def _list(self, stored: Sequence[Conversation]) -> Listing:
+        listing = await self._read_listing()
+        self.report.listings += (listing,)
+        for sentinel in listings.unlisted_sentinels(stored, listing):
+            found, _ = await self._retrieve(sentinel.text, 5, "")
+            for memory in found:
+                if not listings.is_listed(memory, listing):
+                    raise TruncatedListingError(listings.truncation_message(memory, listing))
+        return listing
+
+    async def _read_listing(self) -> Listing:
+        assert self._lane is not None
+        found = await self._lane.call("get_all_memories", self._system.get_all_memories)
+        return Listing(self.job.id, memories_from(found, "get_all_memories"))
+
+    # -- on the loop: questions --------------------------------------------------------------------------------------
+
+    def _selected(self, step: object) -> list[Ask]:
+        if isinstance(step, Ingest):
+            return []
+        ids = {question.id for question in getattr(step, "questions", ())}
+        return [ask for ask in self.job.asks if ask.question.id in ids]
+
+    async def _ask_all(self, asks: Iterable[Ask], listing: Listing, *, last: bool) -> None:
+        """Start the asks, those waited for first, at most a window ahead of the waiting thread."""
+        self._engine.journal.fill_ended(self.job.id)
+        if not self.filled.done():
+            self.filled.set_result(None)
+        pending = {ask.key: ask for ask in asks}
+        while pending:
+            ask = self._next(pending)
+            if ask is None:
+                self._wake.clear()
+                await self._wake.wait()
+                continue
+            del pending[ask.key]
+            if ask.key in self.job.suspects:
+                await self._engine.idle()
+                await self._one(ask, listing)
+            else:
+                await self._engine.slots.acquire()
+                self._spawn(ask, listing)
+            self._started += 1
+        if not last:  # the next conversations must not be stored under questions still being asked
+            while self._retrieving:
+                await asyncio.wait(self._retrieving)
+        CURRENT.set(self.report.captured)
+
+    def _next(self, pending: Mapping[str, Ask]) -> Ask | None:
+        while self._wanted:
+            key = self._wanted[0]
+            if key in pending:
+                self._wanted.popleft()
+                return pending[key]
+            if self._probe_of[self._asks[key].question.id] > self._probe:
+                return next(iter(pending.values()))  # somebody waits for a later probe: finish this one
+            self._wanted.popleft()
+        if self._started - len(self._taken) >= self._engine.window:
+            return None
+        return next((ask for ask in pending.values() if ask.key not in self.job.suspects), None)
+
+    def _want(self, key: str) -> None:
+        if not self._results[key].done():
+            self._wanted.append(key)
+        self._wake.set()
+
+    def _again(self, key: str) -> None:
+        ask, future = self._asks[key], self._results[key]
+        probe = self._probe_of[ask.question.id]
+        if self._failure is not None or self._system is None:
+            future.set_result(Result(ask, error=self._failure or MemorySystemError("the store is closed")))
+        elif probe != self._probe:
+            future.set_result(
+                Result(ask, error=MemorySystemError("cannot be asked again: the store was filled further"))
+            )
+        else:
+            listing = self.report.listings[-1]
+            self._spawn(ask, listing, holds_slot=False)
+
+    def _spawn(self, ask: Ask, listing: Listing, *, holds_slot: bool = True) -> None:
+        task = asyncio.get_running_loop().create_task(self._one(ask, listing))
+        self._tasks[task] = ask.key
+        self._engine.running.add(task)
+
+        def done(task: asyncio.Task[None]) -> None:
+            del self._tasks[task]
+            self._engine.running.discard(task)
+            if holds_slot:
+                self._engine.slots.release()
+            if not self._results[ask.key].done():  # cancelled
+                self._results[ask.key].cancel()
+
+        task.add_done_callback(done)
+
+    async def _one(self, ask: Ask, listing: Listing) -> None:
+        result = Result(ask, listing=listing, started=time.time())
+        CURRENT.set(result.captured)
+        began = time.perf_counter()
+        self._engine.journal.question_started(ask.key)
+        try:
+            result.trace, result.verdict = await self._answered(ask, listing)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # a skip of the test runner is no Exception
+            result.error = error
+        finally:
+            self._engine.journal.question_ended(ask.key)
+        result.seconds = time.perf_counter() - began
+        self._results[ask.key].set_result(result)
+
+    async def _answered(self, ask: Ask, listing: Listing) -> tuple[Trace, Verdict]:
+        question, seconds = ask.question, {}
+        retrieving: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._retrieving.add(retrieving)
+        try:
+            shown, seconds["retrieve"] = await self._retrieve(question.query, ask.k, f" (question {question.id})")
+        finally:
+            self._retrieving.discard(retrieving)
+            retrieving.set_result(None)
+        reply = None
+        if self._engine.test_taker is not None:
+            clock = time.perf_counter()
+            reply = await settle(self._engine.test_taker.answer(question, shown))
+            seconds["answer"] = time.perf_counter() - clock
+        clock = time.perf_counter()
+        evidence = [self.job.evidence[name] for name in question.evidence]
+        verdict = await self._grader.grade(question, evidence, listing, shown, reply)
+        seconds["judge"] = time.perf_counter() - clock
+        return Trace(question, ask.k, shown, reply, seconds), verdict
+
+    async def _retrieve(self, query: str, k: int, about: str) -> tuple[tuple[Memory, ...], float]:
+        assert self._lane is not None
+        conversation = Conversation(f"{self.job.context.store_id}-query", ())
+        method = self._system.retrieve_memories
+        try:
+            found, seconds = await self._lane.read("retrieve_memories", method, query, conversation, k)
+        except MemorySystemError as error:
+            raise MemorySystemError(f"{error}{about}") from error.__cause__
+        memories = memories_from(found, "retrieve_memories", about)
+        return memories if getattr(self._system, "unlimited_k", False) else memories[:k], seconds
+
+    # -- on the loop: the end ----------------------------------------------------------------------------------------
+
+    def _begin_finish(self) -> None:
+        self._engine.finishing(asyncio.get_running_loop().create_task(self._finish()))
+
+    async def _finish(self) -> None:
+        if self._main is not None and not self._main.done():
+            self._main.cancel()  # questions nobody waits for
+            await asyncio.wait([self._main])
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        try:
+            if self._failure is None and self.report.listings:
+                self.report.changed = listings.changes(self.report.listings[-1], await self._read_listing())
+            if self.report.listings and self._engine.count_tokens is not None:
+                texts = [memory.text for memory in self.report.listings[-1].memories]
+                loop = asyncio.get_running_loop()
+                self.report.tokens = await loop.run_in_executor(self._engine.pool, self._engine.count_tokens, texts)
+            if callable(close := getattr(self._system, "close", None)) and self._lane is not None:
+                await self._lane.call("close", close)
+        except Exception as error:
+            self.finished.set_exception(error)
+        else:
+            self.finished.set_result(self.report)
+        finally:
+            self._system = None
+            if self._lane is not None:
+                self._lane.stop()
+            if not self.finished.done():
+                self.finished.cancel()
+
+    def cancel(self) -> None:
+        """Drop what has not begun, cancel what runs."""
+        for task in self._tasks:
+            task.cancel()
+        if self._main is not None:
+            self._main.cancel()
+
+    def _fail_rest(self, error: BaseException | None) -> None:
+        if not self.filled.done():
+            # a fill that failed by an exception did not kill the process
+            self._engine.journal.fill_ended(self.job.id)
+            if error is None:
+                self.filled.cancel()
+            else:
+                self.filled.set_exception(error)
+        asked = set(self._tasks.values())
+        for key, future in self._results.items():
+            if future.done() or key in asked:
+                continue
+            if error is None:
+                future.cancel()
+            else:
+                future.set_result(Result(self._asks[key], error=error))
+
+
+def _with_context(factory: Callable[..., Any], context: SystemContext) -> Callable[[], Any]:
+    """The factory called with its context, or with nothing if it takes no parameter."""
+    import inspect
+
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except (TypeError, ValueError):  # a builtin without a signature
+        takes_context = True
+    else:
+        takes_context = any(p.kind is not p.VAR_KEYWORD and p.kind is not p.KEYWORD_ONLY for p in parameters)
+    if is_async(factory):
+
+        async def make() -> Any:
+            return await (factory(context) if takes_context else factory())
+
+        return make
+    return (lambda: factory(context)) if takes_context else factory
+
+
+def _at_least_one(system: object, name: str, default: int) -> int:
+    value = getattr(system, name, default)
+    if not isinstance(value, int) or value < 1:
+        raise WrongTypeError(f"the system's {name} is {value!r}; expected a whole number of at least 1")
+    return value

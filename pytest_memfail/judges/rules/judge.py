@@ -1,0 +1,115 @@
+"""The judge itself: evidence and a view in, the result of a stage out."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Final, Literal, get_args
+from weakref import WeakKeyDictionary
+
+from pytest_memfail.core import Evidence, Listing, Memory, Question, Reply, StageResult
+from pytest_memfail.judges.rules.fact import find_fact
+from pytest_memfail.judges.rules.finding import Finding
+from pytest_memfail.judges.rules.letters import parse_letter
+from pytest_memfail.judges.rules.link import find_link
+from pytest_memfail.judges.rules.persona import find_persona
+from pytest_memfail.judges.rules.preference import find_preference
+from pytest_memfail.judges.rules.rule import find_rule
+from pytest_memfail.judges.rules.text import TextCache
+from pytest_memfail.judges.rules.view import View
+
+Protocol = Literal["ours", "paper"]
+SHOWN_VIEWS: Final = 16
+"""How many views of shown memories are kept: systems that show everything show the same again and again."""
+
+
+class RulesJudge:
+    """Decides storage, summary, retrieval and the option letter: offline, at once, and always alike."""
+
+    inline = True
+
+    def __init__(self, protocol: Protocol = "ours") -> None:
+        if protocol not in get_args(Protocol):
+            raise ValueError(f"got protocol {protocol!r}, expected one of {', '.join(get_args(Protocol))}")
+        self.protocol = protocol
+        self._cache = TextCache()
+        self._stores: WeakKeyDictionary[Listing, View] = WeakKeyDictionary()
+        self._shown: OrderedDict[tuple[str, ...], View] = OrderedDict()
+
+    def storage(self, evidence: Evidence, store: Listing) -> StageResult:
+        """Is some version of the fact anywhere in the store (paper, section 3.2, permissive)?"""
+        finding = self._find(evidence, self._store(store))
+        return _result(finding, passed=finding.present)
+
+    def summary(self, evidence: Evidence, store: Listing) -> StageResult:
+        """Does the store keep what a right answer needs?"""
+        finding = self._find(evidence, self._store(store))
+        return _result(finding, passed=finding.faithful)
+
+    def retrieval(self, evidence: Evidence, question: Question, shown: Sequence[Memory]) -> StageResult:
+        """Can the fact be recovered from the memories shown, and from them alone?"""
+        if not shown:
+            return StageResult("failed", "no memory was shown", confidence=1.0)
+        finding = self._find(evidence, self._view_of_shown(tuple(memory.text for memory in shown)), shown=True)
+        return _result(finding, passed=finding.present and finding.faithful)
+
+    def answer(self, question: Question, evidence: Sequence[Evidence], reply: Reply | None) -> StageResult:
+        """Is the option letter right? Free text is left ungraded (paper, section 4)."""
+        if reply is None:
+            return StageResult("ungraded", "no test-taker: give --memfail-model")
+        if question.answer_format != "letter":
+            return StageResult("ungraded", "the rules cannot judge free text: give --memfail-judge a model")
+        letter = parse_letter(reply.text)
+        if letter is None:
+            return StageResult(
+                "failed", f"no option letter in the reply; {question.correct_option} is right", confidence=1.0
+            )
+        if letter == question.correct_option:
+            return StageResult("passed", f"chose {letter}, which is right", confidence=1.0)
+        return StageResult("failed", f"chose {letter}, but {question.correct_option} is right", confidence=1.0)
+
+    def _store(self, store: Listing) -> View:
+        view = self._stores.get(store)
+        if view is None:
+            view = self._stores[store] = View([memory.text for memory in store.memories], self._cache)
+        return view
+
+    def _view_of_shown(self, texts: tuple[str, ...]) -> View:
+        view = self._shown.get(texts)
+        if view is None:
+            view = self._shown[texts] = View(texts, self._cache)
+            if len(self._shown) > SHOWN_VIEWS:
+                self._shown.popitem(last=False)
+        self._shown.move_to_end(texts)
+        return view
+
+    def _find(self, evidence: Evidence, view: View, *, shown: bool = False) -> Finding:
+        known = view.results.get((evidence, shown))
+        if known is None:
+            known = view.results[evidence, shown] = self._look(evidence, view, shown=shown)
+        assert isinstance(known, Finding)
+        return known
+
+    def _look(self, evidence: Evidence, view: View, *, shown: bool) -> Finding:
+        if evidence.kind == "rule":
+            return find_rule(evidence, view, self.protocol)
+        if evidence.kind == "preference":
+            return find_preference(evidence, view, self.protocol)
+        if evidence.kind == "persona":
+            return find_persona(evidence, view, self.protocol, shown=shown)
+        if evidence.kind == "link":
+            return find_link(evidence, view, self.protocol)
+        return find_fact(evidence, view, self.protocol)
+
+
+def _result(finding: Finding, *, passed: bool) -> StageResult:
+    return StageResult(
+        "passed" if passed else "failed",
+        finding.reason,
+        finding.entries,
+        finding.found,
+        () if passed else finding.missing,
+        finding.reported,
+        finding.confidence,
+        None if passed else finding.label,
+    )

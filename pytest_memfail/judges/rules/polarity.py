@@ -1,0 +1,110 @@
+"""Negation, exceptions and exclusivity: what turns a rule around though all its words are there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from pytest_memfail.judges.rules.text import Sentence
+from pytest_memfail.judges.rules.words import DISLIKING, EXCLUSIVE, LIKING
+
+NEGATIVE: Final = frozenset("not never no cannot without nor neither hardly rarely seldom".split())
+EXCEPTING: Final = frozenset("except unless excluding besides".split())
+CONDITIONAL: Final = frozenset(
+    "when whenever if after before during while once until only unless upon because at in under within between on since as by".split()
+)
+NEVER_EXCEPT: Final = re.compile(
+    r"\b(?:never|not|no|n't|nothing|nowhere)\b.*\b(?:unless|except|until|other than|otherwise|outside|without|else|any other|besides)\b"
+    r"|\bno other\b|\bnowhere else\b|\bnot otherwise\b|\bjust (?:when|if|after|during|before|at|in|on)\b|\bspecific(?:ally)? to\b"
+    r"|\bnever (?:at|when|in|on|outside|otherwise)\b|\bnot (?:at|in|on|when|during) (?:any )?other",
+    re.IGNORECASE,
+)
+
+
+def is_negator(lower: str) -> bool:
+    """Whether the word negates."""
+    return lower in NEGATIVE or lower.endswith("n't") or lower == "longer"
+
+
+def exclusive(sentence: Sentence) -> bool:
+    """Whether the sentence says: then, and at no other time."""
+    if sentence.lowers & EXCLUSIVE:
+        return True
+    return bool(NEVER_EXCEPT.search(sentence.text))
+
+
+def negated(sentence: Sentence, keys: Collection[str]) -> bool:
+    """Whether a negation governs the first of the keys (and no exception takes it back)."""
+    words = sentence.words
+    at = next((i for i, word in enumerate(words) if word.key and word.key in keys), None)
+    if at is None or sentence.lowers & EXCEPTING or NEVER_EXCEPT.search(sentence.text):
+        return False
+    for i in range(max(0, at - 3), at):
+        if is_negator(words[i].lower) and not _breaks(sentence, i, at):
+            following = words[i + 1].lower if i + 1 < len(words) else ""
+            return following not in ("only", "more", "less", "fewer", "just", "later", "earlier")
+    return False
+
+
+def condition_negated(sentence: Sentence, keys: Collection[str]) -> bool:
+    """Whether a negation stands between the condition's opening word and its content."""
+    words = sentence.words
+    at = next((i for i, word in enumerate(words) if word.key and word.key in keys), None)
+    if at is None:
+        return False
+    for i in range(at - 1, max(-1, at - 6), -1):
+        if is_negator(words[i].lower):
+            following = words[i + 1].lower if i + 1 < len(words) else ""
+            return following not in ("more", "less", "fewer", "only", "later", "earlier")
+        if words[i].lower in CONDITIONAL or _breaks(sentence, i, i + 1):
+            return False
+    # Directly after the content: "his draft has not been approved".
+    for i in range(at + 1, min(len(words), at + 4)):
+        if words[i].lower in CONDITIONAL or _breaks(sentence, i - 1, i):
+            return False
+        if is_negator(words[i].lower) and any(w.key in keys for w in words[i + 1 : i + 4]):
+            return True
+    return False
+
+
+def excepted(sentence: Sentence, keys: Collection[str]) -> bool:
+    """Whether the content is what is excepted, without a negation that turns the exception into "only"."""
+    words = sentence.words
+    at = next((i for i, word in enumerate(words) if word.key and word.key in keys), None)
+    if at is None:
+        return False
+    for i in range(at - 1, max(-1, at - 7), -1):
+        if words[i].lower in EXCEPTING or (words[i].lower == "than" and i and words[i - 1].lower == "other"):
+            return not any(is_negator(w.lower) or w.lower in ("nothing", "refuses", "only") for w in words[:i])
+        if is_negator(words[i].lower) or _breaks(sentence, i, i + 1):
+            return False
+    return False
+
+
+def sentiment(sentence: Sentence) -> int:
+    """1 for liking, -1 for disliking or avoiding, 0 where neither is said."""
+    for i, word in enumerate(sentence.words):
+        lower = word.lower
+        stems = {
+            lower,
+            lower.removesuffix("s"),
+            lower.removesuffix("d"),
+            lower.removesuffix("ed"),
+            lower.removesuffix("ing"),
+        }
+        liking = bool(stems & LIKING) or lower in ("loving", "enjoying", "favours")
+        disliking = bool(stems & DISLIKING) or lower in ("hating", "avoiding", "disliking")
+        if liking or disliking:
+            turned = any(is_negator(w.lower) for w in sentence.words[max(0, i - 2) : i])
+            return (1 if liking else -1) * (-1 if turned else 1)
+    return 0
+
+
+def _breaks(sentence: Sentence, first: int, last: int) -> bool:
+    """Whether a comma or the like stands between two words."""
+    words = sentence.words
+    return any(
+        re.search(r"[,;:()]", sentence.text[words[i].end : words[i + 1].start]) is not None
+        for i in range(first, min(last, len(words) - 1))
+    )

@@ -1,0 +1,145 @@
+"""Preferences: the specific one must stay identifiable (paper, section 4, task 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.core import Evidence
+from pytest_memfail.judges.rules.finding import Finding, keys_of, listed, passage
+from pytest_memfail.judges.rules.polarity import negated, sentiment
+from pytest_memfail.judges.rules.text import Sentence, TextCache, sentences_of
+from pytest_memfail.judges.rules.view import View, Window, needs
+
+STORED: Final = 0.5
+REASON_STORED: Final = 0.6
+"""Share of the statement's other words that shows it is stored though the preference itself is gone."""
+RELATED: Final = 0.34
+"""Share of an entry's other words that come from the statement, or of the statement's that the entry has."""
+FOREIGN: Final = 2.5
+"""The weight of its own words with which a first-person statement says something else, if none of them is ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """What must be found of a preference, as far as its statement says it."""
+
+    wanted: Mapping[str, float]
+    """What names the preference."""
+    context: Mapping[str, float]
+    """The rest of the statement: why, when, how."""
+    sentiment: int
+    wording: str
+    words: tuple[tuple[str, str], ...]
+    """The keys of `wanted`, each as the source writes it."""
+
+
+@lru_cache(maxsize=4096)
+def read_preference(evidence: Evidence, protocol: str) -> Preference:
+    """The preference of the evidence."""
+    source = sentences_of(evidence.source)
+    stated = {key for sentence in source for key in sentence.keys}
+    named = keys_of(evidence.preference or evidence.text)
+    wanted = needs(named if protocol == "paper" else named & stated)
+    if not wanted:
+        # The statement paraphrases its own preference ("shooting hoops"): all of it has to tell.
+        wanted = needs(stated)
+    context = needs(stated - set(wanted))
+    view = View([evidence.source], TextCache())
+    best = view.search(wanted, None)
+    home = source[best[0].sentences[0]] if best else None
+    words = tuple((key, next((w.surface for s in source for w in s.words if w.key == key), key)) for key in wanted)
+    wording = passage(evidence.source, home, wanted) if home else evidence.preference or evidence.text
+    return Preference(wanted, context, sentiment(home) if home else 0, wording, words)
+
+
+def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
+    """The preference in a view: some version of it (stored), and the specific one (faithful)."""
+    wanted = read_preference(evidence, protocol)
+    best: tuple[float, float, Window] | None = None
+    for window in view.search(wanted.wanted, None):
+        if window.coverage < STORED or len(window.sentences) > 1:
+            continue
+        sentence = view.sentences[window.sentences[0]]
+        support = _support(wanted, sentence)
+        if not _is_ours(wanted, sentence, window.coverage, support):
+            continue
+        if best is None or (round(window.coverage, 6), support) > best[:2]:
+            best = (round(window.coverage, 6), support, window)
+    if best is None:
+        for window in view.search(wanted.context, None, 8):
+            own = _own(wanted, view.sentences[window.sentences[0]])
+            if window.coverage >= REASON_STORED and len(window.found) >= 3 and own >= 0.5:
+                return Finding(
+                    True,
+                    False,
+                    f"what was said about {wanted.wording!r} is stored, but the preference itself is not named",
+                    view.entries_of(window.sentences),
+                    (),
+                    (wanted.wording,),
+                    confidence=0.7,
+                )
+        closest = view.search({**wanted.context, **wanted.wanted}, None, 3)
+        return Finding(
+            False,
+            False,
+            f"no entry names {wanted.wording!r}",
+            view.entries_of([i for w in closest for i in w.sentences])[:3],
+            (),
+            (wanted.wording,),
+            confidence=0.9,
+        )
+    coverage, _, window = best
+    sentences = [view.sentences[i] for i in window.sentences]
+    entries = view.entries_of(window.sentences)
+    if coverage < 0.999:
+        lost = tuple(word for key, word in wanted.words if key not in window.found)
+        return Finding(
+            True,
+            False,
+            f"{wanted.wording!r} is stored without {listed(lost)}",
+            entries,
+            (),
+            lost or (wanted.wording,),
+            confidence=0.75,
+        )
+    turned = any(negated(s, wanted.wanted) for s in sentences) or any(
+        sentiment(s) == -1 and wanted.sentiment >= 0 for s in sentences if s.keys & set(wanted.wanted)
+    )
+    if turned and not _source_negative(evidence, wanted):
+        return Finding(
+            True, False, f"{wanted.wording!r} is stored, but turned into its opposite", entries, (), (wanted.wording,)
+        )
+    return Finding(True, True, f"{wanted.wording!r} is named", entries, (wanted.wording,))
+
+
+def _source_negative(evidence: Evidence, wanted: Preference) -> bool:
+    return any(negated(s, wanted.wanted) or sentiment(s) == -1 for s in sentences_of(evidence.source))
+
+
+def _support(wanted: Preference, sentence: Sentence) -> float:
+    """The share of the statement's other words that the sentence has."""
+    total = sum(wanted.context.values())
+    return sum(v for k, v in wanted.context.items() if k in sentence.keys) / total if total else 0.0
+
+
+def _own(wanted: Preference, sentence: Sentence) -> float:
+    """The share of the sentence's other words that the statement has."""
+    others = needs(sentence.keys - set(wanted.wanted))
+    total = sum(others.values())
+    return sum(v for k, v in others.items() if k in wanted.context) / total if total else 1.0
+
+
+def _is_ours(wanted: Preference, sentence: Sentence, coverage: float, support: float) -> bool:
+    """Whether the sentence is about this preference, and not another statement that shares words with it."""
+    others = sum(needs(sentence.keys - set(wanted.wanted)).values())
+    related = max(support, _own(wanted, sentence)) >= RELATED
+    # Statements of the user that are kept word for word carry their own reasons; rewritten ones seldom do.
+    word_for_word = bool(sentence.lowers & {"i", "my", "me"})
+    if coverage >= 0.999:
+        return related or others < FOREIGN or not word_for_word
+    if word_for_word:
+        return support >= RELATED and _own(wanted, sentence) >= RELATED
+    return related or others < 1.5

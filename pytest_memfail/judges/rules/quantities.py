@@ -1,0 +1,175 @@
+"""The quantities a text states: 8/10 is 8 out of 10 is eight of ten, 10 p.m. is 22:00, two days are 48 hours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pytest_memfail.judges.rules.text import Word
+from pytest_memfail.judges.rules.words import DOWN, UP
+
+MINUTES: Final = {
+    **dict.fromkeys(("second", "seconds", "sec", "secs"), 1 / 60),
+    **dict.fromkeys(("minute", "minutes", "min", "mins"), 1.0),
+    **dict.fromkeys(("hour", "hours", "hr", "hrs", "h"), 60.0),
+    **dict.fromkeys(("day", "days"), 1440.0),
+    **dict.fromkeys(("week", "weeks"), 10080.0),
+}
+UNITS: Final = {
+    **dict.fromkeys(("percent", "percentage", "pct"), "%"),
+    **dict.fromkeys(("degree", "degrees", "celsius", "fahrenheit", "c", "f"), "deg"),
+    **dict.fromkeys(("decibel", "decibels", "db"), "db"),
+    **dict.fromkeys(("lux",), "lux"),
+    **dict.fromkeys(("month", "months"), "month"),
+    **dict.fromkeys(("year", "years"), "year"),
+    **dict.fromkeys(("mile", "miles"), "mile"),
+}
+CLOCK: Final = "clock"
+DURATION: Final = "time"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number with its unit and, where one is stated, the side of it that is meant."""
+
+    value: float
+    unit: str
+    direction: int
+    """1: above or at least, -1: below or at most, 0: not stated."""
+    text: str
+    at: int
+    """Index of its word in the sentence."""
+
+    def same(self, other: Quantity) -> bool:
+        """Whether both state the same number, of the same unit where both have one."""
+        return abs(self.value - other.value) < 1e-6 and (self.unit == other.unit or not self.unit or not other.unit)
+
+
+def quantities(text: str, words: tuple[Word, ...]) -> tuple[Quantity, ...]:
+    """All quantities of a sentence, but not the top of a scale (the 10 of 8/10)."""
+    found = []
+    at = 0
+    while at < len(words):
+        read = _read(text, words, at)
+        if read is None:
+            at += 1
+            continue
+        value, unit, end = read
+        if not _is_scale(text, words, at, end):
+            surface = text[words[at].start : words[end - 1].end]
+            found.append(Quantity(value, unit, _direction(words, at, end), surface, at))
+        at = end
+    return tuple(found)
+
+
+def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int] | None:
+    word = words[at]
+    lower = word.lower
+    if lower in ("noon", "midday"):
+        return 720.0, CLOCK, at + 1
+    if lower == "midnight":
+        return 1440.0, CLOCK, at + 1
+    following = words[at + 1].lower if at + 1 < len(words) else ""
+    if lower == "half" and any(w.lower == "hour" for w in words[at + 1 : at + 3]):
+        return 30.0, DURATION, at + 2 + (following != "hour")
+    if lower in ("a", "an") and following == "hour":
+        return 60.0, DURATION, at + 2
+    if ":" in lower and lower.replace(":", "").isdigit():
+        hours, _, minutes = lower.partition(":")
+        return _clock(float(hours) + float(minutes[:2] or 0) / 60, following, at)
+    value = _number(word.key, lower)
+    if value is None:
+        return None
+    end = at + 1
+    if value in range(20, 100, 10) and not lower[0].isdigit() and end < len(words):
+        ones = _number(words[end].key, words[end].lower)
+        if ones is not None and 0 < ones < 10 and not words[end].lower[0].isdigit():
+            value, end = value + ones, end + 1
+    following = words[end].lower if end < len(words) else ""
+    if following in ("hundred", "thousand") and value < 100:
+        value, end = value * (100 if following == "hundred" else 1000), end + 1
+        following = words[end].lower if end < len(words) else ""
+    if following in ("am", "pm", "o'clock"):
+        return _clock(value, following, end - 1)
+    if text[words[end - 1].end : words[end - 1].end + 2].lstrip().startswith("%"):
+        return value, "%", end
+    if following in MINUTES:
+        return value * MINUTES[following], DURATION, end + 1
+    if following in UNITS:
+        return value, UNITS[following], end + 1
+    if lower == "one" and following in ("of", "who", "another", "else", "that", ""):
+        return None
+    if (
+        lower == "one"
+        and at
+        and words[at - 1].lower in ("no", "any", "this", "that", "the", "every", "each", "last", "some")
+    ):
+        return None
+    return value, "", end
+
+
+def _clock(hours: float, half: str, at: int) -> tuple[float, str, int]:
+    if half == "pm" and hours < 12:
+        hours += 12
+    elif half == "am" and hours >= 12:
+        hours -= 12
+    minutes = round(hours * 60)
+    return float(minutes or 1440), CLOCK, at + 1 + (half in ("am", "pm", "o'clock"))
+
+
+def _number(key: str, lower: str) -> float | None:
+    if key and key[0].isdigit():
+        try:
+            return float(key)
+        except ValueError:
+            return None
+    return None
+
+
+def _is_scale(text: str, words: tuple[Word, ...], at: int, end: int) -> bool:
+    """Whether the number is the top (or foot) of a scale and not a value on it."""
+    before = text[max(0, words[at].start - 14) : words[at].start].casefold()
+    if before.endswith(
+        ("/", "out of ", "scale of ", "scale from ", "scale (", "scale of 1 to ", "scale from 1 to ", "1-")
+    ):
+        return True
+    if "scale" in before and before.endswith(("to ", "-")):
+        return True
+    after = text[words[end - 1].end : words[end - 1].end + 12].casefold()
+    if after.startswith(("-point", " point scale")):
+        return True
+    return before.endswith(" of ") and at >= 2 and _number(words[at - 2].key, "") is not None
+
+
+def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
+    before = [w.lower for w in words[max(0, at - 4) : at]]
+    after = [w.lower for w in words[end : end + 7]]
+    joined = " ".join(before)
+    if joined.endswith(("more than", "less than")) and any(w.lower in ("never", "not", "no") for w in words[max(0, at - 7) : at - 2]):
+        return -1 if joined.endswith("more than") else 1
+    for phrase, direction in _PHRASES:
+        if joined.endswith(phrase):
+            return direction
+    tail = " ".join(after)
+    for phrase, direction in _TAILS:
+        if tail.startswith(phrase) or f" {phrase}" in f" {tail[:40]}":
+            return direction
+    for word in reversed(before):
+        if word in UP:
+            return 1
+        if word in DOWN:
+            return -1
+    return 0
+
+
+_PHRASES: Final = (
+    ("no more than", -1), ("not more than", -1), ("never more than", -1), ("more than twice", 0), ("at most", -1),
+    ("up to", -1), ("maximum of", -1), ("fewer than", -1), ("less than", -1), ("no fewer than", 1), ("no less than", 1),
+    ("at least", 1), ("minimum of", 1), ("minimum", 1), ("more than", 1), ("drops to", -1), ("within", -1),
+    ("before", -1), ("until", -1), ("after", 1), ("past", 1), ("since", 1),
+)  # fmt: skip
+_TAILS: Final = (
+    ("or more", 1), ("or higher", 1), ("or above", 1), ("or greater", 1), ("or longer", 1), ("or over", 1), ("plus", 1),
+    ("and above", 1), ("and up", 1), ("or better", 1), ("or less", -1), ("or fewer", -1), ("or lower", -1),
+    ("or below", -1), ("and below", -1), ("minimum", 1), ("maximum", -1),
+)  # fmt: skip

@@ -1,0 +1,416 @@
+"""Conditional rules: an entity, what it does, and the condition it does it under (paper, section 4, task 1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.core import Detail, Evidence
+from pytest_memfail.judges.rules import curated
+from pytest_memfail.judges.rules.finding import Finding, keys_of, listed, passage, quote
+from pytest_memfail.judges.rules.polarity import condition_negated, excepted, exclusive, negated
+from pytest_memfail.judges.rules.quantities import Quantity, quantities
+from pytest_memfail.judges.rules.text import Sentence, TextCache, sentences_of
+from pytest_memfail.judges.rules.view import INHERITED, OPEN, OTHER, Name, View, Window, needs
+
+STORED: Final = 0.6
+"""Share of the behaviour that shows it is stored by itself, and with some of its condition."""
+STORED_WITH_CONDITION: Final = 0.4
+STORED_ELSEWHERE: Final = 0.9
+OWN_ELSEWHERE: Final = 0.8
+"""Share of both, and of the entry's words that are the source's, that shows the rule under another name."""
+OWN_UNNAMED: Final = 0.6
+OWN_DOUBTFUL: Final = 0.5
+CONDITION_KEPT: Final = 0.6
+CONDITION_KEPT_WITH_NUMBER: Final = 0.3
+TRIGGER_KEPT: Final = 0.5
+TRIGGER: Final = re.compile(
+    r"^(?:it's|it is|that's|that is)? ?(?:usually|typically|often|most often|most of the time|most nights|most days|around|by the time|"
+    r"during|on those|at exactly|right after|right when|after|once|with|when|in those|in that|at those|on the|the)\b",
+    re.IGNORECASE,
+)
+ONLY: Final = re.compile(r"\b(?:only|unless|exclusively|solely|except|never)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What must be found of a rule, as far as its source states it."""
+
+    name: Name | None
+    behavior: Mapping[str, float]
+    reachable: float
+    """The best share of the behaviour that any one place of the source has: a store cannot be asked for more."""
+    condition: Mapping[str, float]
+    numbers: tuple[Quantity, ...]
+    trigger: Mapping[str, float]
+    tied: bool
+    """Whether the source states behaviour and condition together."""
+    only: bool
+    negative: bool
+    """Whether the source's condition is itself a negation."""
+    turned: bool
+    """Whether the source's behaviour is itself negated."""
+    stated: frozenset[str]
+    wording_behavior: str
+    wording_condition: str
+    wording_numbers: tuple[str, ...]
+    wording_only: str
+
+
+@lru_cache(maxsize=4096)
+def read_rule(evidence: Evidence, protocol: str) -> Rule:
+    """The rule of the evidence."""
+    source = View([evidence.source], TextCache())
+    name = Name.of(evidence.entity)
+    ignore = keys_of(evidence.entity or "")
+    stated = {key for sentence in source.sentences for key in sentence.keys}
+    gold = evidence.behavior or evidence.text
+    wanted = needs(keys_of(gold) - ignore)
+    behavior = {key: value for key, value in wanted.items() if key in stated}
+    best = _best(source, behavior)
+    if sum(behavior.values()) < 0.5 * sum(wanted.values()) or best is None:
+        widest = _best(source, behavior) if behavior else None
+        more = set(behavior)
+        if widest is not None:
+            more |= {key for i in widest.sentences for key in source.sentences[i].keys} - ignore
+        behavior = needs(more) or wanted
+        best = _best(source, behavior)
+    home = best.sentences if best else ()
+
+    condition_text = evidence.condition or ""
+    asked = keys_of(condition_text) - ignore
+    condition = needs(asked if protocol == "paper" else asked & stated)
+    alone = {key: value for key, value in condition.items() if key not in behavior}
+    condition = alone or condition
+    all_numbers = [q for s in source.sentences for q in quantities(s.text, s.words)]
+    numbers = []
+    for s in sentences_of(condition_text):
+        for q in quantities(s.text, s.words):
+            same = [other for other in all_numbers if q.same(other)]
+            if same or protocol == "paper":
+                numbers.append(q)
+    place = _home_of_condition(source, behavior, condition, numbers)
+    tied = place is not None
+    trigger: dict[str, float] = {}
+    if not tied:
+        for i, sentence in enumerate(source.sentences):
+            if i and TRIGGER.match(sentence.text):
+                head = re.split(r"\bthat\b|,", sentence.text.removeprefix("It's").removeprefix("That's"), maxsplit=1)[0]
+                trigger.update(needs(keys_of(head) - ignore - set(behavior)))
+    spoken = [source.sentences[i] for i in (place or home)]
+    only = tied and any(exclusive(s) for s in spoken) and _says_only(evidence)
+    if protocol == "paper":
+        only = bool(ONLY.search(condition_text))
+    shown = _condition_wording(evidence.source, source, place, condition, numbers, trigger)
+    return Rule(
+        name,
+        behavior,
+        best.coverage if best else 1.0,
+        condition,
+        tuple(numbers),
+        trigger,
+        tied,
+        only,
+        any(condition_negated(s, condition.keys()) or excepted(s, condition.keys()) for s in spoken),
+        any(negated(s, behavior.keys()) for s in spoken),
+        frozenset(stated),
+        passage(evidence.source, source.sentences[home[0]], behavior) if home else gold,
+        shown or condition_text,
+        tuple(_number_wording(evidence.source, all_numbers, q) for q in numbers),
+        _only_wording(spoken),
+    )
+
+
+def _best(view: View, need: Mapping[str, float]) -> Window | None:
+    windows = view.search(need, None)
+    return windows[0] if windows else None
+
+
+def _says_only(evidence: Evidence) -> bool:
+    gold = f"{evidence.condition} {evidence.value or ''}"
+    return bool(ONLY.search(gold)) or bool(re.match(r"\W*no\b", evidence.value or "", re.IGNORECASE))
+
+
+def _only_wording(sentences: list[Sentence]) -> str:
+    for sentence in sentences:
+        if match := ONLY.search(sentence.text):
+            return match[0]
+    return "only"
+
+
+def _home_of_condition(
+    source: View, behavior: Mapping[str, float], condition: Mapping[str, float], numbers: list[Quantity]
+) -> tuple[int, ...] | None:
+    """The source sentence that states behaviour and condition together, if one does."""
+    total = sum(condition.values())
+    for window in source.search(behavior, None):
+        if window.coverage < 0.4 or len(window.sentences) > 1:
+            continue
+        sentence = source.sentences[window.sentences[0]]
+        held = sum(value for key, value in condition.items() if key in sentence.keys)
+        stated = quantities(sentence.text, sentence.words)
+        if (total and held >= 0.5 * total) or (numbers and any(q.same(o) for q in numbers for o in stated)):
+            return window.sentences
+    return None
+
+
+def _condition_wording(
+    text: str,
+    source: View,
+    place: tuple[int, ...] | None,
+    condition: Mapping[str, float],
+    numbers: list[Quantity],
+    trigger: Mapping[str, float],
+) -> str:
+    wanted = {*condition, *(w for q in numbers for w in keys_of(q.text))}
+    if place is None:
+        need = condition or trigger
+        best = _best(source, need) if need else None
+        if best is None:
+            return ""
+        return passage(text, source.sentences[best.sentences[0]], need)
+    sentence = source.sentences[place[0]]
+    return passage(text, sentence, wanted)
+
+
+def _number_wording(text: str, stated: list[Quantity], wanted: Quantity) -> str:
+    for quantity in stated:
+        if wanted.same(quantity):
+            return quote(text, [w for s in sentences_of(quantity.text) for w in s.words]) or quantity.text
+    return wanted.text
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """How much of the condition is kept beside one occurrence of the behaviour."""
+
+    share: float
+    ok: bool
+    only: bool
+    where: tuple[int, ...]
+    lost_numbers: tuple[str, ...]
+    turned: str
+
+
+def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
+    """The rule in a view: its behaviour (stored), and its condition tied to it (faithful)."""
+    rule = read_rule(evidence, protocol)
+    name = rule.name
+    windows = view.search(rule.behavior, name)
+    scored: list[tuple[bool, bool, float, float, Window, _Kept]] = []
+    for window in windows:
+        share = min(1.0, window.coverage / rule.reachable) if rule.reachable else 0.0
+        if share < STORED_WITH_CONDITION:
+            continue
+        kept = _condition(evidence, rule, view, window)
+        if _is_stored(rule, view, window, share, kept):
+            scored.append((window.link >= OPEN, kept.ok and not kept.turned, kept.share, share, window, kept))
+    curated_result = _curated(evidence, view, name) if evidence.details else None
+    if not scored and not (curated_result and curated_result[0]):
+        closest = view.entries_of([i for w in windows[:3] for i in w.sentences])[:3]
+        top = windows[0].coverage if windows else 0.0
+        return Finding(
+            False,
+            False,
+            f"no entry says that {_who(name)} {rule.wording_behavior!r}"
+            + (f"; the closest has {_percent(top)} of its words" if windows and top else ""),
+            closest,
+            (),
+            tuple(dict.fromkeys(filter(None, (rule.wording_behavior, rule.wording_condition)))),
+            confidence=0.95 if top < 0.35 else 0.7,
+        )
+    if curated_result is not None:
+        return _curated_finding(evidence, view, name, rule, scored, curated_result)
+    scored.sort(key=lambda s: (not s[0], not s[1], -s[2], -s[3], s[4].sentences))
+    linked, ok, _, share, window, kept = scored[0]
+    entries = view.entries_of((*window.sentences, *kept.where))
+    found = [rule.wording_behavior]
+    if not linked or not _tied_to(view, name, (*window.sentences, *kept.where)):
+        return Finding(
+            True,
+            False,
+            f"the behaviour {rule.wording_behavior!r} is stored, but not as {_who(name)}'s",
+            entries,
+            tuple(found),
+            (name.full if name else "",),
+            confidence=0.8,
+        )
+    if ok and (kept.only or not rule.only):
+        if rule.wording_condition:
+            found.append(rule.wording_condition)
+        return Finding(
+            True,
+            True,
+            f"behaviour and condition of {_who(name)} are kept",
+            entries,
+            tuple(found),
+            confidence=min(1.0, 0.6 + 0.4 * share),
+        )
+    missing = list(kept.lost_numbers)
+    if kept.turned:
+        reason = f"the rule of {_who(name)} is stored, but {kept.turned}"
+        missing = missing or [rule.wording_condition]
+    elif kept.lost_numbers:
+        reason = f"the rule of {_who(name)} is stored without {listed(kept.lost_numbers)}"
+    elif not kept.ok:
+        reason = (
+            f"the behaviour of {_who(name)} is stored, but its condition {rule.wording_condition!r} is not kept with it"
+        )
+        missing = [rule.wording_condition]
+    else:
+        reason = f"the rule of {_who(name)} is stored, but not that it holds {rule.wording_only!r} then"
+        missing = [rule.wording_only]
+        found.append(rule.wording_condition)
+    return Finding(True, False, reason, entries, tuple(found), tuple(filter(None, missing)), confidence=0.8)
+
+
+def _is_stored(rule: Rule, view: View, window: Window, share: float, kept: _Kept) -> bool:
+    """Whether this occurrence is the rule itself, and not another one that shares words with it."""
+    own = view.own_share(window.sentences, rule.stated, rule.name)
+    if window.link == OTHER:
+        return share >= STORED_ELSEWHERE and kept.share >= STORED_ELSEWHERE and not kept.lost_numbers and own >= OWN_ELSEWHERE
+    if window.link == OPEN and own < OWN_UNNAMED:
+        return False
+    if share < STORED and kept.share < 0.5:
+        return False
+    return share >= 0.9 or kept.share >= 0.3 or own >= OWN_DOUBTFUL
+
+
+def _tied_to(view: View, name: Name | None, at: tuple[int, ...]) -> bool:
+    """Whether the entity can be told: named or inherited, or at least named anywhere and nobody else here."""
+    if name is None or any(view.link(i, name) >= INHERITED for i in at):
+        return True
+    return bool(view.mentions(name))
+
+
+def _condition(evidence: Evidence, rule: Rule, view: View, window: Window) -> _Kept:
+    if not rule.condition and not rule.numbers and not rule.trigger:
+        return _Kept(1.0, True, True, (), (), "")
+    scope = _scope(rule, view, window)
+    here = frozenset().union(*(view.sentences[i].keys for i in window.sentences))
+    total = sum(rule.condition.values())
+    least = CONDITION_KEPT_WITH_NUMBER if rule.numbers else CONDITION_KEPT
+    best = (-1.0, ())
+    best_trigger = 0.0
+    trigger_total = sum(rule.trigger.values())
+    everything: set[str] = set(here)
+    for i in scope:
+        keys = view.sentences[i].keys
+        everything |= keys
+        both = here | keys
+        share = sum(v for k, v in rule.condition.items() if k in both) / total if total else 0.0
+        numbers = _numbers(view, (*window.sentences, i))
+        share += sum(any(q.same(o) for o in numbers) for q in rule.numbers)
+        if share > best[0]:
+            best = (share, () if i in window.sentences else (i,))
+        if trigger_total:
+            got = sum(v for k, v in rule.trigger.items() if k in keys) / trigger_total
+            if got > best_trigger:
+                best_trigger = got
+                if got >= TRIGGER_KEPT and best[0] <= 0:
+                    best = (best[0], () if i in window.sentences else (i,))
+    where = best[1]
+    at = (*window.sentences, *where)
+    keys = here | frozenset().union(*(view.sentences[i].keys for i in at))
+    if not rule.tied:
+        keys = frozenset(everything)
+    share = sum(v for k, v in rule.condition.items() if k in keys) / total if total else float(bool(rule.numbers))
+    numbers = _numbers(view, at if rule.tied else tuple(scope))
+    lost = []
+    turned = ""
+    for wanted, wording in zip(rule.numbers, rule.wording_numbers, strict=True):
+        same = [o for o in numbers if wanted.same(o)]
+        if not same:
+            lost.append(wording)
+        elif wanted.direction and rule.tied and all(o.direction and o.direction != wanted.direction for o in same):
+            turned = f"on the other side of {wording!r}"
+    ok = share >= least if total else not lost
+    if rule.trigger and best_trigger >= TRIGGER_KEPT:
+        ok = True
+        share = max(share, best_trigger)
+    told = [view.sentences[i] for i in at]
+    if not turned and rule.tied:
+        turned = _turned(rule, told)
+    only = any(exclusive(s) for s in told)
+    return _Kept(share, ok and not lost, only, where, tuple(lost), turned)
+
+
+def _numbers(view: View, at: tuple[int, ...]) -> list[Quantity]:
+    return [q for i in at for q in quantities(view.sentences[i].text, view.sentences[i].words)]
+
+
+def _turned(rule: Rule, told: list[Sentence]) -> str:
+    """How the stored sentence says the opposite, or nothing."""
+    for sentence in told:
+        if not rule.condition.keys() & sentence.keys:
+            continue
+        negative = condition_negated(sentence, rule.condition.keys()) or excepted(sentence, rule.condition.keys())
+        if negative != rule.negative:
+            return "its condition is turned around"
+        if rule.behavior.keys() & sentence.keys and negated(sentence, rule.behavior.keys()) and not rule.turned:
+            return "its behaviour is negated"
+    return ""
+
+
+def _scope(rule: Rule, view: View, window: Window) -> list[int]:
+    """The sentences in which the condition may stand."""
+    scope = list(window.sentences)
+    entry = view.entry[scope[0]]
+    strong = {key for key, value in rule.behavior.items() if value >= 1.0} or set(rule.behavior)
+    if rule.tied:
+        for i in (scope[0] - 1, scope[-1] + 1):
+            if 0 <= i < len(view.sentences) and view.entry[i] == entry and _continues(view.sentences[i], strong):
+                scope.append(i)
+    linked = view.about(rule.name) if rule.name else range(view.first[entry], view.first[entry + 1])
+    for i in linked:
+        if i not in scope and (not rule.tied or _restates(view.sentences[i], strong)):
+            scope.append(i)
+    if not rule.tied:
+        near = range(max(view.first[entry], scope[0] - 16), min(view.first[entry + 1], scope[0] + 17))
+        scope.extend(i for i in near if i not in scope and view.link(i, rule.name) >= OPEN)
+    return scope
+
+
+_MARKER: Final = frozenset("when whenever if after during only unless while before once until".split())
+_BACK: Final = frozenset(
+    "this that it so these habit ritual behavior behaviour does happens happen occurs rule".split()
+)
+
+
+def _continues(sentence: Sentence, strong: set[str]) -> bool:
+    return bool(sentence.lowers & _MARKER) and (bool(sentence.keys & strong) or bool(sentence.lowers & _BACK))
+
+
+def _restates(sentence: Sentence, strong: set[str]) -> bool:
+    return len(sentence.keys & strong) >= min(1, len(strong)) and bool(sentence.lowers & _MARKER)
+
+
+def _curated(
+    evidence: Evidence, view: View, name: Name | None
+) -> tuple[bool, list[tuple[Detail, float, tuple[int, ...]]]]:
+    """Whether the curated behaviour is there, and how well each detail is kept."""
+    located = [(d, *curated.locate(d, view, name, OPEN)) for d in evidence.details]
+    behaviors = [share for d, share, _ in located if d.part == "behavior"]
+    return any(share >= STORED for share in behaviors), located
+
+
+def _curated_finding(
+    evidence: Evidence,
+    view: View,
+    name: Name | None,
+    rule: Rule,
+    scored: list[tuple[bool, bool, float, float, Window, _Kept]],
+    result: tuple[bool, list[tuple[Detail, float, tuple[int, ...]]]],
+) -> Finding:
+    raise NotImplementedError
+
+
+def _who(name: Name | None) -> str:
+    return name.full if name else "the entity"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}"

@@ -1,0 +1,211 @@
+"""How texts are read: normalised, split into sentences, folded into tokens, with the quantities that they state."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.judges.rules.words import IRREGULAR, NUMBERS, STOP, SYNONYMS, WEAK, WEAK_WEIGHT
+
+MAX_SENTENCE: Final = 60
+"""Longer stretches without a full stop are cut: a detail has to stand in one place."""
+
+CHARACTERS: Final = str.maketrans(
+    {
+        "’": "'",
+        "‘": "'",
+        "ʼ": "'",
+        "`": "'",
+        "“": '"',
+        "”": '"',
+        "–": "-",
+        "—": " - ",
+        "‑": "-",
+        "\u00a0": " ",
+        "º": "°",
+    }
+)
+ABBREVIATIONS: Final = re.compile(r"\b(a|p)\. ?m\b\.?", re.IGNORECASE)
+TITLES: Final = re.compile(r"\b(Mr|Mrs|Ms|Dr|St|Prof|vs|e\.g|i\.e|etc|approx|min|hrs?)\.(?= )", re.IGNORECASE)
+BREAKS: Final = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[.!?])(?=[A-Z][a-z])|[\n\r;•|]+|\s-\s(?=[A-Z*])|\s\*\s")
+WORD: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*", re.UNICODE)
+LIST_NUMBER: Final = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*#>]+)\s+")
+STAMP: Final = re.compile(
+    r"[\[(]?\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b[\])]?:?|^\s*\[\d\d:\d\d\]"
+)
+ROLE: Final = re.compile(r"^\s*(?:user|assistant|human|ai|system|speaker)\s*:\s*", re.IGNORECASE)
+NOT_CONTRACTED: Final = re.compile(r"n't$")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word as it stands in a text."""
+
+    surface: str
+    lower: str
+    key: str
+    """Folded: inflection and simple synonyms removed, number words as digits; empty for words without content."""
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence, clause or list item."""
+
+    text: str
+    words: tuple[Word, ...]
+    keys: frozenset[str]
+    lowers: frozenset[str]
+    capitals: frozenset[str]
+    """Capitalised words, in lower case, without a possessive."""
+    starts_turn: bool
+    """Whether a new message or paragraph begins here: nothing before it explains its pronouns."""
+
+
+def plain(text: str) -> str:
+    """The text with typographic characters made plain and times of day in one spelling."""
+    return ABBREVIATIONS.sub(lambda m: m[1].lower() + "m", text.translate(CHARACTERS))
+
+
+@lru_cache(maxsize=65536)
+def fold(word: str) -> str:
+    """The key of a lower-case word: what its inflections and simple synonyms have in common.
+
+    >>> fold("writes") == fold("wrote") == fold("writing")
+    True
+    """
+    if word in NUMBERS:
+        return str(NUMBERS[word])
+    if word[0].isdigit():
+        return _digits(word)
+    stem = _stem(IRREGULAR.get(word, word))
+    return _CANON.get(stem, stem)
+
+
+def _digits(word: str) -> str:
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+", word):
+        word = word.replace(",", "")
+    if "." in word and word.count(".") == 1:
+        word = word.rstrip("0").rstrip(".")
+    return word
+
+
+_PLURALS: Final = (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("es", "e"), ("s", ""))
+_ENDINGS: Final = (
+    ("ational", "ate"), ("ization", "ize"), ("isation", "ize"), ("fulness", "ful"), ("ousness", "ous"), ("iveness", "ive"),
+    ("ingly", ""), ("edly", ""), ("ically", "ic"), ("ation", "ate"), ("ably", "able"), ("ness", ""), ("ment", ""),
+    ("ied", "y"), ("ying", "y"), ("ing", ""), ("ed", ""), ("ly", ""),
+)  # fmt: skip
+_VOWELS: Final = frozenset("aeiouy")
+
+
+def _stem(word: str) -> str:
+    word = word.removesuffix("'s").removesuffix("'")
+    if len(word) <= 3 or not word.isascii():
+        return word
+    for ending, replacement in _PLURALS:
+        if word.endswith(ending):
+            base = word[: len(word) - len(ending)]
+            if len(base) >= 3 and not (ending == "s" and base[-1] in "su") and _VOWELS & set(base):
+                word = base + replacement
+            break
+    word = IRREGULAR.get(word, word)
+    for ending, replacement in _ENDINGS:
+        if word.endswith(ending):
+            base = word[: len(word) - len(ending)]
+            if len(base) < (4 if ending == "ly" else 3) or not _VOWELS & set(base):
+                continue
+            if ending in ("ing", "ed", "ingly", "edly") and len(base) > 3 and base[-1] == base[-2] and base[-1] not in "sl":
+                base = base[:-1]
+            word = base + replacement
+            break
+    if len(word) > 5 and word.endswith(("ion", "ive")):
+        word = word[:-3]
+    if len(word) > 4 and word.endswith("e"):
+        word = word[:-1]
+    if len(word) > 4 and word.endswith("y"):
+        word = word[:-1] + "i"
+    return word
+
+
+_CANON: Final[dict[str, str]] = {}
+for _group in SYNONYMS:
+    _first = _stem(IRREGULAR.get(_group[0], _group[0]))
+    for _word in _group:
+        _CANON.setdefault(_stem(IRREGULAR.get(_word, _word)), _first)
+
+STOP_KEYS: Final = frozenset(STOP)
+_WEAK_KEYS: Final = frozenset(fold(word) for word in WEAK)
+
+
+def weight(key: str) -> float:
+    """How much a content key tells: weak words half, numbers and the rest one."""
+    return WEAK_WEIGHT if key in _WEAK_KEYS else 1.0
+
+
+def words_of(text: str) -> tuple[Word, ...]:
+    """The words of an already plain text, with their keys."""
+    found = []
+    for match in WORD.finditer(text):
+        surface = match[0]
+        lower = surface.casefold() or surface
+        if NOT_CONTRACTED.search(lower):
+            key = ""
+        elif lower in STOP or (len(lower) == 1 and not lower.isdigit()):
+            key = ""
+        else:
+            bare = lower.split("'")[0] if "'" in lower else lower
+            key = "" if bare in STOP else fold(bare or lower)
+        found.append(Word(surface, lower, key, match.start(), match.end()))
+    return tuple(found)
+
+
+def sentences_of(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a text; a line is never part of the one before it."""
+    found = []
+    text = STAMP.sub(" ", plain(text))
+    for number, line in enumerate(re.split(r"[\n\r]+", text)):
+        turn = bool(ROLE.match(line)) or number == 0
+        line = ROLE.sub("", line)
+        for part in BREAKS.split(TITLES.sub(r"\1", LIST_NUMBER.sub("", line, count=1))):
+            words = words_of(part)
+            for at in range(0, len(words), MAX_SENTENCE):
+                some = words[at : at + MAX_SENTENCE]
+                piece = part if len(words) <= MAX_SENTENCE else part[some[0].start : some[-1].end]
+                found.append(_sentence(piece, some if piece is part else words_of(piece), turn))
+                turn = False
+    return tuple(found)
+
+
+def _sentence(text: str, words: tuple[Word, ...], turn: bool) -> Sentence:
+    capitals = frozenset(w.lower.removesuffix("'s") for w in words if w.surface[0].isupper())
+    return Sentence(
+        text.strip(), words, frozenset(w.key for w in words if w.key), frozenset(w.lower for w in words), capitals, turn
+    )
+
+
+class TextCache:
+    """Sentences by text, bounded by the number of characters held."""
+
+    def __init__(self, limit: int = 4_000_000) -> None:
+        self._limit = limit
+        self._held = 0
+        self._texts: OrderedDict[str, tuple[Sentence, ...]] = OrderedDict()
+
+    def sentences(self, text: str) -> tuple[Sentence, ...]:
+        """The sentences of the text, read once."""
+        known = self._texts.get(text)
+        if known is not None:
+            self._texts.move_to_end(text)
+            return known
+        read = sentences_of(text)
+        self._texts[text] = read
+        self._held += len(text) + 1
+        while self._held > self._limit and len(self._texts) > 1:
+            old, _ = self._texts.popitem(last=False)
+            self._held -= len(old) + 1
+        return read

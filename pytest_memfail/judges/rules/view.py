@@ -1,0 +1,243 @@
+"""The sentences of a store or of what was shown, indexed once, and whom each sentence is about."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pytest_memfail.judges.rules.text import Sentence, TextCache, plain, weight
+from pytest_memfail.judges.rules.words import OPENERS, STOP
+
+REACH: Final = 16
+"""How many sentences back a pronoun may find its name."""
+CANDIDATES: Final = 24
+TITLES: Final = frozenset(
+    "captain sir lady lord dr doctor professor prof mr mrs ms miss the of king queen prince old".split()
+)
+AFTER_NAME: Final = frozenset(
+    "is has was had will only always often usually never can keeps loves likes refuses who also and won't doesn't".split()
+)
+FIRST_PERSON: Final = frozenset("i my me mine i'm i've i'd i'll user user's users speaker".split())
+
+NAMED: Final = 2
+INHERITED: Final = 1
+OPEN: Final = 0
+OTHER: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """The name of the one a fact is about."""
+
+    full: str
+    parts: frozenset[str]
+    """Its telling words, lower case: any of them names the entity."""
+    first: str
+
+    @staticmethod
+    def of(full: str | None) -> Name | None:
+        """The name, or None where there is none."""
+        parts = [w.casefold().strip(".,'\"") for w in plain(full or "").split()]
+        telling = [p for p in parts if p and p not in TITLES and p not in STOP] or [p for p in parts if p]
+        return Name(full or "", frozenset(telling), telling[0]) if telling else None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One or two neighbouring sentences, and how much of what was looked for stands in them."""
+
+    sentences: tuple[int, ...]
+    coverage: float
+    link: int
+    found: frozenset[str]
+
+
+class View:
+    """A sequence of memory texts as an inverted index of sentences."""
+
+    def __init__(self, texts: Iterable[str], cache: TextCache) -> None:
+        self.sentences: list[Sentence] = []
+        self.entry: list[int] = []
+        self.first: list[int] = []
+        self.postings: dict[str, list[int]] = defaultdict(list)
+        self.capitals: dict[str, list[int]] = defaultdict(list)
+        self.results: dict[tuple[object, ...], object] = {}
+        self._links: dict[tuple[str, int], int] = {}
+        self._uncapitalised: set[str] = set()
+        for number, text in enumerate(texts):
+            self.first.append(len(self.sentences))
+            for sentence in cache.sentences(text):
+                at = len(self.sentences)
+                self.sentences.append(sentence)
+                self.entry.append(number)
+                for key in sentence.keys:
+                    self.postings[key].append(at)
+                for word in sentence.capitals or sentence.lowers:
+                    self.capitals[word].append(at)
+                self._uncapitalised.update(sentence.lowers - sentence.capitals)
+        self.first.append(len(self.sentences))
+        self.entries = len(self.first) - 1
+
+    def mentions(self, name: Name) -> list[int]:
+        """The sentences that name the entity."""
+        at = sorted({i for part in name.parts for i in self.capitals.get(part, ()) if self.named(i, name)})
+        return at
+
+    def named(self, at: int, name: Name) -> bool:
+        """Whether the sentence names the entity, and not a namesake with another surname."""
+        sentence = self.sentences[at]
+        present = name.parts & (sentence.capitals or sentence.lowers)
+        if not present:
+            # A possessive at the end of a name keeps its apostrophe in `lowers` only.
+            return False
+        if len(name.parts) == 1 or len(present) > 1 or name.first not in present:
+            return len(name.parts) == 1 or len(present) > 1 or len(next(iter(present))) > 2
+        words = sentence.words
+        for this, following in zip(words, words[1:], strict=False):
+            if this.lower == name.first and _is_surname(following.surface, following.lower, name):
+                continue
+            if this.lower.removesuffix("'s") == name.first:
+                return True
+        return bool(words) and words[-1].lower.removesuffix("'s") == name.first
+
+    def link(self, at: int, name: Name | None) -> int:
+        """How the sentence is tied to the entity: named, inherited from before, open, or somebody else's."""
+        if name is None:
+            return INHERITED
+        known = self._links.get((name.full, at))
+        if known is None:
+            known = self._links[name.full, at] = self._link(at, name)
+        return known
+
+    def _link(self, at: int, name: Name) -> int:
+        if self.named(at, name):
+            return NAMED
+        if self.other_subject(at, name):
+            return OTHER
+        start = self.first[self.entry[at]]
+        end = self.first[self.entry[at] + 1]
+        turn = self.sentences[at].starts_turn
+        for back in range(at - 1, max(start, at - REACH) - 1, -1):
+            if turn:
+                break
+            if self.named(back, name):
+                return INHERITED
+            if self.other_subject(back, name):
+                return OTHER
+            turn = self.sentences[back].starts_turn
+        if end - start <= 6 and any(self.named(i, name) for i in range(start, end)):
+            return INHERITED
+        if end - start <= 2:
+            # Single-sentence entries: systems that split essays without resolving pronouns keep their order.
+            for back in range(start - 1, max(0, start - REACH) - 1, -1):
+                entry = self.entry[back]
+                if self.first[entry + 1] - self.first[entry] > 2:
+                    break
+                if self.named(back, name):
+                    return INHERITED
+                if self.other_subject(back, name):
+                    break
+        if self.sentences[at].lowers & FIRST_PERSON:
+            return OTHER
+        return OPEN
+
+    def other_subject(self, at: int, name: Name) -> bool:
+        """Whether the sentence opens with the name of somebody else."""
+        words = self.sentences[at].words
+        for position, word in enumerate(words[:2]):
+            bare = word.lower.removesuffix("'s")
+            if position and words[0].lower not in TITLES:
+                return False
+            if not word.surface[0].isupper() or bare in name.parts:
+                return False
+            if bare in TITLES:
+                continue
+            if (
+                len(bare) < 2
+                or bare in OPENERS
+                or bare in STOP
+                or bare in self._uncapitalised
+                or bare.endswith(("ly", "ing"))
+            ):
+                return False
+            if word.lower.endswith("'s"):
+                return True
+            following = words[position + 1] if position + 1 < len(words) else None
+            if following is None:
+                return False
+            return (
+                following.lower in AFTER_NAME
+                or (
+                    following.lower.endswith("s") and not following.lower.endswith("ss") and following.lower not in STOP
+                )
+                or following.surface[0].isupper()
+            )
+        return False
+
+    def search(self, need: Mapping[str, float], name: Name | None, limit: int = CANDIDATES) -> list[Window]:
+        """The sentences, alone and with a neighbour, that cover most of the needed keys; best first."""
+        total = sum(need.values())
+        if not total:
+            return []
+        scores: dict[int, float] = defaultdict(float)
+        for key, value in need.items():
+            for at in self.postings.get(key, ()):
+                scores[at] += value
+        best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[: limit * 2]
+        windows = [
+            Window((at,), score / total, self.link(at, name), self.sentences[at].keys & need.keys())
+            for at, score in best
+        ]
+        for window in windows[:limit]:
+            at = window.sentences[0]
+            for other in (at - 1, at + 1):
+                if not 0 <= other < len(self.sentences) or self.entry[other] != self.entry[at]:
+                    continue
+                if self.sentences[max(at, other)].starts_turn:
+                    continue
+                more = window.found | (self.sentences[other].keys & need.keys())
+                if len(more) > len(window.found):
+                    link = min(window.link, self.link(other, name))
+                    pair = (min(at, other), max(at, other))
+                    windows.append(Window(pair, sum(need[k] for k in more) / total, link, more))
+        windows.sort(key=lambda w: (-round(w.coverage, 6), len(w.sentences), -w.link, w.sentences))
+        return windows[:limit]
+
+    def own_share(self, at: Sequence[int], stated: frozenset[str], name: Name | None = None) -> float:
+        """The share of the sentences' words that the source states too: high where they were made from it."""
+        keys = frozenset().union(*(self.sentences[i].keys for i in at))
+        if name is not None:
+            keys -= {key for i in at for w in self.sentences[i].words if w.lower.removesuffix("'s") in name.parts for key in (w.key,)}
+        total = sum(weight(key) for key in keys)
+        return sum(weight(key) for key in keys if key in stated) / total if total else 0.0
+
+    def entries_of(self, sentences: Sequence[int]) -> tuple[int, ...]:
+        """The entries of sentences, in that order, each once."""
+        return tuple(dict.fromkeys(self.entry[at] for at in sentences))
+
+    def about(self, name: Name) -> list[int]:
+        """All sentences tied to the entity."""
+        at = self.results.get(("about", name.full))
+        if at is None:
+            found: set[int] = set()
+            for mention in self.mentions(name):
+                found.add(mention)
+                start = max(self.first[self.entry[mention]], mention - 6)
+                found.update(
+                    i for i in range(start, min(len(self.sentences), mention + REACH + 1)) if self.link(i, name) > 0
+                )
+            at = self.results["about", name.full] = sorted(found)
+        assert isinstance(at, list)
+        return at
+
+
+def _is_surname(surface: str, lower: str, name: Name) -> bool:
+    bare = lower.removesuffix("'s")
+    return surface[0].isupper() and bare not in name.parts and bare not in STOP and bare not in OPENERS
+
+
+def needs(keys: Iterable[str]) -> dict[str, float]:
+    """The keys with their weights, in a fixed order; numbers are compared as quantities instead."""
+    return {key: weight(key) for key in sorted(set(keys)) if key and not key[0].isdigit()}

@@ -1,0 +1,301 @@
+"""The small vocabulary that the judge knows: function words, weak words, synonyms, irregular forms, polarity.
+
+Only everyday English; anything peculiar to a row belongs into its curated wordings.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+STOP: Final = frozenset(
+    """
+    a an the and or but nor so yet of to in on at by for from with without into onto over under about around as than then
+    that this these those there here it its it's itself he she they him her his hers them their theirs himself herself
+    themselves i me my mine myself we us our ours you your yours yourself one's someone somebody anyone anybody who whom whose
+    which what when where why how while during before after until till since because if unless whether though although even
+    is are was were be been being am do does did doing done have has had having will would shall should can could may might
+    must ought not no nor never none only just also too very quite rather really still already again ever else
+    any some each every either neither both all such own same other others another up down out off upon through
+    s t d m ll re ve user users assistant system says said tells told mentions mentioned states stated shares shared
+    etc via per let lets get gets got gotten getting become becomes became becoming seem seems seemed
+    thing things something anything everything nothing way ways
+    now today currently known know knows
+    yes ok okay please
+    """.split()
+)
+"""Words that carry no detail of their own (negation, exclusivity and direction are looked for apart from them)."""
+
+WEAK: Final = frozenset(
+    """
+    like love enjoy prefer favorite favourite want need use make take go come give keep put see look find think feel
+    start begin stop continue try work help usually often always sometimes typically generally frequently regularly
+    especially particularly mostly normally tend habit ritual routine custom practice
+    good great nice new old big small little tiny long short large high low much many more most less few
+    time day moment place people person friend friends home room
+    appeal appreciate fascinate captivate excite attract ideal perfect best favor rely reach
+    lot bit kind sort type set piece
+    be allow let because level rate point scale
+    play refuse eat write paint read
+    """.split()
+)
+"""Words that many facts share: they count, but little."""
+
+WEAK_WEIGHT: Final = 0.5
+
+IRREGULAR: Final = {
+    form: base
+    for line in """
+    write wrote written writes writing
+    run ran runs running
+    sing sang sung sings singing
+    speak spoke spoken
+    take took taken taking
+    make made making
+    eat ate eaten
+    drink drank drunk
+    give gave given giving
+    go went gone goes going
+    come came coming
+    wear wore worn
+    keep kept
+    sleep slept asleep
+    feel felt
+    leave left leaves leaving
+    draw drew drawn
+    drive drove driven driving
+    hide hid hidden hides hiding
+    ride rode ridden
+    rise rose risen
+    break broke broken
+    choose chose chosen choosing
+    bring brought
+    buy bought
+    think thought
+    teach taught
+    catch caught
+    sit sat sitting
+    stand stood
+    begin began begun beginning
+    build built
+    bake baking
+    tell told
+    sell sold
+    hold held
+    find found
+    meet met
+    swim swam swum
+    fall fell fallen
+    grow grew grown
+    throw threw thrown
+    know knew known
+    sew sewed sewn
+    sweep swept
+    spend spent
+    send sent
+    lose lost losing
+    light lit
+    pay paid
+    win won
+    shoot shot
+    child children
+    person people
+    mouse mice
+    foot feet
+    tooth teeth
+    leaf leaves
+    knife knives
+    shelf shelves
+    life lives
+    half halves
+    die died dying dies
+    lie lying
+    tie tied tying
+    untie untied
+    journal journaling journalling journals
+    ski skiing skis
+    weave wove woven weaving
+    ring rang rung
+    steal stole stolen
+    shake shook shaken
+    forget forgot forgotten
+    """.strip().splitlines()
+    for base, *forms in [line.split()]
+    for form in forms
+}
+"""Forms that no ending rule folds onto their base."""
+
+SYNONYMS: Final = tuple(
+    tuple(line.split())
+    for line in """
+    begin start commence initiate
+    finish complete end conclude
+    large big huge
+    small tiny little miniature mini minuscule
+    buy purchase
+    rain rainy rainstorm rainfall
+    snow snowy snowfall
+    storm stormy
+    thunderstorm thunder thunderstorming
+    sun sunny sunshine
+    fog foggy mist misty
+    wind windy
+    dog puppy canine pup
+    cat kitten feline
+    child kid
+    photo photograph
+    couch sofa
+    secret hidden secretive
+    nostalgia nostalgic
+    anxiety anxious anxiousness nervous
+    stress stressed stressful tension tense
+    sad sadness sorrow
+    happy happiness joy joyful cheerful
+    anger angry
+    bored boredom
+    tired fatigue exhausted weary
+    motivated motivation
+    lonely loneliness
+    quiet silent hushed quieter quietly
+    loud noisy noise
+    praise compliment commend
+    ask request
+    approve approval permission
+    visitor guest
+    stranger unfamiliar unknown
+    alone solo solitary
+    toddler baby infant
+    doctor physician
+    vet veterinarian veterinary
+    alcohol alcoholic drunk drinking
+    sober sobriety
+    candle candlelight candlelit
+    dusk twilight
+    dawn sunrise daybreak
+    sunset sundown
+    midnight
+    noon midday
+    autumn fall
+    morning
+    evening
+    poem poetry verse
+    riddle puzzle
+    tale story
+    song tune melody
+    hum humming
+    doodle sketch draw
+    note notes
+    e-mail email
+    meal dinner supper
+    sword blade
+    shout yell
+    whisper murmur
+    gather collect
+    repair fix mend
+    clean tidy
+    arrange organize organise
+    rearrange reorganize
+    avoid shun
+    gift present
+    hike trek
+    exercise workout
+    bicycle bike cycling cycle biking
+    car automobile
+    movie film
+    sci-fi scifi
+    tv television
+    technology tech
+    job career occupation
+    ill sick
+    aid help assist
+    fast quick
+    scared afraid fear fright
+    smell scent fragrance
+    allergy allergic
+    nap snooze
+    bed mattress
+    celsius centigrade
+    decibel db
+    percent percentage
+    temperature temp
+    phone smartphone
+    stroll walk
+    enter entry
+    sharpen hone
+    barefoot barefooted
+    permit allow
+    nearby near
+    inside indoors indoor
+    outside outdoors outdoor
+    accompany accompanied company
+    polite politely
+    spicy spiciness
+    soft softly gently gentle
+    calm calmness serene peaceful
+    uneasy restless
+    creative creativity
+    energetic energy energized energise energised
+    confident confidence
+    productive productivity
+    focus focused concentrate concentration
+    reflect reflective reflection
+    inspire inspiration inspired
+    relax relaxation unwind relaxing
+    refuse decline reject
+    backyard yard
+    garden gardening
+    """.strip().splitlines()
+    if len(line.split()) > 1
+)
+"""Words that keep a detail when one stands for the other; the first is the one they are folded onto."""
+
+NUMBERS: Final = {
+    **{
+        word: n
+        for n, word in enumerate(
+            """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+            seventeen eighteen nineteen twenty""".split()
+        )
+    },
+    **{word: 10 * n for n, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)},
+    "twice": 2,
+    "thrice": 3,
+    "dozen": 12,
+    "hundred": 100,
+    "thousand": 1000,
+}
+
+NEGATORS: Final = frozenset("not never no none without cannot nor neither hardly rarely seldom unless except".split())
+
+EXCLUSIVE: Final = frozenset(
+    """only solely exclusively unless except strictly reserved restricted limited alone requires required require must
+    nowhere merely specifically""".split()
+)
+"""Words that say: then, and at no other time. `never` and `no` count as well where something is excepted from them."""
+
+LIKING: Final = frozenset(
+    """love like enjoy prefer favor favour favorite favourite crave treasure adore cherish fan fond appreciate
+    passionate keen delight""".split()
+)
+DISLIKING: Final = frozenset(
+    """hate dislike detest loathe dread annoy annoyed avoid despise resent irritate irritated bother""".split()
+)
+
+UP: Final = frozenset(
+    "above over exceed exceeds exceeding exceeded higher more greater warmer louder longer beyond hotter surpass surpasses".split()
+)
+DOWN: Final = frozenset("below under beneath lower less fewer colder cooler quieter dimmer shorter sub".split())
+OPENERS: Final = frozenset(
+    """
+    friends friend neighbors neighbours neighbor colleagues colleague coworkers coworker visitors visitor guests guest
+    children kids people everyone everybody folks strangers companions family owner owners afterward afterwards later
+    besides outside inside however despite once sometimes often usually most many some few several although though even
+    instead meanwhile still yet then thus also another other others always never interestingly during whenever whether
+    when while after before because since if on in at by for with without from to as it its it's he she they his her
+    their i my we our you your this that these those there here one two three no not only around early late mornings
+    weekends evenings old older new long every each all both either contracts guests spring summer autumn winter
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
+    october november december locals villagers students teachers clients customers passersby humans human
+    user users assistant person speaker
+    """.split()
+)
+"""Words that often open a sentence with a capital and name nobody."""

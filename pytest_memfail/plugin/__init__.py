@@ -1,0 +1,78 @@
+"""The pytest plugin. Without `--memfail-system` it registers its options, hooks and markers, and does nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_memfail.plugin.fixtures import (
+    memfail_question,
+    memfail_store,
+    memfail_system,
+    memfail_trace,
+    memfail_verdict,
+)
+from pytest_memfail.plugin.options import SYSTEM, add_options, is_active
+from pytest_memfail.plugin.stash import RUN
+
+__all__ = [
+    "memfail_question",
+    "memfail_store",
+    "memfail_system",
+    "memfail_trace",
+    "memfail_verdict",
+    "pytest_addhooks",
+    "pytest_addoption",
+    "pytest_configure",
+    "pytest_generate_tests",
+]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    from pytest_memfail.plugin import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    from pytest_memfail.plugin.marks import marker_lines
+
+    for line in marker_lines():
+        config.addinivalue_line("markers", line)
+    if not is_active(config):
+        _refuse_inactive(config)
+        return
+    from pytest_memfail.plugin.run import build_run, take_arguments
+    from pytest_memfail.plugin.session import WORKER_INPUT, MemfailSession
+
+    given = getattr(config, "workerinput", {}).get(WORKER_INPUT)
+    selection = tuple(map(tuple, given["selection"])) if given else take_arguments(config)
+    run = config.stash[RUN] = build_run(config, selection)
+    config.pluginmanager.register(MemfailSession(config, run), "memfail-session")
+    if not hasattr(config, "workerinput"):
+        from pytest_memfail.plugin.reporting import Reporting
+
+        config.pluginmanager.register(Reporting(config, run), "memfail-reporting")
+
+
+def _refuse_inactive(config: pytest.Config) -> None:
+    for arg in config.args:
+        if (
+            arg.partition("::")[0].split("/")[0] == "memfail"
+            and not config.invocation_params.dir.joinpath("memfail").exists()
+        ):
+            raise pytest.UsageError(
+                f"{arg}: the benchmark needs a memory system to test; give {SYSTEM}=NAME (bm25, say)"
+            )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if RUN in metafunc.config.stash or metafunc.definition.get_closest_marker("memfail") is None:
+        return
+    skip = pytest.mark.skip(reason=f"no memory system to test: give {SYSTEM}=NAME")
+    if "memfail_question" in metafunc.fixturenames:
+        metafunc.parametrize("memfail_question", [pytest.param(None, marks=skip)], indirect=True, ids=["no-system"])

@@ -1,0 +1,104 @@
+"""What a benchmark item, or a user's own test over a task, is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_memfail.plugin.stash import LINE, RESULT, RUN, RUNTIME
+
+if TYPE_CHECKING:
+    from pytest_memfail.core import Memory, Question, SystemFactory, Trace, Verdict
+
+
+@dataclass(frozen=True)
+class FilledStore:
+    """A store after its last conversation."""
+
+    id: str
+    task: str
+    memories: tuple[Memory, ...]
+    """What `get_all_memories()` returned when this item's question was asked."""
+
+
+@pytest.fixture(scope="session")
+def memfail_system(pytestconfig: pytest.Config) -> SystemFactory:
+    """The factory of the memory system under test; override it in your conftest.py to make your own."""
+    from pytest_memfail.plugin.run import SYSTEM_FROM_FIXTURE, find_system
+
+    run = pytestconfig.stash.get(RUN, None)
+    if run is None:
+        pytest.skip("no memory system to test: give --memfail-system=NAME")
+    if run.settings.system == SYSTEM_FROM_FIXTURE:
+        from pytest_memfail.core import MemorySystemError
+
+        raise MemorySystemError(
+            "--memfail-system=fixture needs a session fixture memfail_system in the rootdir's conftest.py"
+        )
+    return find_system(pytestconfig, run.settings)  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def memfail_question(request: pytest.FixtureRequest) -> Question:
+    """The question of this item."""
+    return _asked(request).question  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def memfail_trace(request: pytest.FixtureRequest, memfail_question: Question, memfail_system: SystemFactory) -> Trace:
+    """What happened to the question: memories retrieved, answer, seconds."""
+    from pytest_memfail.core import MemorySystemError
+    from pytest_memfail.plugin.capture import replay
+    from pytest_memfail.results import question_line
+
+    item, asked = request.node, _asked(request)
+    if not callable(memfail_system):
+        raise MemorySystemError(
+            f"the fixture memfail_system gave {type(memfail_system).__name__}, expected a factory: factory(context) -> system"
+        )
+    result = request.config.stash[RUNTIME].result(item, asked, memfail_system, request)
+    item.stash[RESULT] = result
+    replay(result.captured)
+    if result.error is not None:
+        raise result.error
+    evidence = [asked.unit.task.evidence[name] for name in asked.question.evidence]
+    item.stash[LINE] = question_line(
+        item.nodeid,
+        asked.unit.plan.id,
+        asked.question,
+        asked.k,
+        evidence,
+        trace=result.trace,
+        verdict=result.verdict,
+        listing=result.listing,
+    )
+    trace: Trace = result.trace
+    return trace
+
+
+@pytest.fixture
+def memfail_verdict(request: pytest.FixtureRequest, memfail_trace: Trace) -> Verdict:
+    """The verdict on the question."""
+    verdict = request.node.stash[RESULT].verdict
+    request.config.hook.pytest_memfail_verdict(item=request.node, verdict=verdict)
+    return verdict  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def memfail_store(request: pytest.FixtureRequest, memfail_trace: Trace) -> FilledStore:
+    """The filled store of this item."""
+    asked, result = _asked(request), request.node.stash[RESULT]
+    return FilledStore(asked.unit.plan.id, asked.unit.task.name, result.listing.memories if result.listing else ())
+
+
+def _asked(request: pytest.FixtureRequest) -> Any:
+    from pytest_memfail.plugin.session import asked_by
+
+    asked = asked_by(request.node)
+    if asked is None:
+        pytest.fail(
+            "the memfail_* fixtures need a question: mark the test with @pytest.mark.memfail(task=NAME)", pytrace=False
+        )
+    return asked

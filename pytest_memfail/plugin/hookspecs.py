@@ -1,0 +1,68 @@
+"""The hooks that a conftest.py or another plugin may implement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_memfail.core import Judge, SystemFactory, Task, Verdict
+    from pytest_memfail.results import Summary
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_memfail_make_system(config: pytest.Config, name: str) -> SystemFactory | None:
+    """Give the factory of the memory system called `name` (`--memfail-system`), or None if it is not yours.
+
+    ::
+
+        def pytest_memfail_make_system(config, name):
+            if name == "mymem":
+                return lambda context: MyMemory(context.path / "db.sqlite")
+    """
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_memfail_make_judge(config: pytest.Config, name: str) -> Judge | None:
+    """Give the judge called `name` (`--memfail-judge`), or None if it is not yours.
+
+    ::
+
+        def pytest_memfail_make_judge(config, name):
+            return StrictJudge() if name == "strict" else None
+    """
+
+
+@pytest.hookspec
+def pytest_memfail_tasks(config: pytest.Config) -> Sequence[Task]:  # type: ignore[empty-body]  # a hookspec has none
+    """Give further tasks; they can be named in `--memfail-tasks`.
+
+    ::
+
+        def pytest_memfail_tasks(config):
+            return [my_task()]
+    """
+
+
+@pytest.hookspec
+def pytest_memfail_verdict(item: pytest.Item, verdict: Verdict) -> None:
+    """Called with the verdict of an item, in the process that ran it.
+
+    ::
+
+        def pytest_memfail_verdict(item, verdict):
+            item.user_properties.append(("verdict", verdict.name))
+    """
+
+
+@pytest.hookspec
+def pytest_memfail_summary(config: pytest.Config, summary: Summary) -> Any:
+    """Called once with the summary of the run, in the process that the user started.
+
+    ::
+
+        def pytest_memfail_summary(config, summary):
+            upload(summary.total.verdicts)
+    """

@@ -1,0 +1,189 @@
+"""The benchmark in pytest's tree: a virtual directory, a node per task and store, an item per question.
+
+The only file that imports `_pytest`. An item asks for its fixtures as core's `DoctestItem` does, but resolves their
+closure once per store and takes no autouse fixtures: those of a user's tests would wrap whatever questions happen to be in
+flight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from _pytest._code.code import (
+    ExceptionChainRepr,
+    ReprEntryNative,
+    ReprFileLocation,
+    ReprTraceback,
+    TerminalRepr,
+)
+from _pytest.fixtures import FuncFixtureInfo, TopRequest
+
+from pytest_memfail.core import FAILURES, UNGRADED, MemfailError, Question
+from pytest_memfail.plugin.failures import MemoryFailure, error_lines
+from pytest_memfail.plugin.run import ROOT, Run, Unit
+from pytest_memfail.plugin.runtime import Asked
+from pytest_memfail.plugin.stash import RESULT
+
+if TYPE_CHECKING:
+    from pytest_memfail.engine import Result
+
+FIXTURES = ("memfail_verdict",)
+
+
+class Benchmark(pytest.Directory):
+    """The virtual directory `memfail`."""
+
+    def __init__(self, *, run: Run, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.run = run
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        """A directory per task."""
+        for task in self.run.tasks:
+            units = [unit for unit in self.run.units if unit.task is task]
+            if any(True for unit in units for _ in self.run.items_of(unit)):
+                yield TaskDirectory.from_parent(self, path=self.path / task.name, run=self.run, units=units)
+
+
+class TaskDirectory(pytest.Directory):
+    """A task; with a single store it holds the questions itself."""
+
+    def __init__(self, *, run: Run, units: list[Unit], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.run, self.units = run, units
+        self.extra_keyword_matches.add(self.path.name)
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        """The questions, or a node per store."""
+        if len(self.units) == 1 and "::" not in self.units[0].id:
+            yield from _items(self, self.run, self.units[0])
+        else:
+            for unit in self.units:
+                if any(True for _ in self.run.items_of(unit)):
+                    yield StoreNode.from_parent(self, name=unit.plan.id, run=self.run, unit=unit)
+
+
+class StoreNode(pytest.Collector):
+    """One store of a task with several."""
+
+    def __init__(self, *, run: Run, unit: Unit, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.run, self.unit = run, unit
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """The questions."""
+        yield from _items(self, self.run, self.unit)
+
+
+def _items(parent: pytest.Collector, run: Run, unit: Unit) -> Iterator[pytest.Item]:
+    info = _fixture_info(parent)
+    for name, question, k in run.items_of(unit):
+        yield QuestionItem.from_parent(parent, name=name, unit=unit, question=question, k=k, info=info)
+
+
+class QuestionItem(pytest.Item):
+    """One graded question: setting it up gets its verdict, running it fails unless that is `correct`."""
+
+    def __init__(self, *, unit: Unit, question: Question, k: int, info: FuncFixtureInfo, **kwargs: Any) -> None:
+        # the path is the rootdir's, so that the user's conftest hooks apply
+        super().__init__(**kwargs)
+        self.asked = Asked(unit, question, k)
+        self.unit, self.question, self.k = unit, question, k
+        self._fixtureinfo = info
+        self.fixturenames = info.names_closure
+        self.funcargs: dict[str, Any] = {}
+        self._request: TopRequest | None = None
+
+    def _initrequest(self) -> None:
+        """Called by pytest-retry and pytest-rerunfailures on whatever they run again."""
+        self.funcargs = {}
+        self._request = TopRequest(self, _ispytest=True)  # type: ignore[arg-type]  # as for core's DoctestItem
+
+    def setup(self) -> None:
+        """Get the verdict: whatever breaks on the way is an error, not a failure."""
+        option = self.config.option
+        if getattr(option, "setupplan", False) or getattr(option, "setuponly", False):
+            return
+        self._initrequest()
+        assert self._request is not None
+        self._request.getfixturevalue("memfail_verdict")
+
+    def runtest(self) -> None:
+        """Fail unless correct."""
+        result = self.stash[RESULT]
+        assert result.verdict is not None
+        if result.verdict.name in FAILURES:
+            raise MemoryFailure(self)
+        if result.verdict.name == UNGRADED:
+            pytest.skip(ungraded_reason(result))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
+        """Our own exceptions in a few lines, all others as pytest shows them."""
+        return short_repr(excinfo.value, self.asked) or super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Any, int, str]:
+        """The virtual file, the row's line, the rest of the id.
+
+        The line is a number even if the row has none: pytest's report of a skip asserts one.
+        """
+        return self.config.rootpath / ROOT / self.unit.task.name, max(self.question.line - 1, 0), self.name
+
+
+def short_repr(error: BaseException, asked: Asked) -> TerminalRepr | None:
+    """Our own exceptions in a few lines; None for all others."""
+    if isinstance(error, MemoryFailure):
+        lines, message = error.lines(), error.headline()
+    elif isinstance(error, MemfailError):
+        lines, message = error_lines(error), str(error)
+    else:
+        return None
+    # this shape travels through xdist whole and gives the short summary its message
+    entry = ReprEntryNative([f"{line}\n" for line in lines])
+    where = ReprFileLocation(asked.question.file or asked.question.id, asked.question.line, message)
+    return ExceptionChainRepr([(ReprTraceback([entry], None, "native"), where, None)])
+
+
+def ungraded_reason(result: Result) -> str:
+    """Why the deciding stage has no verdict."""
+    verdict = result.verdict
+    assert verdict is not None
+    for fact in verdict.facts:
+        stage, deciding = fact.deciding
+        if deciding.outcome == "ungraded":
+            return f"ungraded: {stage}: {deciding.reason or 'the judge left it open'}"
+    return f"ungraded: memory held; {verdict.answer.reason or 'the answer was not judged'}"
+
+
+def _fixture_info(parent: pytest.Collector) -> FuncFixtureInfo:
+    manager = parent.session._fixturemanager
+    closure, definitions = manager.getfixtureclosure(parentnode=parent, initialnames=FIXTURES, ignore_args=frozenset())
+    return FuncFixtureInfo(FIXTURES, FIXTURES, list(closure), definitions)
+
+
+def attach(session: pytest.Session, result: list[pytest.Item | pytest.Collector], run: Run) -> None:
+    """Append the benchmark to what a session collects.
+
+    It hangs under the rootdir's own directory node: a node directly under the session hides the fixtures of a conftest.py
+    there on pytest 9.1.
+    """
+    rootpath = session.config.rootpath
+    chain = (node for top in result for node in top.listchain())
+    root = next((node for node in chain if isinstance(node, pytest.Directory) and node.path == rootpath), None)
+    if root is None:
+        root = pytest.Dir.from_parent(session, path=rootpath)
+    # pytest 9.1.0 and 9.1.1 register a conftest's fixtures when its directory is collected, which this one never is
+    # (pytest #14683)
+    manager = session._fixturemanager
+    module = getattr(manager, "_pending_conftests", {}).pop(rootpath, None)
+    if module is not None:
+        manager.parsefactories(holder=module, node=session)
+    result.append(Benchmark.from_parent(root, path=rootpath / ROOT, run=run))
+
+
+def narrow_system_scope(item: pytest.Item) -> str | None:
+    """The scope of the `memfail_system` that applies to an item if it is too narrow, else None."""
+    definitions = item._fixtureinfo.name2fixturedefs.get("memfail_system")  # type: ignore[attr-defined]
+    scope = definitions[-1].scope if definitions else "session"
+    return None if scope in ("session", "package", "module") else str(scope)

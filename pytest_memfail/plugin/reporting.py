@@ -1,0 +1,191 @@
+"""In the process that the user started: the header, the outcome words, the record, the summary and the exit code."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED
+from pytest_memfail.plugin import marks
+from pytest_memfail.plugin.options import public_options
+from pytest_memfail.plugin.run import Run
+
+if TYPE_CHECKING:
+    from _typeshed import StrPath
+
+    from pytest_memfail.results import RecordWriter, Summary, SummaryBuilder
+
+NO_TRUSTWORTHY_RESULT: Final = 6
+
+
+class Reporting:
+    """Registered only where a memory system was named, and never in an xdist worker."""
+
+    def __init__(self, config: pytest.Config, run: Run) -> None:
+        self._config, self._run = config, run
+        self._builder: SummaryBuilder | None = None
+        self._writer: RecordWriter | None = None
+        self._expected: dict[str, None] = {}
+        self._reported: set[str] = set()
+        self._lost: list[str] = []
+        self._summary: Summary | None = None
+        self._record: Path | None = run.settings.record
+
+    # -- the header --------------------------------------------------------------------------------------------------
+
+    def pytest_report_header(self) -> list[str]:
+        run, settings = self._run, self._run.settings
+        questions = sum(len(task.questions) for task in run.tasks) * len(settings.k)
+        rows = "shipped rows" if settings.data is None else f"rows of {_short(settings.data, self._config)}"
+        recorded = marks.recorded_verdicts(self._config, settings.system)
+        known = (
+            f"{len(recorded)} recorded verdicts in pytest's cache"
+            if recorded
+            else "what each task is made for (nothing recorded)"
+        )
+        return [
+            f"memfail: system {settings.system}, judge {settings.judge}, protocol {settings.protocol}, "
+            f"k={','.join(map(str, settings.k))}",
+            f"memfail: {len(run.tasks)} tasks, {questions} questions in {len(run.units)} stores, {rows}; "
+            f"verdict markers from {known}",
+        ]
+
+    # -- outcomes ----------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
+        verdict = getattr(report, "memfail_verdict", None)
+        if verdict is None or report.when != "call" or hasattr(report, "wasxfail"):
+            return None
+        if verdict in FAILURES and report.failed:
+            return "failed", LETTERS[verdict], verdict.upper()
+        if verdict == UNGRADED and report.skipped:
+            return "skipped", LETTERS[verdict], "UNGRADED"
+        if verdict == CORRECT and report.passed and report.memfail_vacuous:
+            return "passed", LETTERS[verdict], "VACUOUS"
+        return None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.when == "call" or not report.passed:
+            self._reported.add(report.nodeid)
+        # taken off the report: pytest keeps every report to the end of the run
+        if (line := report.__dict__.pop("memfail", None)) is not None:
+            self._take(json.loads(line))
+        for line in report.__dict__.pop("memfail_stores", ()):
+            self._take(json.loads(line))
+
+    def _take(self, line: Mapping[str, Any]) -> None:
+        from pytest_memfail.results import RecordWriter, SummaryBuilder
+
+        if self._builder is None:
+            self._builder = SummaryBuilder(self._run.settings.protocol)
+            cache: Any = getattr(self._config, "cache", None)
+            if self._record is None and cache is not None:
+                self._record = Path(cache.mkdir("memfail")) / "last.jsonl"
+            if self._record is not None:
+                self._writer = RecordWriter(self._record)
+                self._writer.write(self._header())
+        self._builder.add(line)
+        if self._writer is not None:
+            self._writer.write(line)
+
+    def _header(self) -> dict[str, Any]:
+        from pytest_memfail._version import __version__
+        from pytest_memfail.results import SCHEMA_VERSION
+
+        settings = self._run.settings
+        return {
+            "type": "header",
+            "schema_version": SCHEMA_VERSION,
+            "memfail": __version__,
+            "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "system": settings.system,
+            "system_options": public_options(settings.system_options),
+            "judge": settings.judge,
+            "test_taker": None,
+            "protocol": settings.protocol,
+            "k": list(settings.k),
+            "seed": settings.seed,
+            "limit": settings.limit,
+            "tasks": {
+                task.name: {"data_hash": task.data_hash, "licence": task.licence, "questions": len(task.questions)}
+                for task in self._run.tasks
+            },
+            "python": platform.python_version(),
+            "pytest": pytest.__version__,
+            "platform": sys.platform,
+            "machine": platform.machine(),
+        }
+
+    # -- completeness and the end ------------------------------------------------------------------------------------
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        from pytest_memfail.plugin.session import asked_by
+
+        self._expected.update(dict.fromkeys(item.nodeid for item in session.items if asked_by(item) is not None))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        if not self._expected:
+            self._expected.update(dict.fromkeys(i for i in ids if self._run.unit_of(i) is not None))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if self._config.option.collectonly:
+            return
+        if self._builder is not None:
+            order = [task.name for task in self._run.tasks]
+            shown = _short(self._record, self._config) if self._record is not None else None
+            self._summary = self._builder.build(order, shown)
+            marks.save_verdicts(self._config, self._run.settings.system, self._builder.verdicts)
+            self._config.hook.pytest_memfail_summary(config=self._config, summary=self._summary)
+        ended_early = bool(session.shouldstop or session.shouldfail) or self._stopped_by_maxfail(session)
+        if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not ended_early:
+            self._lost = [node_id for node_id in self._expected if node_id not in self._reported]
+            if self._untrusted() is not None:
+                session.exitstatus = NO_TRUSTWORTHY_RESULT
+        if self._writer is not None:
+            complete = not self._lost and not ended_early and exitstatus in (0, 1)
+            self._writer.write({"type": "footer", "exit_code": int(session.exitstatus), "complete": complete})
+            self._writer.close()
+
+    def _stopped_by_maxfail(self, session: pytest.Session) -> bool:
+        most = self._config.getoption("maxfail")
+        return bool(most) and session.testsfailed >= most
+
+    def _untrusted(self) -> str | None:
+        if self._lost:
+            return (
+                f"{len(self._lost)} of {len(self._expected)} selected questions have no result, e.g. {self._lost[0]}: "
+                "a worker ended without reporting them"
+            )
+        return self._summary.untrusted if self._summary is not None else None
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        untrusted = self._untrusted()
+        how = self._run.settings.summary
+        if self._summary is not None and how != "none":
+            from pytest_memfail.report import summary
+
+            full = how == "full" or self._config.getoption("verbose") > 0
+            terminalreporter.section("memfail", sep="=", bold=True)
+            for line in summary(self._summary, full=full):
+                terminalreporter.write_line(line)
+        if untrusted is not None:
+            terminalreporter.write_line(f"memfail: no trustworthy result: {untrusted}", red=True, bold=True)
+
+
+def _short(path: StrPath, config: pytest.Config) -> str:
+    """Relative to the rootdir where it is below it."""
+    try:
+        return str(Path(path).relative_to(config.rootpath))
+    except ValueError:
+        return str(path)

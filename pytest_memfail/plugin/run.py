@@ -1,0 +1,238 @@
+"""One benchmark run as the user asked for it: settings, tasks, and which of their questions are selected."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from pytest_memfail import discovery
+from pytest_memfail.core import Question, StorePlan, Task, UsageError
+from pytest_memfail.plugin.options import Settings, read_settings
+
+ROOT: Final = "memfail"
+SYSTEM_FROM_FIXTURE: Final = "fixture"
+"""`--memfail-system=fixture` leaves the choice to the `memfail_system` fixture of the user's conftest.py."""
+
+Selection = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unit:
+    """A store of a task: what one process fills and asks."""
+
+    task: Task
+    plan: StorePlan
+    id: str
+    """`task` or, where the task has several stores, `task::store`."""
+
+    @property
+    def weight(self) -> int:
+        """What it roughly costs: each conversation and each question is at least one call."""
+        return len(self.plan.conversations) + len(self.plan.questions)
+
+
+class Run:
+    """What the controller and every worker know alike."""
+
+    def __init__(
+        self, config: pytest.Config, settings: Settings, tasks: Sequence[Task], selection: Sequence[Selection]
+    ):
+        self.config = config
+        self.settings = settings
+        self.tasks = tuple(tasks)
+        self.selection = tuple(selection)
+        self.units = tuple(
+            Unit(task, plan, task.name if len(task.stores) == 1 else f"{task.name}::{plan.id}")
+            for task in self.tasks
+            for plan in task.stores
+        )
+        self._unit_by_id = {unit.id: unit for unit in self.units}
+
+    def unit(self, unit_id: str) -> Unit:
+        """The unit of that id."""
+        return self._unit_by_id[unit_id]
+
+    def item_name(self, question: Question, k: int) -> str:
+        """The last part of a node id."""
+        return question.id if len(self.settings.k) == 1 else f"{question.id}[k={k}]"
+
+    def items_of(self, unit: Unit) -> Iterator[tuple[str, Question, int]]:
+        """Name, question and k of each selected item of a unit, in the order asked."""
+        path = tuple(unit.id.split("::"))
+        for question in unit.plan.questions:
+            for k in (question.k,) if question.k else self.settings.k:
+                name = self.item_name(question, k)
+                full = (*path, name)
+                if any(full[: len(chosen)] == chosen for chosen in self.selection):
+                    yield name, question, k
+
+    def unit_of(self, node_id: str) -> Unit | None:
+        """The unit of a benchmark item, or of a user's test over a task; None for any other test."""
+        if node_id.startswith(f"{ROOT}/"):
+            parts = node_id[len(ROOT) + 1 :].split("::")
+            return self._unit_by_id.get(parts[0]) or self._unit_by_id.get("::".join(parts[:2]))
+        if node_id.endswith("]") and "[" in node_id:
+            return self._unit_by_id.get(node_id.rpartition("[")[2][:-1].rpartition("/")[0])
+        return None
+
+    def check_selection(self) -> None:
+        """Raise `pytest.UsageError` for a selected id that nothing matches, with the closest one that exists."""
+        known: dict[Selection, None] = {(): None}
+        for unit in self.units:
+            path = tuple(unit.id.split("::"))
+            for i in range(1, len(path) + 1):
+                known[path[:i]] = None
+            for question in unit.plan.questions:
+                for k in (question.k,) if question.k else self.settings.k:
+                    known[(*path, self.item_name(question, k))] = None
+        faults = []
+        for chosen in self.selection:
+            if chosen not in known:
+                names = [_id(other) for other in known if other and (len(chosen) == 1 or other[0] == chosen[0])]
+                close = get_close_matches(_id(chosen), names, 1, cutoff=0.4)
+                tasks = ", ".join(task.name for task in self.tasks)
+                hint = f"did you mean {close[0]}?" if close else f"tasks: {tasks}"
+                faults.append(f"no such benchmark item: {_id(chosen)} ({hint})")
+        if faults:
+            raise pytest.UsageError(*faults)
+
+
+def _id(selection: Selection) -> str:
+    return "::".join((f"{ROOT}/{selection[0]}", *selection[1:])) if selection else ROOT
+
+
+def take_arguments(config: pytest.Config) -> tuple[Selection, ...]:
+    """Move our own arguments out of `config.args`; what is left is pytest's.
+
+    Without any path on the command line, everything is selected, as `testpaths` are.
+    """
+    kept, ours = [], []
+    for arg in config.args:
+        selection = parse_argument(arg, config)
+        if selection is None:
+            kept.append(arg)
+        else:
+            ours.append(selection)
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        ours.append(())
+    config.args[:] = kept
+    return tuple(dict.fromkeys(ours))
+
+
+def parse_argument(arg: str, config: pytest.Config) -> Selection | None:
+    """`memfail/task::store::question` as its parts; None for what is not ours.
+
+    Ids are relative to the rootdir and can be pasted in any directory. A real file or folder of the user goes first,
+    except that the bare word `memfail` is always ours (`memfail/` still means a folder).
+    """
+    base, _, rest = arg.partition("::")
+    parts = tuple(part for part in rest.split("::") if part)
+    if base == ROOT:
+        return parts
+    for start in dict.fromkeys((config.invocation_params.dir, config.rootpath)):
+        path = Path(os.path.normpath(start / base))
+        if path.exists():
+            return None
+        try:
+            below = path.relative_to(config.rootpath).parts
+        except ValueError:
+            continue
+        if below[:1] == (ROOT,) and len(below) > 1:
+            return (*below[1:], *parts)
+    return None
+
+
+def build_run(config: pytest.Config, selection: Sequence[Selection]) -> Run:
+    """Check everything the user gave, before anything is stored.
+
+    Raises `pytest.UsageError` (exit code 4) with one line.
+    """
+    from pytest_memfail.tasks import TaskRequest, load_tasks
+
+    settings = read_settings(config)
+    try:
+        extra = [task for tasks in config.hook.pytest_memfail_tasks(config=config) for task in tasks]
+        extra += [found() if callable(found) else found for _, found in discovery.load_all("pytest_memfail.tasks")]
+        tasks = load_tasks(
+            TaskRequest(settings.tasks, settings.data, settings.protocol, settings.seed, settings.limit),  # type: ignore[arg-type]  # checked in read_settings
+            extra,
+        )
+        run = Run(config, settings, tasks, selection)
+        run.check_selection()
+        if settings.system != SYSTEM_FROM_FIXTURE:
+            find_system(config, settings)
+        find_judge(config, settings)
+        if settings.record is not None:
+            from pytest_memfail.results import check_writable
+
+            check_writable(settings.record)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from error.__cause__
+    return run
+
+
+def find_system(config: pytest.Config, settings: Settings) -> Any:
+    """The factory of the memory system.
+
+    Raises `UsageError` for a name nobody knows, or something that cannot be called.
+    """
+    from pytest_memfail.systems import BUILT_IN, built_in_system
+
+    def find(name: str) -> Any:
+        found = discovery.find(
+            "memory system",
+            name,
+            option="--memfail-system",
+            group="pytest_memfail.systems",
+            built_in={n: (lambda n=n: built_in_system(n, find)) for n in BUILT_IN},  # type: ignore[misc]  # a default binds n
+            hook=lambda: config.hook.pytest_memfail_make_system(config=config, name=name),
+            hook_name="pytest_memfail_make_system",
+            rootdir=config.rootpath,
+        )
+        if not callable(found):
+            raise UsageError(
+                f"--memfail-system: {name!r} is {type(found).__name__}, expected a factory: factory(context) -> system"
+            )
+        return found
+
+    return find(settings.system)
+
+
+def find_judge(config: pytest.Config, settings: Settings) -> Any:
+    """The judge.
+
+    Raises `UsageError` for a name nobody knows, or something that does not judge.
+    """
+    name = settings.judge
+
+    def rules() -> Any:
+        from pytest_memfail.judges import RulesJudge
+
+        return RulesJudge(settings.protocol)  # type: ignore[arg-type]  # checked in read_settings
+
+    found = discovery.find(
+        "judge",
+        name,
+        option="--memfail-judge",
+        group="pytest_memfail.judges",
+        built_in={"rules": rules},
+        hook=lambda: config.hook.pytest_memfail_make_judge(config=config, name=name),
+        hook_name="pytest_memfail_make_judge",
+        rootdir=config.rootpath,
+    )
+    judge = found() if isinstance(found, type) or not hasattr(found, "storage") else found
+    missing = [
+        stage for stage in ("storage", "summary", "retrieval", "answer") if not callable(getattr(judge, stage, None))
+    ]
+    if missing:
+        raise UsageError(
+            f"--memfail-judge: {name!r} has no {'(), '.join(missing)}(); expected a judge with storage(), "
+            "summary(), retrieval() and answer()"
+        )
+    return judge

@@ -1,0 +1,185 @@
+"""In the process that runs items: opens stores, waits for results, closes stores."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_memfail.core import MemorySystemError, Question, SystemContext
+from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreReport, StoreRun
+from pytest_memfail.plugin import journal
+from pytest_memfail.plugin.capture import Routing, replay
+from pytest_memfail.plugin.run import Run, Unit, find_judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_DEADLY_FILLS = 2
+"""After so many deaths while it was being filled, a store is given up."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """What an item asks: the value of a parametrised `memfail_question`, too."""
+
+    unit: Unit
+    question: Question
+    k: int
+
+
+@dataclass(slots=True)
+class _Open:
+    run: StoreRun
+    path: Path
+    replayed: bool = False
+
+
+class Runtime:
+    """The engine of this process and what is open in it."""
+
+    def __init__(
+        self, run: Run, *, run_id: str, process: str, journals: Path | None, progress: Callable[[str, int, int], None]
+    ) -> None:
+        self.run, self._run_id, self._process, self._journals = run, run_id, process, journals
+        self._progress = progress
+        self._journal = journal.FileJournal(journals, process) if journals is not None else None
+        self._engine: Engine | None = None
+        self._open: dict[str, _Open] = {}
+        self._todo: dict[str, dict[str, Ask]] = {}
+        self._fills = 0
+        self._routing = Routing(run.config)
+        self._ahead = process == "main"  # under xdist the next store may be another worker's
+
+    def plan(self, items: Sequence[tuple[pytest.Item, Asked]]) -> None:
+        """Take note of what was selected, in the order it will run."""
+        for item, asked in items:
+            self._todo.setdefault(asked.unit.id, {})[item.nodeid] = Ask(item.nodeid, asked.question, asked.k)
+
+    def begin_tests(self) -> None:
+        """The first item is about to run."""
+        self._routing.start()
+
+    def result(self, item: pytest.Item, asked: Asked, factory: Any, request: pytest.FixtureRequest) -> Result:
+        """The result of an item's question; fills its store first if need be.
+
+        Raises whatever the fill raised.
+        """
+        opened = self.store(asked.unit, factory, request)
+        if item.nodeid not in self._todo.get(asked.unit.id, {}):
+            raise MemorySystemError("this item was not collected with the others; its question cannot be asked")
+        assert self._engine is not None
+        return self._engine.wait(opened.result(item.nodeid))
+
+    def store(self, unit: Unit, factory: Any, request: pytest.FixtureRequest) -> StoreRun:
+        """The filled store of a unit."""
+        self._routing.route_streams()
+        opened = self._open.get(unit.id) or self._begin(unit, factory, request)
+        assert self._engine is not None
+        try:
+            self._engine.wait(opened.run.filled)
+        finally:
+            if not opened.replayed:
+                opened.replayed = True
+                replay(opened.run.report.captured)
+        self._begin_next(unit, opened, factory, request)
+        return opened.run
+
+    def finished(
+        self, item: pytest.Item, asked: Asked, next_unit: Unit | None, *, virtual: bool, last: bool
+    ) -> Iterator[tuple[Unit, StoreReport]]:
+        """An item has ended: close the stores that nobody will ask any more, and report them."""
+        todo = self._todo.get(asked.unit.id, {})
+        todo.pop(item.nodeid, None)
+        # a user's own tests over a task may be spread over the run; the benchmark's items stand together
+        if next_unit is asked.unit or (todo and not virtual and not last):
+            return
+        for unit_id in list(self._open) if last else [asked.unit.id]:
+            yield from self._close(unit_id)
+
+    def _close(self, unit_id: str) -> Iterator[tuple[Unit, StoreReport]]:
+        opened = self._open.pop(unit_id, None)
+        if opened is None or self._engine is None:
+            return
+        try:
+            yield self.run.unit(unit_id), self._engine.wait(opened.run.finish())
+        finally:
+            shutil.rmtree(opened.path, ignore_errors=True)
+
+    def _begin(self, unit: Unit, factory: Any, request: pytest.FixtureRequest) -> _Open:
+        suspects: frozenset[str] = frozenset()
+        if self._journals is not None:
+            deaths = journal.unfinished_fills(self._journals, self._process)[unit.id]
+            if deaths >= MAX_DEADLY_FILLS:
+                raise MemorySystemError(
+                    f"the process died {deaths} times while this store was being filled; it is given up"
+                )
+            suspects = journal.suspects(self._journals, self._process)
+        if self._engine is None:
+            self._engine = self._make_engine()
+        self._fills += 1
+        store_id = f"{unit_digest(unit)}-{self._process}-{self._fills}"
+        path = request.getfixturevalue("tmp_path_factory").mktemp(f"memfail-{store_id}")
+        context = SystemContext(self._run_id, store_id, path, self.run.settings.system_options)
+        asks = tuple(self._todo.get(unit.id, {}).values())
+        job = StoreJob(unit.id, unit.task.name, unit.plan, unit.task.evidence, factory, context, asks, suspects)
+        opened = self._open[unit.id] = _Open(self._engine.begin(job), path)
+        return opened
+
+    def _begin_next(self, unit: Unit, opened: _Open, factory: Any, request: pytest.FixtureRequest) -> None:
+        """Fill the next store while this one is asked, unless that may be in vain or the system cannot bear it."""
+        if not self._ahead or request.config.getoption("maxfail") or opened.run.concurrent_stores < 2:
+            return
+        waiting = [unit_id for unit_id, todo in self._todo.items() if todo]
+        later = waiting[waiting.index(unit.id) + 1 :] if unit.id in waiting else []
+        if later and later[0] not in self._open and len(self._open) < opened.run.concurrent_stores:
+            self._begin(self.run.unit(later[0]), factory, request)
+
+    def _make_engine(self) -> Engine:
+        from pytest_memfail.llm import count_tokens
+
+        settings = self.run.settings
+        return Engine(
+            judge=find_judge(self.run.config, settings),
+            concurrency=settings.concurrency,
+            count_tokens=count_tokens,
+            journal=self._journal,
+            on_progress=self._tick,
+        )
+
+    def _tick(self, store: str, done: int, total: int) -> None:
+        self._progress(store, done, total)
+
+    def cancel(self) -> None:
+        """The run is ending early: ask nothing more."""
+        if self._engine is not None:
+            self._engine.cancel()
+
+    def show_progress(self, text: str) -> None:
+        """In a worker: leave it in the journal for the controller to show."""
+        if self._journal is not None:
+            self._journal.progress(text)
+
+    def close(self) -> None:
+        """Stop everything."""
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
+        for opened in self._open.values():
+            shutil.rmtree(opened.path, ignore_errors=True)
+        self._open.clear()
+        self._routing.stop()
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+
+def unit_digest(unit: Unit) -> str:
+    """A name for the store that tells the system nothing of the task."""
+    import hashlib
+
+    return hashlib.sha256(unit.id.encode()).hexdigest()[:8]

@@ -1,0 +1,193 @@
+"""Under xdist: all items of a store to one worker, the heaviest store first; every other test as `--dist load` does."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from xdist.remote import Producer
+from xdist.report import report_collection_diff
+from xdist.workermanage import parse_tx_spec_config
+
+from pytest_memfail.plugin import journal
+
+LOW: Final = 1
+"""A worker whose queue is this short gets more: it needs the next item before it runs the one at hand."""
+BATCH: Final = 16
+"""A store's items are sent this many at a time: after -x a worker still runs what it was sent."""
+
+
+class StoreScheduling:
+    """xdist's scheduler protocol, at constant cost per finished item.
+
+    xdist's own group modes are not built on: `loadgroup` does not group on pytest 9.2, and `loadscope` is quadratic.
+    """
+
+    def __init__(
+        self,
+        config: pytest.Config,
+        log: Any = None,
+        *,
+        store_of: Callable[[str], str | None],
+        weight: Callable[[str, int], float] = lambda store, n: n,
+        journals: Path | None = None,
+    ) -> None:
+        self.config = config
+        self.log = Producer("memfailsched") if log is None else log.memfailsched
+        self.numnodes = len(parse_tx_spec_config(config))
+        self.collection: list[str] | None = None
+        self._store_of, self._weight, self._journals = store_of, weight, journals
+        self._registered: dict[Any, list[str]] = {}
+        self._sent: dict[Any, dict[int, None]] = {}  # per worker, in order: sent and not finished
+        self._owned: dict[Any, deque[int]] = {}  # per worker: of its current store, not sent yet
+        self._stores: deque[tuple[str, deque[int]]] = deque()  # heaviest first
+        self._others: deque[int] = deque()
+        self._crashed: set[str] = set()
+
+    # -- the protocol ------------------------------------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> list[Any]:
+        """All workers."""
+        return list(self._sent)
+
+    @property
+    def collection_is_completed(self) -> bool:
+        """Whether every worker has collected."""
+        return len(self._registered) >= self.numnodes
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether anything is left to run."""
+        return bool(self._stores or self._others or any(self._owned.values()) or any(self._sent.values()))
+
+    @property
+    def tests_finished(self) -> bool:
+        """Whether the workers can be told to end after what they have."""
+        return (
+            self.collection_is_completed
+            and not self._stores
+            and not self._others
+            and not any(self._owned.values())
+            and all(len(sent) <= LOW for sent in self._sent.values())
+        )
+
+    def add_node(self, node: Any) -> None:
+        """A worker has started."""
+        assert node not in self._sent
+        self._sent[node] = {}
+
+    def add_node_collection(self, node: Any, collection: Sequence[str]) -> None:
+        """A worker has collected."""
+        assert node in self._sent
+        if self.collection_is_completed and list(collection) != self.collection:  # a replacement for a dead worker
+            other = next(iter(self._registered))
+            self.log(report_collection_diff(self.collection, collection, other.gateway.id, node.gateway.id))
+            return
+        self._registered[node] = list(collection)
+
+    def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+        """A worker has finished an item."""
+        del self._sent[node][item_index]
+        self._feed(node)
+
+    def mark_test_pending(self, item: str) -> None:
+        """An item is to be run again."""
+        assert self.collection is not None
+        self._requeue([self.collection.index(item)])
+
+    def remove_pending_tests_from_node(self, node: Any, indices: Sequence[int]) -> None:
+        """xdist asks this of its work-stealing mode only."""
+        raise NotImplementedError
+
+    def remove_node(self, node: Any) -> str | None:
+        """A worker is gone: what it had is given to others. Returns the id to blame for its death, if one can be named."""
+        sent, owned = list(self._sent.pop(node)), list(self._owned.pop(node, ()))
+        left = [*sent, *owned]
+        if not left or self.collection is None:
+            return None
+        blamed = self._blame(node, sent, left)
+        if blamed is not None:
+            left.remove(blamed)
+        self._requeue(left)
+        return None if blamed is None else self.collection[blamed]
+
+    def schedule(self) -> None:
+        """All workers have collected, or a replacement has: hand out."""
+        assert self.collection_is_completed
+        if self.collection is None:
+            (first_node, first), *others = self._registered.items()
+            for node, ids in others:
+                if ids != first:
+                    text = report_collection_diff(first, ids, first_node.gateway.id, node.gateway.id)
+                    report = pytest.CollectReport(nodeid=node.gateway.id, outcome="failed", longrepr=text, result=[])
+                    self.config.hook.pytest_collectreport(report=report)
+                    return
+            self.collection = first
+            stores: dict[str, deque[int]] = {}
+            for index, node_id in enumerate(first):
+                store = self._store_of(node_id)
+                if store is None:
+                    self._others.append(index)
+                else:
+                    stores.setdefault(store, deque()).append(index)
+            self._stores.extend(sorted(stores.items(), key=lambda s: -self._weight(s[0], len(s[1]))))
+        for node in self.nodes:
+            self._feed(node)
+
+    # -- what is private ---------------------------------------------------------------------------------------------
+
+    def _blame(self, node: Any, sent: Sequence[int], left: Sequence[int]) -> int | None:
+        """Questions run ahead of their items, so the item being waited for may be innocent: the journal knows better.
+
+        With one question in flight it is that one. With several nobody is blamed: they are run again one at a time, and
+        the next death names the right one. With none (a store was being filled, or the worker was on another machine)
+        the store is tried once more before the item at hand is blamed.
+        """
+        assert self.collection is not None
+        at_hand = sent[0] if sent else None
+        store = None if at_hand is None else self._store_of(self.collection[at_hand])
+        if store is None:
+            return at_hand  # somebody else's test
+        flying = journal.in_flight(self._journals, node.gateway.id) if self._journals is not None else []
+        if flying:
+            known = [index for index in left if self.collection[index] in set(flying)]
+            return known[0] if len(flying) == len(known) == 1 else None
+        if store in self._crashed:
+            return at_hand
+        self._crashed.add(store)
+        return None
+
+    def _requeue(self, indices: Sequence[int]) -> None:
+        assert self.collection is not None
+        for index in reversed(indices):
+            store = self._store_of(self.collection[index])
+            if store is None:
+                self._others.appendleft(index)
+            elif self._stores and self._stores[0][0] == store:
+                self._stores[0][1].appendleft(index)
+            else:
+                self._stores.appendleft((store, deque([index])))
+        for node in self.nodes:
+            self._feed(node)
+
+    def _feed(self, node: Any) -> None:
+        if node.shutting_down or node not in self._registered:
+            return
+        sent = self._sent[node]
+        while len(sent) <= LOW:
+            if not self._owned.get(node) and self._stores:
+                self._owned[node] = self._stores.popleft()[1]
+            if owned := self._owned.get(node):
+                batch = [owned.popleft() for _ in range(min(BATCH, len(owned)))]
+            elif self._others:
+                n = max(2, len(self._others) // (4 * max(1, len(self._sent))))
+                batch = [self._others.popleft() for _ in range(min(n, len(self._others)))]
+            else:
+                node.shutdown()  # lets it run its last item
+                return
+            sent.update(dict.fromkeys(batch))
+            node.send_runtest_some(batch)

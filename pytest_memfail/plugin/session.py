@@ -1,0 +1,306 @@
+"""An active benchmark run in one process: collection, items, and what crosses to the controller."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_memfail.core import UNGRADED, MemfailError, UnknownNameError
+from pytest_memfail.engine import StoreReport
+from pytest_memfail.plugin import marks
+from pytest_memfail.plugin.capture import scrub
+from pytest_memfail.plugin.nodes import QuestionItem, attach, narrow_system_scope, short_repr, ungraded_reason
+from pytest_memfail.plugin.progress import Progress, TerminalLine, Watcher
+from pytest_memfail.plugin.run import ROOT, Run, Unit
+from pytest_memfail.plugin.runtime import Asked, Runtime
+from pytest_memfail.plugin.stash import LINE, RESULT, RUNTIME
+
+WORKER_INPUT = "memfail"
+STORES: pytest.StashKey[list[str]] = pytest.StashKey()
+
+
+def asked_by(item: pytest.Item) -> Asked | None:
+    """What a benchmark item or a test over a task asks; None for any other test."""
+    if isinstance(item, QuestionItem):
+        return item.asked
+    callspec = getattr(item, "callspec", None)
+    asked = callspec.params.get("memfail_question") if callspec is not None else None
+    return asked if isinstance(asked, Asked) else None
+
+
+class MemfailSession:
+    """Registered only where a memory system was named."""
+
+    def __init__(self, config: pytest.Config, run: Run) -> None:
+        self._config, self._run = config, run
+        given = getattr(config, "workerinput", {}).get(WORKER_INPUT)
+        self._is_worker = given is not None
+        self._run_id = given["run_id"] if given else uuid.uuid4().hex[:8]
+        self._journals: Path | None = Path(given["journals"]) if given else None
+        self._line: TerminalLine | None = None
+        self._watcher: Watcher | None = None
+        process = os.environ.get("PYTEST_XDIST_WORKER", "main") if given else "main"
+        self._progress = Progress(self._show)
+        self._runtime = config.stash[RUNTIME] = Runtime(
+            run, run_id=self._run_id, process=process, journals=self._journals, progress=self._progress.tick
+        )
+
+    # -- collection --------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Generator[None, Any, Any]:
+        report = yield
+        if isinstance(collector, pytest.Session) and report.passed and self._run.selection:
+            report.result = list(report.result)
+            attach(collector, report.result, self._run)
+        return report
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        mark = metafunc.definition.get_closest_marker("memfail")
+        if mark is None:
+            return
+        name = mark.kwargs.get("task", mark.args[0] if mark.args else None)
+        units = [unit for unit in self._run.units if unit.task.name == name]
+        if not units:
+            from pytest_memfail.tasks import TASK_NAMES
+
+            known = dict.fromkeys([*TASK_NAMES, *(task.name for task in self._run.tasks)])
+            if name not in known:
+                pytest.fail(
+                    str(UnknownNameError("task", str(name), known, "in @pytest.mark.memfail(task=...)")), pytrace=False
+                )
+            skip = pytest.mark.skip(reason=f"the task {name} is not among --memfail-tasks")
+            metafunc.parametrize("memfail_question", [pytest.param(None, marks=skip)], indirect=True, ids=[str(name)])
+            return
+        asked, ids = [], []
+        for unit in units:
+            for question in unit.plan.questions:
+                for k in (question.k,) if question.k else self._run.settings.k:
+                    asked.append(Asked(unit, question, k))
+                    ids.append(f"{unit.id}/{self._run.item_name(question, k)}")
+        metafunc.parametrize("memfail_question", asked, indirect=True, ids=ids)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, None, None]:
+        marks.mark_items(self._config, self._run, items)
+        yield  # what selects and reorders (-k, --lf, random order) goes first; a store's questions then stay together
+        first: dict[str, int] = {}
+        order: dict[str, dict[str, int]] = {}
+        keys = []
+        for index, item in enumerate(items):
+            if isinstance(item, QuestionItem):
+                unit = item.unit
+                if unit.id not in order:
+                    order[unit.id] = _probe_order(unit)
+                keys.append((first.setdefault(unit.id, index), order[unit.id][item.question.id]))
+            else:
+                keys.append((index, 0))
+        ordered = [items[i] for i in sorted(range(len(items)), key=keys.__getitem__)]
+        items[:] = ordered
+        self._runtime.plan([(item, asked) for item in items if (asked := asked_by(item)) is not None])
+        if self._config.pluginmanager.has_plugin("timeout"):
+            for unit_id, index in first.items():
+                # pytest-timeout would count the filling of the store against its first question
+                item = next(i for i in items[index:] if isinstance(i, QuestionItem) and i.unit.id == unit_id)
+                item.add_marker(pytest.mark.timeout(0))
+
+    # -- running -----------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionstart(self) -> None:
+        if not self._is_worker:
+            self._line = TerminalLine(self._config)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
+        if any(asked_by(item) is not None for item in session.items):
+            self._runtime.begin_tests()
+        try:
+            return (yield)
+        finally:
+            self._runtime.close()
+            if self._watcher is not None:
+                self._watcher.stop()
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
+        if isinstance(item, QuestionItem) and (scope := narrow_system_scope(item)) is not None:
+            raise MemfailError(
+                f"the fixture memfail_system has {scope} scope, expected session: a store is shared by all its questions"
+            )
+        yield
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, Any, Any]:
+        # before the fixtures' finalisers: a session fixture may end the server that the system talks to
+        asked = asked_by(item)
+        lines = item.stash[STORES] = []
+        failure: MemfailError | None = None
+        if asked is not None:
+            following = asked_by(nextitem) if nextitem is not None else None
+            try:
+                for unit, report in self._runtime.finished(
+                    item,
+                    asked,
+                    following.unit if following else None,
+                    virtual=isinstance(item, QuestionItem),
+                    last=nextitem is None,
+                ):
+                    lines.append(_store_json(unit, report))
+            except MemfailError as error:
+                failure = error
+        result = yield
+        if failure is not None:
+            raise failure
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+        report = yield
+        asked = asked_by(item)
+        if asked is None:
+            return report
+        if call.when == "setup":
+            self._report_setup(item, asked, call, report)
+        elif call.when == "call" and (line := item.stash.get(LINE, None)) is not None:
+            result = item.stash[RESULT]
+            report.memfail = json.dumps(line)
+            if isinstance(item, QuestionItem):
+                report.memfail_verdict = line["verdict"]
+                report.memfail_vacuous = bool(line.get("vacuous"))
+                # its own time, not how long pytest waited for it
+                report.duration, report.start, report.stop = (
+                    result.seconds,
+                    result.started,
+                    result.started + result.seconds,
+                )
+                if line["verdict"] == UNGRADED and report.skipped:
+                    # one place for all of a task, so that -rs folds them
+                    report.longrepr = (f"{ROOT}/{asked.unit.task.name}", 1, ungraded_reason(result))
+        elif call.when == "teardown" and (lines := item.stash.get(STORES, None)):
+            report.memfail_stores = list(lines)
+        return report
+
+    def _report_setup(self, item: pytest.Item, asked: Asked, call: pytest.CallInfo[None], report: Any) -> None:
+        if call.excinfo is not None and not report.skipped:
+            from pytest_memfail.results import question_line
+
+            error = call.excinfo.value
+            # pytest asks an item for its own view of a failure in the call phase only
+            report.longrepr = short_repr(error, asked) or report.longrepr
+            line = question_line(item.nodeid, asked.unit.plan.id, asked.question, asked.k, (), error=error)
+            report.memfail = json.dumps(line)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        session: Any = self._config.pluginmanager.get_plugin("session")
+        if report.failed and session is not None and (session.shouldfail or session.shouldstop):
+            self._runtime.cancel()
+
+    def pytest_keyboard_interrupt(self) -> None:
+        self._runtime.cancel()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_unconfigure(self) -> None:
+        self._runtime.close()
+        if self._watcher is not None:
+            self._watcher.stop()
+        if self._line is not None:
+            self._line.close()
+        if self._journals is not None and not self._is_worker:
+            shutil.rmtree(self._journals, ignore_errors=True)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_report_to_serializable(self) -> Generator[None, Any, Any]:
+        data = yield
+        return scrub(data)
+
+    # -- xdist -------------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        if self._journals is None:
+            self._journals = Path(tempfile.mkdtemp(prefix="memfail-journals-"))
+        node.workerinput[WORKER_INPUT] = {
+            "run_id": self._run_id,
+            "journals": str(self._journals),
+            "selection": [list(chosen) for chosen in self._run.selection],
+        }
+        if self._line is not None and self._line.is_shown and self._watcher is None:
+            self._watcher = Watcher(self._line, self._journals)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        # xdist turns -n into --dist=load in config.option, but leaves what the user said in the known arguments
+        if config.known_args_namespace.dist != "no" or config.option.distload:
+            return None
+        from pytest_memfail.plugin.scheduling import StoreScheduling
+
+        run = self._run
+
+        def store_of(node_id: str) -> str | None:
+            unit = run.unit_of(node_id)
+            return None if unit is None else unit.id
+
+        return StoreScheduling(
+            config, log, store_of=store_of, weight=lambda store, n: run.unit(store).weight, journals=self._journals
+        )
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: Any) -> None:
+        unit = self._run.unit_of(crashitem)
+        if unit is None:
+            return
+        from pytest_memfail.results import question_line
+
+        name = crashitem.rpartition("::")[2]
+        found = next(((q, k) for n, q, k in self._run.items_of(unit) if n == name), None)
+        report.when = "setup"  # an error of the item, not a failure
+        report.longrepr = f"the process died while this question was asked ({report.longrepr})"
+        if found is not None:
+            question, k = found
+            line = question_line(crashitem, unit.plan.id, question, k, (), error=MemfailError(report.longrepr))
+            report.memfail = json.dumps(line)
+
+    def _show(self, text: str) -> None:
+        if self._is_worker:
+            self._runtime.show_progress(text)
+        elif self._line is not None:
+            self._line.show(text)
+
+
+def _probe_order(unit: Unit) -> dict[str, int]:
+    """The number of the probe that asks each question: a later one cannot be asked before an earlier one."""
+    order = {}
+    probe = -1
+    for step in unit.plan.steps:
+        questions = getattr(step, "questions", None)
+        if questions is not None:
+            probe += 1
+            order.update({question.id: probe for question in questions})
+    return order
+
+
+def _store_json(unit: Unit, report: StoreReport) -> str:
+    from pytest_memfail.results import store_line
+
+    return json.dumps(
+        store_line(
+            unit.plan.id,
+            report.task,
+            conversations=report.conversations,
+            fill_seconds=report.fill_seconds,
+            listings=report.listings,
+            tokens=report.tokens,
+            changed=report.changed,
+            described=report.described,
+        )
+    )

@@ -1,0 +1,18 @@
+"""Where state lives: in the stash of config and items, never in module globals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_memfail.engine import Result
+    from pytest_memfail.plugin.run import Run
+    from pytest_memfail.plugin.runtime import Runtime
+
+RUN: pytest.StashKey[Run] = pytest.StashKey()
+RUNTIME: pytest.StashKey[Runtime] = pytest.StashKey()
+RESULT: pytest.StashKey[Result] = pytest.StashKey()
+LINE: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
+"""The line of the record of an item."""

@@ -1,0 +1,225 @@
+"""Failures and summaries as plain text of at most 100 columns, readable without colour."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from pytest_memfail.core import (
+    CORRECT,
+    ERROR,
+    FAILURES,
+    MEANINGS,
+    NOT_RETRIEVED,
+    REASONING_ERROR,
+    STAGES,
+    UNGRADED,
+    one_line,
+)
+from pytest_memfail.results import Rate, Summary, Tally
+
+WIDTH: Final = 100
+LABEL: Final = 11
+MAX_LINES: Final = 25
+MAX_FAILED_FACTS: Final = 2
+
+
+def headline(line: Mapping[str, Any]) -> str:
+    """A failure in a few words: the verdict and what was lost."""
+    verdict = line["verdict"]
+    facts = [fact for fact in line.get("facts", ()) if fact["verdict"] == verdict]
+    if not facts:
+        return f"{verdict}: {MEANINGS[verdict]}"
+    fact = facts[0]
+    reason = fact[fact["decided_by"]].get("reason") or MEANINGS[verdict]
+    more = f" (and {len(facts) - 1} more of {len(line['facts'])} facts)" if len(facts) > 1 else ""
+    return f"{verdict}: {one_line(reason, 160)}{more}"
+
+
+def failure(line: Mapping[str, Any], rerun: str) -> list[str]:
+    """What the reader of a failure needs, in at most 25 lines: one question's line of the record, and how to rerun it."""
+    verdict = line["verdict"]
+    lines = [f"{verdict}: {MEANINGS[verdict]}"]
+    lines += _field("question", line["text"].partition("\n\nOptions:")[0], 2)
+    lines += _field("gold", "; ".join(line["gold"]), 2)
+    facts = line["facts"]
+    failed = [fact for fact in facts if fact["verdict"] not in (CORRECT, UNGRADED)]
+    if len(facts) > 1:
+        named = ", ".join(f"{i} {fact['verdict']}" for i, fact in enumerate(facts, 1))
+        lines += _field("facts", named, 1)
+    shown = failed[:MAX_FAILED_FACTS] or (facts[:1] if verdict == REASONING_ERROR else [])
+    for fact in shown:
+        lines += _fact(fact)
+    if len(failed) > len(shown):
+        lines += _field("", f"… and {len(failed) - len(shown)} more that failed", 1)
+    if line["reply"] is not None:
+        lines += _field("answer", line["reply"], 3)
+        if line["answer"].get("reason"):
+            lines += _field("", line["answer"]["reason"], 2)
+    ends = _field("row", f"{line['row']}  k={line['k']}", 1) if line["row"] else []
+    ends += [f"{'rerun':<{LABEL}}{rerun}"]
+    lines += _retrieved(line["retrieved"], MAX_LINES - len(lines) - len(ends))
+    return lines + ends
+
+
+def _fact(fact: Mapping[str, Any]) -> Iterator[str]:
+    stage = fact["decided_by"]
+    result = fact[stage]
+    if fact["verdict"] != NOT_RETRIEVED:  # else it stands in the store as it was said
+        # what was lost is marked where it was said: nothing can be marked where it no longer stands
+        yield from _field("said", mark(excerpt(fact["source"], fact["missing"], fact["text"]), fact["missing"]), 2)
+    passed = ", ".join(f"{name} ok" for name in STAGES[: STAGES.index(stage)])
+    yield from _field(stage, "; ".join(part for part in (passed, result.get("reason", "")) if part), 3)
+    for text in fact["closest"][:1]:
+        label = "closest" if fact["verdict"] == "not_stored" else "stored"
+        yield from _field(label, excerpt(text, fact[stage].get("found", ()), fact["text"]), 2)
+    if fact["verdict"] == NOT_RETRIEVED:
+        ranks = [f"rank {rank}" for rank in fact["ranks"] if rank is not None]
+        where = f"shown at {', '.join(ranks)}, but not enough of it" if ranks else "not among the entries shown"
+        yield from _field("", f"the stored entry is {where}", 1)
+
+
+def _retrieved(memories: Sequence[Mapping[str, Any]], room: int) -> list[str]:
+    if not memories:
+        return _field("retrieved", "nothing", 1)
+    lines = []
+    for rank, memory in enumerate(memories, 1):
+        score = "" if memory.get("score") is None else f" {memory['score']:7.3f}"
+        label = "retrieved" if rank == 1 else ""
+        lines.append(f"{label:<{LABEL}}" + one_line(f"{rank}.{score} {memory['text']}", WIDTH - LABEL))
+    if len(lines) > max(room, 1):
+        kept = max(room - 1, 1)
+        lines = [*lines[:kept], f"{'':<{LABEL}}… and {len(lines) - kept} more"]
+    return lines
+
+
+def _field(label: str, text: str, most: int) -> list[str]:
+    """The text under its label, on at most so many lines."""
+    words = one_line(text, most * (WIDTH - LABEL) - most).split(" ")
+    lines, current = [], ""
+    for word in words:
+        if current and len(current) + 1 + len(word) > WIDTH - LABEL:
+            lines.append(current)
+            current = word
+        else:
+            current = f"{current} {word}" if current else word
+    lines.append(current)
+    lines = [one_line(part, WIDTH - LABEL) for part in lines]
+    if len(lines) > most:
+        lines = [*lines[: most - 1], one_line(" ".join(lines[most - 1 :]), WIDTH - LABEL)]
+    return [f"{label if i == 0 else '':<{LABEL}}{part}" for i, part in enumerate(lines)]
+
+
+def excerpt(source: str, details: Sequence[str], near: str, limit: int = 170) -> str:
+    """The part of a long text that holds the first detail, else the sentence most like `near`."""
+    text = one_line(source, 1_000_000)
+    if len(text) <= limit:
+        return text
+    at = next((i for d in details if (i := text.casefold().find(d.casefold())) >= 0), -1)
+    sentences = [(m.start(), m[0].strip()) for m in re.finditer(r"[^.!?]+(?:[.!?]+|$)", text)]
+    if at >= 0:
+        start, chosen = next(((s, t) for s, t in reversed(sentences) if s <= at), (0, text))
+    else:
+        words = set(re.findall(r"\w{4,}", near.casefold()))
+        start, chosen = max(
+            sentences, key=lambda s: len(words & set(re.findall(r"\w{4,}", s[1].casefold()))), default=(0, text)
+        )
+    return ("… " if start > 0 else "") + chosen + (" …" if start + len(chosen) < len(text) - 2 else "")
+
+
+def mark(text: str, details: Iterable[str]) -> str:
+    """The text with each detail in brackets.
+
+    >>> mark("only at 8 out of 10", ["8 out of 10"])
+    'only at [8 out of 10]'
+    """
+    for detail in sorted(set(details), key=len, reverse=True):
+        if detail.strip():
+            text = re.sub(
+                rf"(?<![\[\w]){re.escape(detail)}(?![\w\]])", lambda m: f"[{m[0]}]", text, count=1, flags=re.IGNORECASE
+            )
+    return text
+
+
+def summary(results: Summary, *, full: bool = False) -> list[str]:
+    """The section at the end of a run."""
+    lines = list(_table(results))
+    vacuous = [tally for tally in results.tasks if tally.vacuous]
+    for tally in vacuous:
+        how = "counted as correct" if results.protocol == "paper" else "left out of the rates"
+        lines.append(
+            f"vacuous passes: {tally.vacuous} in {tally.name} (the model could not misuse what was not stored or shown; {how})"
+        )
+    if full:
+        for tally in results.tasks:
+            if tally.facts:
+                lines += _facts(tally)
+    lines += _stores(results)
+    lines += [f"warning: {warning}" for warning in results.warnings]
+    if results.record:
+        lines.append(f"record: {results.record}")
+    return lines
+
+
+def _table(results: Summary) -> Iterator[str]:
+    columns = [v for v in (CORRECT, *FAILURES) if v != REASONING_ERROR or results.answered]
+    columns += [v for v in (UNGRADED, ERROR) if results.total.verdicts[v]]
+    rate_name = "correct" if results.answered else "memory held"
+    upper = f"{'':<23}{'':>5}  {rate_name + ' %':<20}"
+    lower = f"{'task':<23}{'n':>5}  {'[95 % interval]':<20}"
+    for verdict in columns:
+        first, _, second = verdict.rpartition("_")
+        width = _width(verdict)
+        upper += f"{first:>{width}}"
+        lower += f"{second:>{width}}"
+    yield upper.rstrip()
+    yield lower
+    rows = [*results.tasks, *([results.total] if len(results.tasks) > 1 else [])]
+    for tally in rows:
+        cells = "".join(f"{tally.verdicts[v]:>{_width(v)}}" for v in columns)
+        yield f"{tally.name:<23}{tally.n:>5}  {_percent(_rate(tally, results)):<20}{cells}"
+
+
+def _rate(tally: Tally, results: Summary) -> Rate:
+    if not results.answered:
+        return tally.memory_held
+    return tally.correct if results.protocol == "paper" else tally.correct_without_vacuous
+
+
+def _width(verdict: str) -> int:
+    return max(len(part) for part in verdict.rpartition("_")) + 2
+
+
+def _percent(rate: Rate) -> str:
+    if rate.value is None:
+        return "    -"
+    return f"{100 * rate.value:5.1f} [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
+
+
+def _facts(tally: Tally) -> Iterator[str]:
+    for stratum, verdicts in tally.facts.items():
+        counts = ", ".join(f"{verdicts[v]} {v}" for v in (CORRECT, *FAILURES, UNGRADED) if verdicts.get(v))
+        yield f"facts of {tally.name}, {stratum}: {counts}"
+
+
+def _stores(results: Summary) -> Iterator[str]:
+    figures = [store for store in results.stores if store.stores]
+    if not figures:
+        return
+    yield ""
+    yield (
+        f"{'store':<23}{'conversations':>13}{'s each':>10}{'memories':>11}{'tokens each':>13}"
+        f"{'retrieve p50':>15}{'p95':>13}"
+    )
+    for f in figures:
+        each = f"{f.fill_seconds / f.conversations:.4f}" if f.conversations else "-"
+        tokens = f"{f.tokens / f.memories:.1f}" if f.tokens is not None and f.memories else "-"
+        yield (
+            f"{f.name:<23}{f.conversations:>13}{each:>10}{f.memories:>11}{tokens:>13}"
+            f"{_ms(f.retrieve_p50):>15}{_ms(f.retrieve_p95):>13}"
+        )
+
+
+def _ms(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{1000 * seconds:.1f} ms"

@@ -1,0 +1,48 @@
+"""Reference memory systems that need nothing installed, and adapters for real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from pytest_memfail.core import SystemContext
+
+BUILT_IN: Final[Mapping[str, str]] = {
+    "bm25": "every message verbatim in SQLite, ranked by BM25",
+    "full-context": "everything is shown, newest first",
+    "no-memory": "stores nothing",
+    "forgetful": "drops conversations (not_stored)",
+    "lossy": "drops qualifying clauses, numbers and names (summary_error)",
+    "misdirected": "ranks wrongly (not_retrieved)",
+}
+"""Names of the built-in systems, each with what it is."""
+
+
+def built_in_system(
+    name: str, make_inner: Callable[[str], Callable[[SystemContext], Any]]
+) -> Callable[[SystemContext], Any]:
+    """The factory of a built-in system; `make_inner` resolves the name of a wrapped one.
+
+    Raises `KeyError` for a name not in `BUILT_IN`.
+    """
+    if name in ("forgetful", "lossy", "misdirected"):
+        from pytest_memfail.systems import failing
+
+        kind = {"forgetful": failing.Forgetful, "lossy": failing.Lossy, "misdirected": failing.Misdirected}[name]
+        return failing.failing_factory(kind, make_inner)
+    if name == "bm25":
+        from pytest_memfail.systems.bm25 import BM25
+
+        return BM25
+    if name == "full-context":
+        from pytest_memfail.systems.full_context import FullContext
+
+        return FullContext
+    if name == "no-memory":
+        from pytest_memfail.systems.no_memory import NoMemory
+
+        return NoMemory
+    raise KeyError(name)
+
+
+__all__ = ["BUILT_IN", "built_in_system"]

@@ -1,0 +1,35 @@
+"""`full-context`: no memory management at all; everything ever said is shown. The ceiling of retrieval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_memfail.core import Conversation, SystemContext
+from pytest_memfail.systems.base import Entry, entries_of
+
+
+class FullContext:
+    """Returns everything, newest first."""
+
+    concurrent_reads = 8
+    unlimited_k = True
+
+    def __init__(self, context: SystemContext) -> None:
+        self._entries: list[Entry] = []
+
+    def store_conversation(self, conversation: Conversation) -> None:
+        """Keep its messages."""
+        self._entries += entries_of(conversation)
+
+    def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
+        """All messages, newest first, whatever the query and k."""
+        return list(reversed(self.get_all_memories()))
+
+    def get_all_memories(self) -> list[dict[str, Any]]:
+        """All messages, in the order stored."""
+        return [{"text": e.text, "id": e.id, "timestamp": e.timestamp} for e in self._entries]
+
+    def describe(self) -> Mapping[str, str]:
+        """What the record says of it."""
+        return {"system": "full-context"}

@@ -1,0 +1,31 @@
+"""`no-memory`: stores nothing. What it scores, guessing scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_memfail.core import Conversation, SystemContext
+
+
+class NoMemory:
+    """Forgets everything at once."""
+
+    concurrent_reads = 8
+
+    def __init__(self, context: SystemContext) -> None:
+        pass
+
+    def store_conversation(self, conversation: Conversation) -> None:
+        """Do nothing."""
+
+    def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[str]:
+        """Nothing."""
+        return []
+
+    def get_all_memories(self) -> list[str]:
+        """Nothing."""
+        return []
+
+    def describe(self) -> Mapping[str, str]:
+        """What the record says of it."""
+        return {"system": "no-memory"}

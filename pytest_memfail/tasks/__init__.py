@@ -1,0 +1,20 @@
+"""From rows to tasks: what is stored, what is asked, and in which order."""
+
+from __future__ import annotations
+
+from pytest_memfail.tasks.layout import PROTOCOLS, Protocol
+from pytest_memfail.tasks.load import TASK_NAMES, TaskRequest, load_tasks, sample
+from pytest_memfail.tasks.shipped import shipped_data
+from pytest_memfail.tasks.validate import Finding, validate
+
+__all__ = [
+    "PROTOCOLS",
+    "TASK_NAMES",
+    "Finding",
+    "Protocol",
+    "TaskRequest",
+    "load_tasks",
+    "sample",
+    "shipped_data",
+    "validate",
+]

@@ -1,0 +1,108 @@
+"""From names, globs and a folder to tasks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from pytest_memfail.core import Ingest, Probe, Question, Step, StorePlan, Task, UnknownNameError, UsageError
+from pytest_memfail.tasks import coexisting_facts, conditional_facts, long_hop, persona_retrieval
+from pytest_memfail.tasks.layout import Protocol, by_digest
+from pytest_memfail.tasks.shipped import shipped_data
+
+MODULES: Final[dict[str, ModuleType]] = {
+    "conditional_facts_easy": conditional_facts,
+    "conditional_facts_hard": conditional_facts,
+    "coexisting_facts": coexisting_facts,
+    "persona_retrieval": persona_retrieval,
+    "long_hop": long_hop,
+}
+TASK_NAMES: Final = tuple(MODULES)
+"""The five MemFail tasks, in the paper's order."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRequest:
+    """What is wanted of the tasks."""
+
+    patterns: tuple[str, ...] = ()
+    """Names or globs; none means all."""
+    data: Path | None = None
+    """A folder of rows; None means the shipped ones."""
+    protocol: Protocol = "ours"
+    seed: int = 42
+    limit: int | None = None
+
+
+def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, ...]:
+    """Load the tasks that the patterns name, every row checked; `extra` are tasks that others provide.
+
+    Raises `UsageError` for an unknown name or a folder without rows, `RowError` for a faulty row.
+    """
+    given = {task.name: task for task in extra}
+    names = [*TASK_NAMES, *(name for name in given if name not in MODULES)]
+    wanted = _match(request.patterns, names)
+    tasks = []
+    for name in wanted:
+        if name in given:
+            task = given[name]
+        else:
+            folder = request.data or shipped_data()
+            path = folder / f"{name}.csv"
+            if not folder.is_dir():
+                raise UsageError(f"--memfail-data: got {folder}, expected a folder with the rows of the tasks")
+            if not path.is_file():
+                if not request.patterns and any((folder / f"{other}.csv").is_file() for other in TASK_NAMES):
+                    continue  # a folder may hold some of the tasks; naming one makes it required
+                raise UsageError(f"no rows of the task {name!r}: {path} is missing (--memfail-data names the folder)")
+            module = MODULES[name]
+            task = module.build(name, module.read(path), request.protocol, request.seed)
+        tasks.append(task if request.limit is None else sample(task, request.limit, request.seed))
+    return tuple(tasks)
+
+
+def _match(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
+    if not patterns:
+        return list(names)
+    chosen: set[str] = set()
+    for pattern in patterns:
+        found = [name for name in names if fnmatchcase(name, pattern)]
+        if not found:
+            raise UnknownNameError("task", pattern, names)
+        chosen.update(found)
+    return [name for name in names if name in chosen]
+
+
+def sample(task: Task, limit: int, seed: int) -> Task:
+    """At most `limit` questions, taken in turn from each stratum, and only the conversations that they need.
+
+    The choice depends on the seed and the questions' ids alone, so that a larger limit keeps what a smaller one chose.
+    """
+    strata: dict[str, list[Question]] = defaultdict(list)
+    questions = task.questions
+    for question in by_digest(questions, seed, [f"sample:{q.id}" for q in questions]):
+        strata[question.stratum].append(question)
+    queues = [strata[name] for name in sorted(strata)]
+    chosen: set[str] = set()
+    while len(chosen) < min(limit, len(questions)):
+        for queue in queues:
+            if queue and len(chosen) < limit:
+                chosen.add(queue.pop(0).id)
+    needed = {task.evidence[e].conversation_id for q in questions if q.id in chosen for e in q.evidence}
+    stores = []
+    for store in task.stores:
+        steps: list[Step] = []
+        for step in store.steps:
+            if isinstance(step, Ingest):
+                if step.conversation.id in needed:
+                    steps.append(step)
+            elif kept := tuple(q for q in step.questions if q.id in chosen):
+                steps.append(Probe(kept))
+        if any(isinstance(step, Probe) for step in steps):
+            stores.append(StorePlan(store.id, tuple(steps)))
+    return replace(task, stores=tuple(stores))

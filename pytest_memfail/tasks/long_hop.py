@@ -1,0 +1,86 @@
+"""Long-Hop (paper, section 4, task 4): are the links of a chain, stored one by one, all found?"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from pytest_memfail.core import NOT_RETRIEVED, Evidence, Question, Task
+from pytest_memfail.tasks import layout
+from pytest_memfail.tasks.conditional_facts import LICENCE
+from pytest_memfail.tasks.rows import LETTERS, LongHopRow, Rows, read_rows
+
+
+def read(path: Path) -> Rows[LongHopRow]:
+    """Read the rows."""
+    return read_rows(path, LongHopRow, lambda r: r.id, lambda r: str(r.facts))
+
+
+def build(name: str, rows: Rows[LongHopRow], protocol: layout.Protocol, seed: int) -> Task:
+    """One fact a conversation, one multiple-choice question a chain.
+
+    Retrieval is given the question stem; `paper` gives it the options too, as the published harness does (they hold the
+    answer).
+    """
+    n = len(rows.rows)
+    if protocol == "paper":
+        order = list(range(n))
+        random.Random(seed).shuffle(order)
+        links = [(i, j) for i in order for j in range(len(rows.rows[i].facts))]
+        random.Random(seed ^ layout.PAPER_FACT_SALT).shuffle(links)
+        asked = order
+        random.Random(seed ^ layout.PAPER_QUESTION_SALT).shuffle(asked)
+    else:
+        links = [(i, j) for i, row in enumerate(rows.rows) for j in range(len(row.facts))]
+        links = layout.by_digest(links, seed, [f"store:{rows.ids[i]}:{j}" for i, j in links])
+        asked = layout.by_digest(range(n), seed, [f"ask:{i}" for i in rows.ids])
+    conversations = {
+        (i, j): layout.conversation(
+            f"{name}:{rows.ids[i]}:{j}", [rows.rows[i].facts[j]], None if protocol == "paper" else day
+        )
+        for day, (i, j) in enumerate(links)
+    }
+    evidence, questions = {}, []
+    for i in asked:
+        row, row_id = rows.rows[i], rows.ids[i]
+        ids = []
+        for j, fact in enumerate(row.facts):
+            ids.append(fact_id := f"{row_id}:{j + 1}")
+            evidence[fact_id] = Evidence(
+                id=fact_id,
+                kind="link",
+                task=name,
+                text=fact,
+                source=fact,
+                conversation_id=conversations[i, j].id,
+                anchors=(row.anchors[j], row.anchors[j + 1]),
+                details=tuple(d.detail() for d in (row.evidence_details or [[]] * len(row.facts))[j]),
+            )
+        questions.append(
+            Question(
+                id=row_id,
+                task=name,
+                text=row.graded_question,
+                query=row.graded_question if protocol == "paper" else row.stem,
+                gold=(row.ground_truth_answer,),
+                evidence=tuple(ids),
+                kind="multiple_choice",
+                options=tuple(row.choices),
+                correct_option=row.correct_choice,
+                answer_format="letter",
+                pair_id=row.pair_id,
+                file=str(rows.path),
+                line=rows.lines[i],
+                stratum=f"K={row.hop_count}",
+                metadata={"hops": row.hop_count, "letters": LETTERS},
+            )
+        )
+    return Task(
+        name=name,
+        targets=(NOT_RETRIEVED,),
+        stores=layout.single_store(name, [conversations[link] for link in links], questions),
+        evidence=evidence,
+        licence=LICENCE,
+        data_hash=rows.sha256,
+        description="chains of one to three hops whose links are stored apart",
+    )
