@@ -74,7 +74,8 @@ def memfail_trace(request: pytest.FixtureRequest, memfail_question: Question, me
         verdict=result.verdict,
         listing=result.listing,
     )
-    trace: Trace = result.trace
+    trace: Trace | None = result.trace
+    assert trace is not None
     return trace
 
 

@@ -151,7 +151,8 @@ def _hard(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
                 unstated.append(line)
         if EXCLUSIVE.search(f"{row.condition} {row.ground_truth_answer}"):
             exclusives += 1
-            if not STATES_EXCLUSIVITY.search(essay):
+            stated = any(detail.part == "exclusivity" for detail in row.evidence_details or ())
+            if not stated and not STATES_EXCLUSIVITY.search(essay):
                 unexclusive.append(line)
     if unstated:
         yield Finding(

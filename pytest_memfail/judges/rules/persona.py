@@ -16,7 +16,8 @@ from pytest_memfail.judges.rules.view import OPEN, Name, View, needs
 DETAIL_KEPT: Final = 0.5
 """Share of a detail's words that keeps it."""
 NEEDED_KEPT: Final = 0.6
-SUPPORT: Final = 0.5
+OWN: Final = 0.45
+OWN_UNNAMED: Final = 0.75
 """Share of a stored sentence's words that come from the essay, if it was made from it."""
 STORED: Final = 0.2
 FAITHFUL: Final = 0.4
@@ -58,7 +59,7 @@ def read_persona(evidence: Evidence) -> Persona:
             )
     stated = frozenset(k for s in view.sentences for k in s.keys) - ignore
     needed = _needed(evidence, view.sentences, ignore) if evidence.value else ()
-    return Persona(Name.of(evidence.entity), tuple(parts), needed, stated)
+    return Persona(Name.of(evidence.entity, view.lowers()), tuple(parts), needed, stated)
 
 
 def _needed(evidence: Evidence, sentences: list[Sentence], ignore: set[str]) -> tuple[Part, ...]:
@@ -103,7 +104,7 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
             kept.append(part.wording)
             at.extend(place)
     share = len(kept) / len(persona.parts) if persona.parts else 0.0
-    needed = [(part, _place(part, view, persona, about, NEEDED_KEPT, partial=True)) for part in persona.needed]
+    needed = [(part, _place(part, view, persona, about, NEEDED_KEPT, exact=True)) for part in persona.needed]
     missing = tuple(part.wording for part, place in needed if place is None)
     where = [i for _, place in needed if place is not None for i in place]
     entries = view.entries_of([*where, *at])
@@ -146,21 +147,18 @@ def _first(lost: list[str]) -> tuple[str, ...]:
 
 
 def _place(
-    part: Part, view: View, persona: Persona, about: frozenset[int], least: float, *, partial: bool = False
+    part: Part, view: View, persona: Persona, about: frozenset[int], least: float, *, exact: bool = False
 ) -> tuple[int, ...] | None:
     """Where the part is kept in sentences about the person, or None."""
     for window in view.search(part.need, persona.name, 12):
         if window.coverage < least:
             break
-        if window.link < OPEN or (persona.name and not about):
+        own = view.own_share(window.sentences, persona.stated, persona.name)
+        if window.link < OPEN or not about or own < (OWN if window.link > OPEN else OWN_UNNAMED):
             continue
-        if part.numbers and not partial:
-            pass
-        if part.numbers:
-            stated = [q for i in window.sentences for q in quantities(view.sentences[i].text, view.sentences[i].words)]
-            if partial and not all(any(q.same(o) for o in stated) for q in part.numbers):
-                continue
-        return window.sentences
+        stated = [q for i in window.sentences for q in quantities(view.sentences[i].text, view.sentences[i].words)]
+        if not exact or all(any(q.same(o) for o in stated) for q in part.numbers):
+            return window.sentences
     return None
 
 

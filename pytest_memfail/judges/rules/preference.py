@@ -18,6 +18,8 @@ REASON_STORED: Final = 0.6
 """Share of the statement's other words that shows it is stored though the preference itself is gone."""
 RELATED: Final = 0.34
 """Share of an entry's other words that come from the statement, or of the statement's that the entry has."""
+OWN: Final = 0.6
+"""The same for statements that are kept word for word."""
 FOREIGN: Final = 2.5
 """The weight of its own words with which a first-person statement says something else, if none of them is ours."""
 
@@ -71,7 +73,7 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     if best is None:
         for window in view.search(wanted.context, None, 8):
             own = _own(wanted, view.sentences[window.sentences[0]])
-            if window.coverage >= REASON_STORED and len(window.found) >= 3 and own >= 0.5:
+            if window.coverage >= REASON_STORED and len(window.found) >= 3 and own >= OWN:
                 return Finding(
                     True,
                     False,
@@ -138,8 +140,7 @@ def _is_ours(wanted: Preference, sentence: Sentence, coverage: float, support: f
     related = max(support, _own(wanted, sentence)) >= RELATED
     # Statements of the user that are kept word for word carry their own reasons; rewritten ones seldom do.
     word_for_word = bool(sentence.lowers & {"i", "my", "me"})
-    if coverage >= 0.999:
-        return related or others < FOREIGN or not word_for_word
     if word_for_word:
-        return support >= RELATED and _own(wanted, sentence) >= RELATED
-    return related or others < 1.5
+        own = _own(wanted, sentence)
+        return own >= OWN or others < FOREIGN if coverage >= 0.999 else own >= OWN and support >= RELATED
+    return coverage >= 0.999 or related or others < 1.5

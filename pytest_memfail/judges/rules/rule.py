@@ -23,10 +23,13 @@ STORED_ELSEWHERE: Final = 0.9
 OWN_ELSEWHERE: Final = 0.8
 """Share of both, and of the entry's words that are the source's, that shows the rule under another name."""
 OWN_UNNAMED: Final = 0.6
+STORED_UNNAMED: Final = 0.75
 OWN_DOUBTFUL: Final = 0.5
 CONDITION_KEPT: Final = 0.6
 CONDITION_KEPT_WITH_NUMBER: Final = 0.3
 TRIGGER_KEPT: Final = 0.5
+TIED: Final = 0.7
+"""Share of the condition that stands beside the behaviour where the source states the two together."""
 TRIGGER: Final = re.compile(
     r"^(?:it's|it is|that's|that is)? ?(?:usually|typically|often|most often|most of the time|most nights|most days|around|by the time|"
     r"during|on those|at exactly|right after|right when|after|once|with|when|in those|in that|at those|on the|the)\b",
@@ -64,7 +67,7 @@ class Rule:
 def read_rule(evidence: Evidence, protocol: str) -> Rule:
     """The rule of the evidence."""
     source = View([evidence.source], TextCache())
-    name = Name.of(evidence.entity)
+    name = Name.of(evidence.entity, source.lowers())
     ignore = keys_of(evidence.entity or "")
     stated = {key for sentence in source.sentences for key in sentence.keys}
     gold = evidence.behavior or evidence.text
@@ -146,13 +149,15 @@ def _home_of_condition(
 ) -> tuple[int, ...] | None:
     """The source sentence that states behaviour and condition together, if one does."""
     total = sum(condition.values())
+    if not total and not numbers:
+        return None
     for window in source.search(behavior, None):
         if window.coverage < 0.4 or len(window.sentences) > 1:
             continue
         sentence = source.sentences[window.sentences[0]]
         held = sum(value for key, value in condition.items() if key in sentence.keys)
         stated = quantities(sentence.text, sentence.words)
-        if (total and held >= 0.5 * total) or (numbers and any(q.same(o) for q in numbers for o in stated)):
+        if (not total or held >= TIED * total) and all(any(q.same(o) for o in stated) for q in numbers):
             return window.sentences
     return None
 
@@ -272,8 +277,8 @@ def _is_stored(rule: Rule, view: View, window: Window, share: float, kept: _Kept
     own = view.own_share(window.sentences, rule.stated, rule.name)
     if window.link == OTHER:
         return share >= STORED_ELSEWHERE and kept.share >= STORED_ELSEWHERE and not kept.lost_numbers and own >= OWN_ELSEWHERE
-    if window.link == OPEN and own < OWN_UNNAMED:
-        return False
+    if window.link == OPEN:
+        return share >= STORED_UNNAMED and kept.share >= 0.5 and own >= OWN_UNNAMED
     if share < STORED and kept.share < 0.5:
         return False
     return share >= 0.9 or kept.share >= 0.3 or own >= OWN_DOUBTFUL

@@ -35,13 +35,15 @@ class Name:
     parts: frozenset[str]
     """Its telling words, lower case: any of them names the entity."""
     first: str
+    known: frozenset[str] = frozenset()
+    """Words of the source: a sentence that opens with one of them does not name somebody else."""
 
     @staticmethod
-    def of(full: str | None) -> Name | None:
+    def of(full: str | None, known: frozenset[str] = frozenset()) -> Name | None:
         """The name, or None where there is none."""
         parts = [w.casefold().strip(".,'\"") for w in plain(full or "").split()]
         telling = [p for p in parts if p and p not in TITLES and p not in STOP] or [p for p in parts if p]
-        return Name(full or "", frozenset(telling), telling[0]) if telling else None
+        return Name(full or "", frozenset(telling), telling[0], known) if telling else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class View:
         self.postings: dict[str, list[int]] = defaultdict(list)
         self.capitals: dict[str, list[int]] = defaultdict(list)
         self.results: dict[tuple[object, ...], object] = {}
-        self._links: dict[tuple[str, int], int] = {}
+        self._links: dict[tuple[Name, int], int] = {}
         self._uncapitalised: set[str] = set()
         for number, text in enumerate(texts):
             self.first.append(len(self.sentences))
@@ -84,6 +86,10 @@ class View:
         """The sentences that name the entity."""
         at = sorted({i for part in name.parts for i in self.capitals.get(part, ()) if self.named(i, name)})
         return at
+
+    def lowers(self) -> frozenset[str]:
+        """Every word of the view, in lower case."""
+        return frozenset(w.lower.removesuffix("'s") for s in self.sentences for w in s.words)
 
     def named(self, at: int, name: Name) -> bool:
         """Whether the sentence names the entity, and not a namesake with another surname."""
@@ -106,9 +112,9 @@ class View:
         """How the sentence is tied to the entity: named, inherited from before, open, or somebody else's."""
         if name is None:
             return INHERITED
-        known = self._links.get((name.full, at))
+        known = self._links.get((name, at))
         if known is None:
-            known = self._links[name.full, at] = self._link(at, name)
+            known = self._links[name, at] = self._link(at, name)
         return known
 
     def _link(self, at: int, name: Name) -> int:
@@ -150,7 +156,7 @@ class View:
             bare = word.lower.removesuffix("'s")
             if position and words[0].lower not in TITLES:
                 return False
-            if not word.surface[0].isupper() or bare in name.parts:
+            if not word.surface[0].isupper() or bare in name.parts or bare in name.known:
                 return False
             if bare in TITLES:
                 continue
@@ -219,7 +225,7 @@ class View:
 
     def about(self, name: Name) -> list[int]:
         """All sentences tied to the entity."""
-        at = self.results.get(("about", name.full))
+        at = self.results.get(("about", name))
         if at is None:
             found: set[int] = set()
             for mention in self.mentions(name):
@@ -228,7 +234,7 @@ class View:
                 found.update(
                     i for i in range(start, min(len(self.sentences), mention + REACH + 1)) if self.link(i, name) > 0
                 )
-            at = self.results["about", name.full] = sorted(found)
+            at = self.results["about", name] = sorted(found)
         assert isinstance(at, list)
         return at
 
