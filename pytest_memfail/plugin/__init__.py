@@ -50,7 +50,9 @@ def pytest_configure(config: pytest.Config) -> None:
     from pytest_memfail.plugin.session import WORKER_INPUT, MemfailSession
 
     given = getattr(config, "workerinput", {}).get(WORKER_INPUT)
-    selection = tuple(map(tuple, given["selection"])) if given else take_arguments(config)
+    selection = take_arguments(config)  # in a worker too: xdist hands it the command line as it was
+    if given:
+        selection = tuple(map(tuple, given["selection"]))
     run = config.stash[RUN] = build_run(config, selection)
     config.pluginmanager.register(MemfailSession(config, run), "memfail-session")
     if not hasattr(config, "workerinput"):

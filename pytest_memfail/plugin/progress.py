@@ -45,7 +45,7 @@ class TerminalLine:
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         self._writer = getattr(reporter, "_tw", None)
         self._fd: int | None = None
-        if reporter is not None and reporter.isatty() and os.environ.get("TERM") != "dumb":
+        if reporter is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
             # capture is suspended while a session starts, so this is the terminal and not pytest's capture file
             self._fd = os.dup(sys.stdout.fileno())
 

@@ -110,8 +110,12 @@ def _id(selection: Selection) -> str:
 def take_arguments(config: pytest.Config) -> tuple[Selection, ...]:
     """Move our own arguments out of `config.args`; what is left is pytest's.
 
-    Without any path on the command line, everything is selected, as `testpaths` are.
+    Without any path on the command line the benchmark is what runs, and nothing else: a run that may cost money runs
+    what was asked for.
     """
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        config.args.clear()
+        return ((),)
     kept, ours = [], []
     for arg in config.args:
         selection = parse_argument(arg, config)
@@ -119,8 +123,6 @@ def take_arguments(config: pytest.Config) -> tuple[Selection, ...]:
             kept.append(arg)
         else:
             ours.append(selection)
-    if config.args_source is not pytest.Config.ArgsSource.ARGS:
-        ours.append(())
     config.args[:] = kept
     return tuple(dict.fromkeys(ours))
 

@@ -10,9 +10,13 @@ from typing import Any, Final
 import pytest
 from xdist.remote import Producer
 from xdist.report import report_collection_diff
-from xdist.workermanage import parse_tx_spec_config
 
 from pytest_memfail.plugin import journal
+
+try:
+    from xdist.workermanage import parse_tx_spec_config
+except ImportError:  # xdist 3.6
+    from xdist.workermanage import parse_spec_config as parse_tx_spec_config
 
 LOW: Final = 1
 """A worker whose queue is this short gets more: it needs the next item before it runs the one at hand."""

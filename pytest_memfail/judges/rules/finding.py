@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pytest_memfail.judges.rules.text import Sentence, Word, plain, sentences_of
 
@@ -23,6 +24,8 @@ class Finding:
     reported: tuple[str, ...] = ()
     confidence: float = 0.9
     label: str | None = None
+    fault: Literal["", "turned", "elsewhere"] = ""
+    """What no wording can excuse: said the other way round, or of somebody else."""
 
 
 def quote(source: str, words: Sequence[Word | str]) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, Literal, get_args
 from weakref import WeakKeyDictionary
 
 from pytest_memfail.core import Evidence, Listing, Memory, Question, Reply, StageResult
+from pytest_memfail.judges.rules.curated import refine
 from pytest_memfail.judges.rules.fact import find_fact
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.letters import parse_letter
@@ -86,11 +88,25 @@ class RulesJudge:
     def _find(self, evidence: Evidence, view: View, *, shown: bool = False) -> Finding:
         known = view.results.get((evidence, shown))
         if known is None:
-            known = view.results[evidence, shown] = self._look(evidence, view, shown=shown)
+            known = self._look(evidence, view, shown=shown)
+            if known.present and not known.faithful and self.protocol == "ours" and not self._recognises(evidence):
+                # What the rules cannot find in the source itself must not be held against a store.
+                known = replace(known, faithful=True, reason=f"stored; the rules cannot tell more ({known.reason})", confidence=0.3)
+            view.results[evidence, shown] = known
         assert isinstance(known, Finding)
         return known
 
+    def _recognises(self, evidence: Evidence) -> bool:
+        """Whether the source, stored word for word, would be found whole."""
+        view = self._view_of_shown((evidence.source,))
+        return self._look(evidence, view, shown=False).faithful
+
     def _look(self, evidence: Evidence, view: View, *, shown: bool) -> Finding:
+        finding = self._look_generally(evidence, view, shown=shown)
+        # The ends of a link and a preference are looked for in all their wordings at once.
+        return refine(evidence, view, finding) if evidence.details and evidence.kind not in ("link", "preference") else finding
+
+    def _look_generally(self, evidence: Evidence, view: View, *, shown: bool) -> Finding:
         if evidence.kind == "rule":
             return find_rule(evidence, view, self.protocol)
         if evidence.kind == "preference":

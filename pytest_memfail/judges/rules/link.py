@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from typing import Final
 
 from pytest_memfail.core import Evidence
@@ -90,6 +91,34 @@ def _owner(sentence: Sentence, anchors: tuple[str, ...]) -> Name | None:
 def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
     """The link in a view: both ends in one place (stored), related the right way round (faithful)."""
     link = read_link(evidence, protocol)
+    best = _find(link, view)
+    if best.faithful or best.fault:
+        return best
+    for other in _otherwise_worded(evidence, protocol):
+        finding = _find(other, view)
+        if (finding.faithful, finding.present) > (best.faithful, best.present):
+            best = finding
+        if best.faithful:
+            break
+    return best
+
+
+@lru_cache(maxsize=4096)
+def _otherwise_worded(evidence: Evidence, protocol: str) -> tuple[Link, ...]:
+    """The same link with each end in its curated wordings."""
+    anchors = [detail.wordings for detail in evidence.details if detail.part == "anchor"]
+    if len(anchors) != 2:
+        return ()
+    link = read_link(evidence, protocol)
+    found = []
+    for first, second in product(*anchors):
+        ends = (needs(keys_of(first)), needs(keys_of(second)))
+        if all(ends) and ends != link.ends:
+            found.append(replace(link, ends=ends, stated=link.stated | ends[0].keys() | ends[1].keys()))
+    return tuple(found)
+
+
+def _find(link: Link, view: View) -> Finding:
     both = {**link.ends[0], **link.ends[1]}
     best: tuple[tuple[bool, bool, float, int], Finding] | None = None
     near: list[int] = []

@@ -24,6 +24,8 @@ FAITHFUL: Final = 0.4
 """Share of the essay's details that must be kept where no question asks for particular ones."""
 SHOWN: Final = 0.25
 COVERED: Final = 0.8
+ADVICE: Final = frozenset("bring pack use give include offer choose yes".split())
+"""What answers begin with; it is no detail of the person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def read_persona(evidence: Evidence) -> Persona:
 
 def _needed(evidence: Evidence, sentences: list[Sentence], ignore: set[str]) -> tuple[Part, ...]:
     """The fewest essay sentences that together hold what the gold answer takes from the essay."""
-    asked = needs(keys_of(evidence.value or "") - ignore)
+    asked = needs(keys_of(evidence.value or "") - ignore - ADVICE)
     open_keys = {k for k in asked if any(k in s.keys for s in sentences)}
     gold_numbers = [q for s in View([evidence.value or ""], TextCache()).sentences for q in quantities(s.text, s.words)]
     total = sum(asked[k] for k in open_keys)
@@ -124,7 +126,7 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
             )
         reason = f"no entry keeps what was told about {who}" + ("" if about else ", who is not named at all")
         return Finding(
-            False, False, reason, entries or view.entries_of(sorted(about))[:3], (), _first(lost), confidence=0.9
+            False, False, reason, entries or view.entries_of(sorted(about))[:3], (), tuple(lost), confidence=0.9
         )
     coverage = f"{len(kept)} of {len(persona.parts)} details of {who} are kept"
     if evidence.value and persona.needed and protocol == "ours":
@@ -138,25 +140,22 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
         )
     least = 0.85 if protocol == "paper" and not shown else SHOWN if shown else FAITHFUL
     if share < least:
-        return Finding(True, False, f"only {coverage}", entries, tuple(kept), _first(lost), (), 0.7)
+        return Finding(True, False, f"only {coverage}", entries, tuple(kept), tuple(lost), (), 0.7)
     return Finding(True, True, coverage, entries, tuple(kept), (), tuple(lost), 0.6 + 0.4 * share)
-
-
-def _first(lost: list[str]) -> tuple[str, ...]:
-    return tuple(lost)
 
 
 def _place(
     part: Part, view: View, persona: Persona, about: frozenset[int], least: float, *, exact: bool = False
 ) -> tuple[int, ...] | None:
     """Where the part is kept in sentences about the person, or None."""
-    for window in view.search(part.need, persona.name, 12):
+    windows = view.windows(sorted(about), part.need, persona.name) if persona.name else view.search(part.need, None)
+    for window in windows:
         if window.coverage < least:
             break
         own = view.own_share(window.sentences, persona.stated, persona.name)
         if window.link < OPEN or not about or own < (OWN if window.link > OPEN else OWN_UNNAMED):
             continue
-        stated = [q for i in window.sentences for q in quantities(view.sentences[i].text, view.sentences[i].words)]
+        stated = view.quantities(window.sentences)
         if not exact or all(any(q.same(o) for o in stated) for q in part.numbers):
             return window.sentences
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -18,7 +18,7 @@ REASON_STORED: Final = 0.6
 """Share of the statement's other words that shows it is stored though the preference itself is gone."""
 RELATED: Final = 0.34
 """Share of an entry's other words that come from the statement, or of the statement's that the entry has."""
-OWN: Final = 0.6
+OWN: Final = 0.72
 """The same for statements that are kept word for word."""
 FOREIGN: Final = 2.5
 """The weight of its own words with which a first-person statement says something else, if none of them is ours."""
@@ -60,6 +60,16 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
 def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     """The preference in a view: some version of it (stored), and the specific one (faithful)."""
     wanted = read_preference(evidence, protocol)
+    best = _find(evidence, wanted, view)
+    for detail in evidence.details:
+        for wording in detail.wordings if detail.part == "preference" and not best.fault else ():
+            if not best.faithful:
+                other = _find(evidence, replace(wanted, wanted=needs(keys_of(wording))), view)
+                best = other if (other.faithful, other.present) > (best.faithful, best.present) else best
+    return best
+
+
+def _find(evidence: Evidence, wanted: Preference, view: View) -> Finding:
     best: tuple[float, float, Window] | None = None
     for window in view.search(wanted.wanted, None):
         if window.coverage < STORED or len(window.sentences) > 1:
@@ -139,7 +149,9 @@ def _is_ours(wanted: Preference, sentence: Sentence, coverage: float, support: f
     others = sum(needs(sentence.keys - set(wanted.wanted)).values())
     related = max(support, _own(wanted, sentence)) >= RELATED
     # Statements of the user that are kept word for word carry their own reasons; rewritten ones seldom do.
-    word_for_word = bool(sentence.lowers & {"i", "my", "me"})
+    rewritten = bool(sentence.lowers & {"user", "user's", "he", "she", "they"}) or sentiment(sentence) != 0
+    in_list = sentence.text.count(",") >= 2 or ":" in sentence.text
+    word_for_word = bool(sentence.lowers & {"i", "my", "me"}) or not (rewritten or in_list)
     if word_for_word:
         own = _own(wanted, sentence)
         return own >= OWN or others < FOREIGN if coverage >= 0.999 else own >= OWN and support >= RELATED

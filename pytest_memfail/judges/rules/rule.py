@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.core import Detail, Evidence
-from pytest_memfail.judges.rules import curated
+from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed, passage, quote
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, exclusive, negated
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, TextCache, sentences_of
-from pytest_memfail.judges.rules.view import INHERITED, OPEN, OTHER, Name, View, Window, needs
+from pytest_memfail.judges.rules.view import INHERITED, OPEN, OTHER, REACH, Name, View, Window, needs
 
 STORED: Final = 0.6
 """Share of the behaviour that shows it is stored by itself, and with some of its condition."""
@@ -28,6 +27,7 @@ OWN_DOUBTFUL: Final = 0.5
 CONDITION_KEPT: Final = 0.6
 CONDITION_KEPT_WITH_NUMBER: Final = 0.3
 TRIGGER_KEPT: Final = 0.5
+PLACES: Final = 200
 TIED: Final = 0.7
 """Share of the condition that stands beside the behaviour where the source states the two together."""
 TRIGGER: Final = re.compile(
@@ -206,15 +206,18 @@ def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
     name = rule.name
     windows = view.search(rule.behavior, name)
     scored: list[tuple[bool, bool, float, float, Window, _Kept]] = []
+    places = _places(rule, view)
     for window in windows:
         share = min(1.0, window.coverage / rule.reachable) if rule.reachable else 0.0
         if share < STORED_WITH_CONDITION:
             continue
-        kept = _condition(evidence, rule, view, window)
+        kept = _condition(rule, view, window, places)
         if _is_stored(rule, view, window, share, kept):
-            scored.append((window.link >= OPEN, kept.ok and not kept.turned, kept.share, share, window, kept))
-    curated_result = _curated(evidence, view, name) if evidence.details else None
-    if not scored and not (curated_result and curated_result[0]):
+            whole = kept.ok and not kept.turned and (kept.only or not rule.only)
+            scored.append((window.link >= OPEN, whole, kept.share, share, window, kept))
+            if whole and window.link > OPEN and share >= STORED_ELSEWHERE:
+                break
+    if not scored:
         closest = view.entries_of([i for w in windows[:3] for i in w.sentences])[:3]
         top = windows[0].coverage if windows else 0.0
         return Finding(
@@ -227,8 +230,6 @@ def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
             tuple(dict.fromkeys(filter(None, (rule.wording_behavior, rule.wording_condition)))),
             confidence=0.95 if top < 0.35 else 0.7,
         )
-    if curated_result is not None:
-        return _curated_finding(evidence, view, name, rule, scored, curated_result)
     scored.sort(key=lambda s: (not s[0], not s[1], -s[2], -s[3], s[4].sentences))
     linked, ok, _, share, window, kept = scored[0]
     entries = view.entries_of((*window.sentences, *kept.where))
@@ -242,6 +243,7 @@ def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
             tuple(found),
             (name.full if name else "",),
             confidence=0.8,
+            fault="elsewhere",
         )
     if ok and (kept.only or not rule.only):
         if rule.wording_condition:
@@ -269,7 +271,7 @@ def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
         reason = f"the rule of {_who(name)} is stored, but not that it holds {rule.wording_only!r} then"
         missing = [rule.wording_only]
         found.append(rule.wording_condition)
-    return Finding(True, False, reason, entries, tuple(found), tuple(filter(None, missing)), confidence=0.8)
+    return Finding(True, False, reason, entries, tuple(found), tuple(filter(None, missing)), confidence=0.8, fault="turned" if kept.turned else "")
 
 
 def _is_stored(rule: Rule, view: View, window: Window, share: float, kept: _Kept) -> bool:
@@ -291,10 +293,10 @@ def _tied_to(view: View, name: Name | None, at: tuple[int, ...]) -> bool:
     return bool(view.mentions(name))
 
 
-def _condition(evidence: Evidence, rule: Rule, view: View, window: Window) -> _Kept:
+def _condition(rule: Rule, view: View, window: Window, places: list[int]) -> _Kept:
     if not rule.condition and not rule.numbers and not rule.trigger:
         return _Kept(1.0, True, True, (), (), "")
-    scope = _scope(rule, view, window)
+    scope = _scope(rule, view, window, places)
     here = frozenset().union(*(view.sentences[i].keys for i in window.sentences))
     total = sum(rule.condition.values())
     least = CONDITION_KEPT_WITH_NUMBER if rule.numbers else CONDITION_KEPT
@@ -307,7 +309,7 @@ def _condition(evidence: Evidence, rule: Rule, view: View, window: Window) -> _K
         everything |= keys
         both = here | keys
         share = sum(v for k, v in rule.condition.items() if k in both) / total if total else 0.0
-        numbers = _numbers(view, (*window.sentences, i))
+        numbers = view.quantities((*window.sentences, i))
         share += sum(any(q.same(o) for o in numbers) for q in rule.numbers)
         if share > best[0]:
             best = (share, () if i in window.sentences else (i,))
@@ -323,7 +325,7 @@ def _condition(evidence: Evidence, rule: Rule, view: View, window: Window) -> _K
     if not rule.tied:
         keys = frozenset(everything)
     share = sum(v for k, v in rule.condition.items() if k in keys) / total if total else float(bool(rule.numbers))
-    numbers = _numbers(view, at if rule.tied else tuple(scope))
+    numbers = view.quantities(at if rule.tied else scope)
     lost = []
     turned = ""
     for wanted, wording in zip(rule.numbers, rule.wording_numbers, strict=True):
@@ -343,10 +345,6 @@ def _condition(evidence: Evidence, rule: Rule, view: View, window: Window) -> _K
     return _Kept(share, ok and not lost, only, where, tuple(lost), turned)
 
 
-def _numbers(view: View, at: tuple[int, ...]) -> list[Quantity]:
-    return [q for i in at for q in quantities(view.sentences[i].text, view.sentences[i].words)]
-
-
 def _turned(rule: Rule, told: list[Sentence]) -> str:
     """How the stored sentence says the opposite, or nothing."""
     for sentence in told:
@@ -360,7 +358,7 @@ def _turned(rule: Rule, told: list[Sentence]) -> str:
     return ""
 
 
-def _scope(rule: Rule, view: View, window: Window) -> list[int]:
+def _scope(rule: Rule, view: View, window: Window, places: list[int]) -> list[int]:
     """The sentences in which the condition may stand."""
     scope = list(window.sentences)
     entry = view.entry[scope[0]]
@@ -369,14 +367,26 @@ def _scope(rule: Rule, view: View, window: Window) -> list[int]:
         for i in (scope[0] - 1, scope[-1] + 1):
             if 0 <= i < len(view.sentences) and view.entry[i] == entry and _continues(view.sentences[i], strong):
                 scope.append(i)
-    linked = view.about(rule.name) if rule.name else range(view.first[entry], view.first[entry + 1])
-    for i in linked:
-        if i not in scope and (not rule.tied or _restates(view.sentences[i], strong)):
-            scope.append(i)
     if not rule.tied:
-        near = range(max(view.first[entry], scope[0] - 16), min(view.first[entry + 1], scope[0] + 17))
+        near = range(max(view.first[entry], scope[0] - REACH), min(view.first[entry + 1], scope[0] + REACH + 1))
         scope.extend(i for i in near if i not in scope and view.link(i, rule.name) >= OPEN)
+    known = set(scope)
+    scope.extend(i for i in places if i not in known)
     return scope
+
+
+def _places(rule: Rule, view: View) -> list[int]:
+    """The sentences about the entity that may state the condition, wherever they are stored."""
+    if rule.name is None:
+        return []
+    keys = rule.condition.keys() | rule.trigger.keys()
+    strong = {key for key, value in rule.behavior.items() if value >= 1.0} or set(rule.behavior)
+    found = []
+    for i in view.about(rule.name):
+        sentence = view.sentences[i]
+        if (sentence.keys & keys or (rule.numbers and view.quantities((i,)))) and (not rule.tied or _restates(sentence, strong)):
+            found.append(i)
+    return found[:PLACES]
 
 
 _MARKER: Final = frozenset("when whenever if after during only unless while before once until".split())
@@ -391,26 +401,6 @@ def _continues(sentence: Sentence, strong: set[str]) -> bool:
 
 def _restates(sentence: Sentence, strong: set[str]) -> bool:
     return len(sentence.keys & strong) >= min(1, len(strong)) and bool(sentence.lowers & _MARKER)
-
-
-def _curated(
-    evidence: Evidence, view: View, name: Name | None
-) -> tuple[bool, list[tuple[Detail, float, tuple[int, ...]]]]:
-    """Whether the curated behaviour is there, and how well each detail is kept."""
-    located = [(d, *curated.locate(d, view, name, OPEN)) for d in evidence.details]
-    behaviors = [share for d, share, _ in located if d.part == "behavior"]
-    return any(share >= STORED for share in behaviors), located
-
-
-def _curated_finding(
-    evidence: Evidence,
-    view: View,
-    name: Name | None,
-    rule: Rule,
-    scored: list[tuple[bool, bool, float, float, Window, _Kept]],
-    result: tuple[bool, list[tuple[Detail, float, tuple[int, ...]]]],
-) -> Finding:
-    raise NotImplementedError
 
 
 def _who(name: Name | None) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, TextCache, plain, weight
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
@@ -67,6 +68,7 @@ class View:
         self.capitals: dict[str, list[int]] = defaultdict(list)
         self.results: dict[tuple[object, ...], object] = {}
         self._links: dict[tuple[Name, int], int] = {}
+        self._quantities: dict[int, tuple[Quantity, ...]] = {}
         self._uncapitalised: set[str] = set()
         for number, text in enumerate(texts):
             self.first.append(len(self.sentences))
@@ -187,29 +189,52 @@ class View:
         total = sum(need.values())
         if not total:
             return []
+        # Weak words alone make no candidate, so their long postings are not walked.
+        strong = [key for key, value in need.items() if value >= 1.0] or list(need)
         scores: dict[int, float] = defaultdict(float)
-        for key, value in need.items():
+        for key in strong:
+            value = need[key]
             for at in self.postings.get(key, ()):
                 scores[at] += value
-        best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[: limit * 2]
-        windows = [
-            Window((at,), score / total, self.link(at, name), self.sentences[at].keys & need.keys())
-            for at, score in best
-        ]
-        for window in windows[:limit]:
-            at = window.sentences[0]
-            for other in (at - 1, at + 1):
-                if not 0 <= other < len(self.sentences) or self.entry[other] != self.entry[at]:
+        ranked = sorted(scores, key=lambda at: (-scores[at], at))
+        best = ranked[:limit]
+        if name is not None and len(ranked) > len(best):
+            # A weaker match under the right name must not be crowded out by better ones under others.
+            about = set(self.about(name))
+            best += [at for at in ranked[limit:] if at in about][:limit]
+        return self.windows(best, need, name)
+
+    def windows(self, at: Iterable[int], need: Mapping[str, float], name: Name | None) -> list[Window]:
+        """These sentences, alone and with a neighbour, by how much of the need they cover; best first."""
+        total = sum(need.values())
+        keys = need.keys()
+        found: dict[tuple[int, ...], Window] = {}
+        for this in at:
+            here = self.sentences[this].keys & keys
+            found[this,] = Window((this,), sum(need[k] for k in here) / total, self.link(this, name), here)
+            if len(here) == len(keys):
+                continue
+            for other in (this - 1, this + 1):
+                if not 0 <= other < len(self.sentences) or self.entry[other] != self.entry[this]:
                     continue
-                if self.sentences[max(at, other)].starts_turn:
+                pair = (min(this, other), max(this, other))
+                if pair in found or self.sentences[pair[1]].starts_turn:
                     continue
-                more = window.found | (self.sentences[other].keys & need.keys())
-                if len(more) > len(window.found):
-                    link = min(window.link, self.link(other, name))
-                    pair = (min(at, other), max(at, other))
-                    windows.append(Window(pair, sum(need[k] for k in more) / total, link, more))
-        windows.sort(key=lambda w: (-round(w.coverage, 6), len(w.sentences), -w.link, w.sentences))
-        return windows[:limit]
+                more = here | (self.sentences[other].keys & keys)
+                if len(more) > len(here):
+                    link = min(found[this,].link, self.link(other, name))
+                    found[pair] = Window(pair, sum(need[k] for k in more) / total, link, more)
+        return sorted(found.values(), key=lambda w: (-round(w.coverage, 6), len(w.sentences), -w.link, w.sentences))
+
+    def quantities(self, at: Iterable[int]) -> list[Quantity]:
+        """The quantities that the sentences state."""
+        found: list[Quantity] = []
+        for i in at:
+            known = self._quantities.get(i)
+            if known is None:
+                known = self._quantities[i] = quantities(self.sentences[i].text, self.sentences[i].words)
+            found.extend(known)
+        return found
 
     def own_share(self, at: Sequence[int], stated: frozenset[str], name: Name | None = None) -> float:
         """The share of the sentences' words that the source states too: high where they were made from it."""

@@ -1,0 +1,32 @@
+"""The fixtures of the plugin's tests; see `project` for what they hold."""
+
+from __future__ import annotations
+
+# pytester forgets what a run inside this process imported: these stay, so that not every test imports them again
+import pydantic  # noqa: F401
+import pytest
+import tiktoken  # noqa: F401
+
+import pytest_memfail.engine
+import pytest_memfail.judges
+import pytest_memfail.llm
+import pytest_memfail.tasks  # noqa: F401
+from plugin.project import Project
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Project:
+    """Runs without xdist, inside this process."""
+    return Project(pytester)
+
+
+@pytest.fixture(params=[None, 2], ids=["alone", "n2"])
+def any_project(pytester: pytest.Pytester, request: pytest.FixtureRequest) -> Project:
+    """Once without xdist, once with two workers."""
+    return Project(pytester, request.param)
+
+
+@pytest.fixture
+def project2(pytester: pytest.Pytester) -> Project:
+    """Two workers."""
+    return Project(pytester, 2)

@@ -1,0 +1,317 @@
+"""What is collected, and everything that selects, reorders or stops."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from plugin.project import ALL, COEXISTING, CONDITIONAL, LONG_HOP, MISLEADING, PERSONA, Project, collected
+
+OWN = "def test_own(): pass"
+TWO_STORES = """
+def pytest_memfail_tasks(config):
+    return [make_task("two_stores", {"alpha": 3, "beta": 2})]
+"""
+
+
+def co(project: Project, *args: str) -> list[str]:
+    result = project.run("--collect-only", "-q", *args, n=None)
+    assert result.ret == 0, result.stdout.str()
+    return collected(result)
+
+
+def passes(project: Project, *args: str, ran: list[str], own: int = 0) -> pytest.RunResult:
+    """A run that passes and asks exactly these."""
+    result = project.run(*args)
+    assert result.ret == 0
+    result.assert_outcomes(passed=len(ran) + own, deselected=_deselected(result))
+    assert sorted(project.ran()) == sorted(ran)
+    return result
+
+
+def _deselected(result: pytest.RunResult) -> int:
+    return result.parseoutcomes().get("deselected", 0)
+
+
+# -- ids -------------------------------------------------------------------------------------------------------------
+
+
+def test_ids(project: Project) -> None:
+    assert sorted(co(project)) == sorted(ALL)
+    assert project.events() == []
+
+
+def test_ids_of_a_task_with_several_stores(project: Project) -> None:
+    project.conftest(TWO_STORES)
+    ids = co(project, "--memfail-tasks=two_stores")
+    assert ids == [f"memfail/two_stores::{s}::{s}-{i}" for s, n in (("alpha", 3), ("beta", 2)) for i in range(1, n + 1)]
+
+
+def test_ids_with_several_k(project: Project) -> None:
+    ids = co(project, "memfail/long_hop", "--memfail-k=1,10")
+    assert sorted(ids) == sorted(f"memfail/long_hop::{name}[k={k}]" for name in LONG_HOP for k in (1, 10))
+
+
+def test_several_k_ask_one_store(any_project: Project) -> None:
+    result = any_project.run("memfail/long_hop", "--memfail-k=1,2")
+    assert result.ret == 0
+    result.assert_outcomes(passed=8)
+    assert len(any_project.events("fill")) == 1
+    lines = [line for line in any_project.record() if line["type"] == "question"]
+    assert {(line["k"], len(line["retrieved"])) for line in lines} == {(1, 1), (2, 2)}
+
+
+def test_an_id_with_k_pastes_back(any_project: Project) -> None:
+    result = any_project.run("memfail/long_hop::lh-2[k=2]", "--memfail-k=1,2")
+    result.assert_outcomes(passed=1)
+    assert list(any_project.verdicts()) == ["memfail/long_hop::lh-2[k=2]"]
+
+
+# -- arguments -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["memfail"], [*CONDITIONAL, *COEXISTING, *PERSONA, *LONG_HOP]),
+        (["memfail/long_hop"], LONG_HOP),
+        (["memfail::long_hop"], LONG_HOP),
+        (["memfail/long_hop::lh-2"], ["lh-2"]),
+        (["memfail/long_hop::lh-2", "memfail/coexisting_facts"], ["lh-2", *COEXISTING]),
+        (["memfail/long_hop::lh-2", "memfail/long_hop::lh-2", "memfail/long_hop"], LONG_HOP),
+        (["./memfail/long_hop"], LONG_HOP),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) and len(value) < 3 else None,
+)
+def test_arguments(project: Project, arguments: list[str], expected: list[str]) -> None:
+    assert sorted(i.rpartition("::")[2] for i in co(project, *arguments)) == sorted(expected)
+
+
+def test_arguments_run(any_project: Project) -> None:
+    passes(any_project, "memfail/long_hop::lh-2", "memfail/coexisting_facts", ran=["lh-2", *COEXISTING])
+    # only what is asked is filled
+    assert len(any_project.events("fill")) == 2
+
+
+def test_a_store_as_argument(any_project: Project) -> None:
+    any_project.conftest(TWO_STORES)
+    tasks = "--memfail-tasks=two_stores"
+    passes(any_project, tasks, "memfail/two_stores::beta", ran=["beta-1", "beta-2"])
+    passes(any_project, tasks, "memfail/two_stores::alpha::alpha-3", ran=["alpha-3"])
+    passes(any_project, tasks, "memfail/two_stores", ran=["alpha-1", "alpha-2", "alpha-3", "beta-1", "beta-2"])
+
+
+def test_a_pasted_id_from_a_sub_directory(any_project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    any_project.file("sub/deeper/test_below.py", OWN)
+    monkeypatch.chdir(any_project.path / "sub" / "deeper")
+    passes(any_project, "memfail/persona_retrieval::pe-3-q1", ran=["pe-3-q1"])
+
+
+def test_no_argument_in_a_sub_directory(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.file("sub/test_below.py", OWN)
+    project.file("test_above.py", OWN)
+    monkeypatch.chdir(project.path / "sub")
+    ids = co(project, "--memfail-tasks=long_hop")
+    assert sorted(ids) == ["memfail/long_hop::" + name for name in LONG_HOP] + ["sub/test_below.py::test_own"]
+
+
+def test_own_tests_beside(any_project: Project) -> None:
+    any_project.file("tests/test_a.py", OWN)
+    any_project.file("tests/test_b.py", OWN)
+    passes(any_project, "tests", "memfail/long_hop", ran=LONG_HOP, own=2)
+    passes(any_project, "tests/test_a.py", "memfail/long_hop::lh-1", ran=["lh-1"], own=1)
+    # a run that may cost money runs what was asked for
+    passes(any_project, "tests/test_a.py", ran=[], own=1)
+    assert any_project.events() == []
+
+
+def test_an_explicit_own_path_says_nothing_of_the_benchmark(project: Project) -> None:
+    project.file("test_a.py", OWN)
+    result = project.run("test_a.py")
+    result.assert_outcomes(passed=1)
+    result.stdout.no_fnmatch_line("=*= memfail =*=")
+    assert not (project.path / ".pytest_cache/d/memfail").exists()
+
+
+def test_testpaths(any_project: Project) -> None:
+    any_project.file("tests/test_a.py", OWN)
+    any_project.file("other/test_b.py", OWN)
+    any_project.ini("testpaths = tests")
+    passes(any_project, "--memfail-tasks=long_hop", ran=LONG_HOP, own=1)
+
+
+def test_the_benchmark_in_testpaths(project: Project) -> None:
+    project.file("tests/test_a.py", OWN)
+    project.ini("testpaths = tests memfail/long_hop")
+    ids = co(project)
+    assert "memfail/long_hop::lh-1" in ids
+    assert "tests/test_a.py::test_own" in ids
+    assert len(ids) == len(set(ids))
+
+
+def test_no_test_file_at_all(project: Project) -> None:
+    assert project.run("--memfail-tasks=long_hop").ret == 0
+
+
+@pytest.mark.parametrize(
+    ("argument", "hint"),
+    [
+        ("memfail/long_hop::lh-9", "did you mean memfail/long_hop::lh-"),
+        ("memfail/long_hops", "did you mean memfail/long_hop?"),
+        ("memfail/long_hop::lh-1::more", "did you mean memfail/long_hop::lh-1?"),
+        ("memfail/zzz", "tasks: conditional_facts_easy"),
+    ],
+)
+def test_an_unknown_id(any_project: Project, argument: str, hint: str) -> None:
+    result = any_project.run(argument)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = [line for line in result.errlines if line.strip()]
+    assert argument in line
+    assert hint in line
+    assert any_project.events() == []
+
+
+def test_a_real_folder_called_memfail(any_project: Project) -> None:
+    any_project.file("memfail/test_inside.py", OWN)
+    passes(any_project, "memfail/", ran=[], own=1)
+    passes(any_project, "memfail/test_inside.py::test_own", ran=[], own=1)
+    passes(any_project, "memfail/long_hop::lh-1", ran=["lh-1"])
+    passes(any_project, "--memfail-tasks=long_hop", ran=LONG_HOP, own=1)
+
+
+# -- selection by pytest's own options -------------------------------------------------------------------------------
+
+
+def test_keyword(any_project: Project) -> None:
+    passes(any_project, "-k", "long_hop and not lh-1", ran=["lh-2", "lh-3", "lh-4"])
+    assert len(any_project.events("fill")) == 1
+
+
+def test_task_marker(any_project: Project) -> None:
+    passes(any_project, "-m", "long_hop", ran=LONG_HOP)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("memfail(task='long_hop')", LONG_HOP),
+        ("memfail(task='long_hop') or memfail(task='coexisting_facts')", [*LONG_HOP, *COEXISTING]),
+        ("memfail(k=6)", []),
+        ("memfail and not persona_retrieval and not coexisting_facts", [*CONDITIONAL, *LONG_HOP]),
+    ],
+)
+def test_marker_with_arguments(project: Project, expression: str, expected: list[str]) -> None:
+    result = project.run("--collect-only", "-q", "-m", expression)
+    assert sorted(i.rpartition("::")[2] for i in collected(result)) == sorted(expected)
+
+
+def test_verdict_marker(any_project: Project) -> None:
+    # nothing is recorded: the tasks made for it
+    result = any_project.run("--collect-only", "-q", "-m", "summary_error", n=None)
+    assert sorted(i.rpartition("::")[2] for i in collected(result)) == sorted([*CONDITIONAL, *PERSONA])
+    any_project.script(ce_1="summary_error", pe_2_q1="summary_error", lh_1="not_retrieved")
+    assert any_project.run().ret == 1
+    # what failed that way
+    result = any_project.run("-m", "summary_error")
+    result.stdout.fnmatch_lines(["memfail: *22 recorded verdicts*"])
+    result.assert_outcomes(failed=2, deselected=20)
+    assert sorted(any_project.ran()) == ["ce-1", "pe-2-q1"]
+    # a partial run keeps what is known of the others
+    assert any_project.run("-m", "not_retrieved").ret == 1
+    assert any_project.ran() == ["lh-1"]
+
+
+def test_deselect(any_project: Project) -> None:
+    arguments = ("memfail/long_hop", "memfail/coexisting_facts", "--deselect", "memfail/coexisting_facts")
+    passes(any_project, *arguments, "--deselect", "memfail/long_hop::lh-4", ran=["lh-1", "lh-2", "lh-3"])
+
+
+def test_last_failed(any_project: Project) -> None:
+    any_project.file("test_own.py", "def test_a(): assert 0\ndef test_b(): pass")
+    any_project.script(ce_1="not_stored", lh_3="raise")
+    any_project.run().assert_outcomes(passed=21, failed=2, errors=1)
+    any_project.run("--lf").assert_outcomes(failed=2, errors=1)
+    assert sorted(any_project.ran()) == ["ce-1", "lh-3"]
+    # filled as if all were asked, since a store is the same whatever is asked of it
+    assert len(any_project.events("store")) == 20
+    any_project.script()
+    any_project.run("--lf", "memfail").assert_outcomes(passed=2)
+
+
+def test_failed_first(project: Project) -> None:
+    project.script(lh_3="not_retrieved")
+    project.run().assert_outcomes(passed=21, failed=1)
+    project.run("--ff").assert_outcomes(passed=21, failed=1)
+    # a store's questions stay together: the failed one's store goes first
+    assert project.ran()[0] == "lh-3"
+    assert set(project.ran()[:4]) == set(LONG_HOP)
+    assert len(project.events("fill")) == 4
+
+
+def test_stepwise(project: Project) -> None:
+    first, second, third, fourth = (i.rpartition("::")[2] for i in co(project, "memfail/long_hop"))
+    project.script(**{second.replace("-", "_"): "not_retrieved"})
+    project.run("memfail/long_hop", "--sw").assert_outcomes(passed=1, failed=1)
+    assert project.ran() == [first, second]
+    project.script()
+    project.run("memfail/long_hop", "--sw").assert_outcomes(passed=3, deselected=1)
+    assert project.ran() == [second, third, fourth]
+
+
+@pytest.mark.parametrize(("option", "failed"), [("-x", 1), ("--maxfail=2", 2)])
+def test_stops_early(any_project: Project, option: str, failed: int) -> None:
+    any_project.script(**{name.replace("-", "_"): "not_stored" for name in COEXISTING})
+    result = any_project.run("memfail/coexisting_facts", option)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED  # what did not run was not lost
+    outcomes = result.parseoutcomes()
+    assert failed <= outcomes["failed"] <= len(COEXISTING)
+    if any_project.n is None:
+        assert outcomes["failed"] == failed
+    assert any_project.record()[-1]["complete"] is False
+
+
+def test_stops_at_an_error(project: Project) -> None:
+    project.script(**{name.replace("-", "_"): "raise" for name in COEXISTING})
+    result = project.run("memfail/coexisting_facts", "-x")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(errors=1)
+
+
+def test_collect_only_under_xdist(project2: Project) -> None:
+    result = project2.run("--collect-only", "-q", "memfail/long_hop")
+    assert sorted(collected(result)) == ["memfail/long_hop::" + name for name in LONG_HOP]
+    assert project2.events() == []
+
+
+@pytest.mark.parametrize("option", ["--setup-plan", "--setup-only"])
+def test_setup_plan_stores_nothing(project: Project, option: str) -> None:
+    assert project.run("memfail/long_hop", option).ret == 0
+    assert project.events() == []
+
+
+def test_junit(any_project: Project) -> None:
+    any_project.script(lh_1="not_retrieved", lh_2="ungraded", lh_3="raise", ce_1="not_stored", pe_1_q2="not_stored")
+    any_project.conftest(TWO_STORES)
+    result = any_project.run("memfail", "--memfail-tasks=long_hop,coexisting_facts,two_stores", "--junitxml=out.xml")
+    assert result.ret == 1
+    root = ET.fromstring(Path(any_project.path, "out.xml").read_bytes())
+    cases = {(case.get("classname"), case.get("name")): case for case in root.iter("testcase")}
+    expected = {("memfail.long_hop", name) for name in LONG_HOP}
+    expected |= {("memfail.coexisting_facts", name) for name in COEXISTING}
+    expected |= {("memfail.two_stores.alpha", f"alpha-{i}") for i in (1, 2, 3)}
+    expected |= {("memfail.two_stores.beta", f"beta-{i}") for i in (1, 2)}
+    assert set(cases) == expected
+    children = {name: [child.tag for child in case] for (_, name), case in cases.items()}
+    assert children["lh-1"] == ["failure"]
+    assert children["lh-2"] == ["skipped"]
+    assert children["lh-3"] == ["error"]
+    assert children["lh-4"] == []
+    failure = cases["memfail.long_hop", "lh-1"].find("failure")
+    assert failure is not None
+    assert str(failure.get("message")).startswith("not_retrieved: ")
+
+
+def test_misleading_rows_are_there(project: Project) -> None:
+    assert {f"memfail/persona_retrieval::{name}" for name in MISLEADING} <= set(co(project))
