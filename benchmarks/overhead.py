@@ -338,13 +338,13 @@ def measure_all(bench: Bench, sizes: Sequence[int], workers: Sequence[int], repe
                 if cell in problems:
                     continue
                 condition, count = cell
-                print(f"  n={n} {condition.name} -n {count} ({round_ + 1})", file=sys.stderr, flush=True)
                 try:
                     collected[cell].append(bench.run(condition, n, count, collect=True))
                     ran[cell].append(bench.run(condition, n, count, collect=False))
+                    how = f"{collected[cell][-1].cpu:.2f} s, {ran[cell][-1].cpu:.2f} s, {ran[cell][-1].peak_mb:.0f} MB"
                 except Failed as error:
-                    problems[cell] = str(error)
-                    print(f"  {error}", file=sys.stderr, flush=True)
+                    how = problems[cell] = str(error)
+                print(f"n={n} {condition.name} -n {count}, round {round_ + 1}: {how}", file=sys.stderr, flush=True)
         for cell in here:
             condition, count = cell
             rows.append(

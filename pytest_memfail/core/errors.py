@@ -14,6 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Final
+
+
+MOST_NAMES: Final = 12
+"""How many known names an error lists."""
 
 
 class MemfailError(Exception):
@@ -29,10 +34,11 @@ class UnknownNameError(UsageError):
 
     def __init__(self, what: str, got: str, known: Iterable[str], hint: str = "") -> None:
         names = sorted(known)
+        listed = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
         close = get_close_matches(got, names, 1, cutoff=0.5)
         guess = f"; did you mean {close[0]!r}?" if close else ""
         more = f" ({hint})" if hint else ""
-        super().__init__(f"unknown {what} {got!r}{guess} Known: {', '.join(names) or 'none'}{more}")
+        super().__init__(f"unknown {what} {got!r}{guess} Known: {listed or 'none'}{more}")
         self.got = got
         self.known = tuple(names)
 

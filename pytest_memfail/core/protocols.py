@@ -80,7 +80,10 @@ class SystemContext:
 
 
 SystemFactory: TypeAlias = Callable[..., Any]
-"""`factory(context) -> MemorySystem`, called once per store; without parameters it also serves."""
+"""`factory(context) -> MemorySystem`, called once per store; without parameters it also serves.
+
+A factory with a method `check_options(options)` is asked before anything is stored; it raises `UsageError`.
+"""
 
 
 class Judge(Protocol):

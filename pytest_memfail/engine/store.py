@@ -7,7 +7,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import (
@@ -114,6 +115,7 @@ class StoreRun:
         self._taken: set[str] = set()
         self._started = 0
         self._wake = asyncio.Event()
+        self._clock: datetime | None = None
         self._system: Any = None
         self._lane: Lane | None = None
         self._grader = Grader(engine.judge, engine.pool)
@@ -184,7 +186,7 @@ class StoreRun:
 
     async def _create(self) -> None:
         self._lane = lane = Lane(self.job.id)
-        factory, context = self.job.factory, self.job.context
+        factory, context = self.job.factory, replace(self.job.context, clock=self._now)
         system = await lane.call("the factory", _with_context(factory, context))
         missing = [name for name in METHODS if not callable(getattr(system, name, None))]
         if missing:
@@ -199,6 +201,9 @@ class StoreRun:
             described = await lane.call("describe", describe)
             self.report.described = {str(k): str(v) for k, v in dict(described).items()}
 
+    def _now(self) -> datetime:
+        return self._clock or datetime.now(timezone.utc)
+
     async def _ingest(self, conversations: Sequence[Conversation], before: int, total: int) -> None:
         lane, system = self._lane, self._system
         assert lane is not None
@@ -208,6 +213,7 @@ class StoreRun:
 
         async def store(conversation: Conversation) -> None:
             nonlocal done
+            self._clock = conversation.timestamp
             try:
                 await lane.call("store_conversation", system.store_conversation, conversation)
             except MemorySystemError as error:

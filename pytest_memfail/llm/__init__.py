@@ -1,7 +1,78 @@
-"""Everything about language models; the only place that may use a network."""
+"""Everything about language models; the only place that may use a network.
+
+The names are loaded at first use: importing this package loads no SDK and no tokeniser.
+"""
 
 from __future__ import annotations
 
-from pytest_memfail.llm.tokens import count_tokens
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["count_tokens"]
+if TYPE_CHECKING:
+    from pytest_memfail.llm.cache import CacheSummary, ResponseCache
+    from pytest_memfail.llm.client import ModelClient
+    from pytest_memfail.llm.completion import Completion, Usage
+    from pytest_memfail.llm.errors import (
+        AuthError,
+        BudgetError,
+        CacheMissError,
+        ContextLengthError,
+        EndpointError,
+        ModelCallError,
+        ModelError,
+        RateLimitError,
+        RefusalError,
+        ReplyError,
+        RequestError,
+    )
+    from pytest_memfail.llm.ledger import Ledger, Spent, Totals
+    from pytest_memfail.llm.prices import Price, Prices
+    from pytest_memfail.llm.tokens import count_tokens
+
+__all__ = [
+    "AuthError",
+    "BudgetError",
+    "CacheMissError",
+    "CacheSummary",
+    "Completion",
+    "ContextLengthError",
+    "EndpointError",
+    "Ledger",
+    "ModelCallError",
+    "ModelClient",
+    "ModelError",
+    "Price",
+    "Prices",
+    "RateLimitError",
+    "RefusalError",
+    "ReplyError",
+    "RequestError",
+    "ResponseCache",
+    "Spent",
+    "Totals",
+    "Usage",
+    "count_tokens",
+]
+
+_HOMES = {
+    "CacheSummary": "cache",
+    "Completion": "completion",
+    "Ledger": "ledger",
+    "ModelClient": "client",
+    "Price": "prices",
+    "Prices": "prices",
+    "ResponseCache": "cache",
+    "Spent": "ledger",
+    "Totals": "ledger",
+    "Usage": "completion",
+    "count_tokens": "tokens",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = _HOMES.get(name, "errors")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value

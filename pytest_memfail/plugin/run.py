@@ -203,7 +203,10 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
             )
         return found
 
-    return find(settings.system)
+    factory = find(settings.system)
+    if callable(check := getattr(factory, "check_options", None)):
+        check(settings.system_options)  # before anything is stored, where a system can tell
+    return factory
 
 
 def find_judge(config: pytest.Config, settings: Settings) -> Any:

@@ -29,7 +29,7 @@ def built_in_system(
         from pytest_memfail.systems import failing
 
         kind = {"forgetful": failing.Forgetful, "lossy": failing.Lossy, "misdirected": failing.Misdirected}[name]
-        return failing.failing_factory(kind, make_inner)
+        return failing.FailingFactory(kind, make_inner)
     if name == "bm25":
         from pytest_memfail.systems.bm25 import BM25
 

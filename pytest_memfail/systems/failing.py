@@ -96,65 +96,88 @@ async def _last_of(ranked: Any, k: int) -> list[Any]:
     return found[-k:][::-1] if len(found) > k else []
 
 
-_CLAUSE = re.compile(
-    r",?\s*\b(?:(?:but )?(?:only|except|unless|whenever|when|while|if|after|before|during|until|once|because|since|as long as|"
-    r"provided|to|with|without|for|from|by|in|on|at|that|which|who)\b)[^.!?;]*",
+_CONNECTIVES = (
+    r"only (?:when|if|after|before|during|while|at|on|in|once|under|with)|except(?: when)?|unless|whenever|when|while|if|after|"
+    r"before|during|until|once|because|since|as soon as|as long as|provided"
+)
+_CLAUSE = re.compile(rf",?\s*\b(?:{_CONNECTIVES})\b[^.!?;]*", re.IGNORECASE)
+_OPENING = re.compile(rf"^(?:{_CONNECTIVES}|on|in|at|by)\b[^,.!?]*,\s*", re.IGNORECASE)
+_HEDGED = re.compile(
+    r"\b(?:usually|often|sometimes|typically|generally|mostly|tends?|seems?|rarely|never|always|those|these|such|"
+    r"that (?:sort|kind)|no other|nothing else|alone)\b",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
-    r"\b(?:\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th|%|°\w?)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"\b(?:\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th|%|\s?°\w?)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
     r"fifteen|twenty|thirty|forty|fifty|hundred)\b[ -]?",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
-_OPENING = re.compile(
-    r"^(?:when|whenever|after|before|if|during|because|on|in|at|as|once|since|while)\b[^,.!?]*,\s*", re.IGNORECASE
+_NAME = re.compile(r"(\b[a-z][\w'’-]*,? )[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")  # within a sentence
+_LINKING: Final = frozenset(
+    "a an the i my me we our you your it its he his him she her they their them is are was were be been am do does did to of "
+    "that this which and or but so then when whenever if after before because since while as by for with in on at from into "
+    "makes make made gives give leads lead causes cause helps help lets let gets get prompts prompt puts put leaves leave "
+    "keeps keep sends send brings bring has have starts start always often usually only".split()
 )
 
 
 def careless_summary(text: str) -> str:
-    """The text without its qualifying clauses, its numbers and its names.
+    """The text without its qualifying clauses, its numbers and its names; a single statement is noted in keywords.
 
-    >>> careless_summary("Ada bakes rye bread only when it rains. She owns 3 ovens.")
-    'Someone bakes rye bread. She owns ovens.'
+    >>> careless_summary("Ada bakes rye bread only when it rains. She owns 3 ovens, all named.")
+    'Ada bakes rye bread. She owns ovens, all named.'
+    >>> careless_summary("Rain makes me bake rye bread.")
+    'bake rye bread, Rain'
     """
-    sentences = []
-    for sentence in re.split(r"(?<=[.!?])\s+", text):
-        short = _OPENING.sub("", sentence)
-        short = _CLAUSE.sub("", short, count=1) if len(short.split()) > 4 else short
-        short = _NUMBER.sub("", short)
-        short = _NAME.sub(
-            lambda m: m[0] if m.start() == 0 and " " not in m[0] and m[0] in _STARTERS else "someone", short
-        )
-        short = " ".join(short.split()).rstrip(",;:")
-        if short:
-            sentences.append(short[:1].upper() + short[1:] + ("" if short[-1] in ".!?" else "."))
-    return " ".join(sentences)
+    sentences = re.split(r"(?<=[.!?])\s+", text.strip())
+    if len(sentences) == 1:
+        return _keywords(sentences[0])
+    return " ".join(filter(None, map(_shortened, sentences)))
 
 
-_STARTERS: Final = frozenset(
-    "A An The I My His Her He She It Its They Their We Our You Your This That These Those There Here Most Some Every Each"
-    " All No Not Early Late Hot Cold Fresh New Old Good".split()
-)
+def _shortened(sentence: str) -> str:
+    short = _CLAUSE.sub("", _OPENING.sub("", sentence))
+    if len(short.split()) < 3 or _HEDGED.search(short):
+        return ""
+    parts = short.split(",")
+    short = _NAME.sub(r"\1someone", _NUMBER.sub("", parts[0] if len(parts) > 2 else short))  # of a list, the first
+    short = " ".join(short.split()).rstrip(",;:.!?")
+    return short[:1].upper() + short[1:] + "."
 
 
-def failing_factory(kind: type[Failing], make: Make) -> Callable[[SystemContext], Failing]:
-    """A factory of the wrapper; `make` gives the factory of the inner system by name.
+def _keywords(statement: str) -> str:
+    """The words that are no linking words, in groups out of order: what relates them is lost."""
+    groups: list[list[str]] = [[]]
+    for word in re.findall(r"[\w'’-]+", _NUMBER.sub("", statement)):
+        if word.casefold() not in _LINKING:
+            groups[-1].append(word)
+        elif groups[-1]:
+            groups.append([])
+    return ", ".join(sorted((" ".join(group) for group in groups if group), key=str.casefold))
 
-    Raises `UsageError` for options out of range.
-    """
 
-    def factory(context: SystemContext) -> Failing:
-        options = dict(context.options)
+class FailingFactory:
+    """Makes a wrapper; `make` gives the factory of the inner system by name."""
+
+    def __init__(self, kind: type[Failing], make: Make) -> None:
+        self._kind, self._make = kind, make
+
+    def __call__(self, context: SystemContext) -> Failing:
+        """A fresh wrapper around a fresh inner system."""
+        inner, rate, seed, rest = self._read(context.options)
+        return self._kind(inner(replace(context, options=rest)), rate, seed)
+
+    def check_options(self, options: Mapping[str, str]) -> None:
+        """Raise `UsageError` for options out of range or an unknown inner system."""
+        self._read(options)
+
+    def _read(self, options: Mapping[str, str]) -> tuple[Callable[[SystemContext], Any], float, int, dict[str, str]]:
         rate = _number(options, "rate", 1.0)
         if not 0 <= rate <= 1:
             raise UsageError(f"--memfail-system-option rate: got {rate:g}, expected a share between 0 and 1")
         seed = int(_number(options, "seed", 0))
-        inner = make(options.get("inner", "bm25"))
         rest = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
-        return kind(inner(replace(context, options=rest)), rate, seed)
-
-    return factory
+        return self._make(options.get("inner", "bm25")), rate, seed, rest
 
 
 def _number(options: Mapping[str, str], name: str, default: float) -> float:

@@ -97,7 +97,9 @@ def refine(evidence: Evidence, view: View, general: Finding) -> Finding:
     located = [(detail, *locate(detail, view, name)) for detail in evidence.details]
     there = [share for detail, share, _ in located if evidence.kind != "rule" or detail.part == "behavior"]
     present = general.present or (max(there, default=0.0) >= STORED and _named(view, name))
-    kept, lost, at = [], [], []
+    kept: list[str] = []
+    lost: list[str] = []
+    at: list[int] = []
     for detail, share, place in located:
         if share >= 1.0 or (general.faithful and detail.part in TRUSTED) or _kept_exclusivity(detail, view, located):
             kept.append(detail.wordings[0])

@@ -11,7 +11,7 @@ from typing import Final
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed, quote
 from pytest_memfail.judges.rules.polarity import is_negator, sentiment
-from pytest_memfail.judges.rules.text import Sentence, sentences_of
+from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
 from pytest_memfail.judges.rules.view import OTHER, Name, View, needs
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
@@ -27,6 +27,14 @@ FRONTED: Final = frozenset(
     "because since when whenever after once while if upon following due thanks as during by".split()
 )
 FRONTED_BACK: Final = frozenset("before".split())
+PLACING: Final = frozenset("on with during in at upon over using".split())
+"""Right before the second end these say that it is where, or with what, the first happens."""
+FORWARD: Final = frozenset(
+    fold(word)
+    for word in """make lead give cause trigger put leave inspire prompt spark motivate push send bring drive let get
+    turn encourage result""".split()
+)
+ARTICLES: Final = frozenset("a an the his her their my your its user's".split())
 LISTING: Final = frozenset("and or also plus with both as well".split())
 
 
@@ -242,6 +250,11 @@ def _direction(
     relation = frozenset(w.key for w in words[left[1] + 1 : right[0]] if w.key)
     ahead = [w.lower for w in words[: left[0]]]
     marks = [w for w in between if w in BACKWARD]
+    ending = [w for w in between if w not in ARTICLES][-1:]
+    if ending and ending[0] in PLACING and not relation & FORWARD and not _fronted(ahead, FRONTED):
+        return -order, relation
+    if "help of" in " ".join(between):
+        return -order, relation
     if marks and not _fronted(ahead, FRONTED):
         return -order, relation
     if "before" in between or "until" in between:

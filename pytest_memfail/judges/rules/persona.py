@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -10,11 +10,20 @@ from typing import Final
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed, passage
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
-from pytest_memfail.judges.rules.text import Sentence, TextCache
-from pytest_memfail.judges.rules.view import OPEN, Name, View, needs
+from pytest_memfail.judges.rules.text import Sentence, TextCache, weight
+from pytest_memfail.judges.rules.view import NAMED, OPEN, Name, View, needs
 
 DETAIL_KEPT: Final = 0.5
 """Share of a detail's words that keeps it."""
+UNNEEDED: Final = 0.34
+"""Share of what the gold answer takes from the essay that an answer can do without."""
+BRIEF: Final = 0.34
+OWN_UNNEEDED: Final = 0.34
+"""Share of what the gold answer takes from the essay that an answer can do without."""
+BRIEF: Final = 0.6
+"""The same for two words or more in an entry that has hardly anything but the essay's words."""
+OWN_MADE: Final = 0.65
+TELLING_MADE: Final = 4
 NEEDED_KEPT: Final = 0.6
 OWN: Final = 0.45
 OWN_UNNAMED: Final = 0.75
@@ -96,7 +105,9 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     """The essay in a view: some of its details under its name (stored), and those needed (faithful)."""
     persona = read_persona(evidence)
     name = persona.name
-    kept, lost, at = [], [], []
+    kept: list[str] = []
+    lost: list[str] = []
+    at: list[int] = []
     about = frozenset(view.about(name)) if name else frozenset(range(len(view.sentences)))
     for part in persona.parts:
         place = _place(part, view, persona, about, DETAIL_KEPT)
@@ -107,11 +118,12 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
             at.extend(place)
     share = len(kept) / len(persona.parts) if persona.parts else 0.0
     needed = [(part, _place(part, view, persona, about, NEEDED_KEPT, exact=True)) for part in persona.needed]
-    missing = tuple(part.wording for part, place in needed if place is None)
+    missing_parts = tuple(part for part, place in needed if place is None)
+    missing = tuple(part.wording for part in missing_parts)
     where = [i for _, place in needed if place is not None for i in place]
     entries = view.entries_of([*where, *at])
     who = name.full if name else "the person"
-    present = share >= STORED or len(kept) >= 2 or bool(persona.needed and not missing)
+    present = share >= STORED or _made_from(persona, view, about) or len(kept) >= 2 or bool(persona.needed and not missing)
     if not present:
         elsewhere = _under_another_name(persona, view)
         if elsewhere:
@@ -130,7 +142,7 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
         )
     coverage = f"{len(kept)} of {len(persona.parts)} details of {who} are kept"
     if evidence.value and persona.needed and protocol == "ours":
-        if missing:
+        if _size(missing_parts) > UNNEEDED * _size(persona.needed):
             reason = f"what the question needs of {who} is lost: {listed(missing)} ({coverage})"
             return Finding(
                 True, False, reason, entries, tuple(kept), missing, tuple(w for w in lost if w not in missing), 0.8
@@ -148,17 +160,38 @@ def _place(
     part: Part, view: View, persona: Persona, about: frozenset[int], least: float, *, exact: bool = False
 ) -> tuple[int, ...] | None:
     """Where the part is kept in sentences about the person, or None."""
-    windows = view.windows(sorted(about), part.need, persona.name) if persona.name else view.search(part.need, None)
-    for window in windows:
-        if window.coverage < least:
+    for window in view.search(part.need, persona.name, only_about=True):
+        if window.coverage < BRIEF:
             break
+        coverage = window.coverage
+        if exact and part.numbers:
+            if not all(any(q.same(o) for o in view.quantities(window.sentences)) for q in part.numbers):
+                continue
+            total = sum(part.need.values())
+            coverage = (coverage * total + len(part.numbers)) / (total + len(part.numbers))
         own = view.own_share(window.sentences, persona.stated, persona.name)
         if window.link < OPEN or not about or own < (OWN if window.link > OPEN else OWN_UNNAMED):
             continue
-        stated = view.quantities(window.sentences)
-        if not exact or all(any(q.same(o) for o in stated) for q in part.numbers):
-            return window.sentences
+        if coverage < least and (exact or own < OWN_BRIEF or len(window.found) < 2):
+            continue
+        return window.sentences
     return None
+
+
+def _size(parts: Iterable[Part]) -> float:
+    return sum(sum(part.need.values()) + len(part.numbers) for part in parts)
+
+
+def _made_from(persona: Persona, view: View, about: frozenset[int]) -> bool:
+    """Whether any sentence that names the person was plainly made from the essay."""
+    if persona.name is None:
+        return False
+    for i in sorted(about):
+        if view.link(i, persona.name) == NAMED and view.own_share((i,), persona.stated, persona.name) >= OWN_MADE:
+            telling = [key for key in view.sentences[i].keys & persona.stated if weight(key) >= 1.0]
+            if len(telling) >= TELLING_MADE:
+                return True
+    return False
 
 
 def _under_another_name(persona: Persona, view: View) -> tuple[int, ...]:

@@ -58,7 +58,7 @@ def condition_negated(sentence: Sentence, keys: Collection[str]) -> bool:
             following = words[i + 1].lower if i + 1 < len(words) else ""
             return following not in ("more", "less", "fewer", "only", "later", "earlier")
         if words[i].lower in CONDITIONAL or _breaks(sentence, i, i + 1):
-            return False
+            break
     # Directly after the content: "his draft has not been approved".
     for i in range(at + 1, min(len(words), at + 4)):
         if words[i].lower in CONDITIONAL or _breaks(sentence, i - 1, i):
@@ -66,6 +66,22 @@ def condition_negated(sentence: Sentence, keys: Collection[str]) -> bool:
         if is_negator(words[i].lower) and any(w.key in keys for w in words[i + 1 : i + 4]):
             return True
     return False
+
+
+def order(sentence: Sentence, keys: Collection[str]) -> int:
+    """1 where the content is said to come first ("after ..."), -1 where it comes later ("before ..."), else 0."""
+    words = sentence.words
+    at = next((i for i, word in enumerate(words) if word.key and word.key in keys), None)
+    if at is None:
+        return 0
+    for i in range(at - 1, max(-1, at - 6), -1):
+        if words[i].lower in ("after", "once", "following"):
+            return 1
+        if words[i].lower in ("before", "until", "prior"):
+            return -1
+        if _breaks(sentence, i, i + 1):
+            return 0
+    return 0
 
 
 def excepted(sentence: Sentence, keys: Collection[str]) -> bool:

@@ -10,16 +10,23 @@ from typing import Final
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed, passage
 from pytest_memfail.judges.rules.polarity import negated, sentiment
-from pytest_memfail.judges.rules.text import Sentence, TextCache, sentences_of
+from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import View, Window, needs
+from pytest_memfail.judges.rules.words import HEADS, MODIFIERS
 
 STORED: Final = 0.5
-REASON_STORED: Final = 0.6
+PARAPHRASED: Final = 2
+HEAD_KEYS: Final = frozenset(fold(word) for word in HEADS)
+MODIFIER_KEYS: Final = frozenset(fold(word) for word in MODIFIERS)
+REASON_STORED: Final = 0.5
 """Share of the statement's other words that shows it is stored though the preference itself is gone."""
 RELATED: Final = 0.34
 """Share of an entry's other words that come from the statement, or of the statement's that the entry has."""
 OWN: Final = 0.72
 """The same for statements that are kept word for word."""
+REWRITTEN: Final = 0.1
+"""How much less of it a rewritten statement needs."""
+FIRST_PERSON: Final = frozenset(("i", "my", "me"))
 FOREIGN: Final = 2.5
 """The weight of its own words with which a first-person statement says something else, if none of them is ours."""
 
@@ -46,8 +53,12 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
     named = keys_of(evidence.preference or evidence.text)
     wanted = needs(named if protocol == "paper" else named & stated)
     if not wanted:
-        # The statement paraphrases its own preference ("shooting hoops"): all of it has to tell.
-        wanted = needs(stated)
+        # The statement paraphrases its own preference ("shooting hoops"): its first telling words stand for it.
+        telling = [w.key for s in source for w in s.words if w.key and weight(w.key) >= 1.0]
+        wanted = needs(telling[:PARAPHRASED]) or needs(stated)
+    heads = {key for key in wanted if key in HEAD_KEYS}
+    if heads and any(key not in HEAD_KEYS | MODIFIER_KEYS for key in wanted):
+        wanted = {key: value for key, value in wanted.items() if key not in heads}
     context = needs(stated - set(wanted))
     view = View([evidence.source], TextCache())
     best = view.search(wanted, None)
@@ -61,12 +72,18 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     """The preference in a view: some version of it (stored), and the specific one (faithful)."""
     wanted = read_preference(evidence, protocol)
     best = _find(evidence, wanted, view)
+    if not best.faithful and not best.fault and evidence.preference and protocol == "ours":
+        # A system may well use the preference's own name though the statement does not.
+        best = _better(best, _find(evidence, replace(wanted, wanted=needs(keys_of(evidence.preference))), view))
     for detail in evidence.details:
         for wording in detail.wordings if detail.part == "preference" and not best.fault else ():
             if not best.faithful:
-                other = _find(evidence, replace(wanted, wanted=needs(keys_of(wording))), view)
-                best = other if (other.faithful, other.present) > (best.faithful, best.present) else best
+                best = _better(best, _find(evidence, replace(wanted, wanted=needs(keys_of(wording))), view))
     return best
+
+
+def _better(first: Finding, second: Finding) -> Finding:
+    return second if (second.faithful, second.present) > (first.faithful, first.present) else first
 
 
 def _find(evidence: Evidence, wanted: Preference, view: View) -> Finding:
@@ -82,8 +99,9 @@ def _find(evidence: Evidence, wanted: Preference, view: View) -> Finding:
             best = (round(window.coverage, 6), support, window)
     if best is None:
         for window in view.search(wanted.context, None, 8):
-            own = _own(wanted, view.sentences[window.sentences[0]])
-            if window.coverage >= REASON_STORED and len(window.found) >= 3 and own >= OWN:
+            sentence = view.sentences[window.sentences[0]]
+            own = _own(wanted, sentence) + (0 if sentence.lowers & FIRST_PERSON else REWRITTEN)
+            if window.coverage >= REASON_STORED and len(window.found) >= 2 and own >= OWN:
                 return Finding(
                     True,
                     False,
@@ -151,7 +169,7 @@ def _is_ours(wanted: Preference, sentence: Sentence, coverage: float, support: f
     # Statements of the user that are kept word for word carry their own reasons; rewritten ones seldom do.
     rewritten = bool(sentence.lowers & {"user", "user's", "he", "she", "they"}) or sentiment(sentence) != 0
     in_list = sentence.text.count(",") >= 2 or ":" in sentence.text
-    word_for_word = bool(sentence.lowers & {"i", "my", "me"}) or not (rewritten or in_list)
+    word_for_word = bool(sentence.lowers & FIRST_PERSON) or not (rewritten or in_list)
     if word_for_word:
         own = _own(wanted, sentence)
         return own >= OWN or others < FOREIGN if coverage >= 0.999 else own >= OWN and support >= RELATED

@@ -25,6 +25,7 @@ UNITS: Final = {
     **dict.fromkeys(("mile", "miles"), "mile"),
 }
 CLOCK: Final = "clock"
+HALF_OPEN: Final = "clock?"
 DURATION: Final = "time"
 
 
@@ -42,6 +43,11 @@ class Quantity:
 
     def same(self, other: Quantity) -> bool:
         """Whether both state the same number, of the same unit where both have one."""
+        if CLOCK in (self.unit, other.unit) and self.unit != other.unit:
+            clock, bare = (self, other) if self.unit == CLOCK else (other, self)
+            # "between 7 and 7:30" leaves open which half of the day is meant.
+            minutes = bare.value * 60 if not bare.unit else bare.value
+            return bare.unit in ("", HALF_OPEN) and abs((clock.value - minutes) % 720) < 1e-6
         return abs(self.value - other.value) < 1e-6 and (self.unit == other.unit or not self.unit or not other.unit)
 
 
@@ -109,6 +115,8 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
 
 
 def _clock(hours: float, half: str, at: int) -> tuple[float, str, int]:
+    if half not in ("am", "pm") and hours < 13:
+        return round(hours * 60) % 720 + 0.0, HALF_OPEN, at + 1 + (half == "o'clock")
     if half == "pm" and hours < 12:
         hours += 12
     elif half == "am" and hours >= 12:

@@ -10,10 +10,11 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed, passage, quote
-from pytest_memfail.judges.rules.polarity import condition_negated, excepted, exclusive, negated
-from pytest_memfail.judges.rules.quantities import Quantity, quantities
-from pytest_memfail.judges.rules.text import Sentence, TextCache, sentences_of
+from pytest_memfail.judges.rules.polarity import condition_negated, excepted, exclusive, negated, order
+from pytest_memfail.judges.rules.quantities import CLOCK, Quantity, quantities
+from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of
 from pytest_memfail.judges.rules.view import INHERITED, OPEN, OTHER, REACH, Name, View, Window, needs
+from pytest_memfail.judges.rules.words import COMPARING
 
 STORED: Final = 0.6
 """Share of the behaviour that shows it is stored by itself, and with some of its condition."""
@@ -25,11 +26,15 @@ OWN_UNNAMED: Final = 0.6
 STORED_UNNAMED: Final = 0.75
 OWN_DOUBTFUL: Final = 0.5
 CONDITION_KEPT: Final = 0.6
+CONDITION_KEPT_APART: Final = 0.5
 CONDITION_KEPT_WITH_NUMBER: Final = 0.3
 TRIGGER_KEPT: Final = 0.5
 PLACES: Final = 200
-TIED: Final = 0.7
+TIED: Final = 0.5
 """Share of the condition that stands beside the behaviour where the source states the two together."""
+COMPARING_KEYS: Final = frozenset(fold(word) for word in COMPARING)
+SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
+"""Units that say by themselves what is measured."""
 TRIGGER: Final = re.compile(
     r"^(?:it's|it is|that's|that is)? ?(?:usually|typically|often|most often|most of the time|most nights|most days|around|by the time|"
     r"during|on those|at exactly|right after|right when|after|once|with|when|in those|in that|at those|on the|the)\b",
@@ -56,6 +61,8 @@ class Rule:
     """Whether the source's condition is itself a negation."""
     turned: bool
     """Whether the source's behaviour is itself negated."""
+    order: int
+    """Whether the rule holds after (1) or before (-1) its condition."""
     stated: frozenset[str]
     wording_behavior: str
     wording_condition: str
@@ -86,8 +93,6 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     condition_text = evidence.condition or ""
     asked = keys_of(condition_text) - ignore
     condition = needs(asked if protocol == "paper" else asked & stated)
-    alone = {key: value for key, value in condition.items() if key not in behavior}
-    condition = alone or condition
     all_numbers = [q for s in source.sentences for q in quantities(s.text, s.words)]
     numbers = []
     for s in sentences_of(condition_text):
@@ -95,8 +100,15 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
             same = [other for other in all_numbers if q.same(other)]
             if same or protocol == "paper":
                 numbers.append(q)
+    alone = {key: value for key, value in condition.items() if key not in behavior}
+    condition = alone or ({} if numbers else condition)
+    if numbers:
+        condition = {key: value for key, value in condition.items() if key not in COMPARING_KEYS}
     place = _home_of_condition(source, behavior, condition, numbers)
     tied = place is not None
+    if place is not None:
+        here = source.sentences[place[0]].keys
+        condition = {key: value for key, value in condition.items() if key in here or protocol == "paper"}
     trigger: dict[str, float] = {}
     if not tied:
         for i, sentence in enumerate(source.sentences):
@@ -119,6 +131,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         only,
         any(condition_negated(s, condition.keys()) or excepted(s, condition.keys()) for s in spoken),
         any(negated(s, behavior.keys()) for s in spoken),
+        next((way for s in spoken if (way := order(s, condition.keys()))), 0),
         frozenset(stated),
         passage(evidence.source, source.sentences[home[0]], behavior) if home else gold,
         shown or condition_text,
@@ -157,7 +170,7 @@ def _home_of_condition(
         sentence = source.sentences[window.sentences[0]]
         held = sum(value for key, value in condition.items() if key in sentence.keys)
         stated = quantities(sentence.text, sentence.words)
-        if (not total or held >= TIED * total) and all(any(q.same(o) for o in stated) for q in numbers):
+        if (not total or held >= TIED * total or numbers) and all(any(q.same(o) for o in stated) for q in numbers):
             return window.sentences
     return None
 
@@ -293,14 +306,21 @@ def _tied_to(view: View, name: Name | None, at: tuple[int, ...]) -> bool:
     return bool(view.mentions(name))
 
 
+def _least(rule: Rule) -> float:
+    """The share of the condition's words that must be there."""
+    if rule.numbers:
+        return 0.0 if all(q.unit in SELF_TELLING for q in rule.numbers) else CONDITION_KEPT_WITH_NUMBER
+    return CONDITION_KEPT if rule.tied else CONDITION_KEPT_APART
+
+
 def _condition(rule: Rule, view: View, window: Window, places: list[int]) -> _Kept:
     if not rule.condition and not rule.numbers and not rule.trigger:
         return _Kept(1.0, True, True, (), (), "")
     scope = _scope(rule, view, window, places)
     here = frozenset().union(*(view.sentences[i].keys for i in window.sentences))
     total = sum(rule.condition.values())
-    least = CONDITION_KEPT_WITH_NUMBER if rule.numbers else CONDITION_KEPT
-    best = (-1.0, ())
+    least = _least(rule)
+    best: tuple[float, tuple[int, ...]] = (-1.0, ())
     best_trigger = 0.0
     trigger_total = sum(rule.trigger.values())
     everything: set[str] = set(here)
@@ -334,15 +354,22 @@ def _condition(rule: Rule, view: View, window: Window, places: list[int]) -> _Ke
             lost.append(wording)
         elif wanted.direction and rule.tied and all(o.direction and o.direction != wanted.direction for o in same):
             turned = f"on the other side of {wording!r}"
-    ok = share >= least if total else not lost
+    ok = share >= least if total else bool(rule.numbers) or not rule.trigger
     if rule.trigger and best_trigger >= TRIGGER_KEPT:
         ok = True
         share = max(share, best_trigger)
     told = [view.sentences[i] for i in at]
     if not turned and rule.tied:
         turned = _turned(rule, told)
-    only = any(exclusive(s) for s in told)
+    only = any(exclusive(view.sentences[i]) for i in at if _tells_condition(rule, view, i))
     return _Kept(share, ok and not lost, only, where, tuple(lost), turned)
+
+
+def _tells_condition(rule: Rule, view: View, at: int) -> bool:
+    """Whether the sentence says anything of the condition, so that an "only" in it is the condition's."""
+    return bool(rule.condition.keys() & view.sentences[at].keys) or any(
+        q.same(o) for q in rule.numbers for o in view.quantities((at,))
+    )
 
 
 def _turned(rule: Rule, told: list[Sentence]) -> str:
@@ -351,9 +378,10 @@ def _turned(rule: Rule, told: list[Sentence]) -> str:
         if not rule.condition.keys() & sentence.keys:
             continue
         negative = condition_negated(sentence, rule.condition.keys()) or excepted(sentence, rule.condition.keys())
-        if negative != rule.negative:
+        if negative != rule.negative or order(sentence, rule.condition.keys()) * rule.order < 0:
             return "its condition is turned around"
-        if rule.behavior.keys() & sentence.keys and negated(sentence, rule.behavior.keys()) and not rule.turned:
+        refuses = "refus" in rule.behavior
+        if not refuses and rule.behavior.keys() & sentence.keys and negated(sentence, rule.behavior.keys()) and not rule.turned:
             return "its behaviour is negated"
     return ""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.words import IRREGULAR, NUMBERS, STOP, SYNONYMS, WEAK, WEAK_WEIGHT
+from pytest_memfail.judges.rules.words import IRREGULAR, NUMBERS, PHRASES, STOP, SYNONYMS, WEAK, WEAK_WEIGHT
 
 MAX_SENTENCE: Final = 60
 """Longer stretches without a full stop are cut: a detail has to stand in one place."""
@@ -37,6 +37,7 @@ STAMP: Final = re.compile(
     r"[\[(]?\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b[\])]?:?|^\s*\[\d\d:\d\d\]"
 )
 ROLE: Final = re.compile(r"^\s*(?:user|assistant|human|ai|system|speaker)\s*:\s*", re.IGNORECASE)
+_PHRASES: Final = tuple((re.compile(pattern, re.IGNORECASE), word) for pattern, word in PHRASES)
 NOT_CONTRACTED: Final = re.compile(r"n't$")
 
 
@@ -68,7 +69,10 @@ class Sentence:
 
 def plain(text: str) -> str:
     """The text with typographic characters made plain and times of day in one spelling."""
-    return ABBREVIATIONS.sub(lambda m: m[1].lower() + "m", text.translate(CHARACTERS))
+    text = ABBREVIATIONS.sub(lambda m: m[1].lower() + "m", text.translate(CHARACTERS))
+    for pattern, word in _PHRASES:
+        text = pattern.sub(word, text)
+    return text
 
 
 @lru_cache(maxsize=65536)
@@ -110,7 +114,7 @@ def _stem(word: str) -> str:
     for ending, replacement in _PLURALS:
         if word.endswith(ending):
             base = word[: len(word) - len(ending)]
-            if len(base) >= 3 and not (ending == "s" and base[-1] in "su") and _VOWELS & set(base):
+            if len(base + replacement) >= 3 and not (ending == "s" and base[-1] in "su") and _VOWELS & set(base):
                 word = base + replacement
             break
     word = IRREGULAR.get(word, word)
@@ -121,6 +125,8 @@ def _stem(word: str) -> str:
                 continue
             if ending in ("ing", "ed", "ingly", "edly") and len(base) > 3 and base[-1] == base[-2] and base[-1] not in "sl":
                 base = base[:-1]
+            elif ending in ("ing", "ed") and len(base) == 3 and base[1] in "aeiou" and base[0] not in "aeiou" and base[2] not in "aeiouwxy":
+                base += "e"  # a short verb that does not double its last letter has lost an e: coding, hiked
             word = base + replacement
             break
     if len(word) > 5 and word.endswith(("ion", "ive")):

@@ -184,7 +184,9 @@ class View:
             )
         return False
 
-    def search(self, need: Mapping[str, float], name: Name | None, limit: int = CANDIDATES) -> list[Window]:
+    def search(
+        self, need: Mapping[str, float], name: Name | None, limit: int = CANDIDATES, *, only_about: bool = False
+    ) -> list[Window]:
         """The sentences, alone and with a neighbour, that cover most of the needed keys; best first."""
         total = sum(need.values())
         if not total:
@@ -192,19 +194,31 @@ class View:
         # Weak words alone make no candidate, so their long postings are not walked.
         strong = [key for key, value in need.items() if value >= 1.0] or list(need)
         scores: dict[int, float] = defaultdict(float)
+        postings = self._postings_about(name) if only_about and name is not None else self.postings
         for key in strong:
             value = need[key]
-            for at in self.postings.get(key, ()):
+            for at in postings.get(key, ()):
                 scores[at] += value
         ranked = sorted(scores, key=lambda at: (-scores[at], at))
         best = ranked[:limit]
-        if name is not None and len(ranked) > len(best):
+        if name is not None and not only_about and len(ranked) > len(best):
             # A weaker match under the right name must not be crowded out by better ones under others.
             about = set(self.about(name))
             best += [at for at in ranked[limit:] if at in about][:limit]
-        return self.windows(best, need, name)
+        return self._windows(best, need, name)
 
-    def windows(self, at: Iterable[int], need: Mapping[str, float], name: Name | None) -> list[Window]:
+    def _postings_about(self, name: Name) -> dict[str, list[int]]:
+        known = self.results.get(("postings", name))
+        if known is None:
+            found: dict[str, list[int]] = defaultdict(list)
+            for at in self.about(name):
+                for key in self.sentences[at].keys:
+                    found[key].append(at)
+            known = self.results["postings", name] = found
+        assert isinstance(known, dict)
+        return known
+
+    def _windows(self, at: Iterable[int], need: Mapping[str, float], name: Name | None) -> list[Window]:
         """These sentences, alone and with a neighbour, by how much of the need they cover; best first."""
         total = sum(need.values())
         keys = need.keys()

@@ -20,7 +20,8 @@ STOP: Final = frozenset(
     etc via per let lets get gets got gotten getting become becomes became becoming seem seems seemed
     thing things something anything everything nothing way ways
     now today currently known know knows
-    yes ok okay please
+    yes ok okay please whenever within among amid amongst instead along across toward towards around unless
+    whether despite whatever wherever
     """.split()
 )
 """Words that carry no detail of their own (negation, exclusivity and direction are looked for apart from them)."""
@@ -36,6 +37,8 @@ WEAK: Final = frozenset(
     lot bit kind sort type set piece
     be allow let because level rate point scale
     play refuse eat write paint read
+    session hour minute period season weather stretch feature include involve
+    early late daily
     """.split()
 )
 """Words that many facts share: they count, but little."""
@@ -108,6 +111,8 @@ IRREGULAR: Final = {
     life lives
     half halves
     die died dying dies
+    cancel cancelled cancelling
+    travel travelled travelling
     lie lying
     tie tied tying
     untie untied
@@ -242,11 +247,53 @@ SYNONYMS: Final = tuple(
     relax relaxation unwind relaxing
     refuse decline reject
     backyard yard
+    day daily
+    week weekly
+    month monthly
+    year yearly annually annual
+    shut close
+    empty emptied
+    previous prior last
+    cozy cosy
+    colour color
+    favour favor
+    grandma grandmother gran
+    grandpa grandfather
+    mom mum mother
+    dad father
+    kibble
     garden gardening
     """.strip().splitlines()
     if len(line.split()) > 1
 )
 """Words that keep a detail when one stands for the other; the first is the one they are folded onto."""
+
+PHRASES: Final = (
+    (r"\bsci-?fi\b", "science fiction"),
+    (r"\bgo(?:es|ing)? to (?:bed|sleep)\b", "sleep"),
+    (r"\bwent to (?:bed|sleep)\b", "sleep"),
+    (r"\bfalls? asleep\b", "sleep"),
+    (r"\be-mail", "email"),
+    (r"\b(?:quarter (?:of an )?hour)\b", "15 minutes"),
+    (r"\bhalf an hour\b|\bhalf-hour\b", "30 minutes"),
+    (r"\bt-shirt", "tshirt"),
+    (r"\bget(?:s|ting)? up\b|\bgot up\b", "wake"),
+    (r"\bwork(?:s|ing|ed)? out\b", "workout"),
+)
+"""Turns of phrase that stand for one word."""
+
+COMPARING: Final = frozenset(
+    """above below over under more less fewer least most than higher lower high low level scale point rate rating exceed
+    reach drop rise fall hit spike minimum maximum degree percent hour minute day week decibel temperature scale""".split()
+)
+"""What is said around a number: the number with its unit and side tells it."""
+
+HEADS: Final = frozenset("tea coffee music cuisine food dish drink wine cheese genre".split())
+MODIFIERS: Final = frozenset(
+    """green black white red dark light hot iced cold hard soft sweet fresh road street electric modern classical natural
+    slow fast loud live local spicy herbal instant blue cream""".split()
+)
+"""A head noun may go where what stays is not itself a mere modifier: chamomile (tea), but green tea."""
 
 NUMBERS: Final = {
     **{

@@ -1,0 +1,75 @@
+"""Where requests go, with what is secret about it kept apart, and kept out of every message."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from typing import Final
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from pytest_memfail.core import UsageError, one_line
+from pytest_memfail.llm.errors import AuthError
+
+OPENAI_URL: Final = "https://api.openai.com/v1"
+NO_KEY: Final = "none"
+"""Sent to endpoints other than OpenAI's if no key is set: most local ones want none, but the SDK wants one."""
+MASK: Final = "***"
+_KEY_LIKE: Final = re.compile(r"\b(sk|pk|key)-[\w*-]{6,}")
+
+
+class Address:
+    """The base URL and the credentials of an endpoint; prints as its host."""
+
+    def __init__(self, base_url: str | None, api_key: str | None) -> None:
+        """Take the given URL and key, or what the SDK's own environment variables say.
+
+        Raises `UsageError` if the URL is none.
+        """
+        given = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
+        try:
+            parts = urlsplit(given.strip())
+            port = parts.port
+        except ValueError:
+            parts, port = urlsplit(""), None
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            # not shown: it may hold a password
+            raise UsageError("the base URL of the model endpoint is not one; expected http(s)://HOST[:PORT]/PATH")
+        self.host = parts.hostname if port is None else f"{parts.hostname}:{port}"
+        """Host and port: all that messages show."""
+        place = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        place = place if port is None else f"{place}:{port}"
+        self.url = urlunsplit((parts.scheme, place, parts.path.rstrip("/"), "", ""))
+        """Without user, password and query: what identifies the endpoint in the cache."""
+        self.query = parts.query
+        self.login: str | None = None
+        """The value of a Basic authorization header, where the URL has a user and password."""
+        self._key = (api_key if api_key is not None else os.environ.get("OPENAI_API_KEY", "")).strip()
+        secrets = [self._key, parts.query, *(pair.partition("=")[2] for pair in parts.query.split("&"))]
+        if parts.username is not None:
+            user, password = unquote(parts.username), unquote(parts.password or "")
+            token = base64.b64encode(f"{user}:{password}".encode()).decode("ascii")
+            self.login = f"Basic {token}"
+            secrets += [token, password, parts.password or ""]
+        self._secrets = sorted({secret for secret in secrets if len(secret) > 2}, key=len, reverse=True)
+
+    def __repr__(self) -> str:
+        return f"<endpoint {self.host}>"
+
+    def key(self) -> str:
+        """The key to send.
+
+        Raises `AuthError` if there is none, or one that no header can carry.
+        """
+        if not self._key and self.url == OPENAI_URL:
+            raise AuthError(f"no API key for {self.host}: set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint)")
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise AuthError(f"the API key for {self.host} holds characters that no key has; check OPENAI_API_KEY")
+        return self._key or NO_KEY
+
+    def clean(self, text: object, limit: int = 200) -> str:
+        """The text on one line, without the key or anything else that is secret."""
+        line = str(text)
+        for secret in self._secrets:
+            line = line.replace(secret, MASK)
+        return one_line(_KEY_LIKE.sub(MASK, line), limit)

@@ -1,0 +1,144 @@
+"""Replies kept in one SQLite file, shared by all processes and runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+from pytest_memfail.core import UsageError
+from pytest_memfail.llm.completion import Usage
+from pytest_memfail.llm.database import damaged, open_database
+
+CacheMode = Literal["on", "off", "only"]
+WHAT: Final = "a response cache"
+KIND: Final = 0x4D464331
+SCHEMA: Final = """
+CREATE TABLE replies (
+    key TEXT PRIMARY KEY,
+    endpoint TEXT NOT NULL,
+    model TEXT NOT NULL,
+    text TEXT NOT NULL,
+    prompt_tokens INTEGER NOT NULL,
+    completion_tokens INTEGER NOT NULL,
+    cached_tokens INTEGER NOT NULL,
+    created REAL NOT NULL
+) WITHOUT ROWID
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedReply:
+    """A reply as it was given."""
+
+    text: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class CacheSummary:
+    """What a cache holds."""
+
+    path: Path
+    entries: int
+    bytes: int
+    """The size of its files on disk."""
+    models: Mapping[str, int]
+    """Entries by model, most first."""
+    oldest: float | None
+    newest: float | None
+    """Seconds since the epoch; None for an empty cache."""
+
+
+def request_key(
+    *,
+    endpoint: str,
+    model: str,
+    messages: Sequence[Mapping[str, str]],
+    parameters: Mapping[str, Any],
+    schema: Mapping[str, Any] | None,
+    repeat: int,
+) -> str:
+    """The key of a request: SHA-256 over all that decides its reply, as canonical JSON."""
+    parts = {
+        "endpoint": endpoint,
+        "model": model,
+        "messages": [dict(message) for message in messages],
+        "parameters": dict(parameters),
+        "schema": schema,
+        "repeat": repeat,
+    }
+    # ASCII, so that lone surrogates in memories can be hashed too
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
+
+
+class ResponseCache:
+    """Keeps replies by request. `on` reads and writes, `off` does neither, `only` reads and forbids to call."""
+
+    def __init__(self, path: Path | str, mode: CacheMode = "on") -> None:
+        """Open or create the file.
+
+        Raises `UsageError` for an unknown mode, a file that is no response cache, or none with mode `only`.
+        """
+        if mode not in get_args(CacheMode):
+            raise UsageError(f"got cache mode {mode!r}, expected {', '.join(get_args(CacheMode))}")
+        self.path = Path(path)
+        self.mode: CacheMode = mode
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        if mode == "only" and not self.path.is_file():
+            raise UsageError(f"{self.path}: no such response cache; record one with the cache mode on")
+        if mode != "off":
+            self._connection = open_database(self.path, kind=KIND, what=WHAT, schema=SCHEMA)
+
+    def get(self, key: str) -> CachedReply | None:
+        """The reply kept under the key; None if there is none. Raises `UsageError` if the file is damaged."""
+        statement = "SELECT text, prompt_tokens, completion_tokens, cached_tokens FROM replies WHERE key = ?"
+        rows = self._run(statement, (key,))
+        return CachedReply(rows[0][0], Usage(*rows[0][1:])) if rows else None
+
+    def put(self, key: str, *, endpoint: str, model: str, reply: CachedReply) -> None:
+        """Keep a reply; the first of two processes wins. Raises `UsageError` if the file cannot be written."""
+        if self.mode != "on":
+            return
+        usage = reply.usage
+        text = reply.text.encode("utf-8", "replace").decode()  # SQLite takes no lone surrogates
+        row = (key, endpoint, model, text, usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, time.time())
+        self._run("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def summary(self) -> CacheSummary:
+        """Entries, size and age: for `memfail cache show`."""
+        count, oldest, newest = self._run("SELECT count(*), min(created), max(created) FROM replies")[0]
+        models = self._run("SELECT model, count(*) FROM replies GROUP BY model ORDER BY count(*) DESC, model")
+        files = (self.path.with_name(self.path.name + suffix) for suffix in ("", "-wal", "-shm"))
+        size = sum(file.stat().st_size for file in files if file.exists())
+        return CacheSummary(self.path, count, size, dict(models), oldest, newest)
+
+    def prune(self, *, older_than_seconds: float = 0.0) -> int:
+        """Forget replies older than that, by default all; returns how many. Gives the space back to the disk."""
+        before = time.time() - older_than_seconds
+        forgotten = len(self._run("DELETE FROM replies WHERE created <= ? RETURNING 1", (before,)))
+        self._run("VACUUM")
+        return forgotten
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _run(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._lock:
+            if self._connection is None:
+                return []
+            try:
+                return self._connection.execute(statement, values).fetchall()
+            except sqlite3.Error as error:
+                raise damaged(self.path, WHAT, error) from None

@@ -1,0 +1,279 @@
+"""What all processes of a run asked of models and what it cost, and the budget that they may not exceed together."""
+
+from __future__ import annotations
+
+import math
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_memfail.core import UsageError
+from pytest_memfail.llm.completion import Usage
+from pytest_memfail.llm.database import damaged, open_database
+from pytest_memfail.llm.errors import BudgetError
+from pytest_memfail.llm.prices import Prices
+
+WHAT: Final = "a ledger of model calls"
+KIND: Final = 0x4D464C31
+SCHEMA: Final = """
+CREATE TABLE spent (
+    stage TEXT NOT NULL,
+    model TEXT NOT NULL,
+    calls INTEGER NOT NULL DEFAULT 0,
+    prompt_tokens INTEGER NOT NULL DEFAULT 0,
+    completion_tokens INTEGER NOT NULL DEFAULT 0,
+    cached_tokens INTEGER NOT NULL DEFAULT 0,
+    cache_hits INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    seconds REAL NOT NULL DEFAULT 0,
+    PRIMARY KEY (stage, model)
+);
+CREATE TABLE reserved (id INTEGER PRIMARY KEY, tokens INTEGER NOT NULL, cost REAL NOT NULL, expires REAL NOT NULL);
+CREATE TABLE stopped (budget TEXT PRIMARY KEY)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one stage asked of one model."""
+
+    stage: str
+    model: str
+    calls: int = 0
+    """Replies received, unusable ones included; what comes from the response cache is no call."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    """Prompt tokens that the provider had in its own prompt cache; a part of `prompt_tokens`."""
+    cache_hits: int = 0
+    """Replies that came from the response cache, or were shared with an identical call in flight."""
+    failures: int = 0
+    """Requests that brought no reply: refused, dropped, timed out. Retries that helped are among them."""
+    seconds: float = 0.0
+    """Time spent waiting for replies, summed over calls in parallel."""
+    cost: float | None = 0.0
+    """USD; None if the model's price is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What a run has spent so far."""
+
+    rows: tuple[Spent, ...]
+    """By stage and model, sorted."""
+
+    @property
+    def calls(self) -> int:
+        """Replies received."""
+        return sum(row.calls for row in self.rows)
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Tokens sent."""
+        return sum(row.prompt_tokens for row in self.rows)
+
+    @property
+    def completion_tokens(self) -> int:
+        """Tokens received."""
+        return sum(row.completion_tokens for row in self.rows)
+
+    @property
+    def cached_tokens(self) -> int:
+        """Tokens sent that the provider had in its prompt cache."""
+        return sum(row.cached_tokens for row in self.rows)
+
+    @property
+    def cache_hits(self) -> int:
+        """Replies that needed no call."""
+        return sum(row.cache_hits for row in self.rows)
+
+    @property
+    def failures(self) -> int:
+        """Requests that brought no reply."""
+        return sum(row.failures for row in self.rows)
+
+    @property
+    def seconds(self) -> float:
+        """Time spent waiting, summed over calls in parallel."""
+        return sum(row.seconds for row in self.rows)
+
+    @property
+    def cost(self) -> float | None:
+        """USD; None if a model without a known price was called: a part of the sum would read as the whole."""
+        costs = [row.cost for row in self.rows if row.calls]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+    @property
+    def unpriced_models(self) -> tuple[str, ...]:
+        """The called models whose price is unknown."""
+        return tuple(sorted({row.model for row in self.rows if row.calls and row.cost is None}))
+
+
+class Ledger:
+    """Counts calls, and grants them within the budget. Any thread may use it."""
+
+    def __init__(
+        self,
+        path: Path | str | None = None,
+        *,
+        max_cost: float | None = None,
+        max_tokens: int | None = None,
+        prices: Prices | None = None,
+    ) -> None:
+        """Open or create the file that the processes of a run share; None keeps the books in memory.
+
+        Args:
+            path: a file of its own for each run.
+            max_cost: USD that all processes together may spend.
+            max_tokens: tokens, sent and received, that they may use.
+            prices: what models cost.
+
+        Raises `UsageError` for a budget that is none, or a file that is no ledger.
+        """
+        for name, value in (("cost", max_cost), ("tokens", max_tokens)):
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise UsageError(f"got a budget of {value} ({name}), expected a number of 0 or more")
+        self.path = None if path is None else Path(path)
+        self.prices = prices or Prices()
+        self.max_cost = max_cost
+        self.max_tokens = max_tokens
+        self._lock = threading.Lock()
+        self._connection = open_database(self.path, kind=KIND, what=WHAT, schema=SCHEMA)
+
+    @property
+    def has_budget(self) -> bool:
+        """Must calls be reserved?"""
+        return self.max_cost is not None or self.max_tokens is not None
+
+    def check_prices(self, models: Iterable[str]) -> None:
+        """Raise `UsageError` if the budget is in USD and the price of one of the models is unknown: call it at start."""
+        if self.max_cost is None:
+            return
+        for model in models:
+            if self.prices.of(model) is None:
+                raise UsageError(
+                    f"a budget of {self.max_cost:g} USD cannot be held: the price of {model!r} is unknown (table of "
+                    f"{self.prices.date}); give its USD per million tokens in a price file, or set a budget in tokens"
+                )
+
+    # -- budget ------------------------------------------------------------------------------------------------------
+
+    def reserve(self, model: str, usage: Usage, *, seconds: float) -> int | None:
+        """Set aside what a call is expected to use; returns a number for `release`, None for "not yet".
+
+        "Not yet": it fits, but not beside what calls in flight have set aside; ask again when some of them are done.
+        A reservation lapses after `seconds`, so that a killed process does not hold it for ever.
+        Raises `BudgetError` when the budget is used up; from then on always, in all processes.
+        """
+        self.check_prices([model])
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        cost = self.prices.cost(model, usage) or 0.0
+        budget = f"{self.max_cost}/{self.max_tokens}"
+        with self._transaction() as run:
+            if run.execute("SELECT 1 FROM stopped WHERE budget = ?", (budget,)).fetchone():
+                raise BudgetError(self._message())
+            used_tokens, used_cost = self._used(run)
+            if self._exceeds(used_tokens + tokens, used_cost + cost):
+                run.execute("INSERT INTO stopped VALUES (?)", (budget,))
+                run.execute("COMMIT")
+                raise BudgetError(self._message())
+            now = time.time()
+            run.execute("DELETE FROM reserved WHERE expires <= ?", (now,))
+            held = run.execute("SELECT coalesce(sum(tokens), 0), coalesce(sum(cost), 0) FROM reserved").fetchone()
+            if self._exceeds(used_tokens + tokens + held[0], used_cost + cost + held[1]):
+                return None
+            row = (tokens, cost, now + seconds)
+            return run.execute("INSERT INTO reserved (tokens, cost, expires) VALUES (?, ?, ?)", row).lastrowid
+
+    def release(self, reservation: int) -> None:
+        """The call is over; what it used was recorded before."""
+        with self._transaction() as run:
+            run.execute("DELETE FROM reserved WHERE id = ?", (reservation,))
+
+    # -- books -------------------------------------------------------------------------------------------------------
+
+    def record_call(self, stage: str, model: str, usage: Usage, seconds: float) -> None:
+        """A reply was received."""
+        self._add(
+            stage,
+            model,
+            calls=1,
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            cached_tokens=usage.cached_tokens,
+            seconds=seconds,
+        )
+
+    def record_hit(self, stage: str, model: str) -> None:
+        """A reply needed no call."""
+        self._add(stage, model, cache_hits=1)
+
+    def record_failure(self, stage: str, model: str) -> None:
+        """A request brought no reply."""
+        self._add(stage, model, failures=1)
+
+    def totals(self) -> Totals:
+        """What all processes have spent so far."""
+        fields = "stage, model, calls, prompt_tokens, completion_tokens, cached_tokens, cache_hits, failures, seconds"
+        with self._transaction() as run:
+            rows = run.execute(f"SELECT {fields} FROM spent ORDER BY stage, model").fetchall()
+        return Totals(tuple(Spent(*row, cost=self.prices.cost(row[1], Usage(*row[3:6]))) for row in rows))
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    def _add(self, stage: str, model: str, **amounts: float) -> None:
+        names = ", ".join(amounts)
+        marks = ", ".join("?" * len(amounts))
+        sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in amounts)
+        with self._transaction() as run:
+            run.execute(
+                f"INSERT INTO spent (stage, model, {names}) VALUES (?, ?, {marks}) "
+                f"ON CONFLICT (stage, model) DO UPDATE SET {sums}",
+                (stage, model, *amounts.values()),
+            )
+
+    def _used(self, run: sqlite3.Connection) -> tuple[int, float]:
+        tokens, cost = 0, 0.0
+        fields = "sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens)"
+        for model, *sums in run.execute(f"SELECT model, {fields} FROM spent GROUP BY model"):
+            usage = Usage(*sums)
+            tokens += usage.prompt_tokens + usage.completion_tokens
+            cost += self.prices.cost(model, usage) or 0.0
+        return tokens, cost
+
+    def _exceeds(self, tokens: int, cost: float) -> bool:
+        return (self.max_tokens is not None and tokens > self.max_tokens) or (
+            self.max_cost is not None and cost > self.max_cost
+        )
+
+    def _message(self) -> str:
+        limits = [f"{self.max_cost:g} USD"] if self.max_cost is not None else []
+        limits += [f"{self.max_tokens} tokens"] if self.max_tokens is not None else []
+        return f"budget: {' or '.join(limits)} used up; not asked"
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield self._connection
+            except sqlite3.Error as error:
+                raise damaged(self.path, WHAT, error) from None
+            finally:
+                self._end()
+
+    def _end(self) -> None:
+        try:
+            if self._connection.in_transaction:
+                self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise damaged(self.path, WHAT, error) from None

@@ -1,0 +1,81 @@
+"""How many calls may be in flight: fewer when the endpoint asks to slow down, more again when it copes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+SUCCESSES_PER_STEP: Final = 5
+"""So many successful calls allow one more in flight."""
+
+
+class Limiter:
+    """Slots for calls in flight. Lives on one event loop."""
+
+    def __init__(self, maximum: int) -> None:
+        self.maximum = maximum
+        self.limit = maximum
+        self.in_flight = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._successes = 0
+        self._period = 0
+        self._resume_at = 0.0
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[int]:
+        """Hold one slot; yields the period it was taken in, for `slow_down`."""
+        await self._acquire()
+        try:
+            while (wait := self._resume_at - time.monotonic()) > 0:
+                await asyncio.sleep(wait)
+            yield self._period
+        finally:
+            self.in_flight -= 1
+            self._wake()
+
+    def slow_down(self, period: int, pause_seconds: float) -> None:
+        """The endpoint refused a call for its rate: halve the calls in flight, and start none for a while.
+
+        Calls that were in flight together are refused together: only the first refusal of a period counts.
+        """
+        self._resume_at = max(self._resume_at, time.monotonic() + pause_seconds)
+        if period != self._period:
+            return
+        self._period += 1
+        self._successes = 0
+        self.limit = max(1, min(self.limit, self.in_flight) // 2)
+
+    def succeeded(self) -> None:
+        """A call was served."""
+        if self.limit == self.maximum:
+            return
+        self._successes += 1
+        if self._successes >= SUCCESSES_PER_STEP:
+            self._successes = 0
+            self.limit += 1
+            self._wake()
+
+    async def _acquire(self) -> None:
+        if self.in_flight < self.limit and not self._waiting:
+            self.in_flight += 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # given a slot and cancelled at the same moment
+                self.in_flight -= 1
+                self._wake()
+            raise
+
+    def _wake(self) -> None:
+        while self._waiting and self.in_flight < self.limit:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                self.in_flight += 1
+                turn.set_result(None)

