@@ -226,18 +226,27 @@ def measure(command: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: 
         process = subprocess.Popen(
             command, cwd=cwd, env=env, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )
-        timer = threading.Timer(timeout, os.killpg, (process.pid, signal.SIGKILL))
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            os.killpg(process.pid, signal.SIGKILL)
+
+        timer = threading.Timer(timeout, stop)
         timer.start()
         try:
             # this process with its own children; getrusage(RUSAGE_CHILDREN) would mix in all runs before
             _, status, usage = os.wait4(process.pid, 0)
+        except BaseException:  # interrupted: what is measured is in a session of its own, and would run on
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
         finally:
             timer.cancel()
         wall = time.perf_counter() - began
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         text = output.read().decode(errors="replace")
-    if process.returncode == -signal.SIGKILL:
+    if late.is_set():
         raise Failed(f"took more than {timeout:.0f} s")
     if process.returncode != 0 or expected not in text:
         raise Failed(f"exit code {process.returncode}, expected {expected!r} in:\n{text[-2000:]}")
@@ -324,9 +333,8 @@ def plan(sizes: Sequence[int], workers: Sequence[int]) -> Iterator[tuple[int, Co
                 yield n, condition, count
 
 
-def measure_all(bench: Bench, sizes: Sequence[int], workers: Sequence[int], repeats: int) -> list[Row]:
-    """Every row; the repeats of a size go round all its conditions, so that a busy minute harms them alike."""
-    rows = []
+def measure_all(bench: Bench, sizes: Sequence[int], workers: Sequence[int], repeats: int) -> Iterator[Row]:
+    """Every row, a size at a time; its repeats go round all its conditions, so that a busy minute harms them alike."""
     cells = list(plan(sizes, workers))
     for n in (1, *sizes):
         here = [(condition, count) for size, condition, count in cells if size == n]
@@ -347,17 +355,14 @@ def measure_all(bench: Bench, sizes: Sequence[int], workers: Sequence[int], repe
                 print(f"n={n} {condition.name} -n {count}, round {round_ + 1}: {how}", file=sys.stderr, flush=True)
         for cell in here:
             condition, count = cell
-            rows.append(
-                Row(
-                    n,
-                    condition.name,
-                    count,
-                    best(collected[cell]) if collected[cell] else None,
-                    best(ran[cell]) if ran[cell] else None,
-                    problems.get(cell, "").partition("\n")[0],
-                )
+            yield Row(
+                n,
+                condition.name,
+                count,
+                best(collected[cell]) if collected[cell] else None,
+                best(ran[cell]) if ran[cell] else None,
+                problems.get(cell, "").partition("\n")[0],
             )
-    return rows
 
 
 def table(rows: Sequence[Row]) -> list[str]:
@@ -439,10 +444,15 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="file for all figures")
     options = parser.parse_args()
     versions = {name: version(name) for name in ("pytest", "pytest-xdist", "pytest-memfail")}
+    rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="overhead-") as folder:
         bench = Bench(Path(folder), options.timeout)
         startup = bench.startup(options.startup_repeats) if options.startup_repeats else {}
-        rows = measure_all(bench, options.sizes, options.workers, options.repeats)
+        try:
+            for row in measure_all(bench, options.sizes, options.workers, options.repeats):
+                rows.append(row)
+        except KeyboardInterrupt:
+            print("interrupted: what was finished follows", file=sys.stderr)
     about = ", ".join(f"{name} {number}" for name, number in versions.items())
     print(
         f"Python {platform.python_version()}, {about}, {os.cpu_count()} cores, {sys.platform}; least of {options.repeats}"

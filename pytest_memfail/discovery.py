@@ -27,18 +27,36 @@ def find(
 
     Raises `UsageError` naming the option, with the valid names and the closest one.
     """
+    found = find_or_none(name, option=option, group=group, built_in=built_in, hook=hook, rootdir=rootdir)
+    if found is None:
+        hint = f"or module:attribute, an entry point of {group}, or the hook {hook_name}"
+        raise UnknownNameError(what, name, [*built_in, *names(group)], hint)
+    return found
+
+
+def find_or_none(
+    name: str,
+    *,
+    option: str,
+    group: str,
+    built_in: Mapping[str, Callable[[], Any]],
+    hook: Callable[[], Any] = lambda: None,
+    rootdir: Path | None = None,
+) -> Any:
+    """The same, but None for a name that nobody knows."""
     if (found := hook()) is not None:
         return found
-    offered = {point.name: point for point in entry_points(group=group)}
-    if name in offered:
-        return _load(offered[name], what)
+    for point in entry_points(group=group):
+        if point.name == name:
+            return _load(point)
     if name in built_in:
         return built_in[name]()
-    if ":" in name:
-        return import_object(name, option, rootdir)
-    raise UnknownNameError(
-        what, name, [*built_in, *offered], f"or module:attribute, an entry point of {group}, or the hook {hook_name}"
-    )
+    return import_object(name, option, rootdir) if ":" in name else None
+
+
+def names(group: str) -> list[str]:
+    """What the entry points of a group are called."""
+    return [point.name for point in entry_points(group=group)]
 
 
 def load_all(group: str) -> Iterable[tuple[str, Any]]:
@@ -47,7 +65,7 @@ def load_all(group: str) -> Iterable[tuple[str, Any]]:
     Raises `UsageError` naming one that fails.
     """
     for point in entry_points(group=group):
-        yield point.name, _load(point, "entry point")
+        yield point.name, _load(point)
 
 
 def import_object(name: str, option: str, rootdir: Path | None = None) -> Any:
@@ -83,10 +101,9 @@ def import_object(name: str, option: str, rootdir: Path | None = None) -> Any:
     return found
 
 
-def _load(point: EntryPoint, what: str) -> Any:
+def _load(point: EntryPoint) -> Any:
     try:
         return point.load()
     except Exception as error:
-        raise UsageError(
-            f"the {what} {point.name!r} ({point.group}: {point.value}) cannot be loaded: {type(error).__name__}: {one_line(error)}"
-        ) from error
+        what = f"the entry point {point.name!r} ({point.group}: {point.value})"
+        raise UsageError(f"{what} cannot be loaded: {type(error).__name__}: {one_line(error)}") from error

@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
-
 MOST_NAMES: Final = 12
 """How many known names an error lists."""
 
@@ -36,7 +35,7 @@ class UnknownNameError(UsageError):
         names = sorted(known)
         listed = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
         close = get_close_matches(got, names, 1, cutoff=0.5)
-        guess = f"; did you mean {close[0]!r}?" if close else ""
+        guess = f"; did you mean {close[0]!r}?" if close else "."
         more = f" ({hint})" if hint else ""
         super().__init__(f"unknown {what} {got!r}{guess} Known: {listed or 'none'}{more}")
         self.got = got

@@ -89,6 +89,7 @@ A factory with a method `check_options(options)` is asked before anything is sto
 class Judge(Protocol):
     """Decides the stages of one fact. Each method may be sync or `async`.
 
+    `warm(listing)` (optional) is called once before anything of a listing is judged.
     `inline: bool = True` (optional) says that the methods compute and never wait, so they need no thread of their own.
     Whatever a method raises makes the question an error, never a verdict.
     """
@@ -116,4 +117,8 @@ class TestTaker(Protocol):
     __test__: bool = False  # not a test class, whatever its name
 
     def answer(self, question: Question, shown: Sequence[Memory]) -> Reply | Awaitable[Reply]:
-        """Answer the question from the memories shown."""
+        """Answer the question from the memories shown.
+
+        A test-taker may also have `respond(conversation, history) -> str`: the assistant's next turn of a conversation that
+        is being stored.
+        """

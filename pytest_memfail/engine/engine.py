@@ -6,7 +6,7 @@ import asyncio
 import concurrent.futures
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 from pytest_memfail.core import Judge, TestTaker
@@ -49,6 +49,7 @@ class Engine:
         *,
         judge: Judge,
         test_taker: TestTaker | None = None,
+        assistant_turns: bool = False,
         concurrency: int = 32,
         count_tokens: Callable[[Sequence[str]], int] | None = None,
         journal: Journal | None = None,
@@ -56,6 +57,7 @@ class Engine:
     ) -> None:
         self.judge = judge
         self.test_taker = test_taker
+        self.assistant_turns = assistant_turns and test_taker is not None
         self.count_tokens = count_tokens
         self.journal: Journal = journal or NoJournal()
         self.on_progress = on_progress or _ignore
@@ -91,6 +93,10 @@ class Engine:
                     return future.result()
                 if not self._thread.is_alive():
                     raise RuntimeError("the background loop died") from None
+
+    def run(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run a coroutine on the loop and wait for it."""
+        return self.wait(asyncio.run_coroutine_threadsafe(make(), self._loop))
 
     def cancel(self, grace: float = 2.0) -> None:
         """Drop what waits, cancel what runs, and wait for it: fixtures' finalisers may come next.

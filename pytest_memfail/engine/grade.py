@@ -35,6 +35,7 @@ class Grader:
         self._judge = judge
         self._pool = pool
         self._inline = bool(getattr(judge, "inline", False))
+        self._warmed: dict[int, asyncio.Task[None]] = {}
         self._stored: dict[tuple[str, int], asyncio.Task[tuple[StageResult, StageResult]]] = {}
 
     async def grade(
@@ -73,10 +74,21 @@ class Grader:
         return await asyncio.shield(task)
 
     async def _storage_and_summary(self, fact: Evidence, listing: Listing) -> tuple[StageResult, StageResult]:
+        await self._warm(listing)
         storage = await self._ask("storage", fact, listing)
         if storage.outcome != "passed":
             return storage, UNREACHED
         return storage, await self._ask("summary", fact, listing)
+
+    async def _warm(self, listing: Listing) -> None:
+        """Let a judge that asks a provider make its prompt cache hot, once per listing and before all other calls."""
+        warm = getattr(self._judge, "warm", None)
+        if warm is None:
+            return
+        task = self._warmed.get(id(listing))
+        if task is None:
+            task = self._warmed[id(listing)] = asyncio.get_running_loop().create_task(settle(warm(listing)))
+        await asyncio.shield(task)
 
     async def _ask(self, stage: str, *args: Any) -> StageResult:
         method = getattr(self._judge, stage)

@@ -18,6 +18,7 @@ from pytest_memfail.core import (
     Listing,
     Memory,
     MemorySystemError,
+    Message,
     Question,
     StorePlan,
     SystemContext,
@@ -223,15 +224,38 @@ class StoreRun:
             self.report.conversations = done
             self._engine.on_progress(self.job.id, done, total)
 
-        for start in range(0, len(conversations), lane.writes):
-            batch = conversations[start : start + lane.writes]
-            if len(batch) == 1:
-                await store(batch[0])
-            else:
-                await asyncio.gather(*map(store, batch))
+        # the assistant's turns do not depend on the memory system: all are fetched ahead, and stored in order
+        turns = (
+            [asyncio.ensure_future(self._with_turns(c)) for c in conversations] if self._engine.assistant_turns else []
+        )
+        try:
+            for start in range(0, len(conversations), lane.writes):
+                batch = conversations[start : start + lane.writes]
+                if turns:
+                    batch = await asyncio.gather(*turns[start : start + lane.writes])
+                if len(batch) == 1:
+                    await store(batch[0])
+                else:
+                    await asyncio.gather(*map(store, batch))
+        finally:
+            for turn in turns:
+                turn.cancel()
         if conversations and callable(flush := getattr(system, "flush", None)):
             await lane.call("flush", flush)
         self.report.fill_seconds += time.perf_counter() - started
+
+    async def _with_turns(self, conversation: Conversation) -> Conversation:
+        """The conversation with an answer of the assistant after each message of the user."""
+        respond: Any = getattr(self._engine.test_taker, "respond", None)
+        if respond is None:
+            return conversation
+        messages: list[Message] = []
+        for message in conversation.messages:
+            messages.append(message)
+            if message.role == "user":
+                said = await settle(respond(conversation, messages))
+                messages.append(Message("assistant", str(said), message.timestamp))
+        return replace(conversation, messages=tuple(messages))
 
     async def _list(self, stored: Sequence[Conversation]) -> Listing:
         listing = await self._read_listing()

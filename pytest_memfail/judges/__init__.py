@@ -1,7 +1,25 @@
-"""Judges: what decides whether a fact was stored, kept faithfully, retrieved and used."""
+"""Judges: what decides whether a fact was stored, kept faithfully, retrieved and used.
+
+Those that ask a model are loaded at first use: the rules need no SDK.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from pytest_memfail.judges.rules import RulesJudge, parse_letter
 
-__all__ = ["RulesJudge", "parse_letter"]
+if TYPE_CHECKING:
+    from pytest_memfail.judges.cascade import CascadeJudge
+    from pytest_memfail.judges.model import ModelJudge
+
+__all__ = ["CascadeJudge", "ModelJudge", "RulesJudge", "parse_letter"]
+
+_HOMES = {"CascadeJudge": "cascade", "ModelJudge": "model"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

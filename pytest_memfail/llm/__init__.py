@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from pytest_memfail.llm.ledger import Ledger, Spent, Totals
     from pytest_memfail.llm.prices import Price, Prices
+    from pytest_memfail.llm.test_taker import ModelTestTaker
     from pytest_memfail.llm.tokens import count_tokens
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "ModelCallError",
     "ModelClient",
     "ModelError",
+    "ModelTestTaker",
     "Price",
     "Prices",
     "RateLimitError",
@@ -59,6 +61,7 @@ _HOMES = {
     "Completion": "completion",
     "Ledger": "ledger",
     "ModelClient": "client",
+    "ModelTestTaker": "test_taker",
     "Price": "prices",
     "Prices": "prices",
     "ResponseCache": "cache",

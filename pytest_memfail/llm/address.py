@@ -35,17 +35,19 @@ class Address:
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             # not shown: it may hold a password
             raise UsageError("the base URL of the model endpoint is not one; expected http(s)://HOST[:PORT]/PATH")
+        if parts.query:
+            # the HTTP library logs whole addresses, and a query may hold a key
+            raise UsageError(f"the base URL of {parts.hostname} has a query after `?`; it cannot be used here")
         self.host = parts.hostname if port is None else f"{parts.hostname}:{port}"
         """Host and port: all that messages show."""
         place = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
         place = place if port is None else f"{place}:{port}"
         self.url = urlunsplit((parts.scheme, place, parts.path.rstrip("/"), "", ""))
-        """Without user, password and query: what identifies the endpoint in the cache."""
-        self.query = parts.query
+        """Without user and password: what identifies the endpoint in the cache."""
         self.login: str | None = None
         """The value of a Basic authorization header, where the URL has a user and password."""
         self._key = (api_key if api_key is not None else os.environ.get("OPENAI_API_KEY", "")).strip()
-        secrets = [self._key, parts.query, *(pair.partition("=")[2] for pair in parts.query.split("&"))]
+        secrets = [self._key]
         if parts.username is not None:
             user, password = unquote(parts.username), unquote(parts.password or "")
             token = base64.b64encode(f"{user}:{password}".encode()).decode("ascii")
@@ -62,7 +64,9 @@ class Address:
         Raises `AuthError` if there is none, or one that no header can carry.
         """
         if not self._key and self.url == OPENAI_URL:
-            raise AuthError(f"no API key for {self.host}: set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint)")
+            raise AuthError(
+                f"no API key for {self.host}: set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint)"
+            )
         if not (self._key.isascii() and self._key.isprintable()):
             raise AuthError(f"the API key for {self.host} holds characters that no key has; check OPENAI_API_KEY")
         return self._key or NO_KEY

@@ -98,7 +98,12 @@ class ResponseCache:
             self._connection = open_database(self.path, kind=KIND, what=WHAT, schema=SCHEMA)
 
     def get(self, key: str) -> CachedReply | None:
-        """The reply kept under the key; None if there is none. Raises `UsageError` if the file is damaged."""
+        """The reply kept under the key; None if there is none.
+
+        Raises `UsageError` if the file is damaged.
+        """
+        if self.mode == "off":
+            return None
         statement = "SELECT text, prompt_tokens, completion_tokens, cached_tokens FROM replies WHERE key = ?"
         rows = self._run(statement, (key,))
         return CachedReply(rows[0][0], Usage(*rows[0][1:])) if rows else None
@@ -108,8 +113,16 @@ class ResponseCache:
         if self.mode != "on":
             return
         usage = reply.usage
-        text = reply.text.encode("utf-8", "replace").decode()  # SQLite takes no lone surrogates
-        row = (key, endpoint, model, text, usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, time.time())
+        row = (
+            key,
+            endpoint,
+            model,
+            reply.text,
+            usage.prompt_tokens,
+            usage.completion_tokens,
+            usage.cached_tokens,
+            time.time(),
+        )
         self._run("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def summary(self) -> CacheSummary:
@@ -137,7 +150,7 @@ class ResponseCache:
     def _run(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._lock:
             if self._connection is None:
-                return []
+                raise UsageError(f"{self.path}: the response cache is off or closed")
             try:
                 return self._connection.execute(statement, values).fetchall()
             except sqlite3.Error as error:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import os
 import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pytest_memfail.core import UsageError
 from pytest_memfail.llm.completion import Usage
@@ -181,7 +180,6 @@ class Ledger:
             used_tokens, used_cost = self._used(run)
             if self._exceeds(used_tokens + tokens, used_cost + cost):
                 run.execute("INSERT INTO stopped VALUES (?)", (budget,))
-                run.execute("COMMIT")
                 raise BudgetError(self._message())
             now = time.time()
             run.execute("DELETE FROM reserved WHERE expires <= ?", (now,))
@@ -223,7 +221,7 @@ class Ledger:
         fields = "stage, model, calls, prompt_tokens, completion_tokens, cached_tokens, cache_hits, failures, seconds"
         with self._transaction() as run:
             rows = run.execute(f"SELECT {fields} FROM spent ORDER BY stage, model").fetchall()
-        return Totals(tuple(Spent(*row, cost=self.prices.cost(row[1], Usage(*row[3:6]))) for row in rows))
+        return Totals(tuple(replace(Spent(*row), cost=self.prices.cost(row[1], Usage(*row[3:6]))) for row in rows))
 
     def close(self) -> None:
         """Close the file."""
@@ -265,15 +263,9 @@ class Ledger:
         with self._lock:
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
-                yield self._connection
+                try:
+                    yield self._connection
+                finally:  # that the budget is used up must be kept, though it raises
+                    self._connection.execute("COMMIT")
             except sqlite3.Error as error:
                 raise damaged(self.path, WHAT, error) from None
-            finally:
-                self._end()
-
-    def _end(self) -> None:
-        try:
-            if self._connection.in_transaction:
-                self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise damaged(self.path, WHAT, error) from None

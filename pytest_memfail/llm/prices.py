@@ -34,8 +34,27 @@ class Price:
         return (fresh * self.input + usage.cached_tokens * cached + usage.completion_tokens * self.output) / 1e6
 
 
-PRICES_DATE: Final = "TODO"
-PRICES: Final[Mapping[str, Price]] = {}
+PRICES_DATE: Final = "2026-06-30"
+# The providers' public list prices at that date, without batch, priority or regional rates.
+PRICES: Final[Mapping[str, Price]] = {
+    "gpt-5.5": Price(input=5.00, cached_input=0.50, output=30.00),
+    "gpt-5.4": Price(input=2.50, cached_input=0.25, output=15.00),
+    "gpt-5.4-mini": Price(input=0.75, cached_input=0.075, output=4.50),
+    "gpt-5.4-nano": Price(input=0.20, cached_input=0.02, output=1.25),
+    "gpt-5.2": Price(input=1.75, cached_input=0.175, output=14.00),
+    "gpt-5.1": Price(input=1.25, cached_input=0.125, output=10.00),
+    "gpt-5": Price(input=1.25, cached_input=0.125, output=10.00),
+    "gpt-5-mini": Price(input=0.25, cached_input=0.025, output=2.00),
+    "gpt-5-nano": Price(input=0.05, cached_input=0.005, output=0.40),
+    "gpt-4.1": Price(input=2.00, cached_input=0.50, output=8.00),
+    "gpt-4.1-mini": Price(input=0.40, cached_input=0.10, output=1.60),
+    "gpt-4.1-nano": Price(input=0.10, cached_input=0.025, output=0.40),
+    "gpt-4o": Price(input=2.50, cached_input=1.25, output=10.00),
+    "gpt-4o-mini": Price(input=0.15, cached_input=0.075, output=0.60),
+    "o3": Price(input=2.00, cached_input=0.50, output=8.00),
+    "o3-mini": Price(input=1.10, cached_input=0.55, output=4.40),
+    "o4-mini": Price(input=1.10, cached_input=0.275, output=4.40),
+}
 
 
 class Prices:
@@ -84,12 +103,10 @@ def _price(model: str, value: object, origin: str) -> Price:
         return value
     where = f"{origin}: {model}"
     if not isinstance(value, Mapping):
-        raise UsageError(
-            f"{where}: got {value!r}, expected input, output and perhaps cached_input in USD per million tokens "
-            "(in TOML, a name with a dot is written in quotes)"
-        )
+        raise UsageError(f"{where}: got {value!r}, expected {', '.join(FIELDS)} in USD per million tokens")
     if unknown := sorted(set(value) - set(FIELDS)):
-        raise UsageError(f"{where}: unknown {', '.join(map(str, unknown))}; expected {', '.join(FIELDS)}")
+        hint = "; a name with a dot is written in quotes" if origin.endswith(".toml") else ""
+        raise UsageError(f"{where}: unknown {', '.join(map(str, unknown))}; expected {', '.join(FIELDS)}{hint}")
     for name in ("input", "output"):
         if name not in value:
             raise UsageError(f"{where}: {name} is missing; expected USD per million tokens")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +29,25 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
         "judge",
         "rules",
         "NAME",
-        "Judge: rules (offline), an entry point, module:attribute, or a name your conftest.py knows",
+        "Judge: rules (offline), a model name, rules+MODEL (the model decides only what the rules are unsure of), an entry "
+        "point, module:attribute, or a name your conftest.py knows",
+    ),
+    (
+        "model",
+        None,
+        "NAME",
+        "Model that answers the questions from the retrieved memories (OPENAI_API_KEY, OPENAI_BASE_URL)",
+    ),
+    ("cache", "on", "on|off|only", "Replies of models are kept and reused; only: replay them, and fail on a miss"),
+    ("cache-path", None, "PATH", "File of the kept replies (default: in pytest's cache)"),
+    ("max-cost", None, "USD", "Budget over all processes; calls stop when it is used up"),
+    ("max-tokens", None, "N", "Budget over all processes; calls stop when it is used up"),
+    ("prices", None, "FILE", "Own prices of models, JSON or TOML, USD per million tokens"),
+    (
+        "assistant-turns",
+        None,
+        "on|off",
+        "Let the model answer each message that is stored (default: on for protocol paper)",
     ),
     ("protocol", "ours", "ours|paper", "Layout and readings: ours, or those of the published harness"),
     ("limit", None, "N", "Ask at most N questions of each task: a fixed, balanced sample"),
@@ -37,7 +56,10 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
     ("record", None, "PATH", "Where to write the record, JSON Lines (default: in pytest's cache)"),
     ("summary", "short", "none|short|full", "Summary at the end: none, short, or full with the facts of each task"),
 )
-SYSTEM_OPTION: Final = "system_option"
+PAIR_OPTIONS: Final = (
+    ("system-option", "Setting handed to the memory system's factory"),
+    ("model-option", "Parameter of every call of a model (temperature=0)"),
+)
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -45,15 +67,14 @@ def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("memfail", "where an LLM memory system loses information (pytest-memfail)")
     for name, default, metavar, text in OPTIONS:
         group.addoption(f"--memfail-{name}", default=None, metavar=metavar, help=text)
-        parser.addini(f"memfail_{name}", f"Same as --memfail-{name}", default=default)
-    group.addoption(
-        "--memfail-system-option",
-        action="append",
-        default=None,
-        metavar="KEY=VALUE",
-        help="Setting handed to the memory system's factory; repeatable",
-    )
-    parser.addini("memfail_system_option", "Same as --memfail-system-option, one a line", type="linelist", default=[])
+        parser.addini(f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}", default=default)
+    for name, text in PAIR_OPTIONS:
+        group.addoption(
+            f"--memfail-{name}", action="append", default=None, metavar="KEY=VALUE", help=f"{text}; repeatable"
+        )
+        parser.addini(
+            f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}, one a line", type="linelist", default=[]
+        )
 
 
 def is_active(config: pytest.Config) -> bool:
@@ -75,6 +96,14 @@ class Settings:
     limit: int | None
     seed: int
     concurrency: int
+    model: str | None
+    model_options: dict[str, Any]
+    cache: str
+    cache_path: Path | None
+    max_cost: float | None
+    max_tokens: int | None
+    prices: Path | None
+    assistant_turns: bool
     record: Path | None
     summary: str
 
@@ -86,9 +115,10 @@ class Settings:
             words.append(f"--memfail-data={self.data}")
         if self.k != (5,):
             words.append(f"--memfail-k={','.join(map(str, self.k))}")
-        for name, default in (("judge", "rules"), ("protocol", "ours"), ("limit", None), ("seed", 42)):
+        for name, default in (("judge", "rules"), ("model", None), ("protocol", "ours"), ("limit", None), ("seed", 42)):
             if (value := getattr(self, name)) != default:
                 words.append(f"--memfail-{name}={value}")
+        words += [f"--memfail-model-option={n}={json.dumps(v)}" for n, v in self.model_options.items()]
         return words
 
 
@@ -99,7 +129,7 @@ def read_settings(config: pytest.Config) -> Settings:
     """
     return Settings(
         system=str(_raw(config, "system")),
-        system_options=_pairs(config),
+        system_options=_pairs(config, "system-option"),
         tasks=tuple(_split(_raw(config, "tasks"))),
         data=_path(config, "data"),
         k=_ks(config),
@@ -108,14 +138,23 @@ def read_settings(config: pytest.Config) -> Settings:
         limit=_whole(config, "limit", 1),
         seed=_whole(config, "seed", 0) or 0,
         concurrency=_whole(config, "concurrency", 1) or 1,
+        model=_raw(config, "model") or None,
+        model_options={name: _value(text) for name, text in _pairs(config, "model-option").items()},
+        cache=_choice(config, "cache", ("on", "off", "only")),
+        cache_path=_path(config, "cache-path"),
+        max_cost=_amount(config, "max-cost"),
+        max_tokens=_whole(config, "max-tokens", 0),
+        prices=_path(config, "prices"),
+        assistant_turns=_assistant_turns(config),
         record=_path(config, "record"),
         summary=_choice(config, "summary", ("none", "short", "full")),
     )
 
 
 def _raw(config: pytest.Config, name: str) -> Any:
-    value = config.getoption(f"memfail_{name}", None)
-    return config.getini(f"memfail_{name}") if value is None else value
+    key = f"memfail_{name.replace('-', '_')}"
+    value = config.getoption(key, None)
+    return config.getini(key) if value is None else value
 
 
 def _wrong(name: str, got: object, expected: str) -> pytest.UsageError:
@@ -157,20 +196,49 @@ def _choice(config: pytest.Config, name: str, valid: tuple[str, ...]) -> str:
 
 
 def _path(config: pytest.Config, name: str) -> Path | None:
-    given = config.getoption(f"memfail_{name}", None)
+    key = f"memfail_{name.replace('-', '_')}"
+    given = config.getoption(key, None)
     if given is not None:
         return Path(config.invocation_params.dir, given)
-    value = config.getini(f"memfail_{name}")
+    value = config.getini(key)
     return Path((config.inipath.parent if config.inipath else config.rootpath), value) if value else None
 
 
-def _pairs(config: pytest.Config) -> dict[str, str]:
-    given = config.getoption("memfail_system_option", None)
+def _amount(config: pytest.Config, name: str) -> float | None:
+    value = _raw(config, name)
+    if value in (None, ""):
+        return None
+    try:
+        amount = float(value)
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < float("inf"):
+        raise _wrong(name, value, "a number of at least 0")
+    return amount
+
+
+def _assistant_turns(config: pytest.Config) -> bool:
+    if _raw(config, "assistant-turns") in (None, ""):
+        return bool(_raw(config, "protocol") == "paper")
+    return _choice(config, "assistant-turns", ("on", "off")) == "on"
+
+
+def _value(text: str) -> Any:
+    """A number, a truth value or a list where the text is one in JSON, else the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _pairs(config: pytest.Config, option: str) -> dict[str, str]:
+    key = f"memfail_{option.replace('-', '_')}"
+    given = config.getoption(key, None)
     pairs = {}
-    for pair in config.getini("memfail_system_option") if given is None else given:
+    for pair in config.getini(key) if given is None else given:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
-            raise _wrong("system-option", pair, "KEY=VALUE")
+            raise _wrong(option, pair, "KEY=VALUE")
         pairs[name.strip()] = value
     return pairs
 

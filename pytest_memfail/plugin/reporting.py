@@ -16,6 +16,7 @@ from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED
 from pytest_memfail.plugin import marks
 from pytest_memfail.plugin.options import public_options
 from pytest_memfail.plugin.run import Run
+from pytest_memfail.plugin.stash import RUNTIME
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
@@ -51,7 +52,8 @@ class Reporting:
             else "what each task is made for (nothing recorded)"
         )
         return [
-            f"memfail: system {settings.system}, judge {settings.judge}, protocol {settings.protocol}, "
+            f"memfail: system {settings.system}, judge {settings.judge}, "
+            f"{f'answers by {settings.model}, ' if settings.model else ''}protocol {settings.protocol}, "
             f"k={','.join(map(str, settings.k))}",
             f"memfail: {len(run.tasks)} tasks, {questions} questions in {len(run.units)} stores, {rows}; "
             f"verdict markers from {known}",
@@ -110,7 +112,9 @@ class Reporting:
             "system": settings.system,
             "system_options": public_options(settings.system_options),
             "judge": settings.judge,
-            "test_taker": None,
+            "test_taker": settings.model,
+            "model_options": public_options({name: str(value) for name, value in settings.model_options.items()}),
+            "assistant_turns": settings.assistant_turns and settings.model is not None,
             "protocol": settings.protocol,
             "k": list(settings.k),
             "seed": settings.seed,
@@ -144,7 +148,8 @@ class Reporting:
         if self._builder is not None:
             order = [task.name for task in self._run.tasks]
             shown = _short(self._record, self._config) if self._record is not None else None
-            self._summary = self._builder.build(order, shown)
+            spent = self._config.stash[RUNTIME].spending()
+            self._summary = self._builder.build(order, shown, spent)
             marks.save_verdicts(self._config, self._run.settings.system, self._builder.verdicts)
             self._config.hook.pytest_memfail_summary(config=self._config, summary=self._summary)
         ended_early = bool(session.shouldstop or session.shouldfail) or self._stopped_by_maxfail(session)
@@ -154,7 +159,9 @@ class Reporting:
                 session.exitstatus = NO_TRUSTWORTHY_RESULT
         if self._writer is not None:
             complete = not self._lost and not ended_early and exitstatus in (0, 1)
-            self._writer.write({"type": "footer", "exit_code": int(session.exitstatus), "complete": complete})
+            models = [dict(row) for row in self._summary.models] if self._summary is not None else []
+            code = int(session.exitstatus)
+            self._writer.write({"type": "footer", "exit_code": code, "complete": complete, "models": models})
             self._writer.close()
 
     def _stopped_by_maxfail(self, session: pytest.Session) -> bool:

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_memfail import discovery
 from pytest_memfail.core import Question, StorePlan, Task, UsageError
+from pytest_memfail.plugin.models import check_models
 from pytest_memfail.plugin.options import Settings, read_settings
 
 ROOT: Final = "memfail"
@@ -169,7 +170,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection]) -> Run:
         run.check_selection()
         if settings.system != SYSTEM_FROM_FIXTURE:
             find_system(config, settings)
-        find_judge(config, settings)
+        check_models(config, settings)
         if settings.record is not None:
             from pytest_memfail.results import check_writable
 
@@ -207,37 +208,3 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
     if callable(check := getattr(factory, "check_options", None)):
         check(settings.system_options)  # before anything is stored, where a system can tell
     return factory
-
-
-def find_judge(config: pytest.Config, settings: Settings) -> Any:
-    """The judge.
-
-    Raises `UsageError` for a name nobody knows, or something that does not judge.
-    """
-    name = settings.judge
-
-    def rules() -> Any:
-        from pytest_memfail.judges import RulesJudge
-
-        return RulesJudge(settings.protocol)  # type: ignore[arg-type]  # checked in read_settings
-
-    found = discovery.find(
-        "judge",
-        name,
-        option="--memfail-judge",
-        group="pytest_memfail.judges",
-        built_in={"rules": rules},
-        hook=lambda: config.hook.pytest_memfail_make_judge(config=config, name=name),
-        hook_name="pytest_memfail_make_judge",
-        rootdir=config.rootpath,
-    )
-    judge = found() if isinstance(found, type) or not hasattr(found, "storage") else found
-    missing = [
-        stage for stage in ("storage", "summary", "retrieval", "answer") if not callable(getattr(judge, stage, None))
-    ]
-    if missing:
-        raise UsageError(
-            f"--memfail-judge: {name!r} has no {'(), '.join(missing)}(); expected a judge with storage(), "
-            "summary(), retrieval() and answer()"
-        )
-    return judge

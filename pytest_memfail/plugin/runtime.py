@@ -14,7 +14,8 @@ from pytest_memfail.core import MemorySystemError, Question, SystemContext
 from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreReport, StoreRun
 from pytest_memfail.plugin import journal
 from pytest_memfail.plugin.capture import Routing, replay
-from pytest_memfail.plugin.run import Run, Unit, find_judge
+from pytest_memfail.plugin.models import LEDGER_FILE, Models, open_ledger, spending
+from pytest_memfail.plugin.run import Run, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +50,7 @@ class Runtime:
         self._progress = progress
         self._journal = journal.FileJournal(journals, process) if journals is not None else None
         self._engine: Engine | None = None
+        self._models: Models | None = None
         self._open: dict[str, _Open] = {}
         self._todo: dict[str, dict[str, Ask]] = {}
         self._fills = 0
@@ -58,7 +60,11 @@ class Runtime:
     def plan(self, items: Sequence[tuple[pytest.Item, Asked]]) -> None:
         """Take note of what was selected, in the order it will run."""
         for item, asked in items:
-            self._todo.setdefault(asked.unit.id, {})[item.nodeid] = Ask(item.nodeid, asked.question, asked.k)
+            self._todo.setdefault(asked.unit.id, {})[item.nodeid] = self._ask(item, asked)
+
+    def share(self, journals: Path) -> None:
+        """In an xdist controller: where the workers leave what they share."""
+        self._journals = journals
 
     def begin_tests(self) -> None:
         """The first item is about to run."""
@@ -69,11 +75,14 @@ class Runtime:
 
         Raises whatever the fill raised.
         """
+        # a rerun comes after the item has ended once, and perhaps after its store was closed
+        self._todo.setdefault(asked.unit.id, {}).setdefault(item.nodeid, self._ask(item, asked))
         opened = self.store(asked.unit, factory, request)
-        if item.nodeid not in self._todo.get(asked.unit.id, {}):
-            raise MemorySystemError("this item was not collected with the others; its question cannot be asked")
         assert self._engine is not None
         return self._engine.wait(opened.result(item.nodeid))
+
+    def _ask(self, item: pytest.Item, asked: Asked) -> Ask:
+        return Ask(item.nodeid, asked.question, asked.k)
 
     def store(self, unit: Unit, factory: Any, request: pytest.FixtureRequest) -> StoreRun:
         """The filled store of a unit."""
@@ -143,8 +152,11 @@ class Runtime:
         from pytest_memfail.llm import count_tokens
 
         settings = self.run.settings
+        models = self._models = Models(self.run.config, settings, self._journals)
         return Engine(
-            judge=find_judge(self.run.config, settings),
+            judge=models.judge,
+            test_taker=models.test_taker,
+            assistant_turns=settings.assistant_turns,
             concurrency=settings.concurrency,
             count_tokens=count_tokens,
             journal=self._journal,
@@ -164,9 +176,26 @@ class Runtime:
         if self._journal is not None:
             self._journal.progress(text)
 
+    def spending(self) -> list[dict[str, Any]]:
+        """What models have cost in this process, or in all that share its books."""
+        if self._models is not None and self._models.ledger is not None:
+            return spending(self._models.ledger)
+        if (
+            self._journals is not None and (self._journals / LEDGER_FILE).exists()
+        ):  # an xdist controller asks nothing itself
+            ledger = open_ledger(self.run.settings, self._journals)
+            try:
+                return spending(ledger)
+            finally:
+                ledger.close()
+        return []
+
     def close(self) -> None:
         """Stop everything."""
         if self._engine is not None:
+            if self._models is not None and self._models.client is not None:
+                self._engine.cancel()
+                self._engine.run(self._models.client.close)
             self._engine.close()
             self._engine = None
         for opened in self._open.values():

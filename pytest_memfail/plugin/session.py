@@ -229,6 +229,7 @@ class MemfailSession:
     def pytest_configure_node(self, node: Any) -> None:
         if self._journals is None:
             self._journals = Path(tempfile.mkdtemp(prefix="memfail-journals-"))
+            self._runtime.share(self._journals)
         node.workerinput[WORKER_INPUT] = {
             "run_id": self._run_id,
             "journals": str(self._journals),

@@ -156,6 +156,7 @@ def summary(results: Summary, *, full: bool = False) -> list[str]:
             if tally.facts:
                 lines += _facts(tally)
     lines += _stores(results)
+    lines += _models(results)
     lines += [f"warning: {warning}" for warning in results.warnings]
     if results.record:
         lines.append(f"record: {results.record}")
@@ -219,6 +220,29 @@ def _stores(results: Summary) -> Iterator[str]:
             f"{f.name:<23}{f.conversations:>13}{each:>10}{f.memories:>11}{tokens:>13}"
             f"{_ms(f.retrieve_p50):>15}{_ms(f.retrieve_p95):>13}"
         )
+
+
+def _models(results: Summary) -> Iterator[str]:
+    if not results.models:
+        return
+    yield ""
+    yield f"{'model calls':<36}{'calls':>8}{'cache hits':>12}{'tokens in':>13}{'(cached)':>11}{'out':>9}{'USD':>10}"
+    for row in results.models:
+        yield _model_row(f"{row['stage']} by {row['model']}", row, row["cost"])
+    if len(results.models) > 1:
+        names = ("calls", "cache_hits", "prompt_tokens", "cached_tokens", "completion_tokens")
+        total = {name: sum(row[name] for row in results.models) for name in names}
+        costs = [row["cost"] for row in results.models if row["calls"]]
+        yield _model_row("all", total, None if None in costs else sum(costs))
+
+
+def _model_row(name: str, row: Mapping[str, Any], cost: float | None) -> str:
+    # a price that is not known is said to be so: 0 would read as free
+    usd = "unknown" if cost is None else f"{cost:.4f}"
+    return (
+        f"{one_line(name, 35):<36}{row['calls']:>8}{row['cache_hits']:>12}{row['prompt_tokens']:>13}"
+        f"{row['cached_tokens']:>11}{row['completion_tokens']:>9}{usd:>10}"
+    )
 
 
 def _ms(seconds: float | None) -> str:

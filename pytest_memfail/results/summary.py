@@ -82,6 +82,9 @@ class Summary:
     """Whether any answer was judged; without a test-taker the rate of correct answers means nothing."""
     protocol: str
     record: str | None = None
+    models: tuple[Mapping[str, Any], ...] = ()
+    """Calls, tokens and cost by stage and model."""
+    budget_ran_out: bool = False
 
     @property
     def untrusted(self) -> str | None:
@@ -90,6 +93,8 @@ class Summary:
         errors = total.verdicts[ERROR]
         if total.n == 0:
             return None
+        if self.budget_ran_out:
+            return f"the budget ran out: {errors} of {total.n} questions are errors"
         if total.graded == 0 and total.tested == 0:
             return f"no verdict: {errors} of {total.n} questions are errors, the others ungraded"
         if errors > MAX_ERROR_SHARE * total.n:
@@ -109,6 +114,7 @@ class SummaryBuilder:
         self._ids: dict[tuple[str, ...], str] = {}
         self._stores: list[dict[str, Any]] = []
         self._answered = False
+        self._budget_ran_out = False
 
     def add(self, line: Line) -> None:
         """Count a question or a store; other lines are ignored."""
@@ -124,6 +130,7 @@ class SummaryBuilder:
                 tuple(fact["verdict"] for fact in line.get("facts", ())),
                 line.get("seconds", {}).get("retrieve"),
             )
+            self._budget_ran_out |= line.get("error", {}).get("type") == "BudgetError"
             self._answered |= line.get("answer", {}).get("outcome") in ("passed", "failed")
         elif line["type"] == "store":
             self._stores.append({name: value for name, value in line.items() if name != "listings"})
@@ -133,7 +140,9 @@ class SummaryBuilder:
         """The verdict of each question, by its id."""
         return {self._ids[key]: question[1] for key, question in self._questions.items()}
 
-    def build(self, order: Iterable[str] = (), record: str | None = None) -> Summary:
+    def build(
+        self, order: Iterable[str] = (), record: str | None = None, models: Iterable[Mapping[str, Any]] = ()
+    ) -> Summary:
         """The summary, tasks in the given order (others follow)."""
         names = list(dict.fromkeys([*order, *(q[0] for q in self._questions.values())]))
         tasks = [self._tally(name, [q for q in self._questions.values() if q[0] == name]) for name in names]
@@ -146,6 +155,8 @@ class SummaryBuilder:
             answered=self._answered,
             protocol=self._protocol,
             record=record,
+            models=tuple(models),
+            budget_ran_out=self._budget_ran_out,
         )
 
     def _tally(self, name: str, questions: list[Any]) -> Tally:

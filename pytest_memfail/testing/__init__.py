@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from pytest_memfail.testing.answers import answer_by_rule
 from pytest_memfail.testing.endpoint import LocalEndpoint
 from pytest_memfail.testing.faults import FAULT_KINDS, Fault, Reply
 
-__all__ = ["FAULT_KINDS", "Fault", "LocalEndpoint", "Reply"]
+__all__ = ["FAULT_KINDS", "Fault", "LocalEndpoint", "Reply", "answer_by_rule"]

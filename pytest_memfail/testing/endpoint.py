@@ -33,7 +33,7 @@ class _Dropped(Exception):
         self.sent = sent
 
 
-def _ok(request: dict[str, Any]) -> str:
+def _ok(_: dict[str, Any]) -> str:
     """Answer anything with "ok"."""
     return "ok"
 
@@ -357,7 +357,11 @@ def _embeddings(body: Mapping[str, Any]) -> bytes:
     dimensions = int(body.get("dimensions") or embeddings.DIMENSIONS)
     encoding = str(body.get("encoding_format", "float"))
     data = [
-        {"object": "embedding", "index": i, "embedding": embeddings.encoded(embeddings.embed(text, dimensions), encoding)}
+        {
+            "object": "embedding",
+            "index": i,
+            "embedding": embeddings.encoded(embeddings.embed(text, dimensions), encoding),
+        }
         for i, text in enumerate(texts)
     ]
     tokens = sum(map(count, texts))

@@ -47,7 +47,7 @@ class PromptMeter:
 @lru_cache(maxsize=65536)
 def count(text: str) -> int:
     """The tokens of a text."""
-    from pytest_memfail.llm.tokens import count_tokens
+    from pytest_memfail.llm import count_tokens
 
     return count_tokens([text])
 

@@ -88,7 +88,9 @@ def test_persona_questions_are_asked_in_the_published_order(tasks, layouts, rows
 
 def test_links_are_stored_one_by_one_in_the_published_order(tasks, layouts, rows):
     chains = dict(zip(rows["long_hop"].ids, rows["long_hop"].rows, strict=True))
-    expected = [[chains[row_id].facts[fact] for row_id, fact in group] for group in layouts["long_hop"]["storage_items"]]
+    expected = [
+        [chains[row_id].facts[fact] for row_id, fact in group] for group in layouts["long_hop"]["storage_items"]
+    ]
     assert stored_texts(tasks["long_hop"]) == expected
 
 
@@ -137,4 +139,3 @@ def test_nothing_else_is_reported(findings):
     unknown = [str(f) for f in findings if not any(re.search(message, f.message) for _, _, message in KNOWN_FAULTS)]
     assert unknown == []
     assert len(findings) == len(KNOWN_FAULTS)
-

@@ -191,9 +191,9 @@ class Project:
             return self.pytester.runpytest_inprocess(*words, *args)
         return self.pytester.runpytest_subprocess("-n", str(n), *words, *args, timeout=120)
 
-    def run_apart(self, *args: str | Path, system: str | None = "toy") -> pytest.RunResult:
-        """In a process of its own, without xdist."""
-        return self.pytester.runpytest_subprocess(*self._begin(system), *args, timeout=120)
+    def run_apart(self, *args: str | Path, system: str | None = "toy", patience: int = 120) -> pytest.RunResult:
+        """In a process of its own, without xdist; it is ended after that many seconds."""
+        return self.pytester.runpytest_subprocess(*self._begin(system), *args, timeout=patience)
 
     def _begin(self, system: str | None) -> list[str]:
         for path in (self.path / "events.log", self.path / LAST_RECORD):

@@ -294,6 +294,11 @@ def test_setup_plan_stores_nothing(project: Project, option: str) -> None:
     assert project.events() == []
 
 
+def test_fixtures_per_test(project: Project) -> None:
+    result = project.run("memfail/long_hop", "--fixtures-per-test")
+    assert "INTERNALERROR" not in result.stdout.str()
+
+
 def test_junit(any_project: Project) -> None:
     any_project.script(lh_1="not_retrieved", lh_2="ungraded", lh_3="raise", ce_1="not_stored", pe_1_q2="not_stored")
     any_project.conftest(TWO_STORES)

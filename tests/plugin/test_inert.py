@@ -79,7 +79,9 @@ def test_argument_without_a_system(plain: pytest.Pytester, argument: str) -> Non
     assert "--memfail-system=NAME" in line
 
 
-def test_argument_without_a_system_from_a_sub_directory(plain: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_argument_without_a_system_from_a_sub_directory(
+    plain: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plain.makeini("[pytest]\n")
     monkeypatch.chdir(plain.mkdir("sub"))
     result = plain.runpytest_inprocess("memfail/long_hop")

@@ -32,7 +32,9 @@ def section(result: pytest.RunResult, name: str) -> list[str]:
 def block(result: pytest.RunResult, item: str, name: str = "FAILURES") -> list[str]:
     """What one item shows in a section."""
     lines = section(result, name)
-    start = next(i for i, line in enumerate(lines) if re.fullmatch(rf"_+ (ERROR at setup of )?{re.escape(item)} _+", line))
+    start = next(
+        i for i, line in enumerate(lines) if re.fullmatch(rf"_+ (ERROR at setup of )?{re.escape(item)} _+", line)
+    )
     end = next((i for i, line in enumerate(lines[start + 1 :], start + 1) if re.match(r"_{3,} ", line)), len(lines))
     return [line for line in lines[start + 1 : end] if not re.match(r"\[gw\d\] ", line)]
 
@@ -238,9 +240,7 @@ def test_an_error_is_one_line_and_the_users_frames(
 
 
 def test_a_failed_fill_is_an_error_of_every_item(any_project: Project) -> None:
-    result = any_project.run(
-        "memfail/long_hop", "memfail/coexisting_facts", "--memfail-system-option=raise_store=lh-2"
-    )
+    result = any_project.run("memfail/long_hop", "memfail/coexisting_facts", "--memfail-system-option=raise_store=lh-2")
     result.assert_outcomes(errors=4, passed=6)
     lines = block(result, "lh-1", "ERRORS")
     assert re.fullmatch(

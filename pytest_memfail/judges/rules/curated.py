@@ -49,7 +49,7 @@ def read_wording(text: str) -> Wording:
     return Wording(text, tuple(need.items()), numbers, any(is_negator(w.lower) for s in sentences for w in s.words))
 
 
-def share_of(wording: Wording, part: str, sentences: list[Sentence]) -> float:
+def share_of(wording: Wording, sentences: list[Sentence]) -> float:
     """The share of the wording that stands in the sentences; 1.0 keeps it."""
     keys = frozenset().union(*(s.keys for s in sentences))
     if not wording.need and not wording.numbers:
@@ -82,7 +82,7 @@ def locate(detail: Detail, view: View, name: Name | None) -> tuple[float, tuple[
         else:
             places = [(i,) for i in (view.about(name) if name else range(len(view.sentences)))]
         for place in places:
-            share = share_of(wording, detail.part, [view.sentences[i] for i in place])
+            share = share_of(wording, [view.sentences[i] for i in place])
             if share > best[0]:
                 best = (share, place)
                 if share >= 1.0:
@@ -109,10 +109,29 @@ def refine(evidence: Evidence, view: View, general: Finding) -> Finding:
             at.extend(place if share >= STORED else ())
     entries = tuple(dict.fromkeys((*view.entries_of(at), *general.entries)))
     if not present:
-        return Finding(False, False, general.reason, entries, tuple(kept), tuple(lost) or general.missing, (), general.confidence, general.label)
+        return Finding(
+            False,
+            False,
+            general.reason,
+            entries,
+            tuple(kept),
+            tuple(lost) or general.missing,
+            (),
+            general.confidence,
+            general.label,
+        )
     if general.fault or general.label:
         return Finding(
-            True, False, general.reason, entries, tuple(kept), general.missing, (), general.confidence, general.label, general.fault
+            True,
+            False,
+            general.reason,
+            entries,
+            tuple(kept),
+            general.missing,
+            (),
+            general.confidence,
+            general.label,
+            general.fault,
         )
     if lost:
         reason = f"stored, but without {listed(lost)}"

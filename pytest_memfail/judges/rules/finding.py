@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from pytest_memfail.judges.rules.text import Sentence, Word, plain, sentences_of
@@ -29,11 +29,27 @@ class Finding:
 
 
 def quote(source: str, words: Sequence[Word | str]) -> str:
-    """The words as they stand in the source, from the first to the last; else simply one after the other."""
+    """The words as they stand in the source, from the first to the last; else simply one after the other.
+
+    >>> quote("On days above 12°C, she sings.", ["above", "12", "c"])
+    'above 12°C'
+    """
     texts = [word if isinstance(word, str) else word.lower for word in words]
-    pattern = r"\W+".join(re.escape(part) for text in texts for part in re.split(r"\W+", text) if part)
-    match = re.search(pattern, source, re.IGNORECASE) if pattern else None
-    return match[0] if match else " ".join(texts)
+    squashed, at = _squashed(source)
+    wanted, _ = _squashed(" ".join(texts))
+    start = squashed.find(wanted) if wanted else -1
+    while (
+        start > 0 and at[start] == at[start - 1] + 1 and source[at[start]].isalpha() and source[at[start] - 1].isalpha()
+    ):
+        start = squashed.find(wanted, start + 1)  # in the middle of a word
+    return source[at[start] : at[start + len(wanted) - 1] + 1] if start >= 0 else " ".join(texts)
+
+
+@lru_cache(maxsize=256)
+def _squashed(source: str) -> tuple[str, tuple[int, ...]]:
+    """Letters and digits alone, in lower case, each with its place: so punctuation and "a.m." never hide a match."""
+    kept = [(char.lower()[0], i) for i, char in enumerate(source) if char.isalnum()]
+    return "".join(char for char, _ in kept), tuple(i for _, i in kept)
 
 
 def passage(source: str, sentence: Sentence, keys: Iterable[str], at_most: int = 12) -> str:

@@ -36,7 +36,7 @@ class RulesJudge:
         self.protocol = protocol
         self._cache = TextCache()
         self._stores: WeakKeyDictionary[Listing, View] = WeakKeyDictionary()
-        self._shown: OrderedDict[tuple[str, ...], View] = OrderedDict()
+        self._shown: OrderedDict[tuple[tuple[str, str | None], ...], View] = OrderedDict()
 
     def storage(self, evidence: Evidence, store: Listing) -> StageResult:
         """Is some version of the fact anywhere in the store (paper, section 3.2, permissive)?"""
@@ -48,14 +48,24 @@ class RulesJudge:
         finding = self._find(evidence, self._store(store))
         return _result(finding, passed=finding.faithful)
 
-    def retrieval(self, evidence: Evidence, question: Question, shown: Sequence[Memory]) -> StageResult:
+    def retrieval(
+        self,
+        evidence: Evidence,
+        question: Question,  # noqa: ARG002 - the protocol's; what is needed of a fact stands in the evidence
+        shown: Sequence[Memory],
+    ) -> StageResult:
         """Can the fact be recovered from the memories shown, and from them alone?"""
         if not shown:
             return StageResult("failed", "no memory was shown", confidence=1.0)
-        finding = self._find(evidence, self._view_of_shown(tuple(memory.text for memory in shown)), shown=True)
+        finding = self._find(evidence, self._view_of_shown(tuple(shown)), shown=True)
         return _result(finding, passed=finding.present and finding.faithful)
 
-    def answer(self, question: Question, evidence: Sequence[Evidence], reply: Reply | None) -> StageResult:
+    def answer(
+        self,
+        question: Question,
+        evidence: Sequence[Evidence],  # noqa: ARG002 - the protocol's; a letter needs none
+        reply: Reply | None,
+    ) -> StageResult:
         """Is the option letter right? Free text is left ungraded (paper, section 4)."""
         if reply is None:
             return StageResult("ungraded", "no test-taker: give --memfail-model")
@@ -73,16 +83,17 @@ class RulesJudge:
     def _store(self, store: Listing) -> View:
         view = self._stores.get(store)
         if view is None:
-            view = self._stores[store] = View([memory.text for memory in store.memories], self._cache)
+            view = self._stores[store] = _view(store.memories, self._cache)
         return view
 
-    def _view_of_shown(self, texts: tuple[str, ...]) -> View:
-        view = self._shown.get(texts)
+    def _view_of_shown(self, shown: tuple[Memory, ...]) -> View:
+        key = tuple((memory.text, memory.timestamp) for memory in shown)
+        view = self._shown.get(key)
         if view is None:
-            view = self._shown[texts] = View(texts, self._cache)
+            view = self._shown[key] = _view(shown, self._cache)
             if len(self._shown) > SHOWN_VIEWS:
                 self._shown.popitem(last=False)
-        self._shown.move_to_end(texts)
+        self._shown.move_to_end(key)
         return view
 
     def _find(self, evidence: Evidence, view: View, *, shown: bool = False) -> Finding:
@@ -91,20 +102,26 @@ class RulesJudge:
             known = self._look(evidence, view, shown=shown)
             if known.present and not known.faithful and self.protocol == "ours" and not self._recognises(evidence):
                 # What the rules cannot find in the source itself must not be held against a store.
-                known = replace(known, faithful=True, reason=f"stored; the rules cannot tell more ({known.reason})", confidence=0.3)
+                known = replace(
+                    known, faithful=True, reason=f"stored; the rules cannot tell more ({known.reason})", confidence=0.3
+                )
             view.results[evidence, shown] = known
         assert isinstance(known, Finding)
         return known
 
     def _recognises(self, evidence: Evidence) -> bool:
         """Whether the source, stored word for word, would be found whole."""
-        view = self._view_of_shown((evidence.source,))
+        view = self._view_of_shown((Memory(evidence.source),))
         return self._look(evidence, view, shown=False).faithful
 
     def _look(self, evidence: Evidence, view: View, *, shown: bool) -> Finding:
         finding = self._look_generally(evidence, view, shown=shown)
         # The ends of a link and a preference are looked for in all their wordings at once.
-        return refine(evidence, view, finding) if evidence.details and evidence.kind not in ("link", "preference") else finding
+        return (
+            refine(evidence, view, finding)
+            if evidence.details and evidence.kind not in ("link", "preference")
+            else finding
+        )
 
     def _look_generally(self, evidence: Evidence, view: View, *, shown: bool) -> Finding:
         if evidence.kind == "rule":
@@ -116,6 +133,10 @@ class RulesJudge:
         if evidence.kind == "link":
             return find_link(evidence, view, self.protocol)
         return find_fact(evidence, view, self.protocol)
+
+
+def _view(memories: Sequence[Memory], cache: TextCache) -> View:
+    return View([memory.text for memory in memories], cache, [memory.timestamp for memory in memories])
 
 
 def _result(finding: Finding, *, passed: bool) -> StageResult:

@@ -15,19 +15,19 @@ from pytest_memfail.judges.rules.view import NAMED, OPEN, Name, View, needs
 
 DETAIL_KEPT: Final = 0.5
 """Share of a detail's words that keeps it."""
+BRIEF: Final = 0.3
+OWN_BRIEF: Final = 0.6
+"""The same for two words or more in an entry that has hardly anything but the essay's words."""
+NEEDED_KEPT: Final = 0.6
+"""The same for a detail that the question needs; all its numbers must be there."""
 UNNEEDED: Final = 0.34
 """Share of what the gold answer takes from the essay that an answer can do without."""
-BRIEF: Final = 0.34
-OWN_UNNEEDED: Final = 0.34
-"""Share of what the gold answer takes from the essay that an answer can do without."""
-BRIEF: Final = 0.6
-"""The same for two words or more in an entry that has hardly anything but the essay's words."""
-OWN_MADE: Final = 0.65
-TELLING_MADE: Final = 4
-NEEDED_KEPT: Final = 0.6
 OWN: Final = 0.45
 OWN_UNNAMED: Final = 0.75
 """Share of a stored sentence's words that come from the essay, if it was made from it."""
+OWN_MADE: Final = 0.65
+TELLING_MADE: Final = 4
+"""With so many telling words one named sentence shows that the essay was stored at all."""
 STORED: Final = 0.2
 FAITHFUL: Final = 0.4
 """Share of the essay's details that must be kept where no question asks for particular ones."""
@@ -123,7 +123,9 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     where = [i for _, place in needed if place is not None for i in place]
     entries = view.entries_of([*where, *at])
     who = name.full if name else "the person"
-    present = share >= STORED or _made_from(persona, view, about) or len(kept) >= 2 or bool(persona.needed and not missing)
+    present = (
+        share >= STORED or _made_from(persona, view, about) or len(kept) >= 2 or bool(persona.needed and not missing)
+    )
     if not present:
         elsewhere = _under_another_name(persona, view)
         if elsewhere:

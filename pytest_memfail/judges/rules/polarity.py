@@ -12,11 +12,14 @@ from pytest_memfail.judges.rules.words import DISLIKING, EXCLUSIVE, LIKING
 NEGATIVE: Final = frozenset("not never no cannot without nor neither hardly rarely seldom".split())
 EXCEPTING: Final = frozenset("except unless excluding besides".split())
 CONDITIONAL: Final = frozenset(
-    "when whenever if after before during while once until only unless upon because at in under within between on since as by".split()
+    """when whenever if after before during while once until only unless upon because at in under within between on since
+    as by""".split()
 )
 NEVER_EXCEPT: Final = re.compile(
-    r"\b(?:never|not|no|n't|nothing|nowhere)\b.*\b(?:unless|except|until|other than|otherwise|outside|without|else|any other|besides)\b"
-    r"|\bno other\b|\bnowhere else\b|\bnot otherwise\b|\bjust (?:when|if|after|during|before|at|in|on)\b|\bspecific(?:ally)? to\b"
+    r"\b(?:never|not|no|n't|nothing|nowhere)\b.*"
+    r"\b(?:unless|except|until|other than|otherwise|outside|without|else|any other|besides)\b"
+    r"|\bno other\b|\bnowhere else\b|\bnot otherwise\b|\bspecific(?:ally)? to\b"
+    r"|\bjust (?:when|if|after|during|before|at|in|on)\b"
     r"|\bnever (?:at|when|in|on|outside|otherwise)\b|\bnot (?:at|in|on|when|during) (?:any )?other",
     re.IGNORECASE,
 )

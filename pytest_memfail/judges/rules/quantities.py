@@ -83,12 +83,12 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
     if ":" in lower and lower.replace(":", "").isdigit():
         hours, _, minutes = lower.partition(":")
         return _clock(float(hours) + float(minutes[:2] or 0) / 60, following, at)
-    value = _number(word.key, lower)
+    value = _number(word.key)
     if value is None:
         return None
     end = at + 1
     if value in range(20, 100, 10) and not lower[0].isdigit() and end < len(words):
-        ones = _number(words[end].key, words[end].lower)
+        ones = _number(words[end].key)
         if ones is not None and 0 < ones < 10 and not words[end].lower[0].isdigit():
             value, end = value + ones, end + 1
     following = words[end].lower if end < len(words) else ""
@@ -125,7 +125,7 @@ def _clock(hours: float, half: str, at: int) -> tuple[float, str, int]:
     return float(minutes or 1440), CLOCK, at + 1 + (half in ("am", "pm", "o'clock"))
 
 
-def _number(key: str, lower: str) -> float | None:
+def _number(key: str) -> float | None:
     if key and key[0].isdigit():
         try:
             return float(key)
@@ -146,14 +146,16 @@ def _is_scale(text: str, words: tuple[Word, ...], at: int, end: int) -> bool:
     after = text[words[end - 1].end : words[end - 1].end + 12].casefold()
     if after.startswith(("-point", " point scale")):
         return True
-    return before.endswith(" of ") and at >= 2 and _number(words[at - 2].key, "") is not None
+    return before.endswith(" of ") and at >= 2 and _number(words[at - 2].key) is not None
 
 
 def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
     before = [w.lower for w in words[max(0, at - 4) : at]]
     after = [w.lower for w in words[end : end + 7]]
     joined = " ".join(before)
-    if joined.endswith(("more than", "less than")) and any(w.lower in ("never", "not", "no") for w in words[max(0, at - 7) : at - 2]):
+    if joined.endswith(("more than", "less than")) and any(
+        w.lower in ("never", "not", "no") for w in words[max(0, at - 7) : at - 2]
+    ):
         return -1 if joined.endswith("more than") else 1
     for phrase, direction in _PHRASES:
         if joined.endswith(phrase):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed, passage, quote
@@ -35,11 +35,15 @@ TIED: Final = 0.5
 COMPARING_KEYS: Final = frozenset(fold(word) for word in COMPARING)
 SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
 """Units that say by themselves what is measured."""
-TRIGGER: Final = re.compile(
-    r"^(?:it's|it is|that's|that is)? ?(?:usually|typically|often|most often|most of the time|most nights|most days|around|by the time|"
-    r"during|on those|at exactly|right after|right when|after|once|with|when|in those|in that|at those|on the|the)\b",
-    re.IGNORECASE,
+TRIGGERS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"^(?:it's|it is|that's|that is) |^(?:around|by the time|most of the time|most often|most nights|most days|at exactly)\b",
+        r"^(?:usually|typically|often|during|on those|in those|at those|right after|right when|after|once|when|in that|at that)\b",
+    )
 )
+"""How a sentence opens that tells when, in essays that state no condition outright (appendix B.3); plainer ones first."""
+CLAUSE_END: Final = re.compile(r"\bthat\b|,|\b(?:he|she|they)\b", re.IGNORECASE)
 ONLY: Final = re.compile(r"\b(?:only|unless|exclusively|solely|except|never)\b", re.IGNORECASE)
 
 
@@ -109,12 +113,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     if place is not None:
         here = source.sentences[place[0]].keys
         condition = {key: value for key, value in condition.items() if key in here or protocol == "paper"}
-    trigger: dict[str, float] = {}
-    if not tied:
-        for i, sentence in enumerate(source.sentences):
-            if i and TRIGGER.match(sentence.text):
-                head = re.split(r"\bthat\b|,", sentence.text.removeprefix("It's").removeprefix("That's"), maxsplit=1)[0]
-                trigger.update(needs(keys_of(head) - ignore - set(behavior)))
+    trigger = {} if tied else _trigger(source, ignore | set(behavior))
     spoken = [source.sentences[i] for i in (place or home)]
     only = tied and any(exclusive(s) for s in spoken) and _says_only(evidence)
     if protocol == "paper":
@@ -143,6 +142,18 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
 def _best(view: View, need: Mapping[str, float]) -> Window | None:
     windows = view.search(need, None)
     return windows[0] if windows else None
+
+
+def _trigger(source: View, ignore: set[str]) -> dict[str, float]:
+    """The words of the source that tell when the behaviour shows, where it does not say so beside the behaviour."""
+    for opening in TRIGGERS:
+        found: set[str] = set()
+        for sentence in source.sentences[1:]:
+            if match := opening.match(sentence.text):
+                found |= keys_of(CLAUSE_END.split(sentence.text[match.end() :].lstrip(), maxsplit=1)[0])
+        if found - ignore:
+            return needs(found - ignore)
+    return {}
 
 
 def _says_only(evidence: Evidence) -> bool:
@@ -213,13 +224,37 @@ class _Kept:
     turned: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """One place where the behaviour is stored."""
+
+    window: Window
+    share: float
+    kept: _Kept
+    whole: bool
+    """Whether the condition is kept with it, the right way round."""
+
+    @property
+    def linked(self) -> bool:
+        """Whether it is not plainly somebody else's."""
+        return self.window.link >= OPEN
+
+
 def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
     """The rule in a view: its behaviour (stored), and its condition tied to it (faithful)."""
     rule = read_rule(evidence, protocol)
-    name = rule.name
-    windows = view.search(rule.behavior, name)
-    scored: list[tuple[bool, bool, float, float, Window, _Kept]] = []
+    windows = view.search(rule.behavior, rule.name)
+    matches = _matches(rule, view, windows)
+    if not matches or (protocol == "paper" and not _stored_by_the_paper(evidence, rule, view, matches)):
+        return _absent(rule, view, windows)
+    best = min(matches, key=lambda m: (not m.linked, not m.whole, -m.kept.share, -m.share, m.window.sentences))
+    return _explained(rule, view, best)
+
+
+def _matches(rule: Rule, view: View, windows: list[Window]) -> list[_Match]:
+    """The places that state the behaviour as part of this rule, with the condition found beside each."""
     places = _places(rule, view)
+    found = []
     for window in windows:
         share = min(1.0, window.coverage / rule.reachable) if rule.reachable else 0.0
         if share < STORED_WITH_CONDITION:
@@ -227,71 +262,74 @@ def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
         kept = _condition(rule, view, window, places)
         if _is_stored(rule, view, window, share, kept):
             whole = kept.ok and not kept.turned and (kept.only or not rule.only)
-            scored.append((window.link >= OPEN, whole, kept.share, share, window, kept))
+            found.append(_Match(window, share, kept, whole))
             if whole and window.link > OPEN and share >= STORED_ELSEWHERE:
                 break
-    if not scored:
-        closest = view.entries_of([i for w in windows[:3] for i in w.sentences])[:3]
-        top = windows[0].coverage if windows else 0.0
-        return Finding(
-            False,
-            False,
-            f"no entry says that {_who(name)} {rule.wording_behavior!r}"
-            + (f"; the closest has {_percent(top)} of its words" if windows and top else ""),
-            closest,
-            (),
-            tuple(dict.fromkeys(filter(None, (rule.wording_behavior, rule.wording_condition)))),
-            confidence=0.95 if top < 0.35 else 0.7,
-        )
-    scored.sort(key=lambda s: (not s[0], not s[1], -s[2], -s[3], s[4].sentences))
-    linked, ok, _, share, window, kept = scored[0]
-    entries = view.entries_of((*window.sentences, *kept.where))
-    found = [rule.wording_behavior]
-    if not linked or not _tied_to(view, name, (*window.sentences, *kept.where)):
-        return Finding(
-            True,
-            False,
-            f"the behaviour {rule.wording_behavior!r} is stored, but not as {_who(name)}'s",
-            entries,
-            tuple(found),
-            (name.full if name else "",),
-            confidence=0.8,
-            fault="elsewhere",
-        )
-    if ok and (kept.only or not rule.only):
-        if rule.wording_condition:
-            found.append(rule.wording_condition)
-        return Finding(
-            True,
-            True,
-            f"behaviour and condition of {_who(name)} are kept",
-            entries,
-            tuple(found),
-            confidence=min(1.0, 0.6 + 0.4 * share),
-        )
-    missing = list(kept.lost_numbers)
+    return found
+
+
+def _stored_by_the_paper(evidence: Evidence, rule: Rule, view: View, matches: list[_Match]) -> bool:
+    """The published storage checks (appendix D.3): easy wants the condition too, hard both anywhere in any form."""
+    if "hard" not in evidence.task:
+        return any(m.kept.share >= CONDITION_KEPT_APART for m in matches)
+    if rule.condition:
+        return any(window.coverage >= CONDITION_KEPT_APART for window in view.search(rule.condition, None)[:1])
+    return not rule.numbers or any(q.same(o) for q in rule.numbers for o in view.quantities(range(len(view.sentences))))
+
+
+def _absent(rule: Rule, view: View, windows: list[Window]) -> Finding:
+    top = windows[0].coverage if windows else 0.0
+    reason = f"no entry says that {_who(rule.name)} {rule.wording_behavior!r}"
+    return Finding(
+        False,
+        False,
+        f"{reason}; the closest has {top:.0%} of its words" if top else reason,
+        view.entries_of([i for window in windows[:3] for i in window.sentences])[:3],
+        (),
+        tuple(dict.fromkeys(filter(None, (rule.wording_behavior, rule.wording_condition)))),
+        confidence=0.95 if top < 0.35 else 0.7,
+    )
+
+
+def _explained(rule: Rule, view: View, match: _Match) -> Finding:
+    """What is kept of a stored rule, and what is not."""
+    kept, who = match.kept, _who(rule.name)
+    entries = view.entries_of((*match.window.sentences, *kept.where))
+    found: tuple[str, ...] = (rule.wording_behavior,)
+    missing: tuple[str, ...]
+    if not match.linked or not _tied_to(view, rule.name, (*match.window.sentences, *kept.where)):
+        reason = f"the behaviour {rule.wording_behavior!r} is stored, but not as {who}'s"
+        missing = (rule.name.full,) if rule.name else ()
+        return Finding(True, False, reason, entries, found, missing, confidence=0.8, fault="elsewhere")
+    if match.whole:
+        found += (rule.wording_condition,) if rule.wording_condition else ()
+        reason = f"behaviour and condition of {who} are kept"
+        return Finding(True, True, reason, entries, found, confidence=min(1.0, 0.6 + 0.4 * match.share))
+    missing = kept.lost_numbers or (rule.wording_condition,)
     if kept.turned:
-        reason = f"the rule of {_who(name)} is stored, but {kept.turned}"
-        missing = missing or [rule.wording_condition]
+        reason = f"the rule of {who} is stored, but {kept.turned}"
     elif kept.lost_numbers:
-        reason = f"the rule of {_who(name)} is stored without {listed(kept.lost_numbers)}"
+        reason = f"the rule of {who} is stored without {listed(kept.lost_numbers)}"
     elif not kept.ok:
-        reason = (
-            f"the behaviour of {_who(name)} is stored, but its condition {rule.wording_condition!r} is not kept with it"
-        )
-        missing = [rule.wording_condition]
+        reason = f"the behaviour of {who} is stored, but its condition {rule.wording_condition!r} is not kept with it"
     else:
-        reason = f"the rule of {_who(name)} is stored, but not that it holds {rule.wording_only!r} then"
-        missing = [rule.wording_only]
-        found.append(rule.wording_condition)
-    return Finding(True, False, reason, entries, tuple(found), tuple(filter(None, missing)), confidence=0.8, fault="turned" if kept.turned else "")
+        reason = f"the rule of {who} is stored, but not that it holds {rule.wording_only!r} then"
+        missing = (rule.wording_only,)
+        found += (rule.wording_condition,)
+    fault: Literal["", "turned"] = "turned" if kept.turned else ""
+    return Finding(True, False, reason, entries, found, tuple(filter(None, missing)), confidence=0.8, fault=fault)
 
 
 def _is_stored(rule: Rule, view: View, window: Window, share: float, kept: _Kept) -> bool:
     """Whether this occurrence is the rule itself, and not another one that shares words with it."""
     own = view.own_share(window.sentences, rule.stated, rule.name)
     if window.link == OTHER:
-        return share >= STORED_ELSEWHERE and kept.share >= STORED_ELSEWHERE and not kept.lost_numbers and own >= OWN_ELSEWHERE
+        return (
+            share >= STORED_ELSEWHERE
+            and kept.share >= STORED_ELSEWHERE
+            and not kept.lost_numbers
+            and own >= OWN_ELSEWHERE
+        )
     if window.link == OPEN:
         return share >= STORED_UNNAMED and kept.share >= 0.5 and own >= OWN_UNNAMED
     if share < STORED and kept.share < 0.5:
@@ -381,7 +419,12 @@ def _turned(rule: Rule, told: list[Sentence]) -> str:
         if negative != rule.negative or order(sentence, rule.condition.keys()) * rule.order < 0:
             return "its condition is turned around"
         refuses = "refus" in rule.behavior
-        if not refuses and rule.behavior.keys() & sentence.keys and negated(sentence, rule.behavior.keys()) and not rule.turned:
+        if (
+            not refuses
+            and rule.behavior.keys() & sentence.keys
+            and negated(sentence, rule.behavior.keys())
+            and not rule.turned
+        ):
             return "its behaviour is negated"
     return ""
 
@@ -412,7 +455,9 @@ def _places(rule: Rule, view: View) -> list[int]:
     found = []
     for i in view.about(rule.name):
         sentence = view.sentences[i]
-        if (sentence.keys & keys or (rule.numbers and view.quantities((i,)))) and (not rule.tied or _restates(sentence, strong)):
+        if (sentence.keys & keys or (rule.numbers and view.quantities((i,)))) and (
+            not rule.tied or _restates(sentence, strong)
+        ):
             found.append(i)
     return found[:PLACES]
 
@@ -433,7 +478,3 @@ def _restates(sentence: Sentence, strong: set[str]) -> bool:
 
 def _who(name: Name | None) -> str:
     return name.full if name else "the entity"
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}"

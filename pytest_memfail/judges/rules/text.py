@@ -123,9 +123,20 @@ def _stem(word: str) -> str:
             base = word[: len(word) - len(ending)]
             if len(base) < (4 if ending == "ly" else 3) or not _VOWELS & set(base):
                 continue
-            if ending in ("ing", "ed", "ingly", "edly") and len(base) > 3 and base[-1] == base[-2] and base[-1] not in "sl":
+            if (
+                ending in ("ing", "ed", "ingly", "edly")
+                and len(base) > 3
+                and base[-1] == base[-2]
+                and base[-1] not in "sl"
+            ):
                 base = base[:-1]
-            elif ending in ("ing", "ed") and len(base) == 3 and base[1] in "aeiou" and base[0] not in "aeiou" and base[2] not in "aeiouwxy":
+            elif (
+                ending in ("ing", "ed")
+                and len(base) == 3
+                and base[1] in "aeiou"
+                and base[0] not in "aeiou"
+                and base[2] not in "aeiouwxy"
+            ):
                 base += "e"  # a short verb that does not double its last letter has lost an e: coding, hiked
             word = base + replacement
             break
@@ -144,7 +155,6 @@ for _group in SYNONYMS:
     for _word in _group:
         _CANON.setdefault(_stem(IRREGULAR.get(_word, _word)), _first)
 
-STOP_KEYS: Final = frozenset(STOP)
 _WEAK_KEYS: Final = frozenset(fold(word) for word in WEAK)
 
 
@@ -159,9 +169,7 @@ def words_of(text: str) -> tuple[Word, ...]:
     for match in WORD.finditer(text):
         surface = match[0]
         lower = surface.casefold() or surface
-        if NOT_CONTRACTED.search(lower):
-            key = ""
-        elif lower in STOP or (len(lower) == 1 and not lower.isdigit()):
+        if NOT_CONTRACTED.search(lower) or lower in STOP or (len(lower) == 1 and not lower.isdigit()):
             key = ""
         else:
             bare = lower.split("'")[0] if "'" in lower else lower

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
@@ -21,6 +23,9 @@ AFTER_NAME: Final = frozenset(
     "is has was had will only always often usually never can keeps loves likes refuses who also and won't doesn't".split()
 )
 FIRST_PERSON: Final = frozenset("i my me mine i'm i've i'd i'll user user's users speaker".split())
+
+OPENING: Final = 60
+DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?")
 
 NAMED: Final = 2
 INHERITED: Final = 1
@@ -60,7 +65,9 @@ class Window:
 class View:
     """A sequence of memory texts as an inverted index of sentences."""
 
-    def __init__(self, texts: Iterable[str], cache: TextCache) -> None:
+    def __init__(self, texts: Iterable[str], cache: TextCache, stamps: Sequence[str | None] = ()) -> None:
+        self.stamps = stamps
+        self._opening: list[str] = []
         self.sentences: list[Sentence] = []
         self.entry: list[int] = []
         self.first: list[int] = []
@@ -72,6 +79,7 @@ class View:
         self._uncapitalised: set[str] = set()
         for number, text in enumerate(texts):
             self.first.append(len(self.sentences))
+            self._opening.append(text[:OPENING])
             for sentence in cache.sentences(text):
                 at = len(self.sentences)
                 self.sentences.append(sentence)
@@ -86,8 +94,7 @@ class View:
 
     def mentions(self, name: Name) -> list[int]:
         """The sentences that name the entity."""
-        at = sorted({i for part in name.parts for i in self.capitals.get(part, ()) if self.named(i, name)})
-        return at
+        return sorted({i for part in name.parts for i in self.capitals.get(part, ()) if self.named(i, name)})
 
     def lowers(self) -> frozenset[str]:
         """Every word of the view, in lower case."""
@@ -98,12 +105,11 @@ class View:
         sentence = self.sentences[at]
         present = name.parts & (sentence.capitals or sentence.lowers)
         if not present:
-            # A possessive at the end of a name keeps its apostrophe in `lowers` only.
             return False
         if len(name.parts) == 1 or len(present) > 1 or name.first not in present:
             return len(name.parts) == 1 or len(present) > 1 or len(next(iter(present))) > 2
         words = sentence.words
-        for this, following in zip(words, words[1:], strict=False):
+        for this, following in pairwise(words):
             if this.lower == name.first and _is_surname(following.surface, following.lower, name):
                 continue
             if this.lower.removesuffix("'s") == name.first:
@@ -207,6 +213,12 @@ class View:
             best += [at for at in ranked[limit:] if at in about][:limit]
         return self._windows(best, need, name)
 
+    def stamp(self, entry: int) -> str:
+        """When the entry was written, as far as it says so: its own time, else a date that its text begins with."""
+        given = self.stamps[entry] if entry < len(self.stamps) else None
+        match = DATE.search(given or self._opening[entry])
+        return match[0].replace("T", " ") if match else ""
+
     def _postings_about(self, name: Name) -> dict[str, list[int]]:
         known = self.results.get(("postings", name))
         if known is None:
@@ -254,7 +266,13 @@ class View:
         """The share of the sentences' words that the source states too: high where they were made from it."""
         keys = frozenset().union(*(self.sentences[i].keys for i in at))
         if name is not None:
-            keys -= {key for i in at for w in self.sentences[i].words if w.lower.removesuffix("'s") in name.parts for key in (w.key,)}
+            keys -= {
+                key
+                for i in at
+                for w in self.sentences[i].words
+                if w.lower.removesuffix("'s") in name.parts
+                for key in (w.key,)
+            }
         total = sum(weight(key) for key in keys)
         return sum(weight(key) for key in keys if key in stated) / total if total else 0.0
 

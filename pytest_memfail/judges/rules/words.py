@@ -311,8 +311,6 @@ NUMBERS: Final = {
     "thousand": 1000,
 }
 
-NEGATORS: Final = frozenset("not never no none without cannot nor neither hardly rarely seldom unless except".split())
-
 EXCLUSIVE: Final = frozenset(
     """only solely exclusively unless except strictly reserved restricted limited alone requires required require must
     nowhere merely specifically""".split()

@@ -35,7 +35,9 @@ def test_all_is_what_is_exported(door):
     offered = {
         name
         for name, value in vars(module).items()
-        if not name.startswith("_") and name not in ("annotations", "TYPE_CHECKING") and not isinstance(value, ModuleType)
+        if not name.startswith("_")
+        and name not in ("annotations", "TYPE_CHECKING")
+        and not isinstance(value, ModuleType)
     }
     assert offered == set(module.__all__) - {"__version__"}
 

@@ -25,13 +25,15 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreReport, StoreRun
 
-PATIENCE = 20
+PATIENCE = 10
 """Seconds that a test waits for what must happen; reached only where it never does."""
 
 PASSED = StageResult("passed")
 FAILED = StageResult("failed", "lost")
 
-WORDS = "amber birch cedar dusk ember fjord grove heath inlet jade karst loam marsh north ochre pine quartz reed slate tarn"
+WORDS = (
+    "amber birch cedar dusk ember fjord grove heath inlet jade karst loam marsh north ochre pine quartz reed slate tarn"
+)
 
 
 def fact(i: int) -> str:

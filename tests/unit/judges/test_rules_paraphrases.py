@@ -6,7 +6,17 @@ from dataclasses import dataclass
 
 import pytest
 
-from pytest_memfail.core import CORRECT, NOT_STORED, SUMMARY_ERROR, Detail, Evidence, Listing, Memory, Question, fact_verdict
+from pytest_memfail.core import (
+    CORRECT,
+    NOT_STORED,
+    SUMMARY_ERROR,
+    Detail,
+    Evidence,
+    Listing,
+    Memory,
+    Question,
+    fact_verdict,
+)
 from pytest_memfail.judges import RulesJudge
 
 OTHERS = (
@@ -35,11 +45,15 @@ def rule(entity: str, behavior: str, condition: str, source: str, value: str = "
 
 
 def preference(named: str, source: str) -> Evidence:
-    return Evidence(id="e", kind="preference", task="t", text=source, source=source, conversation_id="c", preference=named)
+    return Evidence(
+        id="e", kind="preference", task="t", text=source, source=source, conversation_id="c", preference=named
+    )
 
 
 def link(first: str, second: str, source: str) -> Evidence:
-    return Evidence(id="e", kind="link", task="t", text=source, source=source, conversation_id="c", anchors=(first, second))
+    return Evidence(
+        id="e", kind="link", task="t", text=source, source=source, conversation_id="c", anchors=(first, second)
+    )
 
 
 def persona(entity: str, value: str | None, source: str) -> Evidence:
@@ -81,7 +95,9 @@ HIDDEN = rule(
 GRAVEL = preference("gravel cycling", "Gravel cycling is my favourite way to clear my head after a long week.")
 LATTE = preference("oat milk latte", "An oat milk latte is what I order when I need a slow start to the day.")
 BATH = link("cold baths", "sharp focus", "Cold baths give me sharp focus.")
-TEA = link("peppermint tea", "calls her aunt", "Peppermint tea makes Odile call her aunt because it reminds her of home.")
+TEA = link(
+    "peppermint tea", "calls her aunt", "Peppermint tea makes Odile call her aunt because it reminds her of home."
+)
 DESK = persona(
     "Tamsin Okello",
     "Bring a linen cloth and no perfume, because she is allergic to lavender.",
@@ -101,35 +117,76 @@ class Case:
 
 
 CASES = [
-    Case("third person", MINT, ("Quillon only polishes his copper kettle if his stress reaches 8/10 or higher.",), (CORRECT,)),
-    Case("number word", MINT, ("Quillon: polishes copper kettle only at stress of eight out of ten or more",), (CORRECT,)),
+    Case(
+        "third person",
+        MINT,
+        ("Quillon only polishes his copper kettle if his stress reaches 8/10 or higher.",),
+        (CORRECT,),
+    ),
+    Case(
+        "number word", MINT, ("Quillon: polishes copper kettle only at stress of eight out of ten or more",), (CORRECT,)
+    ),
     Case(
         "split over entries",
         MINT,
-        ("Quillon has a copper kettle that he polishes.", "Quillon's kettle polishing happens only when stress is at least 8/10."),
+        (
+            "Quillon has a copper kettle that he polishes.",
+            "Quillon's kettle polishing happens only when stress is at least 8/10.",
+        ),
         (CORRECT,),
     ),
-    Case("number changed", MINT, ("Quillon polishes the copper kettle only when his stress is at least 6 out of 10.",), (SUMMARY_ERROR,)),
-    Case("number blurred", MINT, ("Quillon polishes the copper kettle only when he is highly stressed.",), (SUMMARY_ERROR,)),
-    Case("side changed", MINT, ("Quillon polishes the copper kettle only when his stress is below 8 out of 10.",), (SUMMARY_ERROR,)),
-    Case("condition dropped", MINT, ("Quillon polishes a copper kettle and feeds swans on Sundays.",), (SUMMARY_ERROR,)),
-    Case("only dropped", MINT, ("Quillon polishes the copper kettle when his stress is at least 8 out of 10.",), (SUMMARY_ERROR,)),
+    Case(
+        "number changed",
+        MINT,
+        ("Quillon polishes the copper kettle only when his stress is at least 6 out of 10.",),
+        (SUMMARY_ERROR,),
+    ),
+    Case(
+        "number blurred",
+        MINT,
+        ("Quillon polishes the copper kettle only when he is highly stressed.",),
+        (SUMMARY_ERROR,),
+    ),
+    Case(
+        "side changed",
+        MINT,
+        ("Quillon polishes the copper kettle only when his stress is below 8 out of 10.",),
+        (SUMMARY_ERROR,),
+    ),
+    Case(
+        "condition dropped", MINT, ("Quillon polishes a copper kettle and feeds swans on Sundays.",), (SUMMARY_ERROR,)
+    ),
+    Case(
+        "only dropped",
+        MINT,
+        ("Quillon polishes the copper kettle when his stress is at least 8 out of 10.",),
+        (SUMMARY_ERROR,),
+    ),
     Case(
         "somebody else's",
         MINT,
         ("Ottoline polishes the copper kettle only when her stress is at least 8 out of 10.",),
         (SUMMARY_ERROR, NOT_STORED),
     ),
-    Case("rest of the essay only", MINT, ("Quillon keeps ledgers for bakeries.", "Quillon feeds the swans on Sundays."), (NOT_STORED,)),
+    Case(
+        "rest of the essay only",
+        MINT,
+        ("Quillon keeps ledgers for bakeries.", "Quillon feeds the swans on Sundays."),
+        (NOT_STORED,),
+    ),
     Case("reordered", RAIN, ("When it rains, Bramble (a spaniel) drags her blanket to the hallway.",), (CORRECT,)),
     Case(
         "pronoun in a merged entry",
         RAIN,
-        ("User has a spaniel named Bramble. She loves cheese rinds. On rainy days she drags her blanket into the hallway.",),
+        (
+            "User has a spaniel named Bramble. She loves cheese rinds. On rainy days she drags her blanket into the hallway.",
+        ),
         (CORRECT,),
     ),
     Case("generalised", RAIN, ("Bramble drags her blanket into the hallway in bad weather.",), (SUMMARY_ERROR,)),
-    Case("inverted", RAIN, ("Bramble drags her blanket into the hallway except when it is raining.",), (SUMMARY_ERROR,)),
+    Case(
+        "inverted", RAIN, ("Bramble drags her blanket into the hallway except when it is raining.",), (SUMMARY_ERROR,)
+    ),
     Case("negated", RAIN, ("Bramble never drags her blanket into the hallway when it is raining.",), (SUMMARY_ERROR,)),
     Case("missed", TRAIN, ("[2025-02-03] Ingrith whistles sea shanties after missing her train",), (CORRECT,)),
     Case("before for after", TRAIN, ("Ingrith whistles sea shanties before missing the train.",), (SUMMARY_ERROR,)),
@@ -140,9 +197,16 @@ CASES = [
         ("Corwin is known for baking cardamom buns.", "Corwin's oven glows until dawn on nights with a full moon."),
         (CORRECT,),
     ),
-    Case("hidden condition lost", HIDDEN, ("Corwin keeps bees, is afraid of geese and bakes cardamom buns.",), (SUMMARY_ERROR,)),
+    Case(
+        "hidden condition lost",
+        HIDDEN,
+        ("Corwin keeps bees, is afraid of geese and bakes cardamom buns.",),
+        (SUMMARY_ERROR,),
+    ),
     Case("preference", GRAVEL, ("User enjoys gravel cycling to unwind after long weeks.",), (CORRECT,)),
-    Case("preference in a list", GRAVEL, ("Hobbies: accordion repair, gravel cycling, chess, birdwatching",), (CORRECT,)),
+    Case(
+        "preference in a list", GRAVEL, ("Hobbies: accordion repair, gravel cycling, chess, birdwatching",), (CORRECT,)
+    ),
     Case("preference merged away", GRAVEL, ("User enjoys cycling.",), (SUMMARY_ERROR, NOT_STORED)),
     Case("preference turned", GRAVEL, ("User dislikes gravel cycling after a long week.",), (SUMMARY_ERROR,)),
     Case("preference missing", GRAVEL, (), (NOT_STORED,)),
@@ -153,7 +217,12 @@ CASES = [
     Case("link reversed", BATH, ("Sharp focus makes the user take cold baths.",), (SUMMARY_ERROR,)),
     Case("link without a relation", BATH, ("User mentioned cold baths and sharp focus.",), (SUMMARY_ERROR,)),
     Case("half a link", BATH, ("User takes cold baths.",), (NOT_STORED,)),
-    Case("link merged in a chain", BATH, ("Cold baths give user sharp focus, which leads user to tidy the attic.",), (CORRECT,)),
+    Case(
+        "link merged in a chain",
+        BATH,
+        ("Cold baths give user sharp focus, which leads user to tidy the attic.",),
+        (CORRECT,),
+    ),
     Case("somebody's link", TEA, ("When Odile drinks peppermint tea, she calls her aunt.",), (CORRECT,)),
     Case(
         "persona in atomic facts",
@@ -187,7 +256,12 @@ CASES = [
         ),
         (CORRECT,),
     ),
-    Case("hardly anything of a persona", STRANGER, ("Tamsin Okello works with instruments.",), (NOT_STORED, SUMMARY_ERROR)),
+    Case(
+        "hardly anything of a persona",
+        STRANGER,
+        ("Tamsin Okello works with instruments.",),
+        (NOT_STORED, SUMMARY_ERROR),
+    ),
 ]
 
 

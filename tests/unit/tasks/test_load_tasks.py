@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from row_files import MAKERS, conditional, folder, long_hop, persona, write
@@ -96,7 +97,7 @@ def test_a_folder_without_rows_is_an_error(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_an_error(tmp_path):
-    with pytest.raises(UsageError, match="--memfail-data: got .*nowhere"):
+    with pytest.raises(UsageError, match=r"--memfail-data: got .*nowhere"):
         names(tmp_path / "nowhere")
 
 
@@ -210,7 +211,9 @@ def test_persona_expects_the_whole_essay_once_a_row_under_paper(rows):
     task = task_of(rows, "persona_retrieval", "paper")
     assert len(task.evidence) == 6
     assert all(fact.value is None and fact.details == () for fact in task.evidence.values())
-    assert Counter(q.evidence for q in task.questions) == Counter(dict.fromkeys({q.evidence for q in task.questions}, 3))
+    assert Counter(q.evidence for q in task.questions) == Counter(
+        dict.fromkeys({q.evidence for q in task.questions}, 3)
+    )
 
 
 def test_persona_marks_misleading_questions_and_their_distractor(rows):
@@ -275,7 +278,7 @@ def test_a_limit_is_kept_to(many, name):
 @pytest.mark.parametrize("name", TASK_NAMES)
 def test_a_larger_limit_keeps_what_a_smaller_one_chose(many, name):
     samples = [chosen(many, name, limit) for limit in range(1, 30)]
-    assert all(small < large for small, large in zip(samples, samples[1:], strict=False))
+    assert all(small < large for small, large in pairwise(samples))
 
 
 def test_a_limit_beyond_all_questions_takes_all(many):
@@ -329,9 +332,7 @@ def mid_stream_task() -> Task:
     def probe(*names):
         return Probe(tuple(Question(n, "t", n, n, (), (f"e-{n}",), "open") for n in names))
 
-    evidence = {
-        f"e-{n}": Evidence(f"e-{n}", "fact", "t", n, n, f"c-{n}") for n in ("a", "b", "d")
-    }
+    evidence = {f"e-{n}": Evidence(f"e-{n}", "fact", "t", n, n, f"c-{n}") for n in ("a", "b", "d")}
     first = StorePlan("one", (said("c-a"), probe("a"), said("c-b"), probe("b")))
     return Task("t", (), (first, StorePlan("two", (said("c-d"), probe("d")))), evidence, "", "")
 

@@ -172,7 +172,9 @@ def test_lengths_that_differ_are_named(tmp_path, task, changes, field, problem):
     assert problem in error.problem
 
 
-@pytest.mark.parametrize("cell", ['[{"wordings": []}]', '[{"part": "condition"}]', '[{"wordings": ["a"], "parts": "b"}]'])
+@pytest.mark.parametrize(
+    "cell", ['[{"wordings": []}]', '[{"part": "condition"}]', '[{"wordings": ["a"], "parts": "b"}]']
+)
 def test_a_detail_that_is_none_is_named(tmp_path, cell):
     path = write(tmp_path / "rows.csv", conditional(evidence_details=cell))
     assert fault(path, "conditional_facts_easy").field.startswith("evidence_details.0.")

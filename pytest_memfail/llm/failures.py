@@ -1,0 +1,104 @@
+"""What a failed request means: which error it is, and whether asking again can help."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Final, Literal
+
+from pytest_memfail.llm.address import Address
+from pytest_memfail.llm.errors import AuthError, ContextLengthError, ModelCallError, ModelError, RequestError
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+
+RETRY_AFTER_CAP: Final = 60.0
+RETRIED_STATUSES: Final = frozenset({408, 409, 429})
+"""And all from 500 on."""
+CONTEXT_SIGNS: Final = ("context_length_exceeded", "exceed_context_size", "maximum context length", "context window")
+"""How endpoints say that the messages are too long: OpenAI, llama.cpp, vLLM, and gateways."""
+
+Cause = Literal["rate", "server", "timeout", "connection"]
+
+
+@dataclass(frozen=True, slots=True)
+class Transient:
+    """A failure that may pass."""
+
+    cause: Cause
+    message: str
+    retry_after: float | None = None
+    """Seconds the endpoint asks to wait, at most `RETRY_AFTER_CAP`."""
+
+
+def explain(error: Exception, address: Address, model: str, timeout_seconds: float) -> Transient | ModelCallError:
+    """What the SDK's error means; its own text may hold the key, so only cleaned parts of it are passed on."""
+    import openai
+
+    host = address.host
+    if isinstance(error, openai.APIStatusError):
+        return _explain_status(error, address, model)
+    if isinstance(error, openai.APITimeoutError | asyncio.TimeoutError):
+        return Transient("timeout", f"{host} sent no reply within {timeout_seconds:g} s")
+    if isinstance(error, openai.APIConnectionError):
+        return Transient("connection", f"{host} cannot be reached: {address.clean(_root(error), 120)}")
+    # a URL or a header that cannot be sent, say: the message of such an error may quote it
+    return RequestError(f"{host}: the request could not be sent: {address.clean(f'{type(error).__name__}: {error}')}")
+
+
+def _explain_status(error: APIStatusError, address: Address, model: str) -> Transient | ModelCallError:
+    status, host = error.status_code, address.host
+    code = str(error.code or "")
+    said = address.clean(_said(error))
+    if code == "insufficient_quota":
+        return AuthError(f"{host}: the account has no quota left: {said}")
+    if status == 429:
+        return Transient("rate", f"{host} answered 429 (too many requests): {said}", _retry_after(error))
+    if status in RETRIED_STATUSES or status >= 500:
+        return Transient("server", f"{host} answered {status}: {said}", _retry_after(error))
+    if status in {401, 403}:
+        return AuthError(f"{host} refuses the API key ({status}): {said}; check OPENAI_API_KEY and OPENAI_BASE_URL")
+    if status == 404:
+        return ModelError(f"{host} does not know the model {model!r} (404): {said}; check its name and OPENAI_BASE_URL")
+    if status == 413 or any(sign in f"{code} {said}".lower() for sign in CONTEXT_SIGNS):
+        return ContextLengthError(f"the messages are too long for {model!r} at {host} ({status}): {said}")
+    return RequestError(f"{host} refuses the request ({status}): {said}")
+
+
+def _said(error: APIStatusError) -> str:
+    body = error.body
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        inner = inner.get("message") if isinstance(inner, dict) else inner
+        if inner:
+            return str(inner)
+    return str(body or "no reason given")
+
+
+def _retry_after(error: APIStatusError) -> float | None:
+    """The seconds of `Retry-After` (a number, or a date) or of `retry-after-ms`; None without a usable one."""
+    headers = error.response.headers
+    seconds: float | None = None
+    try:
+        if value := headers.get("retry-after-ms"):
+            seconds = float(value) / 1000
+        elif value := headers.get("retry-after"):
+            try:
+                seconds = float(value)
+            except ValueError:
+                seconds = parsedate_to_datetime(value).timestamp() - time.time()
+    except ValueError:
+        return None
+    if seconds is None or math.isnan(seconds):
+        return None
+    return min(max(seconds, 0.0), RETRY_AFTER_CAP)
+
+
+def _root(error: BaseException) -> str:
+    """What the innermost error says: the outer ones say "connection error"."""
+    while inner := error.__cause__ or error.__context__:
+        error = inner
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

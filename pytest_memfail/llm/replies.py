@@ -1,0 +1,85 @@
+"""Reading replies: from the bytes of a response to a text that can be used, or an error that says why not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_memfail.core import one_line
+from pytest_memfail.llm.completion import Usage
+from pytest_memfail.llm.errors import RefusalError, ReplyError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+
+@dataclass(frozen=True, slots=True)
+class WireReply:
+    """The parts of a chat completion that matter here."""
+
+    text: str
+    refusal: str | None
+    finish_reason: str | None
+    usage: Usage
+
+
+def read_reply(body: bytes) -> WireReply:
+    """Read the body of a response.
+
+    Read by hand, not by the SDK's models: those take anything, also what is no chat completion. Raises `ReplyError`.
+    """
+    try:
+        data = json.loads(body)
+        choice = data["choices"][0]
+        message = choice["message"]
+        text, refusal = message.get("content") or "", message.get("refusal")
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise ReplyError(f"not a chat completion: {_quoted(body.decode('utf-8', 'replace'))}") from None
+    if not isinstance(text, str):
+        raise ReplyError(f"not a text: {_quoted(text)}")
+    text = text.encode("utf-8", "replace").decode()  # lone surrogates could be neither kept nor sent between processes
+    return WireReply(text, refusal, choice.get("finish_reason"), _usage(data.get("usage")))
+
+
+def check_reply(reply: WireReply) -> str:
+    """The reply's text. Raises `RefusalError` for a refusal, `ReplyError` if it is empty or cut off."""
+    if reply.refusal:
+        raise RefusalError(f"the model refuses: {_quoted(reply.refusal)}")
+    if reply.finish_reason == "content_filter":
+        raise RefusalError("a content filter stopped the reply")
+    if reply.finish_reason == "length":
+        raise ReplyError(f"the reply is cut off after {reply.usage.completion_tokens} tokens: {_quoted(reply.text)}")
+    if not reply.text.strip():
+        raise ReplyError("the reply is empty")
+    return reply.text
+
+
+def parse_reply(text: str, schema: type[BaseModel]) -> BaseModel:
+    """The text as an instance of the schema. Raises `ReplyError` if it is none."""
+    from pydantic import ValidationError
+
+    try:
+        # strict: a "true" where a truth value was asked for is not what was asked for
+        return schema.model_validate_json(text, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or "reply"
+        raise ReplyError(f"the reply is no {schema.__name__}: {where}: {first['msg']}: {_quoted(text)}") from None
+
+
+def _usage(data: Any) -> Usage:
+    if not isinstance(data, dict):
+        return Usage()
+    details = data.get("prompt_tokens_details")
+    cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+    prompt = _count(data.get("prompt_tokens"))
+    return Usage(prompt, _count(data.get("completion_tokens")), min(cached, prompt))
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _quoted(text: object) -> str:
+    return repr(one_line(text, 120))

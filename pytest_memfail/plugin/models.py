@@ -1,0 +1,195 @@
+"""The language models of a run: which ones, through what, and what they cost."""
+
+from __future__ import annotations
+
+import os
+from difflib import get_close_matches
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_memfail import discovery
+from pytest_memfail.core import UnknownNameError, UsageError
+from pytest_memfail.plugin.options import Settings
+
+if TYPE_CHECKING:
+    from pytest_memfail.core import Judge, TestTaker
+    from pytest_memfail.llm import Ledger, ModelClient
+
+CASCADE: Final = "rules+"
+STAGES: Final = ("storage", "summary", "retrieval", "answer")
+LEDGER_FILE: Final = "ledger.sqlite"
+CACHE_FILE: Final = "responses.sqlite"
+
+
+def judge_model(config: pytest.Config, settings: Settings) -> str | None:
+    """The model that judges; None if no model does.
+
+    Raises `UsageError` for a name that is no judge and cannot be meant as a model.
+    """
+    name = settings.judge
+    if name.startswith(CASCADE):
+        if not (model := name.removeprefix(CASCADE)):
+            raise UsageError("--memfail-judge: got 'rules+', expected rules+MODEL")
+        return model
+    if not _is_model_tag(name) and _named_judge(config, settings) is not None:
+        return None
+    hint = "or a model name, module:attribute, an entry point of pytest_memfail.judges, or the hook pytest_memfail_make_judge"
+    known = ["rules", *discovery.names("pytest_memfail.judges")]
+    if get_close_matches(name, known, 1, cutoff=0.75) or not (_has_endpoint() or settings.cache == "only"):
+        needs = "" if _has_endpoint() else "; a model needs OPENAI_API_KEY or OPENAI_BASE_URL"
+        raise UnknownNameError("judge", name, known, hint + needs)
+    return name
+
+
+def check_models(config: pytest.Config, settings: Settings) -> None:
+    """Refuse models that cannot be asked, before anything is stored.
+
+    Raises `UsageError`.
+    """
+    models = [model for model in (judge_model(config, settings), settings.model) if model is not None]
+    if not models:
+        return
+    if not _has_endpoint() and settings.cache != "only":
+        raise UsageError(
+            f"the model {models[0]!r} needs OPENAI_API_KEY (or OPENAI_BASE_URL for another endpoint; see the README)"
+        )
+    from pytest_memfail.llm import Ledger
+
+    ledger = Ledger(max_cost=settings.max_cost, max_tokens=settings.max_tokens, prices=_prices(settings))
+    try:
+        ledger.check_prices(models)
+    finally:
+        ledger.close()
+    if settings.cache == "only" and not cache_path(config, settings).is_file():
+        raise UsageError(f"--memfail-cache=only: there is no response cache at {cache_path(config, settings)}")
+
+
+def cache_path(config: pytest.Config, settings: Settings) -> Path:
+    """Where replies are kept: shared by all workers and runs."""
+    if settings.cache_path is not None:
+        return settings.cache_path
+    cache: Any = getattr(config, "cache", None)
+    folder = Path(cache.mkdir("memfail")) if cache is not None else config.rootpath / ".memfail"
+    return folder / CACHE_FILE
+
+
+class Models:
+    """What one process asks: its client, judge and test-taker."""
+
+    def __init__(self, config: pytest.Config, settings: Settings, shared: Path | None) -> None:
+        """`shared` is a folder that all processes of the run see; None for a run of one process."""
+        model = judge_model(config, settings)
+        asks = model is not None or settings.model is not None
+        self.ledger: Ledger | None = open_ledger(settings, shared) if asks else None
+        self.client = _client(config, settings, self.ledger) if self.ledger is not None else None
+        self.judge: Judge = _judge(config, settings, model, self.client)
+        self.test_taker: TestTaker | None = None
+        if settings.model is not None and self.client is not None:
+            from pytest_memfail.llm import ModelTestTaker
+
+            self.test_taker = ModelTestTaker(self.client, settings.model, settings.model_options)
+
+
+def _client(config: pytest.Config, settings: Settings, ledger: Ledger) -> ModelClient:
+    from pytest_memfail.llm import ModelClient, ResponseCache
+
+    cache = None
+    if settings.cache != "off":
+        path = cache_path(config, settings)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        cache = ResponseCache(path, settings.cache)  # type: ignore[arg-type]  # checked in read_settings
+    return ModelClient(ledger=ledger, cache=cache, concurrency=settings.concurrency)
+
+
+def _judge(config: pytest.Config, settings: Settings, model: str | None, client: ModelClient | None) -> Any:
+    if model is None or client is None:
+        return _named_judge(config, settings)
+    from pytest_memfail.judges import CascadeJudge, ModelJudge, RulesJudge
+
+    protocol: Any = settings.protocol
+    judge = ModelJudge(client, model, protocol, settings.model_options)
+    return CascadeJudge(RulesJudge(protocol), judge) if settings.judge.startswith(CASCADE) else judge
+
+
+def open_ledger(settings: Settings, shared: Path | None) -> Ledger:
+    """The books of the run."""
+    from pytest_memfail.llm import Ledger
+
+    return Ledger(
+        None if shared is None else shared / LEDGER_FILE,
+        max_cost=settings.max_cost,
+        max_tokens=settings.max_tokens,
+        prices=_prices(settings),
+    )
+
+
+def spending(ledger: Ledger) -> list[dict[str, Any]]:
+    """What was spent, as plain values: a row for each stage and model."""
+    return [
+        {
+            "stage": row.stage,
+            "model": row.model,
+            "calls": row.calls,
+            "cache_hits": row.cache_hits,
+            "failures": row.failures,
+            "prompt_tokens": row.prompt_tokens,
+            "cached_tokens": row.cached_tokens,
+            "completion_tokens": row.completion_tokens,
+            "cost": row.cost,
+        }
+        for row in ledger.totals().rows
+    ]
+
+
+def _prices(settings: Settings) -> Any:
+    from pytest_memfail.llm import Prices
+
+    return None if settings.prices is None else Prices.from_file(settings.prices)
+
+
+def _has_endpoint() -> bool:
+    return bool(os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL"))
+
+
+def _is_model_tag(name: str) -> bool:
+    """Whether a name with a colon is a model (`llama3:8b`) rather than `module:attribute`: there is no such module."""
+    if ":" not in name or not _has_endpoint():
+        return False
+    try:
+        return find_spec(name.partition(":")[0].partition(".")[0]) is None
+    except (ImportError, ValueError):
+        return True
+
+
+def _named_judge(config: pytest.Config, settings: Settings) -> Any:
+    """The judge of that name; None if there is none.
+
+    Raises `UsageError` for something that does not judge.
+    """
+    name = settings.judge
+
+    def rules() -> Any:
+        from pytest_memfail.judges import RulesJudge
+
+        return RulesJudge(settings.protocol)  # type: ignore[arg-type]  # checked in read_settings
+
+    found = discovery.find_or_none(
+        name,
+        option="--memfail-judge",
+        group="pytest_memfail.judges",
+        built_in={"rules": rules},
+        hook=lambda: config.hook.pytest_memfail_make_judge(config=config, name=name),
+        rootdir=config.rootpath,
+    )
+    if found is None:
+        return None
+    judge = found() if isinstance(found, type) or not hasattr(found, "storage") else found
+    missing = [stage for stage in STAGES if not callable(getattr(judge, stage, None))]
+    if missing:
+        raise UsageError(
+            f"--memfail-judge: {name!r} has no {'(), '.join(missing)}(); expected a judge with {'(), '.join(STAGES)}()"
+        )
+    return judge

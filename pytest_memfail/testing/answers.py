@@ -1,0 +1,208 @@
+"""Replies by rule to the prompts of the judge and the test-taker, for a local endpoint: deterministic, no model.
+
+The prompts carry what they are about in marked blocks of JSON. For the memory stages the rules judge decides over just
+the entries that were sent, so that a run over HTTP can be compared with one by the rules alone. What is said about
+answers is a guess from shared words, good enough to exercise every verdict.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from pytest_memfail.core import Detail, Evidence, Listing, Memory, Question, StageResult
+from pytest_memfail.judges import RulesJudge
+
+BLOCK: Final = re.compile(r"^<(\w+)>\n(?:(.*?)\n)?</\1>$", re.DOTALL | re.MULTILINE)
+WORD: Final = re.compile(r"[^\W_]+")
+NAME: Final = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)+")
+NAME_END: Final = re.compile("['’]s$")
+SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
+OPTION: Final = re.compile(r"^([A-E])\. (.*)$", re.MULTILINE)
+STEM: Final = 5
+"""Letters of a word that are compared."""
+COVERED: Final = 0.5
+"""Share of an expected item's words that covers it."""
+AGREES: Final = 0.4
+"""Share of the gold answer's words that a right free answer has."""
+LENT: Final = 4
+"""Words of an essay, beyond those of the question, by which an answer about somebody else gives itself away."""
+HOLDS: Final = 0.6
+"""Share of a question's words in the memories from which its situation is taken to be the remembered one."""
+RESTATED: Final = 6
+"""Sentences that an answer repeats at most."""
+COMMON: Final = frozenset(
+    word[:STEM]
+    for word in """a an the and or but of to in on at by for from with is are was were be been do does did will would can
+    could should may might have has had i me my you your he him his she her it its we our they them their this that these
+    those what which who when where why how if as so not no yes there here than then about into only just any some right
+    now today used answer memories none""".split()
+)
+
+_one_at_a_time = threading.Lock()
+
+
+def answer_by_rule(request: Mapping[str, Any]) -> str:
+    """The reply to a chat completion request: `LocalEndpoint(answer=answer_by_rule)`."""
+    blocks = _blocks(request)
+    if "fact" in blocks:
+        with _one_at_a_time:  # the rules judge keeps what it read, and endpoints answer on threads of their own
+            return _text(_about_entries(json.loads(blocks["fact"]), blocks["memories"]))
+    if "facts" in blocks:
+        return _text(_about_answer(json.loads(blocks["facts"]), json.loads(blocks["reply"])))
+    if "question" in blocks:
+        return _answer(json.loads(blocks["question"]), [text for _, text in _entries(blocks["memories"])])
+    return _text({"reason": "ok"}) if "memories" in blocks else "Thank you, I will remember that."
+
+
+def _blocks(request: Mapping[str, Any]) -> dict[str, str]:
+    """The marked blocks of the first user message that has any."""
+    for message in request["messages"]:
+        if message["role"] == "user" and (found := BLOCK.findall(message["content"])):
+            return dict(found)
+    return {}
+
+
+def _text(reply: Mapping[str, Any]) -> str:
+    return json.dumps(reply, ensure_ascii=False)
+
+
+def _entries(block: str) -> list[tuple[int, str]]:
+    """The numbers and texts of the entries."""
+    lines = (line.partition(" ") for line in block.split("\n") if line)
+    return [(int(number), json.loads(text)) for number, _, text in lines]
+
+
+# -- the memory stages -----------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4)
+def _rules(protocol: str) -> RulesJudge:
+    return RulesJudge("paper" if protocol == "paper" else "ours")
+
+
+@lru_cache(maxsize=16)
+def _listing(texts: tuple[str, ...]) -> Listing:
+    """One listing for all prompts about the same entries: the rules judge reads each listing once."""
+    return Listing("shown", tuple(Memory(text) for text in texts))
+
+
+_ANY_QUESTION: Final = Question("", "", "", "", (), (), "open")
+
+
+def _about_entries(fact: Mapping[str, Any], block: str) -> dict[str, Any]:
+    entries = _entries(block)
+    numbers = [number for number, _ in entries]
+    listing = _listing(tuple(text for _, text in entries))
+    evidence, rules = _evidence(fact), _rules(fact.get("protocol", "ours"))
+    if fact["check"] == "retrieval":
+        found = rules.retrieval(evidence, _ANY_QUESTION, listing.memories)
+        return {**_shared(found, numbers), "missing": _missing(found), "recoverable": found.outcome == "passed"}
+    storage, summary = rules.storage(evidence, listing), rules.summary(evidence, listing)
+    present, faithful = storage.outcome == "passed", summary.outcome == "passed"
+    if fact["check"] == "storage":
+        return {**_shared(storage, numbers), "present": present}
+    reply = {**_shared(summary, numbers), "missing": _missing(summary)}
+    if fact["check"] == "summary":
+        return {**reply, "faithful": faithful}
+    reply |= {"present": present, "faithful": present and faithful}
+    if evidence.kind == "fact":
+        reply["outdated"] = storage.label == "stale_value"
+    if evidence.kind == "persona":
+        reply["missing"] = [*summary.missing, *summary.reported]
+    return reply
+
+
+def _shared(result: StageResult, numbers: Sequence[int]) -> dict[str, Any]:
+    return {"reason": result.reason, "entries": [numbers[at] for at in result.entries]}
+
+
+def _missing(result: StageResult) -> list[str]:
+    return list(result.missing)
+
+
+def _evidence(fact: Mapping[str, Any]) -> Evidence:
+    """The evidence as far as the prompt tells it, which is all that the rules read."""
+    said = fact.get("said", "")
+    rule = " ".join(fact[part] for part in ("entity", "behavior", "condition") if part in fact)
+    return Evidence(
+        id="",
+        kind=fact["kind"],
+        task="",
+        text=fact.get("fact") or (f"{rule}." if fact["kind"] == "rule" else said),
+        source=said,
+        conversation_id="",
+        entity=fact.get("entity"),
+        behavior=fact.get("behavior"),
+        condition=fact.get("condition"),
+        preference=fact.get("preference"),
+        anchors=tuple(fact.get("anchors", ())),
+        value=fact.get("needed") or fact.get("value"),
+        stale_values=tuple(fact.get("replaced", ())),
+        details=tuple(Detail(tuple(d["any_of"]), d["part"]) for d in fact.get("must_keep", ())),
+    )
+
+
+# -- answers ---------------------------------------------------------------------------------------------------------
+
+
+def _words(text: str) -> dict[str, None]:
+    """The words of a text that tell something, in its order."""
+    stems = (word[:STEM] for word in WORD.findall(text.casefold()))
+    return dict.fromkeys(stem for stem in stems if stem not in COMMON)
+
+
+def _share(wanted: str, text: str) -> float:
+    """The share of the wanted words that the text has."""
+    words, there = _words(wanted), _words(text)
+    return sum(word in there for word in words) / len(words) if words else 1.0
+
+
+def _about_answer(facts: Mapping[str, Any], reply: str) -> dict[str, Any]:
+    missing: list[str] = []
+    if facts["kind"] == "misleading":
+        lent = _words(facts["said"]).keys() & (_words(reply).keys() - _words(facts["question"]).keys())
+        right = len(lent) < LENT
+    elif facts["kind"] == "all_of":
+        missing = [item for item in facts["gold"] if _share(item, reply) < COVERED]
+        right = not missing
+    elif facts["kind"] == "yes_no":
+        right = _first(facts["gold"][0]) == _first(reply.rpartition("Answer:")[2])
+    else:
+        right = any(_share(gold, reply) >= AGREES for gold in facts["gold"])
+    return {"reason": "its words agree" if right else "its words do not agree", "missing": missing, "right": right}
+
+
+def _first(text: str) -> str | None:
+    """The first yes or no of a text."""
+    found = re.search(r"\b(yes|no)\b", text, re.IGNORECASE)
+    return found[1].casefold() if found else None
+
+
+def _answer(question: str, memories: Sequence[str]) -> str:
+    """The test-taker's reply: what shares most with the question, and of nobody else than it names."""
+    if options := OPTION.findall(question):
+        known = " ".join(memories)
+        letter, _ = max(options, key=lambda option: _share(option[1], known))
+        return _text({"selected_choice": letter})
+    names = _names(question)
+    about = [text for text in memories if all(name in text.casefold() for name in names)]
+    # of long memories only the sentences to the point, as a model would
+    shares = {text: _share(question, text) for memory in about for text in SENTENCE_END.split(memory)}
+    used = [text for text in sorted(shares, key=lambda text: -shares[text]) if shares[text] > 0][:RESTATED]
+    if not used:
+        return "Memories used: none\nAnswer: I do not know that."
+    said = " ".join(used)
+    return f"Memories used: {said}\nAnswer: {'Yes' if _share(question, said) >= HOLDS else 'No'}."
+
+
+def _names(question: str) -> list[str]:
+    """The full names that stand in the question."""
+    found = (NAME_END.sub("", name).casefold().split() for name in NAME.findall(question))
+    # a question's first word has a capital, too
+    parts = ([word for word in words if word[:STEM] not in COMMON] for words in found)
+    return [" ".join(words) for words in parts if len(words) > 1]

@@ -1,0 +1,72 @@
+"""Whole runs in processes of their own, as a user starts them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+PUBLISHED = REPOSITORY.parent / "shared" / "data" / "memfail"
+
+
+@dataclass
+class Finished:
+    """What a run printed and left."""
+
+    code: int
+    output: str
+    record: list[dict[str, Any]]
+
+    @property
+    def questions(self) -> dict[str, dict[str, Any]]:
+        return {line["id"]: line for line in self.record if line["type"] == "question"}
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        return {node_id: line["verdict"] for node_id, line in self.questions.items()}
+
+    @property
+    def table(self) -> str:
+        found = re.search(r"^task  .*?(?=^\s*$|^vacuous|^record)", self.output, re.MULTILINE | re.DOTALL)
+        return found[0] if found else ""
+
+    def counts(self, *, vacuous: bool = True) -> Counter[str]:
+        return Counter(line["verdict"] for line in self.questions.values() if vacuous or not line.get("vacuous"))
+
+
+@pytest.fixture
+def run_pytest(tmp_path: Path) -> Callable[..., Finished]:
+    def run(*arguments: str, cwd: Path | None = None) -> Finished:
+        folder = cwd or tmp_path
+        record = tmp_path / "record.jsonl"
+        record.unlink(missing_ok=True)
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "OPENAI_"))}
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", f"--memfail-record={record}", "-p", "no:cacheprovider", *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        lines = [json.loads(line) for line in record.read_text().splitlines()] if record.exists() else []
+        return Finished(done.returncode, done.stdout + done.stderr, lines)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def published() -> Path:
+    if not PUBLISHED.is_dir():
+        pytest.skip("the published rows are not beside this repository")
+    return PUBLISHED

@@ -1,0 +1,240 @@
+"""With workers: the same results, each store filled once, and what a worker's death costs."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter, defaultdict
+
+import pytest
+
+from plugin.project import ALL, COEXISTING, LONG_HOP, PERSONA, Project
+
+OWN = "import os, pytest\n@pytest.mark.parametrize('i', range({n}))\ndef test_own(i, request): pass\n"
+
+
+def table(result: pytest.RunResult) -> list[str]:
+    """The verdict table of the summary."""
+    lines = result.outlines
+    start = next(i for i, line in enumerate(lines) if re.fullmatch(r"=+ memfail =+", line))
+    return [line.rstrip() for line in lines[start + 1 : lines.index("", start + 2)] if line]
+
+
+def processes(project: Project, what: str) -> dict[str, set[str]]:
+    """Which processes had an event, by what it was about."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for line in (project.path / "events.log").read_text().splitlines():
+        event, about, process = line.split()
+        if event == what:
+            found[about].add(process)
+    return found
+
+
+def test_the_same_results(project: Project) -> None:
+    project.script(
+        ce_1="not_stored",
+        ce_2="summary_error",
+        lh_1="not_retrieved",
+        lh_2="reasoning_error",
+        co_1="ungraded",
+        co_2="raise",
+        pe_1_q2="not_stored",
+    )
+    runs = []
+    for n in (None, 0, 2, 4):
+        result = project.run(n=n)
+        runs.append((result.ret, table(result), project.verdicts(), project.fills()))
+    assert sorted(runs[0][2]) == sorted(ALL)
+    for run in runs[1:]:
+        assert run == runs[0]
+
+
+def test_each_store_is_filled_once(project2: Project) -> None:
+    project2.file("test_own.py", OWN.format(n=40))
+    result = project2.run(".", "memfail", "-v")
+    assert result.ret == 0
+    result.assert_outcomes(passed=len(ALL) + 40)
+    assert len(project2.events("fill")) == 4
+    # two facts of each coexisting and long-hop row, one conversation of each other
+    expected = Counter(dict.fromkeys((*COEXISTING, *LONG_HOP), 2))
+    expected.update([f"{kind}-{i}" for kind in ("pe", "co") for i in range(1, 5)])
+    assert project2.fills() == expected
+    asked = processes(project2, "ask")
+    assert len({next(iter(asked[name])) for name in LONG_HOP}) == 1
+    assert len({next(iter(asked[name])) for name in PERSONA}) == 1
+    # the user's own tests are spread
+    workers = Counter(
+        match[1] for line in result.outlines if (match := re.match(r"\[(gw\d)\] .* PASSED test_own\.py", line))
+    )
+    assert set(workers) == {"gw0", "gw1"}
+
+
+def test_own_tests_are_distributed_when_there_is_nothing_else(project2: Project) -> None:
+    project2.file("test_own.py", OWN.format(n=40))
+    result = project2.run("test_own.py", "-v")
+    result.assert_outcomes(passed=40)
+    assert len(set(re.findall(r"\[(gw\d)\] .* PASSED", result.stdout.str()))) == 2
+
+
+@pytest.mark.parametrize("mode", ["load", "loadscope"])
+def test_a_mode_of_ones_own_is_kept(project2: Project, mode: str) -> None:
+    result = project2.run("memfail/long_hop", "memfail/coexisting_facts", "--dist", mode, "-v")
+    assert result.ret == 0
+    result.assert_outcomes(passed=10)
+    assert "StoreScheduling" not in result.stdout.str()
+
+
+# -- death -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("system", ["toy", "async-toy"])
+def test_a_death_costs_the_question_that_caused_it(project2: Project, system: str) -> None:
+    project2.file("test_own.py", OWN.format(n=6))
+    result = project2.run(
+        ".",
+        "memfail/persona_retrieval",
+        "memfail/coexisting_facts",
+        "--memfail-system-option=die_at=pe-3-q1",
+        "--junitxml=out.xml",
+        system=system,
+    )
+    result.assert_outcomes(errors=1, passed=len(PERSONA) + len(COEXISTING) - 1 + 6)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    errors = [name for name, verdict in project2.verdicts().items() if verdict == "error"]
+    assert errors == ["memfail/persona_retrieval::pe-3-q1"]
+    result.stdout.fnmatch_lines(["ERROR memfail/persona_retrieval::pe-3-q1*"])
+    assert "the process died while this question was asked" in result.stdout.str()
+    root = ET.fromstring((project2.path / "out.xml").read_bytes())
+    assert [case.get("name") for case in root.iter("testcase") if case.find("error") is not None] == ["pe-3-q1"]
+    # the first death names nobody, the second the right one
+    assert project2.events("ask").count("pe-3-q1") == 2
+    assert project2.fills()["pe-1"] <= 3
+    assert project2.fills()["ce-1"] == 2
+
+
+def test_the_death_of_an_own_test_is_its_own(project2: Project) -> None:
+    project2.file("test_own.py", "import os\ndef test_good(): pass\ndef test_dies(): os._exit(3)\n")
+    result = project2.run(".", "memfail/long_hop", "memfail/coexisting_facts")
+    result.assert_outcomes(failed=1, passed=11)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert set(project2.verdicts().values()) == {"correct"}
+
+
+def test_a_store_that_kills_its_worker_is_given_up(project2: Project) -> None:
+    result = project2.run(
+        "memfail/long_hop", "memfail/coexisting_facts", "--memfail-system-option=die_store=lh-2", "-rE"
+    )
+    verdicts = project2.verdicts()
+    assert {verdicts[f"memfail/coexisting_facts::{name}"] for name in COEXISTING} == {"correct"}
+    assert {verdicts[f"memfail/long_hop::{name}"] for name in LONG_HOP} == {"error"}
+    result.assert_outcomes(errors=4, passed=6)
+    assert result.ret == 6  # four of ten
+    # the second time is the last
+    assert project2.events("store").count("lh-2") == 2
+    assert "it is given up" in result.stdout.str()
+
+
+# -- what models and systems send ------------------------------------------------------------------------------------
+
+
+def test_a_lone_surrogate_loses_nothing(any_project: Project) -> None:
+    any_project.script(ce_1="not_stored", ce_2="not_retrieved")
+    option = "--memfail-system-option=surrogate_at=all"
+    result = any_project.run("memfail/coexisting_facts", "memfail/long_hop", option, "--junitxml=out.xml")
+    assert result.ret == 1
+    result.assert_outcomes(failed=2, passed=8)
+    assert len(any_project.verdicts()) == 10
+    assert any_project.record()[-1]["complete"] is True
+    ET.fromstring((any_project.path / "out.xml").read_bytes())
+    assert result.stdout.str().count("remembered \\ud83d") == 2
+    assert result.stdout.str().count("printed ") >= 2
+
+
+def test_a_lone_surrogate_in_an_error_loses_nothing(project2: Project) -> None:
+    project2.conftest(
+        """
+        import pytest
+
+        class Rude(Toy):
+            def retrieve_memories(self, query, conversation, k):
+                if "ce-1" in query:
+                    raise ValueError("no " + SURROGATE)
+                return super().retrieve_memories(query, conversation, k)
+
+        @pytest.fixture(scope="session")
+        def memfail_system(pytestconfig):
+            return lambda context: Rude(context, pytestconfig.rootpath / "events.log")
+        """
+    )
+    result = project2.run("memfail/coexisting_facts", "memfail/persona_retrieval", system="fixture")
+    result.assert_outcomes(errors=1, passed=13)
+    assert result.ret == 1
+
+
+def test_stops_at_the_first_failure(project2: Project) -> None:
+    project2.script(**{name.replace("-", "_"): "not_stored" for name in (*COEXISTING, *LONG_HOP)})
+    result = project2.run("-x")
+    assert result.ret == pytest.ExitCode.INTERRUPTED  # xdist's word for it
+    assert result.parseoutcomes()["failed"] >= 1
+    assert "no trustworthy result" not in result.stdout.str()
+    assert project2.record()[-1]["complete"] is False
+
+
+# -- completeness ----------------------------------------------------------------------------------------------------
+
+
+def test_a_lost_result_is_no_success(project2: Project) -> None:
+    project2.conftest(
+        """
+        import pytest
+
+        @pytest.hookimpl(trylast=True)
+        def pytest_sessionstart(session):
+            distributed = session.config.pluginmanager.get_plugin("dsession")
+            if distributed is None:
+                return
+            take = distributed.worker_testreport
+
+            def lose_one(node, rep):
+                if not rep.nodeid.endswith("lh-3"):
+                    take(node=node, rep=rep)
+
+            distributed.worker_testreport = lose_one
+        """
+    )
+    result = project2.run("memfail/long_hop", "memfail/coexisting_facts")
+    result.assert_outcomes(passed=9)
+    assert result.ret == 6
+    result.stdout.fnmatch_lines(
+        [
+            "memfail: no trustworthy result: 1 of 10 selected questions have no result, e.g. memfail/long_hop::lh-3*",
+        ]
+    )
+    assert project2.record()[-1] == {"type": "footer", "exit_code": 6, "complete": False}
+
+
+def test_an_item_that_did_not_run_is_no_success(project: Project) -> None:
+    project.conftest(
+        """
+        def pytest_runtest_protocol(item):
+            return True if item.name == "lh-3" else None
+        """
+    )
+    result = project.run("memfail/long_hop", "memfail/coexisting_facts")
+    result.assert_outcomes(passed=9)
+    assert result.ret == 6
+
+
+def test_a_worker_that_ends_without_a_word(project2: Project) -> None:
+    # an internal error near the end of a worker's run: xdist itself may end with exit code 0
+    project2.conftest(
+        """
+        import os
+
+        def pytest_runtest_logreport(report):
+            if "PYTEST_XDIST_WORKER" in os.environ and report.nodeid.endswith("lh-2") and report.when == "call":
+                raise RuntimeError("the worker is out of order")
+        """
+    )
+    result = project2.run("memfail/long_hop", "memfail/coexisting_facts")
+    assert result.ret not in (0, 1)

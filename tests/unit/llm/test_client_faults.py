@@ -1,0 +1,212 @@
+"""Each way an endpoint fails, over real HTTP: the call ends with the right reply or an error, never with a wrong one."""
+
+from __future__ import annotations
+
+import pytest
+from llm_asker import GOOD, Asker, Finding, good, run
+
+from pytest_memfail.core import MemfailError
+from pytest_memfail.llm import (
+    AuthError,
+    Completion,
+    ContextLengthError,
+    EndpointError,
+    ModelCallError,
+    ModelError,
+    RateLimitError,
+    RefusalError,
+    ReplyError,
+    RequestError,
+)
+from pytest_memfail.testing import Fault, LocalEndpoint
+
+PASSING = {
+    "429": Fault(status=429),
+    "429 with Retry-After": Fault(status=429, retry_after=0.01),
+    "500": Fault(status=500),
+    "502": Fault(status=502),
+    "503 with Retry-After": Fault(status=503, retry_after=0.01),
+    "408": Fault(status=408),
+    "409": Fault(status=409),
+    "dropped": Fault("drop"),
+    "dropped amid the body": Fault("drop_mid_body"),
+    "HTML instead of JSON": Fault("bad_body"),
+    "empty": Fault("empty"),
+    "truncated": Fault("truncated"),
+    "invalid JSON": Fault("invalid_json"),
+    "wrong schema": Fault("wrong_schema"),
+}
+
+
+@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
+def test_a_passing_fault_costs_one_more_request(fault: Fault) -> None:
+    with LocalEndpoint(answer=good, faults=[fault]) as endpoint:
+        asker = Asker(endpoint)
+        reply = run(asker, asker.ask)
+    assert reply.parsed == Finding(**GOOD)
+    assert endpoint.calls == 2
+
+
+def test_a_request_that_times_out_is_sent_again() -> None:
+    with LocalEndpoint(answer=good, faults=[Fault("hang")]) as endpoint:
+        asker = Asker(endpoint, timeout_seconds=0.5)
+        reply = run(asker, asker.ask)
+    assert reply.parsed == Finding(**GOOD)
+    assert endpoint.calls == 2
+
+
+LASTING = {
+    "429": (Fault(status=429, every=1), RateLimitError, "answered 429"),
+    "500": (Fault(status=500, every=1), EndpointError, "answered 500"),
+    "502": (Fault(status=502, every=1), EndpointError, "answered 502"),
+    "dropped": (Fault("drop", every=1), EndpointError, "cannot be reached"),
+    "dropped amid the body": (Fault("drop_mid_body", every=1), EndpointError, "cannot be reached"),
+    "HTML instead of JSON": (Fault("bad_body", every=1), ReplyError, "not a chat completion"),
+    "empty": (Fault("empty", every=1), ReplyError, "empty"),
+    "truncated": (Fault("truncated", every=1), ReplyError, "cut off"),
+    "invalid JSON": (Fault("invalid_json", every=1), ReplyError, "no Finding"),
+    "wrong schema": (Fault("wrong_schema", every=1), ReplyError, "no Finding: present"),
+    "refusal": (Fault("refusal", every=1), RefusalError, "cannot help"),
+    "context length": (Fault("context_length", every=1), ContextLengthError, "too long"),
+    "wrong key": (Fault("wrong_key", every=1), AuthError, "OPENAI_API_KEY"),
+    "no quota": (Fault(status=429, code="insufficient_quota", every=1), AuthError, "no quota"),
+    "unknown model": (Fault("unknown_model", every=1), ModelError, "'m'"),
+    "422": (Fault(status=422, every=1), RequestError, "422"),
+}
+
+
+@pytest.mark.parametrize(("fault", "kind", "said"), LASTING.values(), ids=LASTING)
+def test_a_lasting_fault_is_an_error_of_one_line(fault: Fault, kind: type[ModelCallError], said: str) -> None:
+    with LocalEndpoint(answer=good, faults=[fault]) as endpoint:
+        asker = Asker(endpoint, max_retries=1)
+        with pytest.raises(kind) as caught:
+            run(asker, asker.ask)
+    assert type(caught.value) is kind
+    assert isinstance(caught.value, MemfailError)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert f"127.0.0.1:{endpoint.port}" in str(caught.value)
+
+
+def test_a_hung_endpoint_is_an_error() -> None:
+    with LocalEndpoint(answer=good, faults=[Fault("hang", every=1)]) as endpoint:
+        asker = Asker(endpoint, timeout_seconds=0.3)
+        with pytest.raises(EndpointError, match=r"no reply within 0\.3 s \(asked 2 times\)"):
+            run(asker, asker.ask)
+
+
+@pytest.mark.parametrize("kind", ["empty", "truncated"])
+def test_a_reply_without_a_schema_must_be_whole_too(kind: str) -> None:
+    with LocalEndpoint(answer=lambda _: "Yes, he does.", faults=[Fault(kind, every=1)]) as endpoint:  # type: ignore[arg-type]
+        asker = Asker(endpoint)
+        with pytest.raises(ReplyError):
+            run(asker, lambda: asker.ask(schema=None))
+    assert endpoint.calls == 3
+
+
+def test_a_reply_that_cannot_be_used_is_counted_each_time() -> None:
+    with LocalEndpoint(answer=good, faults=[Fault("empty"), Fault("wrong_schema")]) as endpoint:
+        asker = Asker(endpoint)
+        run(asker, asker.ask)
+    assert asker.ledger.totals().calls == 3
+    assert asker.ledger.totals().failures == 0
+
+
+@pytest.mark.parametrize("text", ['{"present": "true", "reason": "x"}', '{"present": 1, "reason": "x"}', "null", "[]"])
+def test_what_only_resembles_the_schema_is_no_reply(text: str) -> None:
+    with LocalEndpoint(answer=lambda _: text) as endpoint:
+        asker = Asker(endpoint)
+        with pytest.raises(ReplyError):
+            run(asker, asker.ask)
+
+
+def test_a_refusal_is_not_asked_again() -> None:
+    with LocalEndpoint(answer=good, faults=[Fault("refusal")]) as endpoint:
+        asker = Asker(endpoint)
+        with pytest.raises(RefusalError):
+            run(asker, asker.ask)
+    assert endpoint.calls == 1
+
+
+@pytest.mark.parametrize(("kind", "error"), [("wrong_key", AuthError), ("unknown_model", ModelError)])
+def test_what_no_later_call_can_mend_is_not_asked_again(kind: str, error: type[ModelCallError]) -> None:
+    with LocalEndpoint(answer=good, faults=[Fault(kind)]) as endpoint:  # type: ignore[arg-type]
+        asker = Asker(endpoint)
+
+        async def work() -> list[Completion | BaseException]:
+            with pytest.raises(error):
+                await asker.ask()
+            return await asker.ask_all(20)
+
+        later = run(asker, work)
+    assert endpoint.calls == 1
+    assert {type(reply) for reply in later} == {error}
+    assert len({str(reply) for reply in later}) == 1
+
+
+def test_another_model_is_still_asked() -> None:
+    with LocalEndpoint(answer=good, models=["known"]) as endpoint:
+        asker = Asker(endpoint)
+
+        async def work() -> Completion:
+            with pytest.raises(ModelError, match="does not know the model 'unknown'"):
+                await asker.ask(model="unknown")
+            return await asker.ask(model="known")
+
+        assert run(asker, work).parsed == Finding(**GOOD)
+
+
+def test_too_long_messages_are_told_from_others() -> None:
+    with LocalEndpoint(answer=good, context_tokens=50) as endpoint:
+        asker = Asker(endpoint)
+
+        async def work() -> Completion:
+            with pytest.raises(ContextLengthError):
+                await asker.ask("entry " * 100)
+            return await asker.ask("entry " * 10)
+
+        assert run(asker, work).parsed == Finding(**GOOD)
+
+
+def test_an_endpoint_that_dies_half_way_leaves_right_replies_and_errors() -> None:
+    with LocalEndpoint(answer=good, dies_after=40) as endpoint:
+        asker = Asker(endpoint, concurrency=8, max_retries=2, probe_seconds=60)
+        replies = run(asker, lambda: asker.ask_all(300))
+    usable = [reply for reply in replies if isinstance(reply, Completion)]
+    assert all(reply.parsed == Finding(**GOOD) for reply in usable)
+    assert 33 <= len(usable) <= 40  # those in flight when it died are lost
+    assert {type(reply) for reply in replies if not isinstance(reply, Completion)} == {EndpointError}
+    # not three requests for each of the 260 others
+    assert asker.ledger.totals().failures < 60
+
+
+def test_after_three_dead_calls_the_others_are_not_sent() -> None:
+    with LocalEndpoint(answer=good) as endpoint:
+        url = endpoint.url
+    asker = Asker(url, max_retries=1, concurrency=1, probe_seconds=60)
+    replies = run(asker, lambda: asker.ask_all(50))
+    assert {type(reply) for reply in replies} == {EndpointError}
+    assert asker.ledger.totals().failures == 6  # three calls of two requests
+    assert "is it up?" in str(replies[0])
+    assert "not asked" in str(replies[-1])
+
+
+def test_an_endpoint_that_comes_back_is_asked_again() -> None:
+    with LocalEndpoint(answer=good) as endpoint:
+        asker = Asker(endpoint, max_retries=0, concurrency=1, probe_seconds=0.0)
+
+        async def work() -> list[Completion | BaseException]:
+            endpoint.die()
+            await asker.ask_all(5)
+            endpoint.revive()
+            return await asker.ask_all(5)
+
+        replies = run(asker, work)
+    assert [type(reply) for reply in replies] == [Completion] * 5
+
+
+def test_server_errors_do_not_open_the_circuit_while_others_are_served() -> None:
+    with LocalEndpoint(answer=good, faults=[Fault(status=500, every=2)]) as endpoint:
+        asker = Asker(endpoint, max_retries=0, concurrency=1)
+        replies = run(asker, lambda: asker.ask_all(20))
+    assert [type(reply) for reply in replies] == [Completion, EndpointError] * 10

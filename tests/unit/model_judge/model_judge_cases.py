@@ -1,0 +1,188 @@
+"""Facts of every kind with stores that keep, damage or lack them, and judges that ask an endpoint on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_memfail.core import Evidence, Listing, Memory, Question
+from pytest_memfail.judges import RulesJudge
+from pytest_memfail.judges.cascade import CascadeJudge
+from pytest_memfail.judges.model import ModelJudge
+from pytest_memfail.llm import Ledger, ModelClient
+from pytest_memfail.testing import LocalEndpoint
+from pytest_memfail.testing.answers import answer_by_rule
+
+Answer = Callable[[dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One expected fact."""
+
+    evidence: Evidence
+    kept: str
+    damaged: str
+
+
+def _evidence(kind: Any, source: str, **gold: Any) -> Evidence:
+    return Evidence("e", kind, gold.pop("task", "t"), gold.pop("text", source), source, "c", **gold)
+
+
+_ESSAY = (
+    "Odalys Pruitt repairs church organs in the hill villages. She never drinks milk, because it gave her hives as a child. "
+    "Her van is painted the colour of rust, and she counts pipes aloud in Welsh. On Fridays she swims in the reservoir."
+)
+
+CASES = {
+    "rule": Case(
+        _evidence(
+            "rule",
+            "Quillon lives above a print shop. Quillon polishes the copper kettle only when his stress is at least 8 out of 10.",
+            text="Quillon polishes the copper kettle only when his stress is at least 8 out of 10.",
+            entity="Quillon",
+            behavior="polishes the copper kettle",
+            condition="only when his stress is at least 8 out of 10",
+            value="No",
+        ),
+        "Quillon polishes the copper kettle only when his stress is at least 8 out of 10.",
+        "Quillon polishes the copper kettle.",
+    ),
+    "preference": Case(
+        _evidence(
+            "preference", "I love spaghetti carbonara after a long day of climbing.", preference="spaghetti carbonara"
+        ),
+        "I love spaghetti carbonara after a long day of climbing.",
+        "I love spaghetti after a long day of climbing.",
+    ),
+    "persona": Case(
+        _evidence("persona", _ESSAY, entity="Odalys Pruitt", value="No milk: it gave her hives as a child."),
+        _ESSAY,
+        "Odalys Pruitt repairs church organs in the hill villages. On Fridays she swims in the reservoir.",
+    ),
+    "essay": Case(
+        _evidence("persona", _ESSAY, entity="Odalys Pruitt"),
+        _ESSAY,
+        "Odalys Pruitt repairs church organs in the hill villages.",
+    ),
+    "link": Case(
+        _evidence(
+            "link",
+            "Heavy fog makes Ruben bake cinnamon rolls.",
+            anchors=("heavy fog", "bake cinnamon rolls"),
+        ),
+        "Heavy fog makes Ruben bake cinnamon rolls.",
+        "Baking cinnamon rolls makes heavy fog for Ruben.",
+    ),
+    "fact": Case(
+        _evidence(
+            "fact",
+            "Ines moved to Bergen in March.",
+            entity="Ines",
+            value="Bergen",
+            stale_values=("Oslo",),
+        ),
+        "Ines moved to Bergen in March.",
+        "Ines lives in Oslo.",
+    ),
+}
+
+FILLERS = (
+    "Ottoline collects brass buttons and keeps them in a biscuit tin.",
+    "Barnaby the tortoise naps on the warm stones by the pond.",
+    "Wilhelmina teaches the cello to beginners on Mondays.",
+    "Perpetua grows quinces against the south wall.",
+    "Leopold restores globes and hates the smell of varnish.",
+)
+
+
+def listing(*texts: str, fillers: int = 0) -> Listing:
+    """A store of these texts, after so many others."""
+    others = [f"{FILLERS[i % len(FILLERS)]} Note {i}." for i in range(fillers)]
+    return Listing("s", tuple(Memory(text) for text in (*others, *texts)))
+
+
+def question(kind: Any = "open", **gold: Any) -> Question:
+    """A question of this kind."""
+    text = gold.pop("text", "What is asked?")
+    return Question("q", "t", text, text, gold.pop("gold", ("gold",)), ("e",), kind, **gold)
+
+
+@dataclass
+class Asked:
+    """What came of it, and what the endpoint was asked."""
+
+    result: Any
+    requests: list[dict[str, Any]]
+    peak: int
+
+    @property
+    def prompts(self) -> list[str]:
+        """The last user message of each request."""
+        return [request["messages"][-1]["content"] for request in self.requests]
+
+    @property
+    def shown(self) -> list[list[int]]:
+        """The numbers of the entries of each request."""
+        return [numbers(request) for request in self.requests]
+
+
+def run(
+    work: Callable[[ModelJudge], Awaitable[Any]],
+    answer: Answer = answer_by_rule,
+    *,
+    context_tokens: int | None = None,
+    latency_seconds: float = 0.0,
+    **options: Any,
+) -> Asked:
+    """Do the work with a judge that asks a fresh endpoint; the result of an error is the error."""
+    endpoint = LocalEndpoint(answer, context_tokens=context_tokens, latency_seconds=latency_seconds)
+    with endpoint:
+        result = asyncio.run(_with_judge(work, endpoint.url, options))
+    return Asked(result, list(endpoint.requests), endpoint.peak_in_flight)
+
+
+async def _with_judge(work: Callable[[ModelJudge], Awaitable[Any]], url: str, options: dict[str, Any]) -> Any:
+    ledger = Ledger()
+    client = ModelClient(ledger=ledger, base_url=url, api_key="any", max_retries=0, backoff_seconds=0.01)
+    try:
+        return await work(ModelJudge(client, "judge", **options))
+    except Exception as error:
+        return error
+    finally:
+        await client.close()
+        ledger.close()
+
+
+def cascade(model: ModelJudge, sure: float = 0.9) -> CascadeJudge:
+    """The rules in front of it."""
+    return CascadeJudge(RulesJudge(model.protocol), model, sure)
+
+
+def block(request: dict[str, Any], name: str) -> str:
+    """The lines of a marked block of the first user message."""
+    content = request["messages"][1]["content"]
+    found = re.findall(rf"^<{name}>\n(.*?)\n?^</{name}>$", content, re.DOTALL | re.MULTILINE)
+    assert len(found) == 1, f"{len(found)} blocks <{name}> in:\n{content}"
+    return str(found[0])
+
+
+def texts(request: dict[str, Any]) -> dict[int, str]:
+    """The entries shown, by number."""
+    lines = [line.partition(" ") for line in block(request, "memories").split("\n") if line]
+    return {int(number): json.loads(text) for number, _, text in lines}
+
+
+def numbers(request: dict[str, Any]) -> list[int]:
+    """The numbers of the entries shown."""
+    return list(texts(request)) if "<memories>" in request["messages"][1]["content"] else []
+
+
+def stored(present: bool, faithful: bool, entries: list[int] | None = None, **more: Any) -> dict[str, Any]:
+    """A reply about storage and summary."""
+    reply = {"reason": "because", "entries": entries or [], "missing": [], "present": present, "faithful": faithful}
+    return {**reply, **more}

@@ -1,0 +1,71 @@
+"""Lines of a record as the report reads them, made by the record's own functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_memfail.core import (
+    Evidence,
+    Listing,
+    Memory,
+    Question,
+    Reply,
+    StageResult,
+    Trace,
+    fact_verdict,
+    question_verdict,
+)
+from pytest_memfail.results import question_line
+
+PASSED = StageResult("passed")
+WRONG_ANSWER = StageResult("failed", "the answer contradicts the fact")
+
+STAGES = {
+    "correct": (PASSED, PASSED, PASSED),
+    "not_stored": (StageResult("failed", "{reason}", (0,), ("bread",), ("{lost}",)),),
+    "summary_error": (PASSED, StageResult("failed", "{reason}", (0,), ("bread",), ("{lost}",))),
+    "not_retrieved": (
+        PASSED,
+        StageResult("passed", entries=(0,)),
+        StageResult("failed", "{reason}", (), (), ("{lost}",)),
+    ),
+}
+
+
+def fill(stage: StageResult, reason: str, lost: str) -> StageResult:
+    """The stage with its texts."""
+    missing = tuple(lost for _ in stage.missing)
+    return StageResult(stage.outcome, reason if stage.reason else "", stage.entries, stage.found, missing)
+
+
+def failed(
+    *verdicts: str,
+    text: str = "Does Ada bake today?",
+    gold: str = "Only when it rains.",
+    source: str = "Ada bakes bread only when it rains.",
+    stored: str = "Ada bakes bread.",
+    reason: str = "the condition is gone",
+    lost: str = "only when it rains",
+    reply: str | None = None,
+    shown: int = 2,
+    answer: StageResult = WRONG_ANSWER,
+    file: str = "rows.csv",
+) -> dict[str, Any]:
+    """The line of a question whose facts have these verdicts."""
+    ids = [f"e-{i}" for i in range(len(verdicts))]
+    question = Question("q-1", "t", text, text, (gold,), tuple(ids), "open", file=file, line=7)
+    facts = [
+        fact_verdict(name, *(fill(stage, reason, lost) for stage in STAGES[verdict]))
+        for name, verdict in zip(ids, verdicts, strict=True)
+    ]
+    memories = tuple(Memory(stored, f"m-{i}", 1.5 - i) for i in range(max(shown, 1)))
+    return question_line(
+        "memfail/t::q-1",
+        "s",
+        question,
+        5,
+        [Evidence(name, "fact", "t", source, source, "c-1") for name in ids],
+        trace=Trace(question, 5, memories[:shown], Reply(reply) if reply is not None else None),
+        verdict=question_verdict(facts, answer),
+        listing=Listing("s", memories),
+    )

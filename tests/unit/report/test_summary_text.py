@@ -1,0 +1,195 @@
+"""The section at the end of a run."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_memfail.core import (
+    CORRECT,
+    ERROR,
+    NOT_RETRIEVED,
+    NOT_STORED,
+    REASONING_ERROR,
+    SUMMARY_ERROR,
+    UNGRADED,
+    VERDICTS,
+)
+from pytest_memfail.report import summary
+from pytest_memfail.results import StoreFigures, Summary, Tally
+from pytest_memfail.tasks import TASK_NAMES
+
+
+def tally(name="t", vacuous=0, held=0, tested=0, facts=None, **verdicts):
+    return Tally(name, {**dict.fromkeys(VERDICTS, 0), **verdicts}, vacuous, held, tested, facts or {})
+
+
+def results(*tallies, answered=False, protocol="ours", **more):
+    total = tally(
+        "all",
+        sum(t.vacuous for t in tallies),
+        sum(t.held for t in tallies),
+        sum(t.tested for t in tallies),
+        **{v: sum(t.verdicts[v] for t in tallies) for v in VERDICTS},
+    )
+    given = {"stores": (), "warnings": ()} | more
+    return Summary(tuple(tallies), total, answered=answered, protocol=protocol, **given)
+
+
+EVERYTHING = {verdict: 100 + i for i, verdict in enumerate(VERDICTS)}
+
+
+def row(lines, name):
+    (found,) = [line for line in lines if line.startswith(f"{name} ")]
+    return found
+
+
+def test_the_table_fits_100_columns_with_every_column():
+    tallies = [tally(name, held=99, tested=100, **EVERYTHING) for name in TASK_NAMES]
+    lines = summary(results(*tallies, answered=True))
+    assert [line for line in lines if len(line) > 100] == []
+    head = " ".join(lines[:2])
+    for word in ("correct", "stored", "summary", "retrieved", "reasoning", "ungraded", "error"):
+        assert word in head
+
+
+def test_numbers_stand_under_their_own_columns():
+    lines = summary(results(tally(**EVERYTHING), answered=True))
+    columns = re.split(r"\s+", lines[1].partition("]")[2].strip())
+    numbers = re.split(r"\s+", lines[2].partition("]")[2].strip())
+    assert len(columns) == len(numbers) == len(VERDICTS)
+    assert numbers == [str(EVERYTHING[verdict]) for verdict in VERDICTS]
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_wrong_answers_have_a_column_once_answers_were_judged(answered):
+    lines = summary(results(tally(**{CORRECT: 5}), answered=answered))
+    assert any("reasoning" in line for line in lines) == answered
+
+
+@pytest.mark.parametrize(("verdict", "word"), [(UNGRADED, "ungraded"), (ERROR, "error")])
+def test_ungraded_and_errors_have_a_column_where_there_are_any(verdict, word):
+    def heads(n):
+        lines = summary(results(tally(**{CORRECT: 5, verdict: n})))
+        return lines[1].replace("summary_error", "").split().count(word)
+
+    assert heads(1) == heads(0) + 1
+
+
+def test_a_rate_has_its_n_and_its_interval():
+    line = row(summary(results(tally(held=32, tested=100, **{CORRECT: 32, NOT_STORED: 68}))), "t")
+    assert " 100 " in line
+    assert "32.0 [23.7, 41.7]" in line
+
+
+def test_without_answers_the_rate_is_that_of_the_memory():
+    lines = summary(results(tally(held=1, tested=4, **{CORRECT: 1, UNGRADED: 3})))
+    assert "memory held %" in lines[0]
+    assert "25.0 [" in row(lines, "t")
+
+
+def test_with_answers_the_rate_is_that_of_correct_ones_without_vacuous_passes():
+    given = tally(vacuous=2, held=1, tested=2, **{CORRECT: 3, NOT_STORED: 1})
+    lines = summary(results(given, answered=True))
+    assert "correct %" in lines[0]
+    assert "50.0 [" in row(lines, "t")
+
+
+def test_under_paper_vacuous_passes_count():
+    given = tally(vacuous=2, held=1, tested=2, **{CORRECT: 3, NOT_STORED: 1})
+    lines = summary(results(given, answered=True, protocol="paper"))
+    assert "75.0 [" in row(lines, "t")
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_all_errors_give_no_rate_and_never_0_percent(answered):
+    lines = summary(results(tally(**{ERROR: 20}), answered=answered))
+    assert "0.0" not in row(lines, "t")
+    assert re.search(r"\s-\s", row(lines, "t"))
+
+
+def test_one_task_needs_no_total():
+    assert not any(line.startswith("all ") for line in summary(results(tally("a", **{CORRECT: 1}))))
+    both = summary(results(tally("a", **{CORRECT: 1}), tally("b", **{NOT_STORED: 2})))
+    assert row(both, "all").split()[1] == "3"
+
+
+@pytest.mark.parametrize(("protocol", "how"), [("ours", "left out of the rates"), ("paper", "counted as correct")])
+def test_vacuous_passes_are_told_apart(protocol, how):
+    lines = summary(results(tally("persona_retrieval", vacuous=3, **{CORRECT: 5}), protocol=protocol))
+    (line,) = [line for line in lines if line.startswith("vacuous passes")]
+    assert "3 in persona_retrieval" in line
+    assert how in line
+
+
+def test_without_vacuous_passes_nothing_is_said_of_them():
+    assert not any("vacuous" in line for line in summary(results(tally(**{CORRECT: 5}))))
+
+
+def test_facts_by_stratum_are_shown_when_asked_for():
+    given = results(tally("coexisting_facts", facts={"N=2": {CORRECT: 3, SUMMARY_ERROR: 1}, "N=3": {NOT_STORED: 2}}))
+    assert not any(line.startswith("facts") for line in summary(given))
+    assert [line for line in summary(given, full=True) if line.startswith("facts")] == [
+        "facts of coexisting_facts, N=2: 3 correct, 1 summary_error",
+        "facts of coexisting_facts, N=3: 2 not_stored",
+    ]
+
+
+def figures(**changes):
+    given = {
+        "name": "conditional_facts_easy",
+        "stores": 1,
+        "conversations": 100,
+        "memories": 1000,
+        "tokens": 25_000,
+        "fill_seconds": 5.0,
+        "retrieve_p50": 0.0125,
+        "retrieve_p95": 0.1,
+    }
+    return StoreFigures(**{**given, **changes})
+
+
+def test_the_stores_cost_and_hold():
+    lines = summary(results(tally(**{CORRECT: 1}), stores=(figures(),)))
+    assert row(lines, "conditional_facts_easy").split() == [
+        "conditional_facts_easy",
+        "100",
+        "0.0500",
+        "1000",
+        "25.0",
+        "12.5",
+        "ms",
+        "100.0",
+        "ms",
+    ]
+
+
+def test_the_stores_table_fits_100_columns():
+    large = figures(conversations=10**6, memories=10**8, tokens=10**12, fill_seconds=10.0**9, retrieve_p95=10.0**4)
+    lines = summary(results(tally(**{CORRECT: 1}), stores=(large,)))
+    assert [line for line in lines if len(line) > 100] == []
+
+
+def test_what_is_unknown_of_a_store_is_a_dash():
+    empty = figures(conversations=0, memories=0, tokens=None, retrieve_p50=None, retrieve_p95=None)
+    line = row(summary(results(tally(**{CORRECT: 1}), stores=(empty,))), "conditional_facts_easy")
+    assert line.split() == ["conditional_facts_easy", "0", "-", "0", "-", "-", "-"]
+
+
+def test_without_a_store_there_is_no_table_of_stores():
+    assert not any(
+        line.startswith("store ") for line in summary(results(tally(**{CORRECT: 1}), stores=(figures(stores=0),)))
+    )
+
+
+def test_warnings_and_the_record_come_last():
+    lines = summary(results(tally(**{CORRECT: 1}), warnings=("it changed",), record="run.jsonl"))
+    assert lines[-2:] == ["warning: it changed", "record: run.jsonl"]
+
+
+def test_every_failure_is_counted_in_its_row():
+    given = {CORRECT: 11, NOT_STORED: 22, SUMMARY_ERROR: 33, NOT_RETRIEVED: 44, REASONING_ERROR: 55}
+    line = row(summary(results(tally(**given), answered=True)), "t")
+    assert line.split()[1] == "165"
+    assert line.split()[-5:] == ["11", "22", "33", "44", "55"]

@@ -1,0 +1,286 @@
+"""The record of a run: written line by line, read back whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_memfail.core import (
+    Evidence,
+    Listing,
+    Memory,
+    Question,
+    Reply,
+    StageResult,
+    Trace,
+    UsageError,
+    fact_verdict,
+    question_verdict,
+)
+from pytest_memfail.results import (
+    SCHEMA_VERSION,
+    RecordWriter,
+    check_writable,
+    question_line,
+    read_record,
+    store_line,
+)
+
+HEADER = {"type": "header", "schema_version": SCHEMA_VERSION, "system": "bm25"}
+LINES = [HEADER, {"type": "question", "id": "a", "text": "ä\n\u2028b"}, {"type": "footer", "n": 1.5, "none": None}]
+
+
+def written(path, lines=LINES):
+    writer = RecordWriter(path)
+    for line in lines:
+        writer.write(line)
+    writer.close()
+    return path
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    assert list(read_record(written(tmp_path / "run.jsonl"))) == LINES
+
+
+def test_every_line_is_on_the_disk_before_the_next(tmp_path):
+    path = tmp_path / "run.jsonl"
+    writer = RecordWriter(path)
+    for n, line in enumerate(LINES, 1):
+        writer.write(line)
+        assert list(read_record(path)) == LINES[:n]
+    writer.close()
+
+
+def test_nothing_written_leaves_no_file(tmp_path):
+    RecordWriter(tmp_path / "run.jsonl").close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_on_the_way_are_made(tmp_path):
+    assert written(tmp_path / "a" / "b" / "run.jsonl").is_file()
+
+
+def test_a_new_run_replaces_an_old_record(tmp_path):
+    path = written(tmp_path / "run.jsonl")
+    written(path, [HEADER])
+    assert list(read_record(path)) == [HEADER]
+
+
+def test_closing_twice_is_allowed(tmp_path):
+    writer = RecordWriter(tmp_path / "run.jsonl")
+    writer.write(HEADER)
+    writer.close()
+    writer.close()
+
+
+def test_lone_surrogates_and_control_characters_survive(tmp_path):
+    line = {"type": "question", "text": "\ud800 \0 \x1b[31m \r\n \U0001f34e \udfff"}
+    path = written(tmp_path / "run.jsonl", [HEADER, line])
+    assert list(read_record(path))[1] == line
+    path.read_bytes().decode("ascii")
+
+
+def test_a_value_that_is_no_json_is_written_as_text(tmp_path):
+    path = written(tmp_path / "run.jsonl", [HEADER, {"type": "x", "path": tmp_path}])
+    assert list(read_record(path))[1]["path"] == str(tmp_path)
+
+
+@pytest.mark.parametrize("cut", [1, 5, 20])
+def test_a_last_line_cut_short_is_left_out(tmp_path, cut):
+    path = written(tmp_path / "run.jsonl")
+    path.write_text(path.read_text(encoding="utf-8")[: -1 - cut], encoding="utf-8")
+    assert list(read_record(path)) == LINES[:2]
+
+
+def test_a_last_line_without_its_newline_counts(tmp_path):
+    path = written(tmp_path / "run.jsonl")
+    path.write_text(path.read_text(encoding="utf-8").rstrip("\n"), encoding="utf-8")
+    assert list(read_record(path)) == LINES
+
+
+def test_a_damaged_line_in_the_middle_is_refused_with_its_number(tmp_path):
+    path = written(tmp_path / "run.jsonl")
+    lines = path.read_text(encoding="utf-8").split("\n")
+    path.write_text("\n".join([lines[0], lines[1][:-3], *lines[2:]]), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"run\.jsonl:2: not JSON; the record is damaged"):
+        list(read_record(path))
+
+
+def test_a_line_that_is_no_object_is_refused(tmp_path):
+    path = written(tmp_path / "run.jsonl")
+    path.write_text(path.read_text(encoding="utf-8") + "[1]\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"run\.jsonl:4: got list, expected a JSON object"):
+        list(read_record(path))
+
+
+FOREIGN = [b"", b"hello\n", b'{"type": "question"}\n', b'{"type": "header"}\n', b"[]\n", b"\xff\xfe\x00", b"5\n"]
+
+
+@pytest.mark.parametrize("content", FOREIGN, ids=range(len(FOREIGN)))
+def test_a_file_that_is_no_record_is_refused_by_the_reader(tmp_path, content):
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=r"record") as caught:
+        list(read_record(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_refused_by_the_reader(tmp_path):
+    with pytest.raises(UsageError, match="cannot be read as a record"):
+        list(read_record(tmp_path / "nothing.jsonl"))
+
+
+@pytest.mark.parametrize("content", FOREIGN[1:], ids=range(1, len(FOREIGN)))
+def test_a_foreign_file_is_not_overwritten_and_left_untouched(tmp_path, content):
+    path = tmp_path / "thesis.txt"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match="is not a record of memfail; it is left as it is"):
+        check_writable(path)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_record_may_be_written_again_and_a_new_one_anew(tmp_path, exists):
+    path = tmp_path / "run.jsonl"
+    if exists:
+        written(path)
+    before = sorted(tmp_path.iterdir())
+    check_writable(path)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_an_empty_file_may_be_written(tmp_path):
+    path = tmp_path / "run.jsonl"
+    path.touch()
+    check_writable(path)
+    assert path.read_bytes() == b""
+
+
+def test_a_folder_is_no_record(tmp_path):
+    with pytest.raises(UsageError, match="got the folder"):
+        check_writable(tmp_path)
+
+
+def test_a_record_in_a_folder_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="does not exist; create it first"):
+        check_writable(tmp_path / "nowhere" / "run.jsonl")
+
+
+# -- lines ------------------------------------------------------------------------------------------------------------
+
+EVIDENCE = Evidence("e-1", "fact", "t", "Ada bakes.", "Ada bakes when it rains.", "c-1")
+QUESTION = Question(
+    "q-1",
+    "t",
+    "Does Ada bake?",
+    "Ada",
+    ("yes",),
+    ("e-1",),
+    "open",
+    file="/home/me/secret/rows.csv",
+    line=7,
+    stratum="N=1",
+)
+MEMORIES = (Memory("first", "1"), Memory("Ada", "2", 0.5, "noon", {"tag": "x"}), Memory("third", "3"))
+
+
+def a_line(storage, summary=None, retrieval=None, shown=MEMORIES[:1], reply=None):
+    stages = [stage for stage in (storage, summary, retrieval) if stage is not None]
+    verdict = question_verdict([fact_verdict("e-1", *stages)], StageResult("passed"))
+    return question_line(
+        "memfail/t::q-1",
+        "s",
+        QUESTION,
+        5,
+        [EVIDENCE],
+        trace=Trace(QUESTION, 5, shown, reply, {"retrieve": 0.25}),
+        verdict=verdict,
+        listing=Listing("s", MEMORIES),
+    )
+
+
+def test_a_question_is_plain_json():
+    line = a_line(
+        StageResult("passed"), StageResult("failed", "lost", (1,), ("Ada",), ("rains",), ("x",), 0.5, "stale")
+    )
+    assert json.loads(json.dumps(line)) == line
+
+
+def test_a_question_says_what_was_asked_and_decided():
+    line = a_line(StageResult("passed", entries=(1,)), StageResult("failed", "lost", missing=("rains",)))
+    assert {name: line[name] for name in ("type", "id", "task", "store", "question", "k", "verdict", "stratum")} == {
+        "type": "question",
+        "id": "memfail/t::q-1",
+        "task": "t",
+        "store": "s",
+        "question": "q-1",
+        "k": 5,
+        "verdict": "summary_error",
+        "stratum": "N=1",
+    }
+    (fact,) = line["facts"]
+    assert (fact["verdict"], fact["decided_by"], fact["missing"]) == ("summary_error", "summary", ["rains"])
+    assert (fact["source"], fact["closest"]) == ("Ada bakes when it rains.", ["Ada"])
+    assert line["seconds"] == {"retrieve": 0.25}
+    assert line["retrieved"] == [{"text": "first", "id": "1"}]
+
+
+def test_a_question_names_its_row_without_the_folders_of_the_machine():
+    line = a_line(StageResult("failed"))
+    assert line["row"] == "rows.csv:7"
+    assert "secret" not in json.dumps(line)
+
+
+def test_a_question_gives_the_rank_of_the_entries_relied_on():
+    line = a_line(
+        StageResult("passed"), StageResult("passed", entries=(1, 0)), StageResult("failed"), shown=MEMORIES[::-1][:2]
+    )
+    assert line["facts"][0]["ranks"] == [2, None]
+
+
+def test_an_index_out_of_range_of_a_judge_does_no_harm():
+    line = a_line(StageResult("passed", entries=(99, -1, 2)), StageResult("failed", entries=(99, 2)))
+    assert line["facts"][0]["closest"] == ["third"]
+
+
+def test_a_question_keeps_the_reply():
+    assert a_line(StageResult("failed"), reply=Reply("No."))["reply"] == "No."
+    assert a_line(StageResult("failed"))["reply"] is None
+
+
+def test_an_error_is_a_line_without_a_verdict():
+    line = question_line("id", "s", QUESTION, 5, [EVIDENCE], error=ValueError("a\nb"))
+    assert line["verdict"] == "error"
+    assert line["error"] == {"type": "ValueError", "message": "a b"}
+    assert "facts" not in line
+
+
+def test_a_store_is_plain_json_with_every_listing():
+    line = store_line(
+        "s",
+        "t",
+        conversations=3,
+        fill_seconds=1.5,
+        listings=[Listing("s", MEMORIES[:1]), Listing("s", MEMORIES)],
+        tokens=7,
+        changed=(1, 0),
+        described={"version": "1"},
+    )
+    assert json.loads(json.dumps(line)) == line
+    assert (line["memories"], line["tokens"], line["changed_by_queries"]) == (3, 7, [1, 0])
+    assert [len(listing) for listing in line["listings"]] == [1, 3]
+    assert line["listings"][1][1] == {
+        "text": "Ada",
+        "id": "2",
+        "score": 0.5,
+        "timestamp": "noon",
+        "metadata": {"tag": "x"},
+    }
+
+
+def test_a_store_that_was_never_listed_holds_nothing():
+    line = store_line(
+        "s", "t", conversations=0, fill_seconds=0.0, listings=[], tokens=None, changed=(0, 0), described={}
+    )
+    assert (line["memories"], line["listings"]) == (0, [])

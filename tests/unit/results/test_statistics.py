@@ -1,0 +1,56 @@
+"""Wilson intervals, compared with scipy's."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_memfail.results import Rate, wilson
+
+GRID = [(count, n) for n in (1, 2, 3, 5, 10, 17, 50, 100, 692, 10_000) for count in {0, 1, n // 3, n // 2, n - 1, n}]
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99])
+def test_the_interval_is_scipys(confidence):
+    scipy_stats = pytest.importorskip("scipy.stats")
+    for count, n in GRID:
+        expected = scipy_stats.binomtest(count, n).proportion_ci(confidence, method="wilson")
+        rate = wilson(count, n, confidence)
+        assert (rate.low, rate.high) == pytest.approx((expected.low, expected.high), abs=1e-12), (count, n)
+
+
+def test_the_confidence_is_95_percent_unless_told():
+    assert wilson(3, 10) == wilson(3, 10, 0.95)
+
+
+def test_a_known_interval():
+    rate = wilson(32, 100)
+    assert (round(rate.low, 4), rate.value, round(rate.high, 4)) == (0.2367, 0.32, 0.4166)
+
+
+@pytest.mark.parametrize(("count", "n"), GRID)
+def test_the_share_lies_within_its_interval_and_both_between_0_and_1(count, n):
+    rate = wilson(count, n)
+    assert 0 <= rate.low <= rate.value <= rate.high <= 1
+    assert rate.low < rate.high
+
+
+@pytest.mark.parametrize("n", [1, 7, 1000])
+def test_none_and_all_reach_the_ends_exactly(n):
+    assert wilson(0, n).low == 0.0
+    assert wilson(n, n).high == 1.0
+
+
+def test_more_of_the_same_narrows_the_interval():
+    few, many = wilson(5, 10), wilson(500, 1000)
+    assert many.high - many.low < few.high - few.low
+
+
+def test_nothing_has_no_share_and_any_share_is_possible():
+    assert wilson(0, 0) == Rate(0, 0, 0.0, 1.0)
+    assert wilson(0, 0).value is None
+
+
+@pytest.mark.parametrize(("count", "n"), [(-1, 5), (6, 5), (1, 0), (0, -1)])
+def test_an_impossible_count_is_refused(count, n):
+    with pytest.raises(ValueError, match="expected 0 <= count <= n"):
+        wilson(count, n)

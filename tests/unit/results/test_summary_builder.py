@@ -1,0 +1,219 @@
+"""What a run adds up to."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_memfail.core import CORRECT, ERROR, NOT_RETRIEVED, NOT_STORED, UNGRADED, VERDICTS
+from pytest_memfail.results import MAX_ERROR_SHARE, SummaryBuilder, wilson
+
+NUMBER = iter(range(10**9))
+
+
+def line(verdict, task="t", question=None, *, held=None, vacuous=False, answer="ungraded", **more):
+    """One question's line of a record."""
+    name = question or f"q-{next(NUMBER)}"
+    given = {
+        "type": "question",
+        "id": f"{task}::{name}",
+        "task": task,
+        "store": task,
+        "question": name,
+        "k": 5,
+        "stratum": "",
+        "verdict": verdict,
+    }
+    if verdict != ERROR:
+        given |= {
+            "vacuous": vacuous,
+            "memory_held": None if vacuous else held if held is not None else verdict == CORRECT,
+            "facts": [{"verdict": verdict}],
+            "answer": {"outcome": answer},
+            "seconds": {"retrieve": 0.01},
+        }
+    return {**given, **more}
+
+
+def store(task="t", **changes):
+    return {
+        "type": "store",
+        "store": task,
+        "task": task,
+        "conversations": 10,
+        "fill_seconds": 2.0,
+        "memories": 20,
+        "tokens": 100,
+        "changed_by_queries": [0, 0],
+        "listings": [[]],
+        **changes,
+    }
+
+
+def built(*lines, **options):
+    builder = SummaryBuilder()
+    for each in lines:
+        builder.add(each)
+    return builder.build(**options)
+
+
+def test_verdicts_are_counted_for_each_task_and_for_all():
+    summary = built(line(CORRECT, "a"), line(NOT_STORED, "a"), line(NOT_STORED, "b"), line(ERROR, "b"))
+    assert [tally.name for tally in summary.tasks] == ["a", "b"]
+    assert summary.tasks[0].verdicts == {**dict.fromkeys(VERDICTS, 0), CORRECT: 1, NOT_STORED: 1}
+    assert summary.total.verdicts == {**dict.fromkeys(VERDICTS, 0), CORRECT: 1, NOT_STORED: 2, ERROR: 1}
+    assert (summary.total.n, summary.total.graded) == (4, 3)
+
+
+def test_tasks_come_in_the_order_asked_for_and_others_follow():
+    summary = built(line(CORRECT, "z"), line(CORRECT, "b"), line(CORRECT, "a"), order=["a", "b", "none of these"])
+    assert [tally.name for tally in summary.tasks] == ["a", "b", "z"]
+
+
+def test_errors_and_ungraded_count_neither_right_nor_wrong():
+    verdicts = [CORRECT] * 3 + [NOT_STORED]
+    without = built(*map(line, verdicts)).total
+    with_errors = built(*map(line, [*verdicts, *[ERROR] * 5, *[UNGRADED] * 4])).total
+    assert with_errors.correct == without.correct == wilson(3, 4)
+
+
+def test_errors_do_not_count_as_lost_memories():
+    total = built(line(CORRECT), line(NOT_STORED), line(ERROR)).total
+    assert total.memory_held == wilson(1, 2)
+
+
+def test_an_ungraded_answer_over_a_memory_that_held_counts_for_the_memory():
+    total = built(line(UNGRADED, held=True), line(NOT_RETRIEVED)).total
+    assert total.memory_held == wilson(1, 2)
+    assert total.correct == wilson(0, 1)
+
+
+def test_vacuous_passes_are_in_the_papers_rate_and_left_out_of_ours():
+    total = built(line(CORRECT), line(NOT_STORED), line(CORRECT, vacuous=True), line(CORRECT, vacuous=True)).total
+    assert total.vacuous == 2
+    assert total.correct == wilson(3, 4)
+    assert total.correct_without_vacuous == wilson(1, 2)
+    assert total.memory_held == wilson(1, 2)
+
+
+def test_nothing_but_vacuous_passes_has_no_rate_of_its_own():
+    total = built(*(line(CORRECT, vacuous=True) for _ in range(5))).total
+    assert total.correct_without_vacuous.value is None
+    assert total.memory_held.value is None
+
+
+def test_all_errors_give_no_rate_at_all_and_never_0_percent():
+    total = built(*(line(ERROR) for _ in range(20))).total
+    assert total.correct.value is None
+    assert total.correct_without_vacuous.value is None
+    assert total.memory_held.value is None
+
+
+def test_all_errors_are_no_result():
+    assert built(*(line(ERROR) for _ in range(20))).untrusted == (
+        "no verdict: 20 of 20 questions are errors, the others ungraded"
+    )
+
+
+def test_errors_and_ungraded_alone_are_no_result():
+    lines = [line(ERROR), line(UNGRADED, memory_held=None)]
+    assert "no verdict: 1 of 2" in built(*lines).untrusted
+
+
+def test_a_memory_that_held_everything_is_a_result_without_any_answer():
+    assert built(*(line(UNGRADED, held=True) for _ in range(5))).untrusted is None
+
+
+@pytest.mark.parametrize(("errors", "trusted"), [(0, True), (10, True), (11, False), (99, False)])
+def test_up_to_a_tenth_of_errors_is_trusted(errors, trusted):
+    assert MAX_ERROR_SHARE == 0.1
+    summary = built(*(line(ERROR) for _ in range(errors)), *(line(CORRECT) for _ in range(100 - errors)))
+    assert (summary.untrusted is None) == trusted
+    if not trusted:
+        assert f"{errors} of 100" in summary.untrusted
+
+
+def test_a_run_without_questions_is_not_untrusted():
+    assert built().untrusted is None
+    assert built().tasks == ()
+
+
+def test_a_rerun_replaces_what_it_was():
+    total = built(line(ERROR, question="a"), line(NOT_STORED, question="b"), line(CORRECT, question="a")).total
+    assert total.n == 2
+    assert (total.verdicts[CORRECT], total.verdicts[NOT_STORED], total.verdicts[ERROR]) == (1, 1, 0)
+
+
+def test_a_rerun_under_another_node_id_replaces_it_too():
+    own = line(CORRECT, question="a", id="test_mine.py::test[a]")
+    assert built(line(NOT_STORED, question="a"), own).total.n == 1
+
+
+@pytest.mark.parametrize("changes", [{"k": 10}, {"store": "other"}, {"task": "other"}])
+def test_the_same_question_at_another_k_store_or_task_is_another(changes):
+    assert built(line(CORRECT, question="a"), {**line(CORRECT, question="a"), **changes}).total.n == 2
+
+
+def test_the_verdicts_are_known_by_node_id():
+    builder = SummaryBuilder()
+    builder.add(line(NOT_STORED, question="a"))
+    builder.add(line(CORRECT, question="a"))
+    builder.add(line(ERROR, question="b"))
+    assert builder.verdicts == {"t::a": CORRECT, "t::b": ERROR}
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "answered"),
+    [(["ungraded"], False), (["not_reached"], False), (["ungraded", "failed"], True), (["passed"], True)],
+)
+def test_a_run_counts_as_answered_once_an_answer_was_judged(outcomes, answered):
+    assert built(*(line(CORRECT, answer=outcome) for outcome in outcomes)).answered is answered
+
+
+def test_facts_are_counted_by_stratum_where_questions_have_several():
+    def with_facts(stratum, *verdicts):
+        return line(NOT_STORED, stratum=stratum, facts=[{"verdict": verdict} for verdict in verdicts])
+
+    (tally,) = built(
+        with_facts("N=3", CORRECT, CORRECT, NOT_STORED),
+        with_facts("N=2", CORRECT, NOT_STORED),
+        with_facts("N=3", NOT_STORED, NOT_STORED, NOT_STORED),
+        with_facts("N=1", CORRECT),
+    ).tasks
+    assert list(tally.facts) == ["N=2", "N=3"]
+    assert tally.facts["N=3"] == {CORRECT: 2, NOT_STORED: 4}
+
+
+def test_the_figures_of_a_tasks_stores_are_added_up():
+    figures = built(line(CORRECT), store(), store(fill_seconds=3.0)).stores[0]
+    assert (figures.stores, figures.conversations, figures.memories, figures.tokens) == (2, 20, 40, 200)
+    assert figures.fill_seconds == 5.0
+
+
+def test_tokens_are_unknown_if_those_of_one_store_are():
+    assert built(line(CORRECT), store(), store(tokens=None)).stores[0].tokens is None
+
+
+def test_a_task_without_a_store_line_has_no_figures():
+    figures = built(line(ERROR)).stores[0]
+    assert (figures.stores, figures.tokens, figures.retrieve_p50, figures.retrieve_p95) == (0, None, None, None)
+
+
+def test_retrieval_times_are_given_as_median_and_95th_percentile():
+    lines = [line(CORRECT, seconds={"retrieve": i / 100}) for i in range(101)]
+    figures = built(*lines).stores[0]
+    assert (figures.retrieve_p50, figures.retrieve_p95) == (0.5, 0.95)
+
+
+@pytest.mark.parametrize("changed", [[2, 0], [0, 3]])
+def test_a_store_that_changed_while_asked_is_a_warning(changed):
+    (warning,) = built(line(CORRECT), store(changed_by_queries=changed)).warnings
+    assert f"+{changed[0]} -{changed[1]}" in warning
+    assert "must not write" in warning
+
+
+def test_a_store_that_did_not_change_is_none():
+    assert built(line(CORRECT), store()).warnings == ()
+
+
+def test_headers_and_footers_are_passed_over():
+    assert built({"type": "header"}, line(CORRECT), {"type": "footer"}).total.n == 1
