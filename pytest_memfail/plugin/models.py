@@ -64,15 +64,21 @@ def check_models(config: pytest.Config, settings: Settings) -> None:
     finally:
         ledger.close()
     if settings.cache == "only" and not cache_path(config, settings).is_file():
-        raise UsageError(f"--memfail-cache=only: there is no response cache at {cache_path(config, settings)}")
+        raise UsageError(
+            f"--memfail-cache=only: there is no response cache at {cache_path(config, settings)}; run once with "
+            "--memfail-cache=on, or name one with --memfail-cache-path"
+        )
 
 
 def cache_path(config: pytest.Config, settings: Settings) -> Path:
     """Where replies are kept: shared by all workers and runs."""
     if settings.cache_path is not None:
         return settings.cache_path
-    cache: Any = getattr(config, "cache", None)
-    folder = Path(cache.mkdir("memfail")) if cache is not None else config.rootpath / ".memfail"
+    try:
+        # not through config.cache, which does not exist yet while options are checked
+        folder = Path(config.rootpath, config.getini("cache_dir"), "d", "memfail")
+    except ValueError:  # -p no:cacheprovider
+        folder = config.rootpath / ".memfail"
     return folder / CACHE_FILE
 
 

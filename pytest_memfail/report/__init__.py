@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_memfail.report.text import failure, headline, summary
+from pytest_memfail.report.text import failure, headline, model_table, summary
 
-__all__ = ["failure", "headline", "summary"]
+__all__ = ["failure", "headline", "model_table", "summary"]

@@ -156,7 +156,8 @@ def summary(results: Summary, *, full: bool = False) -> list[str]:
             if tally.facts:
                 lines += _facts(tally)
     lines += _stores(results)
-    lines += _models(results)
+    if results.models:
+        lines += ["", *model_table(results.models)]
     lines += [f"warning: {warning}" for warning in results.warnings]
     if results.record:
         lines.append(f"record: {results.record}")
@@ -222,17 +223,15 @@ def _stores(results: Summary) -> Iterator[str]:
         )
 
 
-def _models(results: Summary) -> Iterator[str]:
-    if not results.models:
-        return
-    yield ""
+def model_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Calls, tokens and cost by stage and model."""
     yield f"{'model calls':<36}{'calls':>8}{'cache hits':>12}{'tokens in':>13}{'(cached)':>11}{'out':>9}{'USD':>10}"
-    for row in results.models:
+    for row in rows:
         yield _model_row(f"{row['stage']} by {row['model']}", row, row["cost"])
-    if len(results.models) > 1:
+    if len(rows) > 1:
         names = ("calls", "cache_hits", "prompt_tokens", "cached_tokens", "completion_tokens")
-        total = {name: sum(row[name] for row in results.models) for name in names}
-        costs = [row["cost"] for row in results.models if row["calls"]]
+        total = {name: sum(row[name] for row in rows) for name in names}
+        costs = [row["cost"] for row in rows if row["calls"]]
         yield _model_row("all", total, None if None in costs else sum(costs))
 
 

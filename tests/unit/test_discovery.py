@@ -107,7 +107,7 @@ def test_an_entry_point_that_is_not_chosen_is_not_loaded(offered):
 def test_an_entry_point_that_fails_to_load_is_an_error_with_its_name(offered, value, problem):
     offered["broken"] = value
     message = refused(lambda: look("broken"))
-    assert f"the system 'broken' ({GROUP}: {value}) cannot be loaded" in message
+    assert f"'broken' ({GROUP}: {value}) cannot be loaded" in message
     assert problem in message
 
 
@@ -138,6 +138,13 @@ def test_an_unknown_name_gets_the_closest_one_and_all_ways_to_name_one(offered):
     assert "module:attribute" in message
     assert GROUP in message
     assert "pytest_memfail_make_system" in message
+
+
+def test_whoever_asks_for_it_gets_none_for_a_name_that_nobody_knows(offered):
+    offered["mine"] = "math:pi"
+    given = {"option": "--memfail-system", "group": GROUP, "built_in": {"bm25": lambda: "built-in bm25"}}
+    assert discovery.find_or_none("bm52", **given) is None
+    assert discovery.find_or_none("bm25", **given) == "built-in bm25"
 
 
 def test_the_closest_name_may_be_an_entry_points(offered):
