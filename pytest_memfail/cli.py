@@ -18,7 +18,12 @@ DEFAULT_CACHE = Path(".pytest_cache/d/memfail/responses.sqlite")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0, 1 for faults found, 4 for a wrong call."""
-    options = _parser().parse_args(arguments)
+    try:
+        options = _parser().parse_args(arguments)
+    except SystemExit as end:  # argparse has said what is wrong, and uses 2
+        if not end.code:
+            raise
+        return USAGE
     try:
         if options.command == "validate":
             return _validate(options.folder, strict=options.strict)

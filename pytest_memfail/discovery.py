@@ -87,7 +87,7 @@ def import_object(name: str, option: str, rootdir: Path | None = None) -> Any:
                 f"{option}: no module named {error.name!r} (from {name!r}); install it, or run in its repository"
             ) from None
         raise UsageError(f"{option}: importing {module_name!r} failed: {one_line(error)}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(
             f"{option}: importing {module_name!r} failed: {type(error).__name__}: {one_line(error)}"
         ) from error
@@ -96,7 +96,7 @@ def import_object(name: str, option: str, rootdir: Path | None = None) -> Any:
             found = getattr(found, part)
         except AttributeError:
             raise UnknownNameError(
-                f"attribute of {module_name} for {option}", part, [n for n in vars(found) if not n.startswith("_")]
+                f"attribute of {module_name} for {option}", part, [n for n in dir(found) if not n.startswith("_")]
             ) from None
     return found
 

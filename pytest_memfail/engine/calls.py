@@ -8,7 +8,7 @@ import inspect
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor, Future
 from typing import Any, TypeVar
 
@@ -70,6 +70,7 @@ class Lane:
         self.reads = 1
         self.writes = 1
         self._read_slots = asyncio.Semaphore(1)
+        self._async: dict[str, bool] = {}
 
     def widen(self, reads: int, writes: int) -> None:
         """Allow this many reads and writes at once."""
@@ -84,13 +85,16 @@ class Lane:
         outcomes (a skip) pass through.
         """
         try:
-            if is_async(fn):
+            if self.is_async(method, fn):
                 return await fn(*args)
             context = contextvars.copy_context()
-            result = await asyncio.wrap_future(self._pool.submit(context.run, _guarded, fn, *args))
+            result = await asyncio.wrap_future(self._pool.submit(context.run, guarded, fn, *args))
             return await result if inspect.isawaitable(result) else result
         except (asyncio.CancelledError, MemfailError):
             raise
+        except CarriedError as carrier:
+            error = carrier.error
+            raise MemorySystemError(f"{method}() raised {type(error).__name__}: {one_line(error)}") from error
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             raise MemorySystemError(f"{method}() raised {type(error).__name__}: {one_line(error)}") from error
 
@@ -98,8 +102,16 @@ class Lane:
         """`call`, with no more at once than the system's reads allow; also the seconds that the system itself took."""
         timed = _Timed(fn)
         async with self._read_slots:
-            result = await self.call(method, timed.run_async if is_async(fn) else timed.run, *args)
+            asynchronous = self.is_async(method, fn)
+            result = await self.call(method, timed.run_async if asynchronous else timed.run, *args)
         return result, timed.seconds
+
+    def is_async(self, method: str, fn: Callable[..., Any]) -> bool:
+        """Whether the method of that name gives a coroutine: looked up once, it is the same for every call."""
+        found = self._async.get(method)
+        if found is None:
+            found = self._async[method] = is_async(fn)
+        return found
 
     def stop(self) -> None:
         """End its threads."""
@@ -132,15 +144,23 @@ class _Timed:
             self.seconds += time.perf_counter() - began
 
 
-class _Exited(Exception):
-    """Carries an exit request out of a thread: raised as itself it would end the event loop."""
+class CarriedError(Exception):
+    """Carries out of a thread what a future must not hold: an exit request would end the loop, a StopIteration hang it."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(repr(error))
+        self.error = error
 
 
-def _guarded(fn: Callable[..., T], *args: Any) -> T:
+def guarded(fn: Callable[..., T], *args: Any) -> T:
+    """Call it in a thread; what a future must not hold comes as `CarriedError`."""
     try:
-        return fn(*args)
-    except (SystemExit, KeyboardInterrupt) as error:
-        raise _Exited(f"{type(error).__name__}({error})") from error
+        result = fn(*args)
+        if isinstance(result, Iterator):
+            return list(result)  # type: ignore[return-value]  # read where it was made: a cursor is bound to its thread
+        return result
+    except (SystemExit, KeyboardInterrupt, StopIteration) as error:
+        raise CarriedError(error) from error
 
 
 def is_async(fn: object) -> bool:

@@ -6,7 +6,8 @@ import asyncio
 import concurrent.futures
 import threading
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Final, Protocol, TypeVar
 
 from pytest_memfail.core import Judge, TestTaker
@@ -69,7 +70,10 @@ class Engine:
         self._stores: list[StoreRun] = []
         self._closed = False
         self._loop = asyncio.new_event_loop()
-        self.slots = asyncio.Semaphore(concurrency)
+        self._slots = asyncio.Semaphore(concurrency)
+        self._gate = asyncio.Event()  # closed while a question must be alone
+        self._gate.set()
+        self._alone = asyncio.Lock()
         self._thread = threading.Thread(target=self._main, name="memfail-loop", daemon=True)
         self._thread.start()
 
@@ -85,6 +89,8 @@ class Engine:
 
         Raises what the future holds, or `RuntimeError` if the loop died.
         """
+        if future.done():
+            return future.result()
         while True:
             try:
                 return future.result(timeout=POLL_SECONDS)
@@ -125,10 +131,35 @@ class Engine:
 
     # -- on the loop -------------------------------------------------------------------------------------------------
 
-    async def idle(self) -> None:
-        """Return when no question is in flight."""
-        while self.running:
-            await asyncio.wait(self.running)
+    async def slot(self) -> None:
+        """Return when a further question may be started; the caller starts it at once, and releases the slot at its end."""
+        while True:
+            await self._gate.wait()
+            await self._slots.acquire()
+            if self._gate.is_set():
+                return
+            self._slots.release()
+
+    def release_slot(self) -> None:
+        """A question has ended."""
+        self._slots.release()
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        """Nothing else is asked in this process while this lasts."""
+        async with self._alone:
+            self._gate.clear()
+            try:
+                while self.running:
+                    await asyncio.wait(self.running)
+                yield
+            finally:
+                self._gate.set()
+
+    def forget(self, run: StoreRun) -> None:
+        """A store is closed: keep nothing of it."""
+        if run in self._stores:
+            self._stores.remove(run)
 
     def finishing(self, task: asyncio.Task[None]) -> None:
         """Keep a reference to it: the loop itself keeps none."""
@@ -155,6 +186,7 @@ class Engine:
                 task.cancel()
             if tasks:
                 await asyncio.wait(tasks, timeout=3)
+            await asyncio.sleep(0)  # what the tasks' ends set off
             self.pool.stop()
             self._loop.stop()
 

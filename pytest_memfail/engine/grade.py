@@ -25,7 +25,7 @@ from pytest_memfail.core import (
     one_line,
     question_verdict,
 )
-from pytest_memfail.engine.calls import is_async, settle
+from pytest_memfail.engine.calls import CarriedError, guarded, is_async, settle
 
 
 class Grader:
@@ -98,9 +98,14 @@ class Grader:
             else:
                 context = contextvars.copy_context()
                 loop = asyncio.get_running_loop()
-                result = await settle(await loop.run_in_executor(self._pool, lambda: context.run(method, *args)))
+                result = await settle(
+                    await loop.run_in_executor(self._pool, lambda: context.run(guarded, method, *args))
+                )
         except MemfailError:
             raise
+        except CarriedError as carrier:
+            error = carrier.error
+            raise JudgeError(f"the judge's {stage}() raised {type(error).__name__}: {one_line(error)}") from error
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             raise JudgeError(f"the judge's {stage}() raised {type(error).__name__}: {one_line(error)}") from error
         if not isinstance(result, StageResult):

@@ -25,8 +25,6 @@ def memories_from(value: object, method: str, about: str = "") -> tuple[Memory, 
 
 
 def _memory(entry: object, i: int, method: str, about: str) -> Memory:
-    if isinstance(entry, Memory):
-        return entry
     if isinstance(entry, str):
         return Memory(entry)
 

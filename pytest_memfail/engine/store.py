@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
@@ -16,10 +17,12 @@ from pytest_memfail.core import (
     Evidence,
     Ingest,
     Listing,
+    MemfailError,
     Memory,
     MemorySystemError,
     Message,
     Question,
+    Reply,
     StorePlan,
     SystemContext,
     Trace,
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
 
 METHODS: Final = ("store_conversation", "retrieve_memories", "get_all_memories")
 ASYNC_READS: Final = 8
+NOW: Final[ContextVar[datetime | None]] = ContextVar("memfail_now", default=None)
+"""The time of the conversation being stored; several may be at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,7 @@ class StoreRun:
         self._taken: set[str] = set()
         self._started = 0
         self._wake = asyncio.Event()
-        self._clock: datetime | None = None
+        self._paused = False
         self._system: Any = None
         self._lane: Lane | None = None
         self._grader = Grader(engine.judge, engine.pool)
@@ -135,12 +140,14 @@ class StoreRun:
     def result(self, key: str) -> Future[Result]:
         """The future result of an ask; a key taken before is asked again (a rerun)."""
         if key in self._taken:
-            self._results[key] = Future()
-            self._engine.call_soon(self._again, key)
-        else:
-            self._taken.add(key)
+            future = self._results[key] = Future()
+            self._engine.call_soon(self._ask_again, key, future)
+            return future
+        self._taken.add(key)
+        future = self._results[key]
+        if self._paused or not future.done():  # waking the loop for each answer that is there would cost more than it
             self._engine.call_soon(self._want, key)
-        return self._results[key]
+        return future
 
     def finish(self) -> Future[StoreReport]:
         """No more questions will be waited for: list once more, close the system, and report."""
@@ -203,7 +210,7 @@ class StoreRun:
             self.report.described = {str(k): str(v) for k, v in dict(described).items()}
 
     def _now(self) -> datetime:
-        return self._clock or datetime.now(timezone.utc)
+        return NOW.get() or datetime.now(timezone.utc)
 
     async def _ingest(self, conversations: Sequence[Conversation], before: int, total: int) -> None:
         lane, system = self._lane, self._system
@@ -214,7 +221,7 @@ class StoreRun:
 
         async def store(conversation: Conversation) -> None:
             nonlocal done
-            self._clock = conversation.timestamp
+            NOW.set(conversation.timestamp)
             try:
                 await lane.call("store_conversation", system.store_conversation, conversation)
             except MemorySystemError as error:
@@ -285,20 +292,20 @@ class StoreRun:
         self._engine.journal.fill_ended(self.job.id)
         if not self.filled.done():
             self.filled.set_result(None)
-        pending = {ask.key: ask for ask in asks}
+        pending = OrderedDict((ask.key, ask) for ask in asks)
         while pending:
             ask = self._next(pending)
             if ask is None:
                 self._wake.clear()
-                await self._wake.wait()
-                continue
+                self._paused = True
+                # looked at again: the waiting thread may have taken an answer before it could see the pause
+                if (ask := self._next(pending)) is None:
+                    await self._wake.wait()
+                self._paused = False
+                if ask is None:
+                    continue
             del pending[ask.key]
-            if ask.key in self.job.suspects:
-                await self._engine.idle()
-                await self._one(ask, listing)
-            else:
-                await self._engine.slots.acquire()
-                self._spawn(ask, listing)
+            await self._start(ask, listing, self._results[ask.key])
             self._started += 1
         if not last:  # the next conversations must not be stored under questions still being asked
             while self._retrieving:
@@ -323,41 +330,55 @@ class StoreRun:
             self._wanted.append(key)
         self._wake.set()
 
-    def _again(self, key: str) -> None:
-        ask, future = self._asks[key], self._results[key]
+    def _ask_again(self, key: str, future: Future[Result]) -> None:
+        ask = self._asks[key]
         probe = self._probe_of[ask.question.id]
+        error: BaseException | None = None
         if self._failure is not None or self._system is None:
-            future.set_result(Result(ask, error=self._failure or MemorySystemError("the store is closed")))
+            error = self._failure or MemorySystemError("the store is closed")
         elif probe != self._probe:
-            future.set_result(
-                Result(ask, error=MemorySystemError("cannot be asked again: the store was filled further"))
-            )
+            error = MemorySystemError("cannot be asked again: the store was filled further")
+        if error is not None:
+            future.set_result(Result(ask, error=error))
         else:
             listing = self.report.listings[-1]
-            self._spawn(ask, listing, holds_slot=False)
+            self._engine.finishing(asyncio.get_running_loop().create_task(self._start(ask, listing, future)))
 
-    def _spawn(self, ask: Ask, listing: Listing, *, holds_slot: bool = True) -> None:
-        task = asyncio.get_running_loop().create_task(self._one(ask, listing))
+    async def _start(self, ask: Ask, listing: Listing, future: Future[Result]) -> None:
+        """Let the question run beside others, or, if it may have killed a process, alone to its end."""
+        if ask.key in self.job.suspects:
+            async with self._engine.alone():
+                await self._one(ask, listing, future, asyncio.get_running_loop().create_future())
+            return
+        await self._engine.slot()
+        retrieved: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._retrieving.add(retrieved)
+        task = asyncio.get_running_loop().create_task(self._one(ask, listing, future, retrieved))
         self._tasks[task] = ask.key
         self._engine.running.add(task)
 
         def done(task: asyncio.Task[None]) -> None:
             del self._tasks[task]
             self._engine.running.discard(task)
-            if holds_slot:
-                self._engine.slots.release()
-            if not self._results[ask.key].done():  # cancelled
-                self._results[ask.key].cancel()
+            self._engine.release_slot()
+            self._has_retrieved(retrieved)
+            if not future.done():
+                future.cancel()
 
         task.add_done_callback(done)
 
-    async def _one(self, ask: Ask, listing: Listing) -> None:
+    def _has_retrieved(self, retrieved: asyncio.Future[None]) -> None:
+        self._retrieving.discard(retrieved)
+        if not retrieved.done():
+            retrieved.set_result(None)
+
+    async def _one(self, ask: Ask, listing: Listing, future: Future[Result], retrieved: asyncio.Future[None]) -> None:
         result = Result(ask, listing=listing, started=time.time())
         CURRENT.set(result.captured)
         began = time.perf_counter()
         self._engine.journal.question_started(ask.key)
         try:
-            result.trace, result.verdict = await self._answered(ask, listing)
+            result.trace, result.verdict = await self._answered(ask, listing, retrieved)
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # a skip of the test runner is no Exception
@@ -365,27 +386,37 @@ class StoreRun:
         finally:
             self._engine.journal.question_ended(ask.key)
         result.seconds = time.perf_counter() - began
-        self._results[ask.key].set_result(result)
+        future.set_result(result)
 
-    async def _answered(self, ask: Ask, listing: Listing) -> tuple[Trace, Verdict]:
+    async def _answered(self, ask: Ask, listing: Listing, retrieved: asyncio.Future[None]) -> tuple[Trace, Verdict]:
         question, seconds = ask.question, {}
-        retrieving: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._retrieving.add(retrieving)
         try:
             shown, seconds["retrieve"] = await self._retrieve(question.query, ask.k, f" (question {question.id})")
         finally:
-            self._retrieving.discard(retrieving)
-            retrieving.set_result(None)
+            self._has_retrieved(retrieved)
         reply = None
         if self._engine.test_taker is not None:
             clock = time.perf_counter()
-            reply = await settle(self._engine.test_taker.answer(question, shown))
+            reply = await self._reply(question, shown)
             seconds["answer"] = time.perf_counter() - clock
         clock = time.perf_counter()
         evidence = [self.job.evidence[name] for name in question.evidence]
         verdict = await self._grader.grade(question, evidence, listing, shown, reply)
         seconds["judge"] = time.perf_counter() - clock
         return Trace(question, ask.k, shown, reply, seconds), verdict
+
+    async def _reply(self, question: Question, shown: Sequence[Memory]) -> Reply:
+        answer = getattr(self._engine.test_taker, "answer")  # noqa: B009  # the caller has checked that there is one
+        if is_async(answer):
+            reply = await answer(question, shown)
+        else:
+            loop = asyncio.get_running_loop()
+            reply = await settle(await loop.run_in_executor(self._engine.pool, answer, question, shown))
+        if not isinstance(reply, Reply):
+            raise MemfailError(
+                f"the test-taker returned {type(reply).__name__}; expected a Reply (question {question.id})"
+            )
+        return reply
 
     async def _retrieve(self, query: str, k: int, about: str) -> tuple[tuple[Memory, ...], float]:
         assert self._lane is not None
@@ -424,6 +455,7 @@ class StoreRun:
             self.finished.set_result(self.report)
         finally:
             self._system = None
+            self._engine.forget(self)
             if self._lane is not None:
                 self._lane.stop()
             if not self.finished.done():

@@ -50,8 +50,6 @@ def error_lines(error: MemfailError) -> list[str]:
     """One line, then where in the user's own code it came from."""
     lines = [str(error)]
     cause = error.__cause__
-    while cause is not None and cause.__cause__ is not None and type(cause).__name__ == "_Exited":
-        cause = cause.__cause__
     if cause is not None:
         stack = traceback.extract_tb(cause.__traceback__)
         frames = [f for f in stack if not f.filename.startswith(OWN_CODE)] or stack[-1:]

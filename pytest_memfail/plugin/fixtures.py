@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,17 +9,8 @@ import pytest
 from pytest_memfail.plugin.stash import LINE, RESULT, RUN, RUNTIME
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import Memory, Question, SystemFactory, Trace, Verdict
-
-
-@dataclass(frozen=True)
-class FilledStore:
-    """A store after its last conversation."""
-
-    id: str
-    task: str
-    memories: tuple[Memory, ...]
-    """What `get_all_memories()` returned when this item's question was asked."""
+    from pytest_memfail.core import Question, SystemFactory, Trace, Verdict
+    from pytest_memfail.plugin.filled import FilledStore
 
 
 @pytest.fixture(scope="session")
@@ -90,6 +80,8 @@ def memfail_verdict(request: pytest.FixtureRequest, memfail_trace: Trace) -> Ver
 @pytest.fixture
 def memfail_store(request: pytest.FixtureRequest, memfail_trace: Trace) -> FilledStore:
     """The filled store of this item."""
+    from pytest_memfail.plugin.filled import FilledStore
+
     asked, result = _asked(request), request.node.stash[RESULT]
     return FilledStore(asked.unit.plan.id, asked.unit.task.name, result.listing.memories if result.listing else ())
 

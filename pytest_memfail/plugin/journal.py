@@ -10,6 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 SUFFIX = ".journal"
+DEATHS = "deaths"
+"""A file that is there once a worker has died: before that nobody needs to read the others' journals."""
 
 
 class FileJournal:

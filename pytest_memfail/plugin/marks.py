@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from pytest_memfail.core import FAILURES, MEANINGS
-from pytest_memfail.plugin.run import Run
+
+if TYPE_CHECKING:
+    from pytest_memfail.plugin.run import Run
 
 CACHE_KEY: Final = "memfail/verdicts"
 

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_memfail import discovery
 from pytest_memfail.core import UnknownNameError, UsageError
-from pytest_memfail.plugin.options import Settings
+from pytest_memfail.plugin.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Judge, TestTaker

@@ -24,7 +24,7 @@ from pytest_memfail.core import FAILURES, UNGRADED, MemfailError, Question
 from pytest_memfail.plugin.failures import MemoryFailure, error_lines
 from pytest_memfail.plugin.run import ROOT, Run, Unit
 from pytest_memfail.plugin.runtime import Asked
-from pytest_memfail.plugin.stash import RESULT
+from pytest_memfail.plugin.stash import LINE, RESULT
 
 if TYPE_CHECKING:
     from pytest_memfail.engine import Result
@@ -79,15 +79,16 @@ class StoreNode(pytest.Collector):
 
 def _items(parent: pytest.Collector, run: Run, unit: Unit) -> Iterator[pytest.Item]:
     info = _fixture_info(parent)
+    # a path that exists, the rootdir's: the user's conftest hooks apply, and --nf asks for its age
+    path = parent.config.rootpath
     for name, question, k in run.items_of(unit):
-        yield QuestionItem.from_parent(parent, name=name, unit=unit, question=question, k=k, info=info)
+        yield QuestionItem.from_parent(parent, name=name, path=path, unit=unit, question=question, k=k, info=info)
 
 
 class QuestionItem(pytest.Item):
     """One graded question: setting it up gets its verdict, running it fails unless that is `correct`."""
 
     def __init__(self, *, unit: Unit, question: Question, k: int, info: FuncFixtureInfo, **kwargs: Any) -> None:
-        # the path is the rootdir's, so that the user's conftest hooks apply
         super().__init__(**kwargs)
         self.asked = Asked(unit, question, k)
         self.unit, self.question, self.k = unit, question, k
@@ -160,6 +161,17 @@ def _fixture_info(parent: pytest.Collector) -> FuncFixtureInfo:
     manager = parent.session._fixturemanager
     closure, definitions = manager.getfixtureclosure(parentnode=parent, initialnames=FIXTURES, ignore_args=frozenset())
     return FuncFixtureInfo(FIXTURES, FIXTURES, list(closure), definitions)
+
+
+def release(item: pytest.Item) -> None:
+    """Let go of what a question has brought: pytest keeps every item to the end of the run."""
+    if RESULT in item.stash:
+        del item.stash[RESULT]
+    if LINE in item.stash:
+        del item.stash[LINE]
+    if isinstance(item, QuestionItem):
+        item.funcargs = {}
+        item._request = None
 
 
 def attach(session: pytest.Session, result: list[pytest.Item | pytest.Collector], run: Run) -> None:

@@ -14,8 +14,8 @@ import pytest
 
 from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED
 from pytest_memfail.plugin import marks
-from pytest_memfail.plugin.options import public_options
 from pytest_memfail.plugin.run import Run
+from pytest_memfail.plugin.settings import public_options
 from pytest_memfail.plugin.stash import RUNTIME
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Reporting:
             self._reported.add(report.nodeid)
         # taken off the report: pytest keeps every report to the end of the run
         if (line := report.__dict__.pop("memfail", None)) is not None:
-            self._take(json.loads(line))
+            self._take(json.loads(line) if isinstance(line, str) else line)
         for line in report.__dict__.pop("memfail_stores", ()):
             self._take(json.loads(line))
 
@@ -143,7 +143,8 @@ class Reporting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        if self._config.option.collectonly:
+        option = self._config.option
+        if option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False):
             return
         if self._builder is not None:
             order = [task.name for task in self._run.tasks]

@@ -14,7 +14,7 @@ import pytest
 from pytest_memfail import discovery
 from pytest_memfail.core import Question, StorePlan, Task, UsageError
 from pytest_memfail.plugin.models import check_models
-from pytest_memfail.plugin.options import Settings, read_settings
+from pytest_memfail.plugin.settings import Settings, read_settings
 
 ROOT: Final = "memfail"
 SYSTEM_FROM_FIXTURE: Final = "fixture"

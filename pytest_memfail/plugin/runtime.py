@@ -38,6 +38,7 @@ class _Open:
     run: StoreRun
     path: Path
     replayed: bool = False
+    next_begun: bool = False
 
 
 class Runtime:
@@ -121,7 +122,7 @@ class Runtime:
 
     def _begin(self, unit: Unit, factory: Any, request: pytest.FixtureRequest) -> _Open:
         suspects: frozenset[str] = frozenset()
-        if self._journals is not None:
+        if self._journals is not None and (self._journals / journal.DEATHS).exists():
             deaths = journal.unfinished_fills(self._journals, self._process)[unit.id]
             if deaths >= MAX_DEADLY_FILLS:
                 raise MemorySystemError(
@@ -141,6 +142,9 @@ class Runtime:
 
     def _begin_next(self, unit: Unit, opened: _Open, factory: Any, request: pytest.FixtureRequest) -> None:
         """Fill the next store while this one is asked, unless that may be in vain or the system cannot bear it."""
+        if opened.next_begun:
+            return
+        opened.next_begun = True
         if not self._ahead or request.config.getoption("maxfail") or opened.run.concurrent_stores < 2:
             return
         waiting = [unit_id for unit_id, todo in self._todo.items() if todo]

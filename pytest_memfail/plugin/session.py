@@ -17,7 +17,8 @@ from pytest_memfail.core import UNGRADED, MemfailError, UnknownNameError
 from pytest_memfail.engine import StoreReport
 from pytest_memfail.plugin import marks
 from pytest_memfail.plugin.capture import scrub
-from pytest_memfail.plugin.nodes import QuestionItem, attach, narrow_system_scope, short_repr, ungraded_reason
+from pytest_memfail.plugin.journal import DEATHS
+from pytest_memfail.plugin.nodes import QuestionItem, attach, narrow_system_scope, release, short_repr, ungraded_reason
 from pytest_memfail.plugin.progress import Progress, TerminalLine, Watcher
 from pytest_memfail.plugin.run import ROOT, Run, Unit
 from pytest_memfail.plugin.runtime import Asked, Runtime
@@ -172,7 +173,7 @@ class MemfailSession:
             self._report_setup(item, asked, call, report)
         elif call.when == "call" and (line := item.stash.get(LINE, None)) is not None:
             result = item.stash[RESULT]
-            report.memfail = json.dumps(line)
+            report.memfail = self._packed(line)
             if isinstance(item, QuestionItem):
                 report.memfail_verdict = line["verdict"]
                 report.memfail_vacuous = bool(line.get("vacuous"))
@@ -185,8 +186,10 @@ class MemfailSession:
                 if line["verdict"] == UNGRADED and report.skipped:
                     # one place for all of a task, so that -rs folds them
                     report.longrepr = (f"{ROOT}/{asked.unit.task.name}", 1, ungraded_reason(result))
-        elif call.when == "teardown" and (lines := item.stash.get(STORES, None)):
-            report.memfail_stores = list(lines)
+        elif call.when == "teardown":
+            if lines := item.stash.get(STORES, None):
+                report.memfail_stores = list(lines)
+            release(item)
         return report
 
     def _report_setup(self, item: pytest.Item, asked: Asked, call: pytest.CallInfo[None], report: Any) -> None:
@@ -197,7 +200,11 @@ class MemfailSession:
             # pytest asks an item for its own view of a failure in the call phase only
             report.longrepr = short_repr(error, asked) or report.longrepr
             line = question_line(item.nodeid, asked.unit.plan.id, asked.question, asked.k, (), error=error)
-            report.memfail = json.dumps(line)
+            report.memfail = self._packed(line)
+
+    def _packed(self, line: dict[str, Any]) -> Any:
+        """As text where it crosses a process: xdist takes no other types than JSON has, and no lone surrogates."""
+        return json.dumps(line) if self._is_worker else line
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -237,6 +244,11 @@ class MemfailSession:
         }
         if self._line is not None and self._line.is_shown and self._watcher is None:
             self._watcher = Watcher(self._line, self._journals)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, error: object) -> None:
+        if error and self._journals is not None:
+            (self._journals / DEATHS).touch()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:

@@ -23,6 +23,8 @@ WIDTH: Final = 100
 LABEL: Final = 11
 MAX_LINES: Final = 25
 MAX_FAILED_FACTS: Final = 2
+MIN_RETRIEVED: Final = 3
+"""Lines kept for the entries retrieved, however long the rest is."""
 
 
 def headline(line: Mapping[str, Any]) -> str:
@@ -39,28 +41,36 @@ def headline(line: Mapping[str, Any]) -> str:
 
 def failure(line: Mapping[str, Any], rerun: str) -> list[str]:
     """What the reader of a failure needs, in at most 25 lines: one question's line of the record, and how to rerun it."""
-    verdict = line["verdict"]
-    lines = [f"{verdict}: {MEANINGS[verdict]}"]
-    lines += _field("question", line["text"].partition("\n\nOptions:")[0], 2)
-    lines += _field("gold", "; ".join(line["gold"]), 2)
-    facts = line["facts"]
-    failed = [fact for fact in facts if fact["verdict"] not in (CORRECT, UNGRADED)]
-    if len(facts) > 1:
-        named = ", ".join(f"{i} {fact['verdict']}" for i, fact in enumerate(facts, 1))
-        lines += _field("facts", named, 1)
-    shown = failed[:MAX_FAILED_FACTS] or (facts[:1] if verdict == REASONING_ERROR else [])
-    for fact in shown:
-        lines += _fact(fact)
-    if len(failed) > len(shown):
-        lines += _field("", f"… and {len(failed) - len(shown)} more that failed", 1)
-    if line["reply"] is not None:
-        lines += _field("answer", line["reply"], 3)
-        if line["answer"].get("reason"):
-            lines += _field("", line["answer"]["reason"], 2)
     ends = _field("row", f"{line['row']}  k={line['k']}", 1) if line["row"] else []
     ends += [f"{'rerun':<{LABEL}}{rerun}"]
-    lines += _retrieved(line["retrieved"], MAX_LINES - len(lines) - len(ends))
-    return lines + ends
+    room = MAX_LINES - len(ends) - min(MIN_RETRIEVED, max(1, len(line["retrieved"])))
+    lines: list[str] = []
+    for facts in range(MAX_FAILED_FACTS, 0, -1):
+        lines = list(_question(line, facts))
+        if len(lines) <= room:
+            break
+    else:
+        lines = [*lines[: room - 1], f"{'':<{LABEL}}…"]
+    return [*lines, *_retrieved(line["retrieved"], MAX_LINES - len(lines) - len(ends)), *ends]
+
+
+def _question(line: Mapping[str, Any], most_facts: int) -> Iterator[str]:
+    verdict, facts = line["verdict"], line["facts"]
+    yield f"{verdict}: {MEANINGS[verdict]}"
+    yield from _field("question", line["text"].partition("\n\nOptions:")[0], 2)
+    yield from _field("gold", "; ".join(line["gold"]), 2)
+    failed = [fact for fact in facts if fact["verdict"] not in (CORRECT, UNGRADED)]
+    if len(facts) > 1:
+        yield from _field("facts", ", ".join(f"{i} {fact['verdict']}" for i, fact in enumerate(facts, 1)), 1)
+    shown = failed[:most_facts] or (facts[:1] if verdict == REASONING_ERROR else [])
+    for fact in shown:
+        yield from _fact(fact)
+    if len(failed) > len(shown):
+        yield from _field("", f"… and {len(failed) - len(shown)} more that failed", 1)
+    if line["reply"] is not None:
+        yield from _field("answer", line["reply"], 3)
+        if line["answer"].get("reason"):
+            yield from _field("", line["answer"]["reason"], 2)
 
 
 def _fact(fact: Mapping[str, Any]) -> Iterator[str]:
@@ -87,7 +97,8 @@ def _retrieved(memories: Sequence[Mapping[str, Any]], room: int) -> list[str]:
     for rank, memory in enumerate(memories, 1):
         score = "" if memory.get("score") is None else f" {memory['score']:7.3f}"
         label = "retrieved" if rank == 1 else ""
-        lines.append(f"{label:<{LABEL}}" + one_line(f"{rank}.{score} {memory['text']}", WIDTH - LABEL))
+        head = f"{label:<{LABEL}}{rank}.{score} "
+        lines.append(head + one_line(memory["text"], WIDTH - len(head)))
     if len(lines) > max(room, 1):
         kept = max(room - 1, 1)
         lines = [*lines[:kept], f"{'':<{LABEL}}… and {len(lines) - kept} more"]
@@ -168,8 +179,8 @@ def _table(results: Summary) -> Iterator[str]:
     columns = [v for v in (CORRECT, *FAILURES) if v != REASONING_ERROR or results.answered]
     columns += [v for v in (UNGRADED, ERROR) if results.total.verdicts[v]]
     rate_name = "correct" if results.answered else "memory held"
-    upper = f"{'':<23}{'':>5}  {rate_name + ' %':<20}"
-    lower = f"{'task':<23}{'n':>5}  {'[95 % interval]':<20}"
+    upper = f"{'':<22}{'':>4} {rate_name + ' %':<15}"
+    lower = f"{'task':<22}{'n':>4} {'[95 % interval]':<15}"
     for verdict in columns:
         first, _, second = verdict.rpartition("_")
         width = _width(verdict)
@@ -180,7 +191,7 @@ def _table(results: Summary) -> Iterator[str]:
     rows = [*results.tasks, *([results.total] if len(results.tasks) > 1 else [])]
     for tally in rows:
         cells = "".join(f"{tally.verdicts[v]:>{_width(v)}}" for v in columns)
-        yield f"{tally.name:<23}{tally.n:>5}  {_percent(_rate(tally, results)):<20}{cells}"
+        yield f"{tally.name:<22}{tally.n:>4} {_percent(_rate(tally, results)):<15}{cells}"
 
 
 def _rate(tally: Tally, results: Summary) -> Rate:
@@ -190,13 +201,13 @@ def _rate(tally: Tally, results: Summary) -> Rate:
 
 
 def _width(verdict: str) -> int:
-    return max(len(part) for part in verdict.rpartition("_")) + 2
+    return max(len(part) for part in verdict.rpartition("_")) + 1
 
 
 def _percent(rate: Rate) -> str:
     if rate.value is None:
         return "    -"
-    return f"{100 * rate.value:5.1f} [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
+    return f"{100 * rate.value:5.1f} [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
 
 
 def _facts(tally: Tally) -> Iterator[str]:

@@ -175,9 +175,11 @@ class FailingFactory:
         rate = _number(options, "rate", 1.0)
         if not 0 <= rate <= 1:
             raise UsageError(f"--memfail-system-option rate: got {rate:g}, expected a share between 0 and 1")
-        seed = int(_number(options, "seed", 0))
+        seed = _number(options, "seed", 0)
+        if not seed.is_integer():
+            raise UsageError(f"--memfail-system-option seed: got {options['seed']!r}, expected a whole number")
         rest = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
-        return self._make(options.get("inner", "bm25")), rate, seed, rest
+        return self._make(options.get("inner", "bm25")), rate, int(seed), rest
 
 
 def _number(options: Mapping[str, str], name: str, default: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import re
 from collections import Counter
@@ -258,48 +259,58 @@ def _read(path: Path, model: type[R]) -> tuple[list[R], list[int], list[RowError
     errors: list[RowError] = []
     file = str(path)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream, strict=True)
-            header = reader.fieldnames or []
-            for name, info in model.model_fields.items():
-                if info.is_required() and name not in header:
-                    errors.append(
-                        RowError(file, 1, name, f"no such column; the file has: {', '.join(header) or 'none'}")
-                    )
-            if errors:
-                return rows, lines, errors
-            start = reader.line_num + 1
-            for record in reader:
-                if None in record:
-                    extra = len(record.pop(None))  # the key None holds cells beyond the header
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        return rows, lines, [RowError(file, line, "file", f"not UTF-8 ({error.reason} at byte {error.start})")]
+    except OSError as error:
+        return rows, lines, [RowError(file, 1, "file", f"cannot be read ({error.strerror})")]
+    start = 1
+    header: list[str] = []
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for cells in reader:
+            if not header:
+                header = cells
+                errors += _missing_columns(file, header, model)
+                if errors:
+                    return rows, lines, errors
+            elif cells:  # a blank line is no row
+                record = dict(zip(header, cells, strict=False))
+                if len(cells) > len(header):
+                    extra = len(cells) - len(header)
                     errors.append(RowError(file, start, "row", f"got {extra} more cells than the header has columns"))
-                elif any(value is None for value in record.values()):
-                    missing = [name for name, value in record.items() if value is None]
-                    errors.append(RowError(file, start, missing[0], "no cell: the row is shorter than the header"))
+                elif len(cells) < len(header):
+                    missing = header[len(cells)]
+                    errors.append(RowError(file, start, missing, "no cell: the row is shorter than the header"))
                 else:
                     try:
                         rows.append(model.model_validate(record))
                         lines.append(start)
                     except ValidationError as error:
                         errors.extend(_row_errors(file, start, error))
-                start = reader.line_num + 1
-    except UnicodeDecodeError as error:
-        errors.append(RowError(file, 1, "file", f"not UTF-8 ({error.reason} at byte {error.start})"))
+            start = reader.line_num + 1
     except csv.Error as error:
-        errors.append(RowError(file, reader.line_num, "row", f"not CSV ({error})"))
-    except OSError as error:
-        errors.append(RowError(file, 1, "file", f"cannot be read ({error.strerror})"))
+        errors.append(RowError(file, start, "row", f"not CSV ({error})"))
+    if not header:
+        errors += _missing_columns(file, header, model)
     if not errors and not rows:
         errors.append(RowError(file, 1, "file", "has no rows"))
     return rows, lines, errors
+
+
+def _missing_columns(file: str, header: Sequence[str], model: type[Row]) -> Iterable[RowError]:
+    for name, info in model.model_fields.items():
+        if info.is_required() and name not in header:
+            yield RowError(file, 1, name, f"no such column; the file has: {', '.join(header) or 'none'}")
 
 
 def _row_errors(file: str, line: int, error: ValidationError) -> Iterable[RowError]:
     for fault in error.errors(include_url=False):
         field = ".".join(str(part) for part in fault["loc"])
         message = fault["msg"].removeprefix("Value error, ")
-        if not field:  # a rule across fields names its own
-            field, _, message = message.partition(": ")
+        if own := re.match(r"([\w.]+): (got .*)", message):  # a rule across fields names its own
+            field, message = f"{field}.{own[1]}".lstrip("."), own[2]
         elif fault["type"] == "missing":
             message = "got nothing, expected a value"
         elif not message.startswith(("got ", "not JSON")):

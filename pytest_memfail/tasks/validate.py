@@ -35,7 +35,9 @@ CONNECTIVES: Final = re.compile(
 )
 EXCLUSIVE: Final = re.compile(r"\b(only|unless|exclusively|solely)\b", re.IGNORECASE)
 STATES_EXCLUSIVITY: Final = re.compile(
-    r"\b(only|never|no other|nowhere else|exclusively|solely|unless|except|alone|nothing else|not (?:been )?a single)\b", re.IGNORECASE
+    r"\b(only|never|no other|nowhere else|exclusively|solely|unless|except|alone|nothing else|not (?:been )?a single|"
+    r"like anyone else)\b",
+    re.IGNORECASE,
 )
 BALANCE: Final = 0.1
 """How far from one half a share of yes or misleading may be."""

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ class Finished:
 
 @pytest.fixture
 def run_pytest(tmp_path: Path) -> Callable[..., Finished]:
-    def run(*arguments: str, cwd: Path | None = None) -> Finished:
+    def run(*arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Finished:
         folder = cwd or tmp_path
         record = tmp_path / "record.jsonl"
         record.unlink(missing_ok=True)
@@ -54,7 +54,7 @@ def run_pytest(tmp_path: Path) -> Callable[..., Finished]:
         done = subprocess.run(
             [sys.executable, "-m", "pytest", f"--memfail-record={record}", "-p", "no:cacheprovider", *arguments],
             cwd=folder,
-            env=environment,
+            env={**environment, **(env or {})},
             capture_output=True,
             text=True,
             check=False,

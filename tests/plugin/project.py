@@ -207,6 +207,12 @@ class Project:
         file = self.path / path
         return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
 
+    def end(self) -> tuple[int, bool]:
+        """Of the last run: what its footer says of the exit code, and whether it was complete."""
+        footer = self.record()[-1]
+        assert footer["type"] == "footer"
+        return footer["exit_code"], footer["complete"]
+
     def verdicts(self) -> dict[str, str]:
         """Of the last run: verdict by node id, in the order reported."""
         return {line["id"]: line["verdict"] for line in self.record() if line["type"] == "question"}

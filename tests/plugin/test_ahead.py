@@ -56,11 +56,8 @@ def test_concurrency_of_one_is_over_all_stores(project: Project) -> None:
 # -- stopping --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("system", ["toy", "async-toy"])
-@pytest.mark.parametrize("n", [None, 2], ids=["alone", "n2"])
+@pytest.mark.parametrize(("n", "system"), [(None, "toy"), (None, "async-toy"), (2, "async-toy")])
 def test_a_stop_stops_the_asking(pytester: pytest.Pytester, system: str, n: int | None) -> None:
-    if n is not None and system == "toy":
-        pytest.skip("once under xdist is enough")
     project = Project(pytester, n)
     project.script(alpha_1="not_stored")
     options = ("--memfail-concurrency=8", "--memfail-system-option=seconds=0.002", "-x")
@@ -119,13 +116,12 @@ def memfail_system(pytestconfig):
 # -- what a question writes ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("system", ["toy", "async-toy"])
-def test_prints_and_logs_stay_with_their_item(any_project: Project, system: str) -> None:
-    if any_project.n is not None and system == "async-toy":
-        pytest.skip("once under xdist is enough")
-    any_project.script(ce_2="not_stored", ce_5="not_retrieved")
+@pytest.mark.parametrize(("n", "system"), [(None, "toy"), (None, "async-toy"), (2, "toy")])
+def test_prints_and_logs_stay_with_their_item(pytester: pytest.Pytester, system: str, n: int | None) -> None:
+    project = Project(pytester, n)
+    project.script(ce_2="not_stored", ce_5="not_retrieved")
     words = ("memfail/coexisting_facts", "memfail/long_hop", "--memfail-system-option=talk=1")
-    result = any_project.run(*words, system=system)
+    result = project.run(*words, system=system)
     result.assert_outcomes(failed=2, passed=8)
     text = result.stdout.str()
     for name in ("ce-2", "ce-5"):

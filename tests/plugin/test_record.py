@@ -33,7 +33,7 @@ def test_in_pytests_cache(any_project: Project) -> None:
     result = any_project.run()
     assert result.ret == 1
     result.stdout.fnmatch_lines([f"record: {LAST_RECORD}"])
-    header, *lines, footer = any_project.record()
+    header, *lines, _ = any_project.record()
     assert header["type"] == "header"
     assert header["schema_version"] == 1
     assert {name: header[name] for name in ("system", "judge", "protocol", "k", "seed", "limit")} == {
@@ -51,7 +51,7 @@ def test_in_pytests_cache(any_project: Project) -> None:
         "long_hop": 4,
     }
     assert all(len(task["data_hash"]) == 64 for task in header["tasks"].values())
-    assert footer == {"type": "footer", "exit_code": 1, "complete": True}
+    assert any_project.end() == (1, True)
     questions = {line["id"]: line for line in lines if line["type"] == "question"}
     assert sorted(questions) == sorted(ALL)
     assert questions["memfail/long_hop::lh-1"]["verdict"] == "not_retrieved"
@@ -125,12 +125,12 @@ def test_an_interrupted_run_leaves_a_record(any_project: Project) -> None:
     any_project.conftest(INTERRUPT)
     result = any_project.run_apart() if any_project.n is None else any_project.run()
     assert result.ret == pytest.ExitCode.INTERRUPTED
-    header, *lines, footer = any_project.record()
+    header, *lines, _ = any_project.record()
     assert header["type"] == "header"
     questions = [line for line in lines if line["type"] == "question"]
     assert len(questions) >= 3
     assert {line["verdict"] for line in questions} == {"correct"}
-    assert footer == {"type": "footer", "exit_code": 2, "complete": False}
+    assert any_project.end() == (2, False)
     result.stdout.fnmatch_lines(["record: *"])
 
 

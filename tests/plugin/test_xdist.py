@@ -210,7 +210,7 @@ def test_a_lost_result_is_no_success(project2: Project) -> None:
             "memfail: no trustworthy result: 1 of 10 selected questions have no result, e.g. memfail/long_hop::lh-3*",
         ]
     )
-    assert project2.record()[-1] == {"type": "footer", "exit_code": 6, "complete": False}
+    assert project2.end() == (6, False)
 
 
 def test_an_item_that_did_not_run_is_no_success(project: Project) -> None:

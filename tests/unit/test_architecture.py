@@ -189,7 +189,7 @@ def test_importing_the_plugin_loads_nothing_heavy():
 
 def test_importing_the_plugin_loads_of_ours_the_core_only():
     ours = {name for name in loaded_by("import pytest_memfail.plugin") if name.startswith("pytest_memfail.")}
-    assert {name.split(".")[1] for name in ours} == {"core", "plugin"}
+    assert {name.split(".")[1] for name in ours} <= {"core", "plugin"}
 
 
 def test_importing_the_package_loads_no_test_runner_and_nothing_heavy():

@@ -1,0 +1,177 @@
+"""What the options come to, checked."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from pytest_memfail.plugin.options import raw_value
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options, checked."""
+
+    system: str
+    system_options: dict[str, str]
+    tasks: tuple[str, ...]
+    data: Path | None
+    k: tuple[int, ...]
+    judge: str
+    protocol: str
+    limit: int | None
+    seed: int
+    concurrency: int
+    model: str | None
+    model_options: dict[str, Any]
+    cache: str
+    cache_path: Path | None
+    max_cost: float | None
+    max_tokens: int | None
+    prices: Path | None
+    assistant_turns: bool
+    record: Path | None
+    summary: str
+
+    def command_line(self) -> list[str]:
+        """The options that matter for what an item's verdict is, as they would be given."""
+        words = [f"--memfail-system={self.system}"]
+        words += [f"--memfail-system-option={n}={v}" for n, v in public_options(self.system_options).items()]
+        if self.data is not None:
+            words.append(f"--memfail-data={self.data}")
+        if self.k != (5,):
+            words.append(f"--memfail-k={','.join(map(str, self.k))}")
+        for name, default in (("judge", "rules"), ("model", None), ("protocol", "ours"), ("limit", None), ("seed", 42)):
+            if (value := getattr(self, name)) != default:
+                words.append(f"--memfail-{name}={value}")
+        words += [f"--memfail-model-option={n}={json.dumps(v)}" for n, v in self.model_options.items()]
+        return words
+
+
+def read_settings(config: pytest.Config) -> Settings:
+    """Check all options.
+
+    Raises `pytest.UsageError` naming the option, what was got and what is expected.
+    """
+    return Settings(
+        system=str(raw_value(config, "system")),
+        system_options=_pairs(config, "system-option"),
+        tasks=tuple(_split(raw_value(config, "tasks"))),
+        data=_path(config, "data"),
+        k=_ks(config),
+        judge=str(raw_value(config, "judge")),
+        protocol=_choice(config, "protocol", ("ours", "paper")),
+        limit=_whole(config, "limit", 1),
+        seed=_whole(config, "seed", 0) or 0,
+        concurrency=_whole(config, "concurrency", 1) or 1,
+        model=raw_value(config, "model") or None,
+        model_options={name: _value(text) for name, text in _pairs(config, "model-option").items()},
+        cache=_choice(config, "cache", ("on", "off", "only")),
+        cache_path=_path(config, "cache-path"),
+        max_cost=_amount(config, "max-cost"),
+        max_tokens=_whole(config, "max-tokens", 0),
+        prices=_path(config, "prices"),
+        assistant_turns=_assistant_turns(config),
+        record=_path(config, "record"),
+        summary=_choice(config, "summary", ("none", "short", "full")),
+    )
+
+
+def _wrong(name: str, got: object, expected: str) -> pytest.UsageError:
+    return pytest.UsageError(f"--memfail-{name}: got {got!r}, expected {expected}")
+
+
+def _split(value: str | None) -> list[str]:
+    return [part.strip() for part in (value or "").split(",") if part.strip()]
+
+
+def _whole(config: pytest.Config, name: str, least: int) -> int | None:
+    value = raw_value(config, name)
+    if value in (None, ""):
+        return None
+    try:
+        number = int(value)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise _wrong(name, value, f"a whole number of at least {least}")
+    return number
+
+
+def _ks(config: pytest.Config) -> tuple[int, ...]:
+    value = raw_value(config, "k")
+    numbers = []
+    for part in _split(str(value)) or [""]:
+        if not part.isdecimal() or int(part) < 1:
+            raise _wrong("k", value, "whole numbers of at least 1 separated by commas, such as 5 or 5,10,15")
+        numbers.append(int(part))
+    return tuple(dict.fromkeys(numbers))
+
+
+def _choice(config: pytest.Config, name: str, valid: tuple[str, ...]) -> str:
+    value = raw_value(config, name)
+    if value not in valid:
+        raise _wrong(name, value, " or ".join(valid))
+    return str(value)
+
+
+def _path(config: pytest.Config, name: str) -> Path | None:
+    key = f"memfail_{name.replace('-', '_')}"
+    given = config.getoption(key, None)
+    if given is not None:
+        return Path(config.invocation_params.dir, given)
+    value = config.getini(key)
+    return Path((config.inipath.parent if config.inipath else config.rootpath), value) if value else None
+
+
+def _amount(config: pytest.Config, name: str) -> float | None:
+    value = raw_value(config, name)
+    if value in (None, ""):
+        return None
+    try:
+        amount = float(value)
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < float("inf"):
+        raise _wrong(name, value, "a number of at least 0")
+    return amount
+
+
+def _assistant_turns(config: pytest.Config) -> bool:
+    if raw_value(config, "assistant-turns") in (None, ""):
+        return bool(raw_value(config, "protocol") == "paper")
+    return _choice(config, "assistant-turns", ("on", "off")) == "on"
+
+
+def _value(text: str) -> Any:
+    """A number, a truth value or a list where the text is one in JSON, else the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _pairs(config: pytest.Config, option: str) -> dict[str, str]:
+    key = f"memfail_{option.replace('-', '_')}"
+    given = config.getoption(key, None)
+    pairs = {}
+    for pair in config.getini(key) if given is None else given:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise _wrong(option, pair, "KEY=VALUE")
+        pairs[name.strip()] = value
+    return pairs
+
+
+_SECRET: Final = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
+
+
+def public_options(options: Mapping[str, str]) -> dict[str, str]:
+    """The system's settings with what is secret by its name left out of sight."""
+    return {name: "***" if _SECRET.search(name) else value for name, value in options.items()}

@@ -1,0 +1,316 @@
+"""Whole runs with a model as judge and test-taker: the same verdicts however it is asked, and never a wrong one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_memfail.testing import Fault, LocalEndpoint, answer_by_rule
+
+Run = Callable[..., Any]
+
+KEY = "sk-planted-0123456789abcdef"
+SAMPLE = ("--memfail-limit=6", "-q")
+JUDGED = ("storage", "summary", "retrieval", "answer", "warm")
+
+
+class Asking:
+    """Runs pytest with a model behind one endpoint."""
+
+    def __init__(self, run: Run, endpoint: LocalEndpoint | None) -> None:
+        self._run = run
+        self._env = {} if endpoint is None else {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": KEY}
+
+    def __call__(
+        self, *arguments: str, judge: str = "m", cache: str = "off", env: Mapping[str, str] | None = None
+    ) -> Any:
+        given = ("--memfail-system=bm25", "--memfail-model=m", f"--memfail-judge={judge}", f"--memfail-cache={cache}")
+        return self._run(*given, *arguments, env=self._env if env is None else env)
+
+
+@pytest.fixture
+def asking(run_pytest: Run) -> Iterator[Callable[..., tuple[LocalEndpoint, Asking]]]:
+    """Makes an endpoint that behaves as told, and what runs pytest with it."""
+    endpoints = []
+
+    def make(answer: Callable[..., Any] = answer_by_rule, **behaviour: Any) -> tuple[LocalEndpoint, Asking]:
+        endpoint = LocalEndpoint(answer, **behaviour).start()
+        endpoints.append(endpoint)
+        return endpoint, Asking(run_pytest, endpoint)
+
+    yield make
+    for endpoint in endpoints:
+        endpoint.close()
+
+
+Make = Callable[..., tuple[LocalEndpoint, Asking]]
+
+
+def judgements(done: Any) -> dict[str, Any]:
+    """What was decided of each question and each of its facts, and the reply it was decided on."""
+    return {
+        node_id: (
+            line["verdict"],
+            line.get("label"),
+            [(fact["id"], fact["verdict"], fact["missing"]) for fact in line.get("facts", ())],
+            line.get("reply"),
+        )
+        for node_id, line in done.questions.items()
+    }
+
+
+def errors(done: Any) -> list[str]:
+    """The messages of the items that are errors."""
+    return [line["error"]["message"] for line in done.questions.values() if line["verdict"] == "error"]
+
+
+def judge_calls(done: Any) -> int:
+    """Calls of the judge, by the books."""
+    return sum(row["calls"] for row in done.record[-1]["models"] if row["stage"] in JUDGED)
+
+
+def usage_error(done: Any) -> str:
+    """The one line that a run is refused with."""
+    assert done.code == pytest.ExitCode.USAGE_ERROR, done.output
+    assert done.record == []
+    (line,) = [line for line in done.output.splitlines() if line.strip()]
+    assert line.startswith("ERROR: ")
+    return str(line)
+
+
+# -- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_gives_reasoning_errors_and_the_account_of_its_calls(asking: Make) -> None:
+    endpoint, run = asking()
+    done = run(*SAMPLE)
+    assert done.code == 1
+    counts = done.counts()
+    assert counts["reasoning_error"] > 0 < counts["correct"]
+    assert counts["ungraded"] == counts["error"] == 0
+    models = done.record[-1]["models"]
+    assert sum(row["calls"] for row in models) == endpoint.calls > 0
+    assert {"storage", "retrieval", "answer", "test_taker"} <= {row["stage"] for row in models}
+    assert all(row["cost"] is None for row in models)  # the price of `m` is unknown, not nothing
+    (header,) = [line for line in done.output.splitlines() if line.startswith("model calls")]
+    assert header.split() == "model calls calls cache hits tokens in (cached) out USD".split()
+    (total,) = [line.split() for line in done.output.splitlines() if line.startswith("all  ") and "unknown" in line]
+    assert total[1] == str(endpoint.calls)
+
+
+@pytest.mark.parametrize("judge", ["m", "rules+m"])
+def test_the_same_verdicts_at_any_concurrency_and_number_of_workers(asking: Make, judge: str) -> None:
+    _, run = asking()
+    alone = run(*SAMPLE, "--memfail-concurrency=1", judge=judge)
+    for arguments in (("--memfail-concurrency=64",), ("-n", "2")):
+        other = run(*SAMPLE, *arguments, judge=judge)
+        assert judgements(other) == judgements(alone)
+        assert other.table == alone.table != ""
+        assert other.code == alone.code == 1
+
+
+def test_workers_add_their_calls_to_one_account(asking: Make) -> None:
+    endpoint, run = asking()
+    done = run(*SAMPLE, "-n", "2")
+    assert sum(row["calls"] for row in done.record[-1]["models"]) == endpoint.calls > 0
+
+
+def test_the_cascade_asks_the_model_far_less_and_decides_the_same(asking: Make) -> None:
+    _, run = asking()
+    full = run(*SAMPLE)
+    cascade = run(*SAMPLE, judge="rules+m")
+    assert cascade.verdicts == full.verdicts
+    assert 0 < judge_calls(cascade) < judge_calls(full) / 2
+
+
+def test_the_paper_protocol_stores_the_assistants_turns(asking: Make) -> None:
+    _, run = asking()
+    done = run("--memfail-protocol=paper", "--memfail-limit=2", "--memfail-tasks=long_hop,conditional_facts_easy", "-q")
+    assert done.record[0]["assistant_turns"] is True
+    stores = [line for line in done.record if line["type"] == "store"]
+    for store in stores:
+        said = [memory["text"] for memory in store["listings"][-1]]
+        turns = sum("Thank you, I will remember that." in text for text in said)
+        assert turns >= store["conversations"] > 0
+    assert len(stores) == 2
+    assert done.counts()["error"] == 0
+
+
+# -- the cache -------------------------------------------------------------------------------------------------------
+
+
+def test_a_second_run_makes_no_call_and_a_replay_needs_no_key(asking: Make, tmp_path: Path) -> None:
+    endpoint, run = asking()
+    where = f"--memfail-cache-path={tmp_path / 'replies.sqlite'}"
+    first = run(*SAMPLE, where, cache="on")
+    calls = endpoint.calls
+    assert calls > 0
+    second = run(*SAMPLE, where, cache="on")
+    assert endpoint.calls == calls
+    assert judgements(second) == judgements(first)
+    url = {"OPENAI_BASE_URL": endpoint.url}  # it is a part of what a reply is kept under
+    endpoint.close()
+    for workers in ("0", "2"):
+        replayed = run(*SAMPLE, where, "-n", workers, cache="only", env=url)
+        assert judgements(replayed) == judgements(first)
+        assert sum(row["calls"] for row in replayed.record[-1]["models"]) == 0
+
+
+def test_a_replay_without_a_recording_is_refused(run_pytest: Run, tmp_path: Path) -> None:
+    run = Asking(run_pytest, None)
+    line = usage_error(run(*SAMPLE, f"--memfail-cache-path={tmp_path / 'fresh.sqlite'}", cache="only"))
+    assert "--memfail-cache=only" in line
+    assert "fresh.sqlite" in line
+    assert not (tmp_path / "fresh.sqlite").exists()
+
+
+def test_what_a_replay_does_not_hold_is_an_error(asking: Make, tmp_path: Path) -> None:
+    endpoint, run = asking()
+    where = f"--memfail-cache-path={tmp_path / 'replies.sqlite'}"
+    part = run("--memfail-limit=6", "--memfail-tasks=long_hop", "-q", where, cache="on")
+    calls = endpoint.calls
+    replayed = run("--memfail-limit=6", "--memfail-tasks=long_hop,coex*", "-q", where, cache="only")
+    assert endpoint.calls == calls
+    graded = {node_id: verdict for node_id, verdict in replayed.verdicts.items() if verdict != "error"}
+    assert graded == part.verdicts
+    assert replayed.code == 6
+    assert all("has no reply of 'm'" in message for message in errors(replayed))
+
+
+# -- faults ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_an_endpoint_that_dies_half_way_spoils_no_verdict(asking: Make, workers: str) -> None:
+    endpoint, run = asking()
+    tasks = ("--memfail-limit=6", "--memfail-tasks=long_hop,conditional_facts_hard", "-q", "-n", workers)
+    healthy = run(*tasks)
+    half = endpoint.calls // 2
+    _, run = asking(dies_after=half)
+    done = run(*tasks)
+    assert done.questions.keys() == healthy.questions.keys()
+    failed = done.counts()["error"]
+    assert 0 < failed < len(done.questions)
+    for node_id, judged in judgements(done).items():
+        assert judged[0] == "error" or judged == judgements(healthy)[node_id]
+    assert done.code == (6 if failed > 0.1 * len(done.questions) else 1)
+    assert done.record[-1]["type"] == "footer"
+    assert done.record[-1]["exit_code"] == done.code
+    assert done.record[-1]["complete"] is True
+    assert all("127.0.0.1" in message for message in errors(done))
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_wrong_key_is_told_and_never_shown(asking: Make, tmp_path: Path, workers: str) -> None:
+    endpoint, run = asking(api_key="another")
+    report = tmp_path / "report.xml"
+    done = run(*SAMPLE, f"--junitxml={report}", "-n", workers, "-vv", "--showlocals")
+    assert done.code == 6
+    assert endpoint.calls == 0
+    assert set(done.verdicts.values()) == {"error"}
+    for message in errors(done):
+        assert "\n" not in message
+        assert "OPENAI_API_KEY" in message
+    for text in (done.output, json.dumps(done.record), report.read_text()):
+        assert KEY not in text
+        assert KEY.removeprefix("sk-") not in text
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_used_up_budget_ends_the_asking(asking: Make, workers: str) -> None:
+    endpoint, run = asking()
+    budget = 15_000
+    done = run(*SAMPLE, f"--memfail-max-tokens={budget}", "-n", workers)
+    spent = sum(row["prompt_tokens"] + row["completion_tokens"] for row in done.record[-1]["models"])
+    assert 0 < spent <= budget
+    assert sum(row["calls"] for row in done.record[-1]["models"]) == endpoint.calls
+    assert done.code == 6
+    assert len(errors(done)) > 3
+    assert all("budget" in message for message in errors(done))
+
+
+def test_no_budget_at_all_makes_no_call(asking: Make) -> None:
+    endpoint, run = asking()
+    done = run(*SAMPLE, "--memfail-max-tokens=0")
+    assert endpoint.calls == 0
+    assert set(done.verdicts.values()) == {"error"}
+    assert done.code == 6
+
+
+def test_a_budget_that_stopped_a_run_spoils_no_verdict(asking: Make) -> None:
+    _, run = asking()
+    whole = judgements(run(*SAMPLE))
+    stopped = judgements(run(*SAMPLE, "--memfail-max-tokens=60000"))
+    graded = {node_id: judged for node_id, judged in stopped.items() if judged[0] != "error"}
+    assert graded == {node_id: whole[node_id] for node_id in graded}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"status": 429, "retry_after": 0.05},
+        {"status": 429},
+        {"status": 500},
+        {"kind": "drop"},
+        {"kind": "drop_mid_body"},
+        {"kind": "empty"},
+        {"kind": "truncated"},
+        {"kind": "invalid_json"},
+    ],
+    ids=lambda fault: "-".join(map(str, fault.values())),
+)
+def test_faults_that_pass_change_no_verdict(asking: Make, fault: Mapping[str, Any]) -> None:
+    tasks = ("--memfail-limit=3", "--memfail-tasks=long_hop,conditional_facts_hard", "-q")
+    _, run = asking()
+    healthy = run(*tasks)
+    struck = []
+
+    def strikes(request: Mapping[str, Any]) -> bool:
+        # any text is a reply to a question in free text, broken JSON too
+        if len(struck) == 4 or (fault.get("kind") == "invalid_json" and "response_format" not in request):
+            return False
+        struck.append(request)
+        return True
+
+    _, run = asking(faults=[Fault(**fault, when=strikes)])
+    done = run(*tasks)
+    assert len(struck) == 4
+    assert judgements(done) == judgements(healthy)
+    assert done.code == healthy.code == 1
+
+
+def test_a_judge_that_never_replies_as_asked_gives_errors(asking: Make) -> None:
+    def about_the_store(request: Mapping[str, Any]) -> bool:
+        return "<fact>" in str(request["messages"])
+
+    _, run = asking(faults=[Fault("wrong_schema", when=about_the_store)])
+    done = run("--memfail-limit=2", "--memfail-tasks=long_hop,conditional_facts_hard", "-q")
+    assert set(done.verdicts.values()) == {"error"}
+    assert done.code == 6
+
+
+# -- refused before anything is stored -------------------------------------------------------------------------------
+
+
+def test_an_unknown_judge_without_a_key_is_refused(run_pytest: Run) -> None:
+    line = usage_error(run_pytest("--memfail-system=bm25", "--memfail-judge=gpt-9"))
+    assert "unknown judge 'gpt-9'" in line
+    assert "OPENAI_API_KEY" in line
+
+
+def test_a_test_taker_without_a_key_is_refused(run_pytest: Run) -> None:
+    line = usage_error(run_pytest("--memfail-system=bm25", "--memfail-model=gpt-9"))
+    assert "'gpt-9' needs OPENAI_API_KEY" in line
+
+
+def test_a_budget_in_dollars_for_a_model_of_unknown_price_is_refused(asking: Make) -> None:
+    endpoint, run = asking()
+    line = usage_error(run(*SAMPLE, "--memfail-max-cost=1"))
+    assert "the price of 'm' is unknown" in line
+    assert "price file" in line
+    assert "budget in tokens" in line
+    assert endpoint.calls == 0
