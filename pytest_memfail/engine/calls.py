@@ -71,6 +71,7 @@ class Lane:
         self.writes = 1
         self._read_slots = asyncio.Semaphore(1)
         self._async: dict[str, bool] = {}
+        self._busy = 0
 
     def widen(self, reads: int, writes: int) -> None:
         """Allow this many reads and writes at once."""
@@ -88,7 +89,10 @@ class Lane:
             if self.is_async(method, fn):
                 return await fn(*args)
             context = contextvars.copy_context()
-            result = await asyncio.wrap_future(self._pool.submit(context.run, guarded, fn, *args))
+            future = self._pool.submit(context.run, guarded, fn, *args)
+            self._busy += 1
+            future.add_done_callback(self._done)
+            result = await asyncio.wrap_future(future)
             return await result if inspect.isawaitable(result) else result
         except (asyncio.CancelledError, MemfailError):
             raise
@@ -112,6 +116,14 @@ class Lane:
         if found is None:
             found = self._async[method] = is_async(fn)
         return found
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a call is still in one of its threads, waited for or not."""
+        return self._busy > 0
+
+    def _done(self, _: Future[Any]) -> None:
+        self._busy -= 1
 
     def stop(self) -> None:
         """End its threads."""

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 METHODS: Final = ("store_conversation", "retrieve_memories", "get_all_memories")
 ASYNC_READS: Final = 8
+GRACE_SECONDS: Final = 2.0
+"""How long a store that is being closed waits for calls that were given up."""
 NOW: Final[ContextVar[datetime | None]] = ContextVar("memfail_now", default=None)
 """The time of the conversation being stored; several may be at once."""
 
@@ -438,16 +440,17 @@ class StoreRun:
         if self._main is not None and not self._main.done():
             self._main.cancel()  # questions nobody waits for
             await asyncio.wait([self._main])
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+        for task in self._tasks:  # abandoned: nobody waits for them any more
+            task.cancel()
+        hangs = not await self._came_to_rest()
         try:
-            if self._failure is None and self.report.listings:
+            if self._failure is None and self.report.listings and not hangs:
                 self.report.changed = listings.changes(self.report.listings[-1], await self._read_listing())
             if self.report.listings and self._engine.count_tokens is not None:
                 texts = [memory.text for memory in self.report.listings[-1].memories]
                 loop = asyncio.get_running_loop()
                 self.report.tokens = await loop.run_in_executor(self._engine.pool, self._engine.count_tokens, texts)
-            if callable(close := getattr(self._system, "close", None)) and self._lane is not None:
+            if callable(close := getattr(self._system, "close", None)) and self._lane is not None and not hangs:
                 await self._lane.call("close", close)
         except Exception as error:
             self.finished.set_exception(error)
@@ -460,6 +463,15 @@ class StoreRun:
                 self._lane.stop()
             if not self.finished.done():
                 self.finished.cancel()
+
+    async def _came_to_rest(self) -> bool:
+        """Wait a little for what was cancelled; False if a call of the system hangs, and further ones would hang behind it."""
+        end = time.monotonic() + GRACE_SECONDS
+        while self._tasks or (self._lane is not None and self._lane.is_busy):
+            if time.monotonic() > end:
+                return False
+            await asyncio.sleep(0.01)
+        return True
 
     def cancel(self) -> None:
         """Drop what has not begun, cancel what runs."""

@@ -86,7 +86,7 @@ def _routed(write: Callable[[str], int]) -> Callable[[str], int]:
 def replay(captured: Captured) -> None:
     """Write what a question wrote, now that its item is at hand."""
     if captured.output:
-        sys.stdout.write("".join(captured.output))
+        sys.stdout.write(scrub("".join(captured.output)))
     for record in captured.records:
         setattr(record, REPLAYED, True)
         logging.getLogger(record.name).handle(record)

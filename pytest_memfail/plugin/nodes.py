@@ -102,11 +102,20 @@ class QuestionItem(pytest.Item):
         self.funcargs = {}
         self._request = TopRequest(self, _ispytest=True)  # type: ignore[arg-type]  # as for core's DoctestItem
 
+    @property
+    def function(self) -> Any:
+        """What `--fixtures-per-test` shows the place of."""
+        return type(self).runtest
+
     def setup(self) -> None:
         """Get the verdict: whatever breaks on the way is an error, not a failure."""
         option = self.config.option
         if getattr(option, "setupplan", False) or getattr(option, "setuponly", False):
             return
+        if (scope := _narrow_scope(self)) is not None:
+            raise MemfailError(
+                f"the fixture memfail_system has {scope} scope, expected session: a store is shared by all its questions"
+            )
         self._initrequest()
         assert self._request is not None
         self._request.getfixturevalue("memfail_verdict")
@@ -194,8 +203,8 @@ def attach(session: pytest.Session, result: list[pytest.Item | pytest.Collector]
     result.append(Benchmark.from_parent(root, path=rootpath / ROOT, run=run))
 
 
-def narrow_system_scope(item: pytest.Item) -> str | None:
+def _narrow_scope(item: QuestionItem) -> str | None:
     """The scope of the `memfail_system` that applies to an item if it is too narrow, else None."""
-    definitions = item._fixtureinfo.name2fixturedefs.get("memfail_system")  # type: ignore[attr-defined]
+    definitions = item._fixtureinfo.name2fixturedefs.get("memfail_system")
     scope = definitions[-1].scope if definitions else "session"
-    return None if scope in ("session", "package", "module") else str(scope)
+    return None if scope in ("session", "package") else str(scope)

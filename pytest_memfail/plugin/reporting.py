@@ -173,7 +173,7 @@ class Reporting:
         if self._lost:
             return (
                 f"{len(self._lost)} of {len(self._expected)} selected questions have no result, e.g. {self._lost[0]}: "
-                "a worker ended without reporting them"
+                "they ended without a report, or it was lost on the way"
             )
         return self._summary.untrusted if self._summary is not None else None
 

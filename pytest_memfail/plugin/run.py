@@ -95,10 +95,14 @@ class Run:
         faults = []
         for chosen in self.selection:
             if chosen not in known:
-                names = [_id(other) for other in known if other and (len(chosen) == 1 or other[0] == chosen[0])]
-                close = get_close_matches(_id(chosen), names, 1, cutoff=0.4)
+                names = [
+                    _id(other).removeprefix(f"{ROOT}/")
+                    for other in known
+                    if other and (len(chosen) == 1 or other[0] == chosen[0])
+                ]
+                close = get_close_matches(_id(chosen).removeprefix(f"{ROOT}/"), names, 1, cutoff=0.6)
                 tasks = ", ".join(task.name for task in self.tasks)
-                hint = f"did you mean {close[0]}?" if close else f"tasks: {tasks}"
+                hint = f"did you mean {ROOT}/{close[0]}?" if close else f"tasks: {tasks}"
                 faults.append(f"no such benchmark item: {_id(chosen)} ({hint})")
         if faults:
             raise pytest.UsageError(*faults)

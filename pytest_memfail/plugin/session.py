@@ -18,7 +18,7 @@ from pytest_memfail.engine import StoreReport
 from pytest_memfail.plugin import marks
 from pytest_memfail.plugin.capture import scrub
 from pytest_memfail.plugin.journal import DEATHS
-from pytest_memfail.plugin.nodes import QuestionItem, attach, narrow_system_scope, release, short_repr, ungraded_reason
+from pytest_memfail.plugin.nodes import QuestionItem, attach, release, short_repr, ungraded_reason
 from pytest_memfail.plugin.progress import Progress, TerminalLine, Watcher
 from pytest_memfail.plugin.run import ROOT, Run, Unit
 from pytest_memfail.plugin.runtime import Asked, Runtime
@@ -91,8 +91,13 @@ class MemfailSession:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, None, None]:
-        marks.mark_items(self._config, self._run, items)
-        yield  # what selects and reorders (-k, --lf, random order) goes first; a store's questions then stay together
+        marks.mark_items(self._config, self._run, items)  # before -m selects
+        yield
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Keep a store's questions together, whatever has selected and reordered the items before (-k, --lf, --ff)."""
+        items = session.items
         first: dict[str, int] = {}
         order: dict[str, dict[str, int]] = {}
         keys = []
@@ -130,14 +135,6 @@ class MemfailSession:
             self._runtime.close()
             if self._watcher is not None:
                 self._watcher.stop()
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
-        if isinstance(item, QuestionItem) and (scope := narrow_system_scope(item)) is not None:
-            raise MemfailError(
-                f"the fixture memfail_system has {scope} scope, expected session: a store is shared by all its questions"
-            )
-        yield
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, Any, Any]:

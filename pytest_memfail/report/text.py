@@ -159,9 +159,7 @@ def summary(results: Summary, *, full: bool = False) -> list[str]:
     vacuous = [tally for tally in results.tasks if tally.vacuous]
     for tally in vacuous:
         how = "counted as correct" if results.protocol == "paper" else "left out of the rates"
-        lines.append(
-            f"vacuous passes: {tally.vacuous} in {tally.name} (the model could not misuse what was not stored or shown; {how})"
-        )
+        lines.append(f"vacuous passes: {tally.vacuous} in {tally.name}, {how} (nothing was there to misuse)")
     if full:
         for tally in results.tasks:
             if tally.facts:

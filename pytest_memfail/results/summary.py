@@ -195,6 +195,5 @@ class SummaryBuilder:
             more, less = line["changed_by_queries"]
             if more or less:
                 yield (
-                    f"the store of {line['task']} changed while it was asked (+{more} -{less} entries): "
-                    "retrieve_memories() must not write"
+                    f"the store of {line['task']} changed while asked (+{more} -{less} entries); queries must not write"
                 )

@@ -57,12 +57,14 @@ def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, 
             if not folder.is_dir():
                 raise UsageError(f"--memfail-data: got {folder}, expected a folder with the rows of the tasks")
             if not path.is_file():
-                if not request.patterns and any((folder / f"{other}.csv").is_file() for other in TASK_NAMES):
+                if name not in request.patterns and any((folder / f"{other}.csv").is_file() for other in TASK_NAMES):
                     continue  # a folder may hold some of the tasks; naming one makes it required
                 raise UsageError(f"no rows of the task {name!r}: {path} is missing (--memfail-data names the folder)")
             module = MODULES[name]
             task = module.build(name, module.read(path), request.protocol, request.seed)
         tasks.append(task if request.limit is None else sample(task, request.limit, request.seed))
+    if not tasks:
+        raise UsageError(f"{request.data or shipped_data()} holds no rows of {', '.join(request.patterns)}")
     return tuple(tasks)
 
 
