@@ -125,6 +125,10 @@ class ResponseCache:
         )
         self._run("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
+    def endpoints(self) -> list[str]:
+        """The endpoints whose replies are kept, sorted."""
+        return [row[0] for row in self._run("SELECT DISTINCT endpoint FROM replies ORDER BY endpoint")]
+
     def summary(self) -> CacheSummary:
         """Entries, size and age: for `memfail cache show`."""
         count, oldest, newest = self._run("SELECT count(*), min(created), max(created) FROM replies")[0]

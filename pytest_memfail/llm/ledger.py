@@ -158,7 +158,9 @@ class Ledger:
             if self.prices.of(model) is None:
                 raise UsageError(
                     f"a budget of {self.max_cost:g} USD cannot be held: the price of {model!r} is unknown (table of "
-                    f"{self.prices.date}); give its USD per million tokens in a price file, or set a budget in tokens"
+                    f"{self.prices.date}); give its USD per million tokens in a price file (--memfail-prices), or set a "
+                    "budget in tokens "
+                    "(--memfail-max-tokens)"
                 )
 
     # -- budget ------------------------------------------------------------------------------------------------------

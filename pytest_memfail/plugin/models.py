@@ -107,7 +107,11 @@ def _client(config: pytest.Config, settings: Settings, ledger: Ledger) -> ModelC
         path = cache_path(config, settings)
         path.parent.mkdir(parents=True, exist_ok=True)
         cache = ResponseCache(path, settings.cache)  # type: ignore[arg-type]  # checked in read_settings
-    return ModelClient(ledger=ledger, cache=cache, concurrency=settings.concurrency)
+    base_url = None
+    if cache is not None and settings.cache == "only" and not os.environ.get("OPENAI_BASE_URL"):
+        recorded = cache.endpoints()  # a replay needs neither key nor endpoint: it is that of the recording
+        base_url = recorded[0] if len(recorded) == 1 else None
+    return ModelClient(ledger=ledger, cache=cache, concurrency=settings.concurrency, base_url=base_url)
 
 
 def _judge(config: pytest.Config, settings: Settings, model: str | None, client: ModelClient | None) -> Any:

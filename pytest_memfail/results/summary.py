@@ -194,6 +194,4 @@ class SummaryBuilder:
         for line in self._stores:
             more, less = line["changed_by_queries"]
             if more or less:
-                yield (
-                    f"the store of {line['task']} changed while asked (+{more} -{less} entries); queries must not write"
-                )
+                yield (f"the store of {line['task']} changed while asked (+{more} -{less}); queries must not write")

@@ -293,10 +293,10 @@ def test_a_question_that_hangs_ends_by_its_timeout(project: Project, kind: str) 
     # neither the store's first item, which is exempt, nor its last
     words = ("memfail/long_hop::lh-3", "memfail/long_hop::lh-1", "memfail/long_hop::lh-4", "memfail/coexisting_facts")
     option = "--memfail-system-option=reads=8"
-    result = project.run_apart(*words, option, "--timeout=1", system="fixture", patience=60)
+    result = project.run_apart(*words, option, "--timeout=3", system="fixture", patience=60)
     assert project.verdicts()["memfail/long_hop::lh-4"] == "correct"
     result.assert_outcomes(passed=8, errors=1)
-    assert result.ret == 1
+    assert result.ret == 6  # one error of nine is more than a tenth
 
 
 def test_a_hanging_question_does_not_hang_the_end_of_its_store(project: Project) -> None:

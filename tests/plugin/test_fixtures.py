@@ -138,7 +138,7 @@ def test_own_tests_and_the_benchmark_share_a_store(any_project: Project) -> None
     assert result.ret == 0
     result.assert_outcomes(passed=8 + 4 + 6)
     assert len(any_project.events("fill")) == 2
-    result.stdout.fnmatch_lines(["coexisting_facts           6 *", "long_hop                   4 *"])
+    result.stdout.fnmatch_lines(["coexisting_facts *6 *", "long_hop *4 *"])
 
 
 def test_own_test_by_id(project: Project) -> None:
