@@ -165,6 +165,10 @@ class Reporting:
             self._writer.write({"type": "footer", "exit_code": code, "complete": complete, "models": models})
             self._writer.close()
 
+    def pytest_unconfigure(self) -> None:
+        if self._writer is not None:  # after an internal error no session finishes
+            self._writer.close()
+
     def _stopped_by_maxfail(self, session: pytest.Session) -> bool:
         most = self._config.getoption("maxfail")
         return bool(most) and session.testsfailed >= most
