@@ -106,7 +106,7 @@ def test_a_model_gives_reasoning_errors_and_the_account_of_its_calls(asking: Mak
 def test_the_same_verdicts_at_any_concurrency_and_number_of_workers(asking: Make, judge: str) -> None:
     _, run = asking()
     alone = run(*SAMPLE, "--memfail-concurrency=1", judge=judge)
-    for arguments in (("--memfail-concurrency=64",), ("-n", "2")):
+    for arguments in (("--memfail-concurrency=64",), ("-n", "4")):
         other = run(*SAMPLE, *arguments, judge=judge)
         assert judgements(other) == judgements(alone)
         assert other.table == alone.table != ""
