@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import os
-from difflib import get_close_matches
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_memfail import discovery
-from pytest_memfail.core import UnknownNameError, UsageError
+from pytest_memfail import judge_names
+from pytest_memfail.core import UsageError
 from pytest_memfail.plugin.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Judge, TestTaker
     from pytest_memfail.llm import Ledger, ModelClient
 
-CASCADE: Final = "rules+"
-STAGES: Final = ("storage", "summary", "retrieval", "answer")
+OPTION: Final = "--memfail-judge"
 LEDGER_FILE: Final = "ledger.sqlite"
 CACHE_FILE: Final = "responses.sqlite"
 
@@ -29,19 +26,13 @@ def judge_model(config: pytest.Config, settings: Settings) -> str | None:
 
     Raises `UsageError` for a name that is no judge and cannot be meant as a model.
     """
-    name = settings.judge
-    if name.startswith(CASCADE):
-        if not (model := name.removeprefix(CASCADE)):
-            raise UsageError("--memfail-judge: got 'rules+', expected rules+MODEL")
-        return model
-    if not _is_model_tag(name) and _named_judge(config, settings) is not None:
-        return None
-    hint = "or a model name, module:attribute, an entry point of pytest_memfail.judges, or the hook pytest_memfail_make_judge"
-    known = ["rules", *discovery.names("pytest_memfail.judges")]
-    if get_close_matches(name, known, 1, cutoff=0.75) or not (_has_endpoint() or settings.cache == "only"):
-        needs = "" if _has_endpoint() else "; a model needs OPENAI_API_KEY or OPENAI_BASE_URL"
-        raise UnknownNameError("judge", name, known, hint + needs)
-    return name
+    return judge_names.judge_model(
+        settings.judge,
+        lambda: _named_judge(config, settings),
+        option=OPTION,
+        replays=settings.cache == "only",
+        hook=", or the hook pytest_memfail_make_judge",
+    )
 
 
 def check_models(config: pytest.Config, settings: Settings) -> None:
@@ -52,7 +43,7 @@ def check_models(config: pytest.Config, settings: Settings) -> None:
     models = [model for model in (judge_model(config, settings), settings.model) if model is not None]
     if not models:
         return
-    if not _has_endpoint() and settings.cache != "only":
+    if not judge_names.has_endpoint() and settings.cache != "only":
         raise UsageError(
             f"the model {models[0]!r} needs OPENAI_API_KEY (or OPENAI_BASE_URL for another endpoint; see the README)"
         )
@@ -117,11 +108,7 @@ def _client(config: pytest.Config, settings: Settings, ledger: Ledger) -> ModelC
 def _judge(config: pytest.Config, settings: Settings, model: str | None, client: ModelClient | None) -> Any:
     if model is None or client is None:
         return _named_judge(config, settings)
-    from pytest_memfail.judges import CascadeJudge, ModelJudge, RulesJudge
-
-    protocol: Any = settings.protocol
-    judge = ModelJudge(client, model, protocol, settings.model_options)
-    return CascadeJudge(RulesJudge(protocol), judge) if settings.judge.startswith(CASCADE) else judge
+    return judge_names.model_judge(settings.judge, model, settings.protocol, client, settings.model_options)
 
 
 def open_ledger(settings: Settings, shared: Path | None) -> Ledger:
@@ -160,46 +147,12 @@ def _prices(settings: Settings) -> Any:
     return None if settings.prices is None else Prices.from_file(settings.prices)
 
 
-def _has_endpoint() -> bool:
-    return bool(os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL"))
-
-
-def _is_model_tag(name: str) -> bool:
-    """Whether a name with a colon is a model (`llama3:8b`) rather than `module:attribute`: there is no such module."""
-    if ":" not in name or not _has_endpoint():
-        return False
-    try:
-        return find_spec(name.partition(":")[0].partition(".")[0]) is None
-    except (ImportError, ValueError):
-        return True
-
-
 def _named_judge(config: pytest.Config, settings: Settings) -> Any:
-    """The judge of that name; None if there is none.
-
-    Raises `UsageError` for something that does not judge.
-    """
     name = settings.judge
-
-    def rules() -> Any:
-        from pytest_memfail.judges import RulesJudge
-
-        return RulesJudge(settings.protocol)  # type: ignore[arg-type]  # checked in read_settings
-
-    found = discovery.find_or_none(
+    return judge_names.named_judge(
         name,
-        option="--memfail-judge",
-        group="pytest_memfail.judges",
-        built_in={"rules": rules},
+        settings.protocol,
+        option=OPTION,
         hook=lambda: config.hook.pytest_memfail_make_judge(config=config, name=name),
         rootdir=config.rootpath,
     )
-    if found is None:
-        return None
-    judge = found() if isinstance(found, type) or not hasattr(found, "storage") else found
-    missing = [stage for stage in STAGES if not callable(getattr(judge, stage, None))]
-    if missing:
-        raise UsageError(
-            f"--memfail-judge: {name!r} has no {'(), '.join(missing)}(); expected a judge with {'(), '.join(STAGES)}()"
-        )
-    return judge

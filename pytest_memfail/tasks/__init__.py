@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_memfail.tasks.layout import PROTOCOLS, Protocol
-from pytest_memfail.tasks.load import TASK_NAMES, TaskRequest, load_tasks, sample
+from pytest_memfail.tasks.load import TASK_NAMES, TaskRequest, load_tasks, match_tasks, sample, task_of_row
 from pytest_memfail.tasks.shipped import shipped_data
 from pytest_memfail.tasks.validate import Finding, validate
 
@@ -14,7 +14,9 @@ __all__ = [
     "Protocol",
     "TaskRequest",
     "load_tasks",
+    "match_tasks",
     "sample",
     "shipped_data",
+    "task_of_row",
     "validate",
 ]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
 from pytest_memfail.core import Ingest, Probe, Question, Step, StorePlan, Task, UnknownNameError, UsageError
 from pytest_memfail.tasks import coexisting_facts, conditional_facts, long_hop, persona_retrieval
 from pytest_memfail.tasks.layout import Protocol, by_digest
+from pytest_memfail.tasks.rows import MODELS, single_row
 from pytest_memfail.tasks.shipped import shipped_data
 
 MODULES: Final[dict[str, ModuleType]] = {
@@ -46,7 +47,7 @@ def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, 
     """
     given = {task.name: task for task in extra}
     names = [*TASK_NAMES, *(name for name in given if name not in MODULES)]
-    wanted = _match(request.patterns, names)
+    wanted = match_tasks(request.patterns, names)
     tasks = []
     for name in wanted:
         if name in given:
@@ -68,7 +69,20 @@ def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, 
     return tuple(tasks)
 
 
-def _match(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
+def task_of_row(name: str, row: Mapping[str, Any], protocol: Protocol, file: Path, line: int) -> Task:
+    """The task of one row alone, its cells as text or as values.
+
+    Raises `RowError` naming the file, line and field of a fault.
+    """
+    module = MODULES[name]
+    return module.build(name, single_row(file, line, row, MODELS[name]), protocol, 0)  # type: ignore[no-any-return]
+
+
+def match_tasks(patterns: Sequence[str], names: Sequence[str] = TASK_NAMES) -> list[str]:
+    """The names that any of the patterns matches, in their order; no pattern means all.
+
+    Raises `UnknownNameError` for a pattern that matches none.
+    """
     if not patterns:
         return list(names)
     chosen: set[str] = set()

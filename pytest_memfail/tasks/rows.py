@@ -8,10 +8,10 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -197,6 +197,16 @@ class LongHopRow(Row):
         return self
 
 
+MODELS: Final[dict[str, type[Row]]] = {
+    "conditional_facts_easy": ConditionalRow,
+    "conditional_facts_hard": ConditionalRow,
+    "coexisting_facts": CoexistingRow,
+    "persona_retrieval": PersonaRow,
+    "long_hop": LongHopRow,
+}
+"""What a row of each task must look like."""
+
+
 def _details_match(details: Sequence[object] | None, n: int, one: str) -> None:
     if details is not None and len(details) != n:
         raise ValueError(f"evidence_details: got {len(details)} lists, expected {n}, one a {one}")
@@ -246,6 +256,19 @@ def read_rows(path: Path, model: type[R], make_id: Callable[[R], str], make_key:
         raise first
     sha = hashlib.sha256(path.read_bytes()).hexdigest()
     return Rows(path, sha, tuple(rows), tuple(ids), tuple(lines))
+
+
+def single_row(path: Path, line: int, record: Mapping[str, Any], model: type[R]) -> Rows[R]:
+    """The rows of a file as if this record, its cells as text or as values, were the only one.
+
+    Raises `RowError` for its first fault.
+    """
+    cells = {name: "" if value is None else value for name, value in record.items()}
+    try:
+        row = model.model_validate(cells)
+    except ValidationError as error:
+        raise next(iter(_row_errors(str(path), line, error))) from None
+    return Rows(path, digest(str(record), 64), (row,), (row.id or "row",), (line,))
 
 
 def row_errors(path: Path, model: type[Row]) -> list[RowError]:

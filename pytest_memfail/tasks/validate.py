@@ -11,23 +11,7 @@ from typing import Final, Literal
 
 from pytest_memfail.core import RowError, UsageError
 from pytest_memfail.tasks import coexisting_facts, conditional_facts, long_hop, persona_retrieval
-from pytest_memfail.tasks.rows import (
-    CoexistingRow,
-    ConditionalRow,
-    LongHopRow,
-    PersonaRow,
-    Row,
-    Rows,
-    row_errors,
-)
-
-MODELS: Final[dict[str, type[Row]]] = {
-    "conditional_facts_easy": ConditionalRow,
-    "conditional_facts_hard": ConditionalRow,
-    "coexisting_facts": CoexistingRow,
-    "persona_retrieval": PersonaRow,
-    "long_hop": LongHopRow,
-}
+from pytest_memfail.tasks.rows import MODELS, ConditionalRow, LongHopRow, PersonaRow, Rows, row_errors
 
 # Appendix B.3 forbids these in a hard essay; "as if" and "even if" state no condition.
 CONNECTIVES: Final = re.compile(

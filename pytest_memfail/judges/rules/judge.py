@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, Literal, get_args
 from weakref import WeakKeyDictionary
 
 from pytest_memfail.core import Evidence, Listing, Memory, Question, Reply, StageResult
 from pytest_memfail.judges.rules.curated import refine
 from pytest_memfail.judges.rules.fact import find_fact
-from pytest_memfail.judges.rules.finding import Finding
+from pytest_memfail.judges.rules.finding import Finding, keys_of
 from pytest_memfail.judges.rules.letters import parse_letter
 from pytest_memfail.judges.rules.link import find_link
 from pytest_memfail.judges.rules.persona import find_persona
@@ -115,6 +116,7 @@ class RulesJudge:
         return self._look(evidence, view, shown=False).faithful
 
     def _look(self, evidence: Evidence, view: View, *, shown: bool) -> Finding:
+        view = view.seen_for(_wanted(evidence))
         finding = self._look_generally(evidence, view, shown=shown)
         # The ends of a link and a preference are looked for in all their wordings at once.
         return (
@@ -133,6 +135,21 @@ class RulesJudge:
         if evidence.kind == "link":
             return find_link(evidence, view, self.protocol)
         return find_fact(evidence, view, self.protocol)
+
+
+@lru_cache(maxsize=4096)
+def _wanted(evidence: Evidence) -> frozenset[str]:
+    """Every key that the fact and its source have."""
+    parts = (
+        evidence.source,
+        evidence.text,
+        evidence.behavior,
+        evidence.condition,
+        evidence.preference,
+        evidence.value,
+        *evidence.anchors,
+    )
+    return frozenset(key for part in parts if part for key in keys_of(part))
 
 
 def _view(memories: Sequence[Memory], cache: TextCache) -> View:

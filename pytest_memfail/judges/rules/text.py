@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -65,6 +66,14 @@ class Sentence:
     """Capitalised words, in lower case, without a possessive."""
     starts_turn: bool
     """Whether a new message or paragraph begins here: nothing before it explains its pronouns."""
+    aliased: frozenset[str] = frozenset()
+    """Those of the keys that stand here by a synonym only."""
+
+    def with_keys(self, alias: Mapping[str, str]) -> Sentence:
+        """The same sentence, with other keys in place of those that are named."""
+        words = tuple(replace(w, key=alias[w.key]) if w.key in alias else w for w in self.words)
+        keys = frozenset(w.key for w in words if w.key)
+        return replace(self, words=words, keys=keys, aliased=keys - self.keys)
 
 
 def plain(text: str) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from pytest_memfail.judges.rules.lexicon import lookup, nearness
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, TextCache, plain, weight
 from pytest_memfail.judges.rules.words import OPENERS, STOP
@@ -91,6 +93,32 @@ class View:
                 self._uncapitalised.update(sentence.lowers - sentence.capitals)
         self.first.append(len(self.sentences))
         self.entries = len(self.first) - 1
+        self._about: dict[Name, list[int]] = {}
+
+    def seen_for(self, wanted: frozenset[str]) -> View:
+        """The same view as one reads it who looks for these keys: a synonym of one counts as that key.
+
+        A word that is itself wanted stands for nothing else.
+        """
+        alias: dict[str, str] = {}
+        for key in sorted(wanted):
+            entry = lookup(key)
+            for other in (entry.same | entry.close) & self.postings.keys():
+                if other not in wanted and nearness(key, other) > nearness(alias.get(other, ""), other):
+                    alias[other] = key
+        if not alias:
+            return self
+        seen = copy(self)
+        seen.results = {}
+        seen.sentences = list(self.sentences)
+        seen.postings = defaultdict(list, self.postings)
+        changed = sorted({at for key in alias for at in self.postings[key]})
+        for at in changed:
+            seen.sentences[at] = self.sentences[at].with_keys(alias)
+        for key in sorted(set(alias.values())):
+            more = {at for other, stands in alias.items() if stands == key for at in self.postings[other]}
+            seen.postings[key] = sorted(more.union(self.postings.get(key, ())))
+        return seen
 
     def mentions(self, name: Name) -> list[int]:
         """The sentences that name the entity."""
@@ -282,7 +310,7 @@ class View:
 
     def about(self, name: Name) -> list[int]:
         """All sentences tied to the entity."""
-        at = self.results.get(("about", name))
+        at = self._about.get(name)
         if at is None:
             found: set[int] = set()
             for mention in self.mentions(name):
@@ -291,8 +319,7 @@ class View:
                 found.update(
                     i for i in range(start, min(len(self.sentences), mention + REACH + 1)) if self.link(i, name) > 0
                 )
-            at = self.results["about", name] = sorted(found)
-        assert isinstance(at, list)
+            at = self._about[name] = sorted(found)
         return at
 
 

@@ -1,0 +1,9 @@
+"""How far a judge can be trusted: labelled cases, the judge's verdicts on them, and the measures of agreement."""
+
+from __future__ import annotations
+
+from pytest_memfail.calibration.cases import LABELS, Case, Label, read_cases, shipped_cases
+from pytest_memfail.calibration.check import Judged, judge_cases
+from pytest_memfail.calibration.measures import measure
+
+__all__ = ["LABELS", "Case", "Judged", "Label", "judge_cases", "measure", "read_cases", "shipped_cases"]

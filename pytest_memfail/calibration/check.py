@@ -1,0 +1,87 @@
+"""A judge's verdicts on labelled cases, staged by the same code as in a run."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pytest_memfail.calibration.cases import LABEL_OF, Case
+from pytest_memfail.core import FactVerdict, Judge, MemfailError
+from pytest_memfail.engine import DaemonPool, Grader
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the judge said of one case."""
+
+    case: Case
+    predictions: tuple[str, ...]
+    """A label a fact (or `ungraded`); none where the judge failed."""
+    reasons: tuple[str, ...] = ()
+    """Why, a fact."""
+    confidences: tuple[float | None, ...] = ()
+    """Of the verdict on each fact: the least of the stages it rests on; None where the judge gives none."""
+    seconds: float = 0.0
+    error: str | None = None
+    """What went wrong; such a case counts neither as right nor as wrong."""
+
+
+def judge_cases(
+    judge: Judge, cases: Sequence[Case], *, concurrency: int = 32, progress: Callable[[int], object] = int
+) -> list[Judged]:
+    """Judge every case, each in a store of its own, in the order given.
+
+    Args:
+        judge: any judge.
+        cases: what to judge.
+        concurrency: cases in flight at most; a judge that computes and never waits (`inline`) has one.
+        progress: is told how many are done; nobody is by default.
+    """
+    return asyncio.run(_all(judge, cases, 1 if getattr(judge, "inline", False) else concurrency, progress))
+
+
+async def _all(
+    judge: Judge, cases: Sequence[Case], concurrency: int, progress: Callable[[int], object]
+) -> list[Judged]:
+    free = asyncio.Semaphore(concurrency)
+    pool = DaemonPool(concurrency, "memfail-judge")
+    done = 0
+
+    async def one(case: Case) -> Judged:
+        nonlocal done
+        async with free:
+            judged = await _judge(Grader(judge, pool), case)
+        done += 1
+        progress(done)
+        return judged
+
+    try:
+        return await asyncio.gather(*(one(case) for case in cases))
+    finally:
+        pool.stop()
+
+
+async def _judge(grader: Grader, case: Case) -> Judged:
+    start = time.perf_counter()
+    try:
+        facts = (await grader.grade(case.question, case.evidence, case.listing, case.shown, None)).facts
+    except MemfailError as error:
+        return Judged(case, (), seconds=time.perf_counter() - start, error=str(error))
+    seconds = time.perf_counter() - start
+    return Judged(
+        case,
+        tuple(LABEL_OF.get(fact.name, fact.name) for fact in facts),
+        tuple(fact.deciding[1].reason for fact in facts),
+        tuple(_confidence(fact) for fact in facts),
+        seconds,
+    )
+
+
+def _confidence(fact: FactVerdict) -> float | None:
+    """How sure the judge is: a failure rests on the stage that failed, a pass on all three."""
+    stage, deciding = fact.deciding
+    stages = (fact.storage, fact.summary, fact.retrieval) if deciding.outcome == "passed" else (deciding,)
+    known = [result.confidence for result in stages if result.confidence is not None]
+    return min(known) if len(known) == len(stages) and stage else None

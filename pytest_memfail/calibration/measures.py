@@ -1,0 +1,146 @@
+"""Measures of agreement between a judge and the labels, as plain values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Final
+
+from pytest_memfail.calibration.cases import LABELS, OK, Label
+from pytest_memfail.calibration.check import Judged
+
+BANDS: Final = (0.95, 0.9, 0.8, 0.7, 0.0)
+"""Lower ends of the bands of confidence, surest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    task: str
+    label: Label
+    predicted: str
+    confidence: float | None
+
+    @property
+    def accepted(self) -> bool:
+        return self.predicted in self.label.accepted
+
+
+def measure(judged: Sequence[Judged]) -> dict[str, Any]:
+    """All measures: `overall`, `tasks`, `bands` (accuracy by confidence), `errors` and `disagreements`.
+
+    A case that the judge failed on counts in `errors` alone.
+    """
+    sound = [result for result in judged if result.error is None]
+    facts = [
+        _Fact(result.case.task, label, predicted, confidence)
+        for result in sound
+        for label, predicted, confidence in zip(result.case.labels, result.predictions, result.confidences, strict=True)
+    ]
+    tasks = list(dict.fromkeys(result.case.task for result in judged))
+    return {
+        "overall": _agreement(facts, sound),
+        "tasks": {
+            task: _agreement([f for f in facts if f.task == task], [r for r in sound if r.case.task == task])
+            for task in tasks
+        },
+        "bands": _bands(facts),
+        "errors": [{"case_id": result.case.id, "error": result.error} for result in judged if result.error is not None],
+        "disagreements": list(_disagreements(sound)),
+    }
+
+
+def _agreement(facts: Sequence[_Fact], judged: Sequence[Judged]) -> dict[str, Any]:
+    n = len(facts)
+    confusion = Counter[tuple[str, str]]((fact.label.label, fact.predicted) for fact in facts)
+    predictions = [*LABELS, *sorted({fact.predicted for fact in facts} - set(LABELS))]
+    times = [1000 * result.seconds for result in judged]
+    return {
+        "cases": len(judged),
+        "facts": n,
+        "accuracy": _share(fact.predicted == fact.label.label for fact in facts),
+        "accepted": _share(fact.accepted for fact in facts),
+        "ok_versus_failure": _share((fact.predicted == OK) == (fact.label.label == OK) for fact in facts),
+        "macro_f1": _macro_f1(confusion),
+        "kappa": _kappa(confusion, n),
+        "confusion": {label: {other: confusion[label, other] for other in predictions} for label in LABELS},
+        "median_ms": round(median(times), 3) if times else None,
+        "slowest_ms": round(max(times), 3) if times else None,
+    }
+
+
+def _share(outcomes: Iterable[bool]) -> float | None:
+    values = list(outcomes)
+    return round(sum(values) / len(values), 4) if values else None
+
+
+def _macro_f1(confusion: Counter[tuple[str, str]]) -> float | None:
+    """The mean F1 over the labels that occur; one that is never given and never predicted has none."""
+    scores = []
+    for label in LABELS:
+        right = confusion[label, label]
+        given = sum(count for (truth, _), count in confusion.items() if truth == label)
+        said = sum(count for (_, predicted), count in confusion.items() if predicted == label)
+        if given:
+            scores.append(2 * right / (given + said))
+    return round(sum(scores) / len(scores), 4) if scores else None
+
+
+def _kappa(confusion: Counter[tuple[str, str]], n: int) -> float | None:
+    """Cohen's kappa: agreement beyond what the two shares of labels would give by chance; None where that is all."""
+    if not n:
+        return None
+    given, said = Counter[str](), Counter[str]()
+    for (truth, predicted), count in confusion.items():
+        given[truth] += count
+        said[predicted] += count
+    chance = sum(given[label] * said[label] for label in given) / n**2
+    agreed = sum(count for (truth, predicted), count in confusion.items() if truth == predicted) / n
+    return None if chance == 1 else round((agreed - chance) / (1 - chance), 4)
+
+
+def _bands(facts: Sequence[_Fact]) -> list[dict[str, Any]]:
+    """Accuracy (any accepted label) by how sure the judge was."""
+    bands = []
+    above = 1.01
+    for least in BANDS:
+        inside = [f for f in facts if f.confidence is not None and least <= f.confidence < above]
+        if inside:
+            bands.append(
+                {
+                    "from": least,
+                    "to": min(above, 1.0),
+                    "facts": len(inside),
+                    "accepted": _share(f.accepted for f in inside),
+                    "mean_confidence": round(sum(f.confidence or 0 for f in inside) / len(inside), 3),
+                }
+            )
+        above = least
+    return bands
+
+
+def _disagreements(judged: Sequence[Judged]) -> Iterable[dict[str, Any]]:
+    for result in judged:
+        rows = zip(
+            result.case.evidence,
+            result.case.labels,
+            result.predictions,
+            result.reasons,
+            result.confidences,
+            strict=True,
+        )
+        for number, (evidence, label, predicted, reason, confidence) in enumerate(rows):
+            if predicted not in label.accepted:
+                yield {
+                    "case_id": result.case.id,
+                    "task": result.case.task,
+                    "fact": number,
+                    "label": label.label,
+                    "accept": sorted(label.accepted),
+                    "kind": label.kind,
+                    "predicted": predicted,
+                    "reason": reason,
+                    "confidence": confidence,
+                    "expected": evidence.value or evidence.text,
+                }

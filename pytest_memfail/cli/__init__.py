@@ -1,0 +1,39 @@
+"""The `memfail` command: one file a sub-command, each with `add` (its options) and `run` (what it does)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from pytest_memfail.cli import cache, estimate, judge_check, validate
+from pytest_memfail.core import MemfailError
+
+USAGE = 4
+"""The same as pytest's code for a wrong call."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code: 0, 1 for faults found, 4 for a wrong call."""
+    try:
+        options = _parser().parse_args(arguments)
+    except SystemExit as end:  # argparse has said what is wrong, and uses 2
+        if not end.code:
+            raise
+        return USAGE
+    try:
+        code: int = options.run(options)
+    except MemfailError as error:
+        print(f"memfail: {error}", file=sys.stderr)
+        return USAGE
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="memfail", description="Work with the data, judges and costs of pytest-memfail."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in (validate, judge_check, cache, estimate):
+        command.add(commands)
+    return parser

@@ -1,0 +1,52 @@
+"""`memfail estimate`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add(commands: Any) -> None:
+    """Its options."""
+    parser = commands.add_parser(
+        "estimate",
+        help="calls, tokens and cost of a run, before it is paid for",
+        description="Estimate calls, tokens and cost of a run of a system that stores every message as it is. Nothing is called: "
+        "every prompt is built and counted, and the replies are made by rule.",
+    )
+    parser.add_argument("--model", metavar="NAME", help="the model that answers")
+    parser.add_argument("--judge", metavar="NAME", default="rules", help="rules, a model name, or rules+MODEL")
+    parser.add_argument("--data", metavar="DIR", type=Path, help="folder with the rows (default: those shipped)")
+    parser.add_argument("--tasks", metavar="LIST", default="", help="names or globs separated by commas (default: all)")
+    parser.add_argument("--k", metavar="N", type=int, default=5, help="memories retrieved (default: 5)")
+    parser.add_argument("--limit", metavar="N", type=int, help="at most N questions of each task")
+    parser.add_argument("--protocol", choices=("ours", "paper"), default="ours", help="default: ours")
+    parser.add_argument("--prices", metavar="FILE", type=Path, help="own prices, JSON or TOML, USD per million tokens")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the table of costs."""
+    from pytest_memfail.estimate import estimate
+    from pytest_memfail.llm import Prices
+    from pytest_memfail.report import model_table
+    from pytest_memfail.tasks import TaskRequest, load_tasks
+
+    patterns = tuple(part.strip() for part in options.tasks.split(",") if part.strip())
+    tasks = load_tasks(TaskRequest(patterns, options.data, options.protocol, 42, options.limit))
+    prices = Prices.from_file(options.prices) if options.prices else Prices()
+    rows = estimate(
+        tasks, judge=options.judge, model=options.model, k=options.k, protocol=options.protocol, prices=prices
+    )
+    questions = sum(len(task.questions) for task in tasks)
+    if not rows:
+        print(f"{questions} questions: no model is asked, nothing is paid")
+        return 0
+    for line in model_table(rows):
+        print(line)
+    print(
+        f"{questions} questions; prices of {prices.date}; a system that loses or rewrites memories needs more: each fact that is "
+        "not found is checked against its whole store"
+    )
+    return 0

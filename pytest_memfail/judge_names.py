@@ -1,0 +1,106 @@
+"""From the name of a judge to the judge: the rules, a model, the cascade of both, or one of the user's own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_memfail import discovery
+from pytest_memfail.core import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from pytest_memfail.core import Judge
+    from pytest_memfail.llm import ModelClient
+
+CASCADE: Final = "rules+"
+GROUP: Final = "pytest_memfail.judges"
+STAGES: Final = ("storage", "summary", "retrieval", "answer")
+
+
+def named_judge(
+    name: str,
+    protocol: str,
+    *,
+    option: str,
+    hook: Callable[[], Any] = lambda: None,
+    rootdir: Path | None = None,
+) -> Any:
+    """The judge of that name that is no model; None if there is none.
+
+    Raises `UsageError` for something that does not judge.
+    """
+
+    def rules() -> Any:
+        from pytest_memfail.judges import RulesJudge
+
+        return RulesJudge(protocol)  # type: ignore[arg-type]  # checked where options are read
+
+    found = discovery.find_or_none(
+        name, option=option, group=GROUP, built_in={"rules": rules}, hook=hook, rootdir=rootdir
+    )
+    if found is None:
+        return None
+    judge = found() if isinstance(found, type) or not hasattr(found, "storage") else found
+    missing = [stage for stage in STAGES if not callable(getattr(judge, stage, None))]
+    if missing:
+        raise UsageError(
+            f"{option}: {name!r} has no {'(), '.join(missing)}(); expected a judge with {'(), '.join(STAGES)}()"
+        )
+    return judge
+
+
+def judge_model(
+    name: str, named: Callable[[], Any], *, option: str, replays: bool = False, hook: str = ""
+) -> str | None:
+    """The model that judges under this name; None if no model does.
+
+    Args:
+        name: what the user gave.
+        named: looks for a judge of that name that is no model.
+        option: how the user gave it.
+        replays: whether a name can be a model although no endpoint is known (replies are kept in a cache).
+        hook: what else may provide a judge here, for the message.
+
+    Raises `UsageError` for a name that is no judge and cannot be meant as a model.
+    """
+    if name.startswith(CASCADE):
+        if not (model := name.removeprefix(CASCADE)):
+            raise UsageError(f"{option}: got 'rules+', expected rules+MODEL")
+        return model
+    if not _is_model_tag(name) and named() is not None:
+        return None
+    known = ["rules", *discovery.names(GROUP)]
+    if get_close_matches(name, known, 1, cutoff=0.75) or not (has_endpoint() or replays):
+        needs = "" if has_endpoint() else "; a model needs OPENAI_API_KEY or OPENAI_BASE_URL"
+        hint = f"or a model name, module:attribute, an entry point of {GROUP}{hook}"
+        raise UnknownNameError("judge", name, known, hint + needs)
+    return name
+
+
+def model_judge(
+    name: str, model: str, protocol: Any, client: ModelClient, options: Mapping[str, Any] | None = None
+) -> Judge:
+    """The judge that asks the model, alone or behind the rules, as the name says."""
+    from pytest_memfail.judges import CascadeJudge, ModelJudge, RulesJudge
+
+    judge = ModelJudge(client, model, protocol, options or {})
+    return CascadeJudge(RulesJudge(protocol), judge) if name.startswith(CASCADE) else judge
+
+
+def has_endpoint() -> bool:
+    """Whether the environment says where models are."""
+    return bool(os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL"))
+
+
+def _is_model_tag(name: str) -> bool:
+    """Whether a name with a colon is a model (`llama3:8b`) rather than `module:attribute`: there is no such module."""
+    if ":" not in name or not has_endpoint():
+        return False
+    try:
+        return find_spec(name.partition(":")[0].partition(".")[0]) is None
+    except (ImportError, ValueError):
+        return True

@@ -1,0 +1,66 @@
+"""Words that mean the same: a table made from WordNet, loaded when a word is first looked up.
+
+`tools/build_lexicon.py` makes the table; `lexicon.LICENSE` holds WordNet's licence.
+"""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Final
+
+TABLE: Final = "lexicon.tsv.gz"
+NONE: Final[frozenset[str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is known of a key (a folded word)."""
+
+    same: frozenset[str] = NONE
+    """Keys of the same meaning."""
+    close: frozenset[str] = NONE
+    """Keys close in meaning, or of the same origin."""
+    general: frozenset[str] = NONE
+    """Keys of what it is a kind of, up to two levels."""
+    opposite: frozenset[str] = NONE
+
+
+EMPTY: Final = Entry()
+
+
+@cache
+def _lines() -> dict[str, str]:
+    packed = files(__package__).joinpath(TABLE).read_bytes()
+    text = gzip.decompress(packed).decode()
+    return dict(line.split("\t", 1) for line in text.split("\n"))
+
+
+@lru_cache(maxsize=16384)
+def lookup(key: str) -> Entry:
+    """What is known of the key; an empty entry for a key that is not known."""
+    line = _lines().get(key)
+    if line is None:
+        return EMPTY
+    same, close, general, opposite = (frozenset(part.split()) for part in line.split("\t"))
+    return Entry(same, close, general, opposite)
+
+
+def nearness(wanted: str, held: str) -> float:
+    """How far the one word can stand for the other: 1 the same, 0.9 a synonym, 0.75 close, 0 otherwise.
+
+    >>> nearness("overcast", "cloud")
+    0.9
+    """
+    if wanted == held:
+        return 1.0
+    mine, other = lookup(wanted), lookup(held)
+    if held in mine.opposite or wanted in other.opposite:
+        return 0.0
+    if held in mine.same or wanted in other.same:
+        return 0.9
+    if held in mine.close or wanted in other.close:
+        return 0.75
+    return 0.0
