@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from pytest_memfail.calibration.cases import LABELS, Case, Label, read_cases, shipped_cases
 from pytest_memfail.calibration.check import Judged, judge_cases
-from pytest_memfail.calibration.measures import measure
+from pytest_memfail.calibration.measures import measure, mutation_score
+from pytest_memfail.calibration.planting import planted_cases
 
-__all__ = ["LABELS", "Case", "Judged", "Label", "judge_cases", "measure", "read_cases", "shipped_cases"]
+__all__ = [
+    "LABELS",
+    "Case",
+    "Judged",
+    "Label",
+    "judge_cases",
+    "measure",
+    "mutation_score",
+    "planted_cases",
+    "read_cases",
+    "shipped_cases",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from pytest_memfail.calibration.cases import LABEL_OF, Case
@@ -29,7 +29,12 @@ class Judged:
 
 
 def judge_cases(
-    judge: Judge, cases: Sequence[Case], *, concurrency: int = 32, progress: Callable[[int], object] = int
+    judge: Judge,
+    cases: Sequence[Case],
+    *,
+    concurrency: int = 32,
+    progress: Callable[[int], object] = int,
+    close: Callable[[], Awaitable[None]] | None = None,
 ) -> list[Judged]:
     """Judge every case, each in a store of its own, in the order given.
 
@@ -38,8 +43,17 @@ def judge_cases(
         cases: what to judge.
         concurrency: cases in flight at most; a judge that computes and never waits (`inline`) has one.
         progress: is told how many are done; nobody is by default.
+        close: ends what the judge holds open, in the loop that it ran in.
     """
-    return asyncio.run(_all(judge, cases, 1 if getattr(judge, "inline", False) else concurrency, progress))
+
+    async def run() -> list[Judged]:
+        try:
+            return await _all(judge, cases, 1 if getattr(judge, "inline", False) else concurrency, progress)
+        finally:
+            if close is not None:
+                await close()
+
+    return asyncio.run(run())
 
 
 async def _all(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -28,7 +28,7 @@ class _Fact:
 
 
 def measure(judged: Sequence[Judged]) -> dict[str, Any]:
-    """All measures: `overall`, `tasks`, `bands` (accuracy by confidence), `errors` and `disagreements`.
+    """All measures: `overall`, `tasks`, `bands` (accuracy by confidence), `kinds` (by kind of fault), `errors` and `disagreements`.
 
     A case that the judge failed on counts in `errors` alone.
     """
@@ -46,9 +46,21 @@ def measure(judged: Sequence[Judged]) -> dict[str, Any]:
             for task in tasks
         },
         "bands": _bands(facts),
+        "kinds": _kinds(facts),
         "errors": [{"case_id": result.case.id, "error": result.error} for result in judged if result.error is not None],
         "disagreements": list(_disagreements(sound)),
     }
+
+
+def mutation_score(judged: Sequence[Judged]) -> float | None:
+    """The share of planted faults that the judge names; facts without a fault do not count."""
+    return _share(
+        predicted in label.accepted
+        for result in judged
+        if result.error is None
+        for label, predicted in zip(result.case.labels, result.predictions, strict=True)
+        if label.label != OK
+    )
 
 
 def _agreement(facts: Sequence[_Fact], judged: Sequence[Judged]) -> dict[str, Any]:
@@ -118,6 +130,18 @@ def _bands(facts: Sequence[_Fact]) -> list[dict[str, Any]]:
             )
         above = least
     return bands
+
+
+def _kinds(facts: Sequence[_Fact]) -> list[dict[str, Any]]:
+    """Accuracy (any accepted label) by task and kind of fault, as far as kinds recur."""
+    found: dict[tuple[str, str], list[_Fact]] = defaultdict(list)
+    for fact in facts:
+        found[fact.task, fact.label.kind].append(fact)
+    return [
+        {"task": task, "kind": kind, "facts": len(some), "accepted": _share(fact.accepted for fact in some)}
+        for (task, kind), some in found.items()
+        if len(some) > 1 and kind
+    ]
 
 
 def _disagreements(judged: Sequence[Judged]) -> Iterable[dict[str, Any]]:

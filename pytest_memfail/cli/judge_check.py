@@ -14,7 +14,7 @@ from pytest_memfail.core import UsageError
 if TYPE_CHECKING:
     from pytest_memfail.calibration import Case
     from pytest_memfail.core import Judge
-    from pytest_memfail.llm import Ledger
+    from pytest_memfail.llm import ModelClient
     from pytest_memfail.tasks import Protocol
 
 OPTION: Final = "--judge"
@@ -30,6 +30,17 @@ def add(commands: Any) -> None:
     )
     parser.add_argument(
         "files", metavar="FILE", type=Path, nargs="*", help="labelled cases, JSON Lines (default: those shipped)"
+    )
+    parser.add_argument(
+        "--planted",
+        action="store_true",
+        help="instead of labelled cases: known faults planted one by one into verbatim stores of rows (mutation score)",
+    )
+    parser.add_argument(
+        "--data", metavar="DIR", type=Path, help="with --planted: folder with the rows (default: those shipped)"
+    )
+    parser.add_argument(
+        "--every", metavar="N", type=int, default=1, help="with --planted: each Nth fact only (default: 1)"
     )
     parser.add_argument(
         OPTION,
@@ -51,18 +62,22 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the measures."""
-    from pytest_memfail.calibration import judge_cases, measure, read_cases, shipped_cases
+    from pytest_memfail.calibration import judge_cases, measure, mutation_score
     from pytest_memfail.report import judge_check
 
-    cases = _chosen(read_cases(options.files or shipped_cases(), options.protocol), options)
-    judge, ledger = _judge(options.judge, options.protocol, options.concurrency)
-    try:
-        judged = judge_cases(judge, cases, concurrency=options.concurrency, progress=_progress(len(cases)))
-        spent = [] if ledger is None else [(row.model, row.calls, row.prompt_tokens) for row in ledger.totals().rows]
-    finally:
-        if ledger is not None:
-            ledger.close()
+    _check(options)
+    cases = _planted(options) if options.planted else _labelled(options)
+    judge, client = _judge(options.judge, options.protocol, options.concurrency)
+    judged = judge_cases(
+        judge,
+        cases,
+        concurrency=options.concurrency,
+        progress=_progress(len(cases)),
+        close=None if client is None else client.close,
+    )
     measures = measure(judged)
+    if options.planted:
+        measures["mutation_score"] = mutation_score(judged)
     measures["judge"], measures["protocol"] = options.judge, options.protocol
     halves = sorted({case.split for case in cases if case.split is not None})
     if len(halves) > 1:
@@ -73,25 +88,50 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(measures, indent=2))
     else:
         print("\n".join(judge_check(measures, shown=options.show)))
-        for model, calls, tokens in spent:
-            print(f"{model}: {calls} calls, {tokens} prompt tokens")
+        if client is not None:
+            rows = client.ledger.totals().rows
+            print(f"{sum(row.calls for row in rows)} calls, {sum(row.prompt_tokens for row in rows)} prompt tokens")
+    if client is not None:
+        client.ledger.close()
     accepted = measures["overall"]["accepted"]
     low = options.fail_under is not None and (accepted is None or accepted < options.fail_under)
     return 1 if measures["errors"] or low else 0
 
 
-def _chosen(cases: list[Case], options: argparse.Namespace) -> list[Case]:
+def _check(options: argparse.Namespace) -> None:
+    if options.planted and (options.files or options.split):
+        raise UsageError("--planted makes its own cases; it takes neither files of labelled cases nor --split")
+    if not options.planted and (options.data or options.every != 1):
+        raise UsageError("--data and --every need --planted")
+    if options.every < 1 or options.concurrency < 1:
+        raise UsageError("--every and --concurrency: expected 1 or more")
+
+
+def _planted(options: argparse.Namespace) -> list[Case]:
+    from pytest_memfail.calibration import planted_cases
+    from pytest_memfail.tasks import TaskRequest, load_tasks
+
+    # ours stores one entry a statement, so that a fault damages one fact alone
+    return planted_cases(load_tasks(TaskRequest(_patterns(options), options.data)), every=options.every)
+
+
+def _labelled(options: argparse.Namespace) -> list[Case]:
+    from pytest_memfail.calibration import read_cases, shipped_cases
     from pytest_memfail.tasks import match_tasks
 
-    patterns = tuple(part.strip() for part in options.tasks.split(",") if part.strip())
-    names = match_tasks(patterns)
+    cases = read_cases(options.files or shipped_cases(), options.protocol)
+    names = match_tasks(_patterns(options))
     chosen = [case for case in cases if case.task in names and options.split in (None, case.split)]
     if not chosen:
         raise UsageError("no case is left: --split and --tasks leave none of the files' cases")
     return chosen
 
 
-def _judge(name: str, protocol: Protocol, concurrency: int) -> tuple[Judge, Ledger | None]:
+def _patterns(options: argparse.Namespace) -> tuple[str, ...]:
+    return tuple(part.strip() for part in options.tasks.split(",") if part.strip())
+
+
+def _judge(name: str, protocol: Protocol, concurrency: int) -> tuple[Judge, ModelClient | None]:
     from pytest_memfail.judge_names import judge_model, model_judge, named_judge
 
     def named() -> Any:
@@ -102,8 +142,8 @@ def _judge(name: str, protocol: Protocol, concurrency: int) -> tuple[Judge, Ledg
         return cast("Judge", named()), None
     from pytest_memfail.llm import Ledger, ModelClient
 
-    ledger = Ledger()
-    return model_judge(name, model, protocol, ModelClient(ledger=ledger, concurrency=concurrency)), ledger
+    client = ModelClient(ledger=Ledger(), concurrency=concurrency)
+    return model_judge(name, model, protocol, client), client
 
 
 def _progress(total: int) -> Callable[[int], None]:

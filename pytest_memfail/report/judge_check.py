@@ -44,7 +44,18 @@ def _lines(measures: Mapping[str, Any], shown: int) -> Iterator[str]:
         yield f"{'confidence':{NAME}}{'facts':>9}{'accepted':>10}"
         for band in measures["bands"]:
             yield f"{band['from']:.2f} to {band['to']:.2f}{'':{NAME - 12}}{band['facts']:>9}{band['accepted']:>10.1%}"
+    if "mutation_score" in measures:
+        yield from _kinds(measures)
     yield from _cases(measures, shown)
+
+
+def _kinds(measures: Mapping[str, Any]) -> Iterator[str]:
+    yield ""
+    yield f"{'planted fault':32}{'task':{NAME}}{'facts':>9}{'named':>10}"
+    for found in measures["kinds"]:
+        yield f"{found['kind']:32}{found['task']:{NAME}}{found['facts']:>9}{found['accepted']:>10.1%}"
+    score = measures["mutation_score"]
+    yield f"{'mutation score (faults named)':{32 + NAME + 9}}" + (f"{'-':>10}" if score is None else f"{score:>10.1%}")
 
 
 def _row(name: str, found: Mapping[str, Any]) -> str:

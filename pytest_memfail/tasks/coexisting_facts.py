@@ -66,7 +66,7 @@ def build(name: str, rows: Rows[CoexistingRow], protocol: layout.Protocol, seed:
                 file=str(rows.path),
                 line=rows.lines[i],
                 stratum=f"N={len(ids)}",
-                metadata={"n": len(ids)},
+                metadata={"n": len(ids), "category": row.preference_category},
             )
         )
     return Task(

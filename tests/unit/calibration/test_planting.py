@@ -1,0 +1,87 @@
+"""What each planted fault does to a store, and that nothing else in it changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_memfail.calibration import planted_cases
+from pytest_memfail.core import CORRECT, Conversation, Evidence, Ingest, Message, Probe, Question, StorePlan, Task
+
+TEXTS = {
+    "rule": "Ada keeps bees. Ada whistles only before 6pm. She is tall.",
+    "preference": "Gazpacho is my July.",
+    "persona": "Ama Osei mends clocks. She rests on day 3 of each week.",
+    "link": "Rain makes me bake bread.",
+}
+EVIDENCE = {
+    "rule": {"entity": "Ada", "behavior": "whistles", "condition": "only before 6pm", "value": "No — only before 6pm."},
+    "preference": {"preference": "gazpacho"},
+    "persona": {"entity": "Ama Osei", "value": "On day 3 of each week."},
+    "link": {"anchors": ("rain", "bake bread")},
+}
+
+
+def task_of(kind):
+    text = TEXTS[kind]
+    fact = Evidence("f", kind, "t", text, text, "c0", **EVIDENCE[kind])
+    question = Question(
+        "q", "t", "?", "?", ("gold",), ("f",), "open", metadata={"condition_met": "no", "category": "soups"}
+    )
+    told = [text, *(f"Bo does thing {i}." for i in range(6))]
+    steps = [Ingest(Conversation(f"c{i}", (Message("user", said),))) for i, said in enumerate(told)]
+    return Task("t", (CORRECT,), (StorePlan("s", (*steps, Probe((question,)))),), {"f": fact}, "", "")
+
+
+def planted(kind):
+    return {case.labels[0].kind: case for case in planted_cases([task_of(kind)])}
+
+
+@pytest.mark.parametrize(
+    ("kind", "fault", "text"),
+    [
+        ("rule", "given to another", "Bartholomew keeps bees. Bartholomew whistles only before 6pm. She is tall."),
+        ("rule", "condition dropped", "Ada keeps bees. Ada whistles. She is tall."),
+        ("rule", "condition inverted", "Ada keeps bees. Ada whistles only after 6pm. She is tall."),
+        ("rule", "exclusivity dropped", "Ada keeps bees. Ada whistles before 6pm. She is tall."),
+        ("rule", "number changed", "Ada keeps bees. Ada whistles only before 21pm. She is tall."),
+        ("persona", "answer dropped", "Ama Osei mends clocks."),
+        ("persona", "number changed", "Ama Osei mends clocks. She rests on day 18 of each week."),
+        ("persona", "given to another", "Bartholomew mends clocks. She rests on day 3 of each week."),
+        ("preference", "generalised", "soups is my July."),
+        ("preference", "turned into a dislike", "The user can't stand gazpacho."),
+        ("link", "link reversed", "Bake bread makes me rain."),
+        ("link", "end of link lost", "Rain makes me something."),
+    ],
+)
+def test_a_fault_changes_its_own_entry_alone(kind, fault, text):
+    case = planted(kind)[fault]
+    texts = [memory.text for memory in case.listing.memories]
+    assert texts == [text, *(f"Bo does thing {i}." for i in range(6))]
+    assert case.shown[0].text == text
+    assert len(case.shown) == 5
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_what_is_never_stored_is_gone_and_what_is_not_shown_is_not(kind):
+    found = planted(kind)
+    gone, hidden = found["never stored"], found["not shown"]
+    assert TEXTS[kind] not in [memory.text for memory in gone.listing.memories]
+    assert TEXTS[kind] in [memory.text for memory in hidden.listing.memories]
+    assert TEXTS[kind] not in [memory.text for memory in hidden.shown]
+    assert (gone.labels[0].label, hidden.labels[0].label) == ("not_stored", "not_retrieved")
+
+
+def test_a_fault_that_cannot_befall_a_fact_is_not_planted():
+    kinds = set(planted("preference"))
+    assert kinds == {
+        "stored and shown (no fault)",
+        "never stored",
+        "not shown",
+        "generalised",
+        "turned into a dislike",
+    }
+
+
+def test_the_same_seed_gives_the_same_cases():
+    one, two = (planted_cases([task_of("rule")], seed=7) for _ in range(2))
+    assert [case.shown for case in one] == [case.shown for case in two]

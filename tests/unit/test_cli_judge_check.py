@@ -1,0 +1,139 @@
+"""`memfail judge-check`: what it prints, refuses and exits with."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from pytest_memfail.cli import main
+
+ROW = {
+    "preference_category": "soups",
+    "preferences": ["gazpacho", "borscht"],
+    "preference_facts": ["Gazpacho saves my July.", "Borscht is what I want when it snows."],
+    "question": "What should the canteen ladle out for me over the year?",
+    "ground_truth_answer": "gazpacho, borscht",
+}
+BROKEN_JUDGE = """
+class Broken:
+    def storage(self, evidence, store):
+        raise RuntimeError("out of order")
+    summary = retrieval = answer = storage
+"""
+
+
+def case(name, split, labels, store=("Gazpacho saves my July.",)):
+    return {
+        "case_id": name,
+        "task": "coexisting_facts",
+        "split": split,
+        "row": ROW,
+        "store": list(store),
+        "retrieved": list(range(len(store))),
+        "facts": [{"label": label, "kind": "a kind"} for label in labels],
+    }
+
+
+@pytest.fixture
+def cases(tmp_path):
+    """Two cases: the rules are right about the first, and can only be wrong about the second's second label."""
+    path = tmp_path / "cases.jsonl"
+    lines = [case("right", "dev", ["ok", "not_stored"]), case("wrong", "test", ["ok", "not_retrieved"])]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def test_the_table_has_tasks_halves_and_all(cases, capsys):
+    assert main(["judge-check", str(cases)]) == 0
+    out = capsys.readouterr().out
+    rows = {line.split("  ")[0]: line.split() for line in out.splitlines()}
+    assert rows["all"][1:6] == ["2", "4", "75.0%", "75.0%", "100.0%"]
+    assert rows["all, dev half"][-5:-3] == ["100.0%", "100.0%"]
+    assert rows["all, test half"][-5:-3] == ["50.0%", "100.0%"]
+    assert "wrong fact 2: not_retrieved, judged not_stored" in out
+    assert "[a kind]" in out
+    assert "why: " in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_json_has_everything(cases, capsys):
+    assert main(["judge-check", str(cases), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["overall"]["accuracy"] == 0.75
+    assert found["splits"]["dev"]["accuracy"] == 1.0
+    assert found["judge"] == "rules"
+    (wrong,) = found["disagreements"]
+    assert (wrong["case_id"], wrong["fact"], wrong["label"]) == ("wrong", 1, "not_retrieved")
+
+
+def test_one_half_alone(cases, capsys):
+    assert main(["judge-check", str(cases), "--split", "dev", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["overall"]["cases"] == 1
+    assert "splits" not in found
+
+
+@pytest.mark.parametrize(("least", "code"), [("0.7", 0), ("0.8", 1)])
+def test_too_little_agreement_exits_with_1(cases, least, code):
+    assert main(["judge-check", str(cases), "--fail-under", least]) == code
+
+
+def test_disagreements_are_cut_to_what_is_asked_for(cases, capsys):
+    main(["judge-check", str(cases), "--show", "0"])
+    assert "why: " not in capsys.readouterr().out
+
+
+def test_a_broken_judge_is_no_disagreement(cases, capsys, tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(BROKEN_JUDGE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main(["judge-check", str(cases), "--judge", "mine:Broken"]) == 1
+    out = capsys.readouterr().out
+    assert "the judge failed on 2 cases, which count neither as right nor as wrong" in out
+    assert "right: the judge's storage() raised RuntimeError: out of order" in out
+    assert "disagreements" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none.jsonl"], "none.jsonl: cannot be read as labelled cases"),
+        (["--judge", "ruls"], "unknown judge 'ruls'; did you mean 'rules'?"),
+        (["--planted", "--split", "dev"], "--planted makes its own cases"),
+        (["--every", "2"], "--data and --every need --planted"),
+        (["--tasks", "long_hop"], "no case is left: --split and --tasks"),
+        (["--tasks", "soups"], "unknown task 'soups'"),
+        (["--planted", "--every", "0"], "--every and --concurrency: expected 1 or more"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_4(cases, capsys, monkeypatch, arguments, said):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    files = [] if "--planted" in arguments or "none.jsonl" in arguments else [str(cases)]
+    assert main(["judge-check", *files, *arguments]) == 4
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("memfail: ")
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+def test_planted_faults_by_kind_and_task(capsys):
+    assert main(["judge-check", "--planted", "--tasks", "long_hop", "--every", "6"]) == 0
+    out = capsys.readouterr().out
+    assert "never stored                    long_hop                        6    100.0%" in out
+    assert "mutation score (faults named)" in out
+
+
+def test_a_model_judges_the_cases(cases, capsys, monkeypatch):
+    from pytest_memfail.testing import LocalEndpoint, answer_by_rule
+
+    with LocalEndpoint(answer_by_rule) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        assert main(["judge-check", str(cases), "--judge", "some-model"]) == 0
+    out = capsys.readouterr().out
+    assert "judge some-model" in out
+    assert re.fullmatch(r"[1-9]\d* calls, [1-9]\d* prompt tokens", out.splitlines()[-1])
