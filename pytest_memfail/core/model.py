@@ -89,8 +89,13 @@ class Evidence:
     value: str | None = None
     """What the question needs of the fact (a direct persona question: its gold answer)."""
     stale_values: tuple[str, ...] = ()
+    """Values that it replaced, or that were taken back."""
+    decoys: tuple[str, ...] = ()
+    """What was said later and looks like an update of it, but is none."""
     details: tuple[Detail, ...] = ()
     """Curated details of our own rows; empty for published rows."""
+    history: tuple[str, ...] = ()
+    """Ids of other conversations that bear on it: a sample that keeps the fact keeps them."""
     importance: float = 1.0
     is_distractor: bool = False
 

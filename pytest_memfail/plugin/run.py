@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,9 @@ ROOT: Final = "memfail"
 SYSTEM_FROM_FIXTURE: Final = "fixture"
 """`--memfail-system=fixture` leaves the choice to the `memfail_system` fixture of the user's conftest.py."""
 
+CASES: Final = ".memfail.yaml"
+"""How the names of files with own cases end."""
+
 Selection = tuple[str, ...]
 
 
@@ -30,7 +34,7 @@ class Unit:
     task: Task
     plan: StorePlan
     id: str
-    """`task` or, where the task has several stores, `task::store`."""
+    """`task::store`, or `task` alone for a store of the same name: it never depends on what else there is."""
 
     @property
     def weight(self) -> int:
@@ -49,7 +53,7 @@ class Run:
         self.tasks = tuple(tasks)
         self.selection = tuple(selection)
         self.units = tuple(
-            Unit(task, plan, task.name if len(task.stores) == 1 else f"{task.name}::{plan.id}")
+            Unit(task, plan, task.name if plan.id == task.name else f"{task.name}::{plan.id}")
             for task in self.tasks
             for plan in task.stores
         )
@@ -160,12 +164,14 @@ def build_run(config: pytest.Config, selection: Sequence[Selection]) -> Run:
 
     Raises `pytest.UsageError` (exit code 4) with one line.
     """
-    from pytest_memfail.tasks import TaskRequest, load_tasks
+    from pytest_memfail.tasks import TaskRequest, load_tasks, read_custom
 
     settings = read_settings(config)
     try:
         extra = [task for tasks in config.hook.pytest_memfail_tasks(config=config) for task in tasks]
         extra += [found() if callable(found) else found for _, found in discovery.load_all("pytest_memfail.tasks")]
+        if (own := read_custom(find_cases(config), config.rootpath)) is not None:
+            extra.append(own)
         tasks = load_tasks(
             TaskRequest(settings.tasks, settings.data, settings.protocol, settings.seed, settings.limit),  # type: ignore[arg-type]  # checked in read_settings
             extra,
@@ -182,6 +188,21 @@ def build_run(config: pytest.Config, selection: Sequence[Selection]) -> Run:
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error.__cause__
     return run
+
+
+def find_cases(config: pytest.Config) -> list[Path]:
+    """The user's own cases: `*.memfail.yaml` below the rootdir, where pytest would look for tests too."""
+    patterns = config.getini("norecursedirs")
+    found = []
+    for folder, folders, names in os.walk(config.rootpath):
+        here = Path(folder)
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not any(fnmatch(name, pattern) for pattern in patterns) and not (here / name / "pyvenv.cfg").is_file()
+        )
+        found += [here / name for name in sorted(names) if name.endswith(CASES)]
+    return found
 
 
 def find_system(config: pytest.Config, settings: Settings) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_memfail.tasks.custom import read_custom
 from pytest_memfail.tasks.layout import PROTOCOLS, Protocol
 from pytest_memfail.tasks.load import TASK_NAMES, TaskRequest, load_tasks, match_tasks, sample, task_of_row
 from pytest_memfail.tasks.shipped import shipped_data
@@ -15,6 +16,7 @@ __all__ = [
     "TaskRequest",
     "load_tasks",
     "match_tasks",
+    "read_custom",
     "sample",
     "shipped_data",
     "task_of_row",

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from pytest_memfail.core import Ingest, Probe, Question, Step, StorePlan, Task, UnknownNameError, UsageError
-from pytest_memfail.tasks import coexisting_facts, conditional_facts, long_hop, persona_retrieval
+from pytest_memfail.tasks import coexisting_facts, conditional_facts, long_hop, persona_retrieval, updated_facts
 from pytest_memfail.tasks.layout import Protocol, by_digest
 from pytest_memfail.tasks.rows import MODELS, single_row
 from pytest_memfail.tasks.shipped import shipped_data
@@ -22,9 +22,10 @@ MODULES: Final[dict[str, ModuleType]] = {
     "coexisting_facts": coexisting_facts,
     "persona_retrieval": persona_retrieval,
     "long_hop": long_hop,
+    "updated_facts": updated_facts,
 }
 TASK_NAMES: Final = tuple(MODULES)
-"""The five MemFail tasks, in the paper's order."""
+"""The five tasks of the MemFail paper, in its order, and ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,8 @@ def sample(task: Task, limit: int, seed: int) -> Task:
         for queue in queues:
             if queue and len(chosen) < limit:
                 chosen.add(queue.pop(0).id)
-    needed = {task.evidence[e].conversation_id for q in questions if q.id in chosen for e in q.evidence}
+    facts = [task.evidence[e] for q in questions if q.id in chosen for e in q.evidence]
+    needed = {c for fact in facts for c in (fact.conversation_id, *fact.history)}
     stores = []
     for store in task.stores:
         steps: list[Step] = []

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date as Date  # noqa: N812 - a type
 from pathlib import Path
 from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
@@ -36,6 +37,9 @@ def _empty_is_none(cell: object) -> object:
 
 
 Json = BeforeValidator(_parse_json)
+Texts = Annotated[list[Text], Json]
+Place = Annotated[int, Field(ge=0)]
+OptionalPlace = Annotated[Place | None, BeforeValidator(_empty_is_none)]
 RowId = Annotated[str | None, Field(pattern=r"^[A-Za-z0-9_.-]+$"), BeforeValidator(_empty_is_none)]
 
 
@@ -81,6 +85,8 @@ class ConditionalRow(Row):
     condition_met: Literal["yes", "no"]
     ground_truth_answer: Text
     evidence_details: Details = None
+    rule_sentences: Annotated[dict[str, Place] | None, Json, BeforeValidator(_empty_is_none)] = None
+    """Where a hard essay tells behavior, condition and link: 0-based sentence numbers (paper, appendix B.3)."""
 
 
 class CoexistingRow(Row):
@@ -113,6 +119,10 @@ class PersonaQuestion(BaseModel):
     is_misleading: bool
     distractor: str | None = None
     ground_truth_answer: Text
+    kind: Literal["direct", "misleading", "other_person"] | None = None
+    """`other_person` flags a direct question where somebody else who is stored has a trait like the one asked for."""
+    look_alike: str | None = None
+    """Who that is."""
 
     @model_validator(mode="after")
     def _names_distractor(self) -> PersonaQuestion:
@@ -197,12 +207,60 @@ class LongHopRow(Row):
         return self
 
 
+class DatedMessage(BaseModel):
+    """One thing said on one day."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+    date: Date
+    text: Text
+
+
+class UpdatedRow(Row):
+    """A fact, what later became of it, and what was said in between (the storage failure of the paper's section 3.2)."""
+
+    kind: Literal["update", "correction", "deletion", "control"]
+    entity: Text
+    subject: Text
+    messages: Annotated[list[DatedMessage], Json, Field(min_length=2)]
+    old_value: Text
+    current_value: str
+    fact_index: Annotated[int, Field(ge=0)]
+    old_index: OptionalPlace = None
+    decoy_index: OptionalPlace = None
+    question: Text
+    ground_truth_answer: Text
+    stale_values: Texts
+    evidence_details: Details = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> UpdatedRow:
+        dates = [message.date for message in self.messages]
+        if dates != sorted(dates):
+            raise ValueError("messages: got dates out of order, expected them from the first to the last")
+        for name in ("fact_index", "old_index", "decoy_index"):
+            at = getattr(self, name)
+            if at is not None and at >= len(self.messages):
+                raise ValueError(f"{name}: got {at}, expected 0 to {len(self.messages) - 1} (a place in messages)")
+        changes = self.kind != "control"
+        if changes != (self.old_index is not None) or changes != bool(self.stale_values):
+            raise ValueError(
+                f"stale_values: got {len(self.stale_values)} and old_index {self.old_index} in a row of kind {self.kind!r}, "
+                f"expected {'both' if changes else 'neither'}"
+            )
+        if (self.kind == "deletion") == bool(self.current_value):
+            expected = "nothing" if self.kind == "deletion" else "the value that holds now"
+            raise ValueError(f"current_value: got {self.current_value!r}, expected {expected}")
+        return self
+
+
 MODELS: Final[dict[str, type[Row]]] = {
     "conditional_facts_easy": ConditionalRow,
     "conditional_facts_hard": ConditionalRow,
     "coexisting_facts": CoexistingRow,
     "persona_retrieval": PersonaRow,
     "long_hop": LongHopRow,
+    "updated_facts": UpdatedRow,
 }
 """What a row of each task must look like."""
 

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final
 
 from pytest_memfail.core import RowError, UsageError
-from pytest_memfail.tasks import coexisting_facts, conditional_facts, long_hop, persona_retrieval
-from pytest_memfail.tasks.rows import MODELS, ConditionalRow, LongHopRow, PersonaRow, Rows, row_errors
+from pytest_memfail.tasks import coexisting_facts, conditional_facts, long_hop, persona_retrieval, updated_facts
+from pytest_memfail.tasks.rows import MODELS, ConditionalRow, LongHopRow, PersonaRow, Rows, UpdatedRow, row_errors
+from pytest_memfail.tasks.validate.design import declares_design, design_findings
+from pytest_memfail.tasks.validate.finding import Finding
+
+READERS: Final[dict[str, Callable[[Path], Rows[Any]]]] = {
+    "conditional_facts_easy": conditional_facts.read,
+    "conditional_facts_hard": conditional_facts.read,
+    "coexisting_facts": coexisting_facts.read,
+    "persona_retrieval": persona_retrieval.read,
+    "long_hop": long_hop.read,
+    "updated_facts": updated_facts.read,
+}
 
 # Appendix B.3 forbids these in a hard essay; "as if" and "even if" state no condition.
 CONNECTIVES: Final = re.compile(
@@ -36,19 +46,7 @@ NUMBER_WORDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One fault: an error stops a run, a warning makes its numbers mean less."""
-
-    severity: Literal["error", "warning"]
-    file: str
-    line: int | None
-    field: str
-    message: str
-
-    def __str__(self) -> str:
-        where = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{where}: {self.severity}: {self.field}: {self.message}"
+__all__ = ["Finding", "validate"]
 
 
 def validate(folder: Path) -> list[Finding]:
@@ -77,6 +75,8 @@ def validate(folder: Path) -> list[Finding]:
                 findings += _warnings(name, present, sound)
             except RowError as error:  # ids that repeat
                 findings.append(Finding("error", error.file, error.line, error.field, error.problem))
+    if declares_design(folder) and not any(finding.severity == "error" for finding in findings):
+        findings += design_findings({name: READERS[name](path) for name, path in present.items()})
     return findings
 
 
@@ -93,8 +93,10 @@ def _warnings(name: str, paths: dict[str, Path], sound: set[str]) -> Iterator[Fi
         coexisting_facts.read(path)
     elif name == "persona_retrieval":
         yield from _persona(persona_retrieval.read(path))
-    else:
+    elif name == "long_hop":
         yield from _long_hop(long_hop.read(path))
+    else:
+        yield from _updated(updated_facts.read(path))
     yield from _details(name, path)
 
 
@@ -219,6 +221,21 @@ def _long_hop(rows: Rows[LongHopRow]) -> Iterator[Finding]:
         )
 
 
+def _updated(rows: Rows[UpdatedRow]) -> Iterator[Finding]:
+    """Values that their own message does not have could not be found where they are looked for."""
+    file = str(rows.path)
+    for row, line in zip(rows.rows, rows.lines, strict=True):
+        wanted = [("current_value", row.current_value, row.fact_index)]
+        if row.old_index is not None:
+            wanted += [
+                ("old_value", row.old_value, row.old_index),
+                ("stale_values", row.stale_values[0], row.old_index),
+            ]
+        for field, value, at in wanted:
+            if value.casefold() not in row.messages[at].text.casefold():
+                yield Finding("warning", file, line, field, f"{value!r} does not stand in message {at}")
+
+
 def _details(name: str, path: Path) -> Iterator[Finding]:
     """A detail whose own wording its source does not have could never be kept."""
     for line, source, wording in _worded(name, path):
@@ -244,6 +261,11 @@ def _worded(name: str, path: Path) -> Iterator[tuple[int, str, str]]:
             for fact, details in zip(held.preference_facts, held.evidence_details or (), strict=False):
                 for detail in details:
                     yield line, fact, detail.wordings[0]
+    elif name == "updated_facts":
+        updated = updated_facts.read(path)
+        for change, line in zip(updated.rows, updated.lines, strict=True):
+            for detail in change.evidence_details or ():
+                yield line, change.messages[change.fact_index].text, detail.wordings[0]
     else:
         chains = long_hop.read(path)
         for chain, line in zip(chains.rows, chains.lines, strict=True):

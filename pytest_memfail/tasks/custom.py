@@ -1,0 +1,269 @@
+"""A user's own cases, one incident a YAML file (`*.memfail.yaml`): the task `custom`.
+
+```yaml
+id: lost-allergy                      # optional; else the file's name
+conversations:                        # in the order they are stored
+  - I'm allergic to penicillin.       # one user message, or
+  - date: 2026-03-02                  # optional
+    messages:
+      - user: We moved to Lisbon in May.
+      - assistant: Noted!
+question: Which antibiotic must I not be given?
+answer: penicillin                    # the right answer, for a model that judges
+expected:                             # what must be stored, kept and retrieved
+  - fact: The user is allergic to penicillin.
+    conversation: 1                   # 1-based; optional where there is one conversation only
+    details: [[allergic, allergy], [penicillin]]   # what must survive, each with the wordings that keep it
+    forbidden: [no known allergies]   # what must not stand in the store as current
+k: 5                                  # optional; else the run's
+```
+
+A file may hold several cases as YAML documents (`---`). Each case is a store of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from datetime import date as Date  # noqa: N812 - a type
+from datetime import datetime, time, timedelta, timezone
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from pytest_memfail.core import (
+    NOT_RETRIEVED,
+    NOT_STORED,
+    SUMMARY_ERROR,
+    Conversation,
+    Detail,
+    Evidence,
+    Ingest,
+    Message,
+    Probe,
+    Question,
+    RowError,
+    StorePlan,
+    Task,
+    one_line,
+)
+from pytest_memfail.core.model import Role
+from pytest_memfail.tasks.rows import ID_PATTERN, Text, slug
+
+NAME: Final = "custom"
+SUFFIX: Final = ".memfail.yaml"
+MORNING: Final = time(9, tzinfo=timezone.utc)
+
+
+def _wordings(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Wordings = Annotated[list[Text], BeforeValidator(_wordings), Field(min_length=1)]
+
+
+class ToldConversation(BaseModel):
+    """What was said in one session."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    date: Date | None = None
+    messages: Annotated[list[dict[Role, Text]], Field(min_length=1)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain_text(cls, value: object) -> object:
+        """A conversation may be just what the user said."""
+        return {"messages": [{"user": value}]} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _one_role_each(self) -> ToldConversation:
+        for message in self.messages:
+            if len(message) != 1:
+                raise ValueError(f"messages: got {sorted(message)} in one message, expected one role and what it said")
+        return self
+
+
+class ExpectedFact(BaseModel):
+    """One fact that the memory must hold."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    fact: Text
+    conversation: Annotated[int, Field(ge=1)] | None = None
+    entity: Text | None = None
+    details: list[Wordings] = []
+    forbidden: list[Text] = []
+
+
+class CustomCase(BaseModel):
+    """One incident."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: Annotated[str, Field(pattern=ID_PATTERN.pattern + "$")] | None = None
+    conversations: Annotated[list[ToldConversation], Field(min_length=1)]
+    question: Text
+    answer: Text
+    expected: Annotated[list[ExpectedFact], Field(min_length=1)]
+    k: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _places(self) -> CustomCase:
+        n = len(self.conversations)
+        for i, fact in enumerate(self.expected):
+            if fact.conversation is None and n > 1:
+                raise ValueError(
+                    f"expected.{i}.conversation: got nothing, expected 1 to {n} (which conversation said it)"
+                )
+            if (fact.conversation or 1) > n:
+                raise ValueError(f"expected.{i}.conversation: got {fact.conversation}, expected 1 to {n}")
+        return self
+
+
+def read_custom(paths: Sequence[Path], root: Path) -> Task | None:
+    """The task of these files; None where there are none.
+
+    Raises `RowError` naming file, line and key of the first fault.
+    """
+    plans: list[StorePlan] = []
+    evidence: dict[str, Evidence] = {}
+    seen: dict[str, str] = {}
+    sha = hashlib.sha256()
+    for path in sorted(paths):
+        content = path.read_bytes()
+        sha.update(content)
+        for line, case in _cases(path, content):
+            case_id = case.id or slug(path.name.removesuffix(SUFFIX))
+            if case_id in seen:
+                raise RowError(
+                    str(path), line, "id", f"got {case_id!r} again (first at {seen[case_id]}), expected unique ids"
+                )
+            seen[case_id] = f"{path}:{line}"
+            plan, facts = _plan(case, case_id, path, line)
+            plans.append(plan)
+            evidence.update(facts)
+    if not plans:
+        return None
+    return Task(
+        name=NAME,
+        targets=(NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED),
+        stores=tuple(plans),
+        evidence=evidence,
+        licence="the user's own",
+        data_hash=sha.hexdigest(),
+        description=f"own cases below {root.name}",
+    )
+
+
+def _cases(path: Path, content: bytes) -> Iterator[tuple[int, CustomCase]]:
+    import yaml
+
+    file = str(path)
+    try:
+        nodes = list(yaml.compose_all(content.decode("utf-8"), Loader=yaml.SafeLoader))
+        values = [None if node is None else yaml.SafeLoader("").construct_document(node) for node in nodes]
+    except UnicodeDecodeError as error:
+        raise RowError(file, 1, "file", f"not UTF-8 ({error.reason})") from None
+    except yaml.MarkedYAMLError as error:
+        line = 1 if error.problem_mark is None else error.problem_mark.line + 1
+        raise RowError(file, line, "file", f"not YAML ({one_line(error.problem)})") from None
+    except yaml.YAMLError as error:
+        raise RowError(file, 1, "file", f"not YAML ({one_line(error)})") from None
+    for node, value in zip(nodes, values, strict=True):
+        line = 1 if node is None else node.start_mark.line + 1
+        if not isinstance(value, dict):
+            raise RowError(
+                file, line, "file", f"got {type(value).__name__}, expected a case (keys conversations, question, …)"
+            )
+        try:
+            yield line, CustomCase.model_validate(value)
+        except ValidationError as error:
+            raise _fault(file, node, error) from None
+
+
+def _fault(file: str, node: Any, error: ValidationError) -> RowError:
+    """The first fault, with the line that its key stands on."""
+    # a misspelt key is also a missing one: the first says more
+    fault = min(error.errors(include_url=False), key=lambda found: found["type"] != "extra_forbidden")
+    place = [part for part in fault["loc"] if not (isinstance(part, str) and part.startswith(("function-", "list[")))]
+    message = fault["msg"].removeprefix("Value error, ")
+    key, colon, rest = message.partition(": ")
+    if fault["type"] == "value_error" and colon and " " not in key:
+        place, message = [*place, *(int(p) if p.isdigit() else p for p in key.split("."))], rest
+    elif fault["type"] == "missing":
+        message = "got nothing, expected a value"
+    elif fault["type"] == "extra_forbidden":
+        known = _keys_at(place)
+        close = get_close_matches(str(place[-1]), known, 1)
+        message = "no such key" + (f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}")
+    else:
+        message = f"got {one_line(repr(fault['input']), 60)}, expected: {message[:1].lower()}{message[1:]}"
+    return RowError(file, _line_of(node, place), ".".join(map(str, place)) or "file", message)
+
+
+def _keys_at(place: Sequence[object]) -> list[str]:
+    names: dict[str, type[BaseModel]] = {"conversations": ToldConversation, "expected": ExpectedFact}
+    model = names.get(str(place[0]), CustomCase) if len(place) > 1 else CustomCase
+    return list(model.model_fields)
+
+
+def _line_of(node: Any, place: Sequence[object]) -> int:
+    """The 1-based line of the deepest part of the place that the file has."""
+    import yaml
+
+    line = node.start_mark.line + 1
+    for part in place:
+        if isinstance(node, yaml.MappingNode):
+            found = next(((key, value) for key, value in node.value if key.value == part), None)
+            if found is None:
+                return int(line)
+            line, node = found[0].start_mark.line + 1, found[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+        else:
+            return int(line)
+    return int(line)
+
+
+def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StorePlan, dict[str, Evidence]]:
+    conversations = [_conversation(told, f"c-{case_id}-{i}") for i, told in enumerate(case.conversations, 1)]
+    facts = {}
+    for number, expected in enumerate(case.expected, 1):
+        home = conversations[(expected.conversation or 1) - 1]
+        facts[f"{case_id}:{number}"] = Evidence(
+            id=f"{case_id}:{number}",
+            kind="fact",
+            task=NAME,
+            text=expected.fact,
+            source="\n".join(m.content for m in home.messages if m.role == "user") or home.text,
+            conversation_id=home.id,
+            entity=expected.entity,
+            stale_values=tuple(expected.forbidden),
+            details=tuple(Detail(tuple(wordings)) for wordings in expected.details),
+        )
+    question = Question(
+        id=case_id,
+        task=NAME,
+        text=case.question,
+        query=case.question,
+        gold=(case.answer,),
+        evidence=tuple(facts),
+        kind="open",
+        k=case.k,
+        file=str(path),
+        line=line,
+    )
+    return StorePlan(case_id, (*map(Ingest, conversations), Probe((question,)))), facts
+
+
+def _conversation(told: ToldConversation, conversation_id: str) -> Conversation:
+    start = None if told.date is None else datetime.combine(told.date, MORNING)
+    messages = []
+    for i, message in enumerate(told.messages):
+        ((role, content),) = message.items()
+        messages.append(Message(role, content, None if start is None else start + timedelta(minutes=i)))
+    return Conversation(conversation_id, tuple(messages), start)

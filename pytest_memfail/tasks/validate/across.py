@@ -1,0 +1,90 @@
+"""What must hold over rows and tasks: names apart, nothing told twice, nothing guessable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from pytest_memfail.tasks.rows import LETTERS, Rows
+from pytest_memfail.tasks.updated_facts import USER
+from pytest_memfail.tasks.validate import guessing
+from pytest_memfail.tasks.validate.finding import Finding, warn
+from pytest_memfail.tasks.validate.repeats import near_duplicates, shared_runs, stands
+
+FULL: Final = 96
+"""From so many rows on, a set must also hold what only a full one can."""
+ESSAY_LIKENESS: Final = 0.8
+LIKENESS: Final = 0.7
+
+
+def names(tasks: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
+    """A name stands for one entity over all tasks (twins of easy and hard apart), and a distractor has no essay."""
+    seen: dict[str, str] = {}
+    for rows, line, name in _named(tasks):
+        here = f"{rows.path.name}:{line}"
+        if (other := seen.setdefault(name, here)) != here:
+            yield warn(rows, line, "entity", f"{name!r} stands at {other} too")
+    chains = tasks.get("long_hop")
+    if chains is None:
+        return
+    for chain, line in zip(chains.rows, chains.lines, strict=True):
+        for name, other in seen.items():
+            if any(name in fact and stands(name, fact) for fact in chain.facts):
+                yield warn(chains, line, "fact_1", f"{name!r} stands at {other} too")
+
+
+def _named(tasks: Mapping[str, Rows[Any]]) -> Iterator[tuple[Rows[Any], int, str]]:
+    for task in ("conditional_facts_easy", "persona_retrieval", "updated_facts"):
+        rows = tasks.get(task)
+        if rows is None:
+            continue
+        for row, line in zip(rows.rows, rows.lines, strict=True):
+            if row.entity != USER:
+                yield rows, line, row.entity
+            for asked in getattr(row, "questions", ()):
+                if asked.distractor:
+                    yield rows, line, asked.distractor
+
+
+def repeats(tasks: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
+    """Near-duplicates within a task (appendix B.1), and runs of eight words that any two rows share."""
+    everything: dict[str, str] = {}
+    homes: dict[str, str] = {}
+    for task, rows in tasks.items():
+        told: dict[str, str] = {}
+        for row, row_id in zip(rows.rows, rows.ids, strict=True):
+            for number, text in enumerate(_texts(row), 1):
+                key = f"{task}/{row_id}:{number}"
+                told[key] = text
+                homes[key] = row.pair_id or key.rpartition(":")[0]  # twins may tell the same in the same words
+        essays = task.startswith("conditional_facts")
+        for one, other, alike in near_duplicates(told, ESSAY_LIKENESS if essays else LIKENESS):
+            if homes[one] != homes[other]:
+                yield warn(rows, None, "text", f"{homes[other]} is {alike:.0%} like {homes[one]}")
+        everything.update(told)
+    for one, other, run in shared_runs(everything, homes):
+        rows = tasks[other.partition("/")[0]]
+        yield warn(rows, None, "text", f"{homes[other]} shares {run!r} with {homes[one]}")
+
+
+def _texts(row: Any) -> list[str]:
+    """What a row has stored."""
+    for field in ("entity_facts", "preference_facts", "facts"):
+        if (texts := getattr(row, field, None)) is not None:
+            return list(texts)
+    return [message.text for message in row.messages]
+
+
+def guessed(tasks: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
+    """Nobody may score above chance who remembers nothing."""
+    easy, chains = tasks.get("conditional_facts_easy"), tasks.get("long_hop")
+    if easy and len(easy.rows) >= FULL:
+        share = guessing.by_words([row.question for row in easy.rows], [row.condition_met for row in easy.rows])
+        if guessing.above_chance(share, 0.5, len(easy.rows)):
+            yield warn(easy, None, "question", f"the words of the question alone give {share:.0%} of the answers")
+    if chains and len(chains.rows) >= FULL:
+        right = [LETTERS.index(row.correct_choice) for row in chains.rows]
+        found = guessing.by_option([row.stem for row in chains.rows], [row.choices for row in chains.rows], right)
+        for name, share in found.items():
+            if guessing.above_chance(share, 1 / len(LETTERS), len(chains.rows)):
+                yield warn(chains, None, "graded_question", f"choosing {name} is right in {share:.0%}")

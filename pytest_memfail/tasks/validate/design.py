@@ -1,0 +1,264 @@
+"""The design of our own sets, as far as a program can check it.
+
+A folder says in its `generation_config.json` that it follows this design (`"design": "pytest-memfail"`); other folders, such as
+a clone of the published rows, are held to the general checks alone. The rules are the paper's section 4 and appendix B, and the
+data card's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_memfail.tasks.rows import (
+    LETTERS,
+    CoexistingRow,
+    ConditionalRow,
+    LongHopRow,
+    PersonaRow,
+    Rows,
+    UpdatedRow,
+)
+from pytest_memfail.tasks.validate.across import FULL, guessed, names, repeats
+from pytest_memfail.tasks.validate.finding import Finding, warn
+from pytest_memfail.tasks.validate.repeats import stands, words_of
+
+DESIGN: Final = "pytest-memfail"
+SENTENCE: Final = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]*[A-Z0-9])")
+ABBREVIATION: Final = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|No|Nos|a\.m|p\.m)\.$")
+EASY_SENTENCES: Final = (5, 8)
+HARD_SENTENCES: Final = (8, 12)
+PERSONA_SENTENCES: Final = (10, 15)
+PET_TYPES: Final = frozenset(
+    "time_of_day weather temperature location noise_level lighting food_or_drink_present prior_activity company".split()
+)
+"""Condition types that can be seen from outside (appendix B.2)."""
+CONDITION_TYPES: Final = PET_TYPES | frozenset(
+    """day_of_week season time_elapsed hunger_level energy_level pain_or_discomfort sobriety mood stress_level anxiety_level
+    motivation_level social_setting relationship_closeness task_type workload completion_state music_playing scent
+    conflict_state approval_received request_made frequency_cap streak_state""".split()
+)
+"""All 32 of the paper's table 3."""
+PER_TYPE: Final = 3
+FUNCTION_WORDS: Final = frozenset(
+    "about after each every from into over some than that their them this with your".split()
+)
+OPTION_WORDS: Final = 2
+"""How many words a distractor may be longer or shorter than the right option."""
+
+
+def declares_design(folder: Path) -> bool:
+    """Whether the folder says that it follows this design."""
+    try:
+        config = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(config, dict) and config.get("design") == DESIGN
+
+
+def design_findings(rows: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
+    """Where rows, by task, break the design; all as warnings, for the rows can be run."""
+    for name, check in CHECKS.items():
+        if name in rows:
+            yield from check(rows[name])
+    yield from names(rows)
+    yield from repeats(rows)
+    yield from guessed(rows)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of an essay.
+
+    >>> sentences("Dr. Ames hums. She is 40.")
+    ['Dr. Ames hums.', 'She is 40.']
+    """
+    found: list[str] = []
+    for part in SENTENCE.split(text.strip()):
+        if found and ABBREVIATION.search(found[-1]):
+            found[-1] += f" {part}"
+        else:
+            found.append(part)
+    return found
+
+
+def _conditional(rows: Rows[ConditionalRow], span: tuple[int, int]) -> Iterator[Finding]:
+    for row, line in zip(rows.rows, rows.lines, strict=True):
+        count = len(sentences(" ".join(row.entity_facts)))
+        if not span[0] <= count <= span[1]:
+            yield warn(rows, line, "entity_facts", f"has {count} sentences, expected {span[0]} to {span[1]}")
+        if row.condition_type not in CONDITION_TYPES:
+            yield warn(rows, line, "condition_type", f"got {row.condition_type!r}, expected one of the paper's table 3")
+        if row.entity_category == "pet" and row.condition_type not in PET_TYPES:
+            yield warn(rows, line, "condition_type", f"{row.condition_type!r} of a pet cannot be seen from outside")
+        exclusive = any(detail.part == "exclusivity" for detail in row.evidence_details or ())
+        if exclusive != (row.condition_met == "no"):
+            wanted = "one" if row.condition_met == "no" else "none"
+            yield warn(
+                rows,
+                line,
+                "evidence_details",
+                f"exclusivity: expected {wanted} where the answer is {row.condition_met}",
+            )
+        if not any(detail.part == "behavior" for detail in row.evidence_details or ()):
+            yield warn(rows, line, "evidence_details", "names nothing of the behaviour")
+    if len(rows.rows) < FULL:
+        return
+    met = Counter(row.condition_met for row in rows.rows)
+    if met["yes"] != met["no"]:
+        yield warn(rows, None, "condition_met", f"got {met['yes']} yes and {met['no']} no, expected as many of each")
+    types = Counter(row.condition_type for row in rows.rows)
+    rare = sorted(name for name in CONDITION_TYPES if types[name] < PER_TYPE)
+    if rare:
+        yield warn(rows, None, "condition_type", f"fewer than {PER_TYPE} rows of {', '.join(rare)}")
+    # the 23 types that no pet has need 69 rows of other entities, so pets can be no third of a hundred
+    categories = Counter(row.entity_category for row in rows.rows)
+    if max(categories.values()) - min(categories.values()) > 0.05 * len(rows.rows) or len(categories) != 3:
+        yield warn(rows, None, "entity_category", f"unbalanced: {dict(sorted(categories.items()))}")
+
+
+def _easy(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
+    yield from _conditional(rows, EASY_SENTENCES)
+
+
+def _hard(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
+    yield from _conditional(rows, HARD_SENTENCES)
+    yield from _spread(rows)
+
+
+def _spread(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
+    """Behaviour, condition and link of a hard essay stand in three sentences, no two of them neighbours (B.3)."""
+    for row, line in zip(rows.rows, rows.lines, strict=True):
+        places = row.rule_sentences
+        if places is None:
+            yield warn(rows, line, "rule_sentences", "got nothing, expected the places of behavior, condition and link")
+            continue
+        said = sentences(" ".join(row.entity_facts))
+        if sorted(places) != ["behavior", "condition", "link"] or max(places.values()) >= len(said):
+            yield warn(
+                rows, line, "rule_sentences", f"got {places}, expected behavior, condition and link below {len(said)}"
+            )
+            continue
+        at = sorted(places.values())
+        if at[1] - at[0] < 2 or at[2] - at[1] < 2:
+            yield warn(rows, line, "rule_sentences", f"sentences {at} are neighbours")
+        # the core of the behaviour must not stand beside the condition: that would be the easy variant
+        for detail in row.evidence_details or ():
+            if detail.part in ("behavior", "condition"):
+                other = said[places["condition" if detail.part == "behavior" else "behavior"]]
+                if detail.wordings[0].casefold() in other.casefold():
+                    yield warn(
+                        rows, line, "entity_facts", f"{detail.wordings[0]!r} stands in the sentence of the other part"
+                    )
+
+
+def _coexisting(rows: Rows[CoexistingRow]) -> Iterator[Finding]:
+    for row, line in zip(rows.rows, rows.lines, strict=True):
+        for i, fact in enumerate(row.preference_facts):
+            for j, sibling in enumerate(row.preferences):
+                if i != j and stands(sibling, fact):
+                    yield warn(rows, line, f"preference_facts.{i}", f"mentions its sibling {sibling!r}")
+        for preference in row.preferences:
+            if stands(preference, row.question):
+                yield warn(rows, line, "question", f"names {preference!r}")
+    if len(rows.rows) >= FULL:
+        sizes = Counter(len(row.preferences) for row in rows.rows)
+        if len(set(sizes.values())) != 1 or sorted(sizes) != [2, 3, 4, 5]:
+            yield warn(
+                rows, None, "preferences", f"unbalanced: {dict(sorted(sizes.items()))} rows by number of preferences"
+            )
+        for category, count in Counter(row.preference_category for row in rows.rows).items():
+            if count > 1:
+                yield warn(rows, None, "preference_category", f"{category!r} in {count} rows, expected one")
+
+
+def _persona(rows: Rows[PersonaRow]) -> Iterator[Finding]:
+    stored = {row.entity for row in rows.rows}
+    for row, line in zip(rows.rows, rows.lines, strict=True):
+        essay = " ".join(row.entity_facts)
+        count = len(sentences(essay))
+        if not PERSONA_SENTENCES[0] <= count <= PERSONA_SENTENCES[1]:
+            yield warn(
+                rows,
+                line,
+                "entity_facts",
+                f"has {count} sentences, expected {PERSONA_SENTENCES[0]} to {PERSONA_SENTENCES[1]}",
+            )
+        for number, asked in enumerate(row.questions):
+            named = asked.distractor or "" if asked.is_misleading else row.entity
+            if named not in asked.text:
+                yield warn(rows, line, f"questions.{number}", f"does not name {named!r}")
+            if asked.is_misleading and row.entity in asked.text:
+                yield warn(rows, line, f"questions.{number}", f"names {row.entity!r}, who is in the essay")
+            if asked.kind == "other_person" and asked.look_alike not in stored - {row.entity}:
+                yield warn(rows, line, f"questions.{number}", f"look_alike: {asked.look_alike!r} has no essay")
+            details = (row.evidence_details or [[]] * len(row.questions))[number]
+            if bool(details) == asked.is_misleading:
+                wanted = "none" if asked.is_misleading else "what the answer needs"
+                yield warn(rows, line, f"evidence_details.{number}", f"expected {wanted}")
+            if details and all(stands(detail.wordings[0], asked.text) for detail in details):
+                yield warn(rows, line, f"questions.{number}", "holds everything that its answer needs")
+
+
+def _chains(rows: Rows[LongHopRow]) -> Iterator[Finding]:
+    homes: dict[str, str] = {}
+    for row, row_id, line in zip(rows.rows, rows.ids, rows.lines, strict=True):
+        for j, fact in enumerate(row.facts):
+            for i, anchor in enumerate(row.anchors):
+                if i not in (j, j + 1) and stands(anchor, fact):
+                    yield warn(rows, line, f"fact_{j + 1}", f"holds {anchor!r}, which it does not border")
+        if not stands(row.anchors[0], row.stem):
+            last = row.anchors[0].split()[-1]
+            if not stands(last, row.stem):
+                yield warn(rows, line, "graded_question", f"does not name the head anchor {row.anchors[0]!r}")
+        for anchor in row.anchors[1:]:
+            if stands(anchor, row.stem):
+                yield warn(rows, line, "graded_question", f"names {anchor!r}, which is not the head")
+        yield from _options(rows, row, line)
+        for anchor in row.anchors:
+            other = homes.setdefault(anchor.casefold(), row_id)
+            if other != row_id:
+                yield warn(rows, line, "chain_1", f"{anchor!r} is an anchor of {other} too")
+    if len(rows.rows) >= FULL:
+        for name in ("hop_count", "correct_choice"):
+            counts = Counter(str(getattr(row, name)) for row in rows.rows)
+            if max(counts.values()) - min(counts.values()) > 1:
+                yield warn(rows, None, name, f"unbalanced: {dict(sorted(counts.items()))}")
+
+
+def _options(rows: Rows[LongHopRow], row: LongHopRow, line: int) -> Iterator[Finding]:
+    """Distractors have the right option's shape and nothing to do with the chain (B.6)."""
+    right = words_of(row.ground_truth_answer)
+    chain = {word for anchor in row.anchors for word in words_of(anchor) if len(word) > 3} - FUNCTION_WORDS
+    for letter, choice in zip(LETTERS, row.choices, strict=True):
+        if letter == row.correct_choice:
+            continue
+        words = words_of(choice)
+        if abs(len(words) - len(right)) > OPTION_WORDS or words[0].endswith("ing") != right[0].endswith("ing"):
+            yield warn(
+                rows, line, f"choice_{letter.lower()}", f"{choice!r} has another shape than {row.ground_truth_answer!r}"
+            )
+        if common := sorted(chain & set(words)):
+            yield warn(rows, line, f"choice_{letter.lower()}", f"{choice!r} shares {common[0]!r} with the chain")
+
+
+def _updated(rows: Rows[UpdatedRow]) -> Iterator[Finding]:
+    for row, line in zip(rows.rows, rows.lines, strict=True):
+        for field, value in (("old_value", row.old_value), ("current_value", row.current_value)):
+            if value and stands(value, row.question):
+                yield warn(rows, line, "question", f"names the {field} {value!r}")
+        if row.kind == "control" and row.decoy_index is None:
+            yield warn(rows, line, "decoy_index", "got nothing, expected the message that looks like an update")
+
+
+CHECKS: Final[dict[str, Callable[[Rows[Any]], Iterator[Finding]]]] = {
+    "conditional_facts_easy": _easy,
+    "conditional_facts_hard": _hard,
+    "coexisting_facts": _coexisting,
+    "persona_retrieval": _persona,
+    "long_hop": _chains,
+    "updated_facts": _updated,
+}

@@ -1,0 +1,76 @@
+"""How well one scores who remembers nothing: answers must not be guessable from the questions."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from pytest_memfail.tasks.validate.repeats import words_of
+
+Guess = Callable[[str, Sequence[str]], int]
+
+
+def by_words(questions: Sequence[str], answers: Sequence[str]) -> float:
+    """The share of answers that naive Bayes over the words of all other questions guesses right."""
+    documents = [set(words_of(question)) for question in questions]
+    totals = Counter(answers)
+    counts = {answer: Counter[str]() for answer in totals}
+    for words, answer in zip(documents, answers, strict=True):
+        counts[answer].update(words)
+    right = 0
+    for words, truth in zip(documents, answers, strict=True):
+
+        def score(answer: str, words: set[str] = words, truth: str = truth) -> float:
+            own = answer == truth  # the question itself is left out
+            n = totals[answer] - own
+            seen = sum(math.log((counts[answer][word] - own + 1) / (n + 2)) for word in words)
+            return seen + math.log(max(n, 1))
+
+        right += max(sorted(totals), key=score) == truth
+    return right / len(answers)
+
+
+def _longest(stem: str, options: Sequence[str]) -> int:
+    del stem
+    return max(range(len(options)), key=lambda i: len(options[i]))
+
+
+def _shortest(stem: str, options: Sequence[str]) -> int:
+    del stem
+    return min(range(len(options)), key=lambda i: len(options[i]))
+
+
+def _nearest(stem: str, options: Sequence[str]) -> int:
+    """The option that shares most words with the stem; ties go by how the rest is spread."""
+    asked = set(words_of(stem))
+    return max(range(len(options)), key=lambda i: (len(asked & set(words_of(options[i]))), -i))
+
+
+def _odd_one_out(stem: str, options: Sequence[str]) -> int:
+    """The option whose length is farthest from the mean."""
+    del stem
+    mean = sum(map(len, options)) / len(options)
+    return max(range(len(options)), key=lambda i: (abs(len(options[i]) - mean), -i))
+
+
+GUESSES: Final[dict[str, Guess]] = {
+    "the longest option": _longest,
+    "the shortest option": _shortest,
+    "the option nearest to the question": _nearest,
+    "the option of the oddest length": _odd_one_out,
+}
+
+
+def by_option(stems: Sequence[str], options: Sequence[Sequence[str]], right: Sequence[int]) -> dict[str, float]:
+    """The share that each simple way of choosing an option gets right."""
+    return {
+        name: sum(guess(s, o) == r for s, o, r in zip(stems, options, right, strict=True)) / len(right)
+        for name, guess in GUESSES.items()
+    }
+
+
+def above_chance(share: float, chance: float, n: int) -> bool:
+    """Whether a share is more than three standard errors above chance."""
+    return share > chance + 3 * math.sqrt(chance * (1 - chance) / n)
