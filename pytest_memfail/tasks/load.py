@@ -25,7 +25,8 @@ MODULES: Final[dict[str, ModuleType]] = {
     "updated_facts": updated_facts,
 }
 TASK_NAMES: Final = tuple(MODULES)
-"""The five tasks of the MemFail paper, in its order, and ours."""
+"""The five tasks of the MemFail paper, in its order, and our own."""
+MEMFAIL_TASKS: Final = TASK_NAMES[:5]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Evidence, Question, Task
 from pytest_memfail.tasks import layout
 from pytest_memfail.tasks.conditional_facts import LICENCE
-from pytest_memfail.tasks.rows import PersonaRow, Rows, read_rows
+from pytest_memfail.tasks.rows import PersonaQuestion, PersonaRow, Rows, read_rows
 
 
 def read(path: Path) -> Rows[PersonaRow]:
@@ -62,8 +62,8 @@ def build(name: str, rows: Rows[PersonaRow], protocol: layout.Protocol, seed: in
                 pair_id=row.pair_id,
                 file=str(rows.path),
                 line=rows.lines[i],
-                stratum="direct" if direct else "misleading",
-                metadata={"distractor": asked.distractor} if asked.is_misleading else {},
+                stratum=asked.kind or ("direct" if direct else "misleading"),
+                metadata=_flags(asked),
             )
         )
     return Task(
@@ -75,3 +75,10 @@ def build(name: str, rows: Rows[PersonaRow], protocol: layout.Protocol, seed: in
         data_hash=rows.sha256,
         description="essays about people, asked about them and about others",
     )
+
+
+def _flags(asked: PersonaQuestion) -> dict[str, str]:
+    """Who may be mistaken for whom."""
+    if asked.is_misleading:
+        return {"distractor": asked.distractor or ""}
+    return {"look_alike": asked.look_alike} if asked.look_alike else {}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_memfail.tasks import TASK_NAMES, TaskRequest, load_tasks, validate
+from pytest_memfail.tasks import MEMFAIL_TASKS, TaskRequest, load_tasks, validate
 from pytest_memfail.tasks.load import MODULES
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "memfail"
@@ -40,7 +40,7 @@ def tasks():
 
 @pytest.fixture(scope="module")
 def rows():
-    return {name: MODULES[name].read(DATA / f"{name}.csv") for name in TASK_NAMES}
+    return {name: MODULES[name].read(DATA / f"{name}.csv") for name in MEMFAIL_TASKS}
 
 
 def stored_texts(task):
@@ -48,11 +48,11 @@ def stored_texts(task):
 
 
 def test_all_questions_are_there(tasks):
-    assert [len(tasks[name].questions) for name in TASK_NAMES] == [100, 100, 100, 300, 92]
+    assert [len(tasks[name].questions) for name in MEMFAIL_TASKS] == [100, 100, 100, 300, 92]
     assert sum(len(task.questions) for task in tasks.values()) == 692
 
 
-@pytest.mark.parametrize("name", TASK_NAMES)
+@pytest.mark.parametrize("name", MEMFAIL_TASKS)
 def test_every_task_is_one_store_filled_before_it_is_asked(tasks, layouts, name):
     (store,) = tasks[name].stores
     assert len(store.conversations) == layouts[LAYOUT_NAMES[name]]["storage_convs"]
@@ -98,7 +98,7 @@ def test_chains_are_asked_in_the_published_order(tasks, layouts):
     assert [q.id for q in tasks["long_hop"].questions] == layouts["long_hop"]["question_ids"]
 
 
-@pytest.mark.parametrize("name", TASK_NAMES)
+@pytest.mark.parametrize("name", MEMFAIL_TASKS)
 def test_the_files_hash_is_in_the_task(tasks, name):
     assert tasks[name].data_hash == hashlib.sha256((DATA / f"{name}.csv").read_bytes()).hexdigest()
 

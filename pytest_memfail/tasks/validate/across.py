@@ -11,7 +11,7 @@ from pytest_memfail.tasks.validate import guessing
 from pytest_memfail.tasks.validate.finding import Finding, warn
 from pytest_memfail.tasks.validate.repeats import near_duplicates, shared_runs, stands
 
-FULL: Final = 96
+FULL: Final = 90
 """From so many rows on, a set must also hold what only a full one can."""
 ESSAY_LIKENESS: Final = 0.8
 LIKENESS: Final = 0.7

@@ -12,7 +12,7 @@ from published_stores import GRANULARITIES, SENTENCE, build, facts, needs_publis
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges import RulesJudge
 from pytest_memfail.judges.rules.finding import keys_of
-from pytest_memfail.tasks import TASK_NAMES
+from pytest_memfail.tasks import MEMFAIL_TASKS
 
 pytestmark = needs_published_rows
 DELETED_NOTICED = {"persona_retrieval": 0.95}
@@ -31,7 +31,7 @@ def share(verdicts: list[str], wanted: set[str]) -> float:
     return sum(name in wanted for name in verdicts) / len(verdicts)
 
 
-@pytest.mark.parametrize("name", TASK_NAMES)
+@pytest.mark.parametrize("name", MEMFAIL_TASKS)
 @pytest.mark.parametrize("granularity", [*GRANULARITIES, "one_entry"])
 def test_stored_word_for_word_and_shown_is_correct(name: str, granularity: str) -> None:
     judge, store, rng = RulesJudge(), build(name, granularity), random.Random(1)
@@ -43,7 +43,7 @@ def test_stored_word_for_word_and_shown_is_correct(name: str, granularity: str) 
     assert share(found, {"correct"}) >= 0.99
 
 
-@pytest.mark.parametrize("name", TASK_NAMES)
+@pytest.mark.parametrize("name", MEMFAIL_TASKS)
 @pytest.mark.parametrize("granularity", GRANULARITIES)
 def test_other_entries_shown_is_not_retrieved(name: str, granularity: str) -> None:
     judge, store, rng = RulesJudge(), build(name, granularity), random.Random(2)
@@ -55,7 +55,7 @@ def test_other_entries_shown_is_not_retrieved(name: str, granularity: str) -> No
     assert share(found, {"not_retrieved"}) >= (0.97 if name == "persona_retrieval" else 0.99)
 
 
-@pytest.mark.parametrize("name", TASK_NAMES)
+@pytest.mark.parametrize("name", MEMFAIL_TASKS)
 @pytest.mark.parametrize("granularity", GRANULARITIES)
 def test_a_deleted_row_is_not_stored(name: str, granularity: str) -> None:
     judge, store = RulesJudge(), build(name, granularity)

@@ -77,12 +77,43 @@ def long_hop(n: int = 0, hops: int = 1, **changes: str) -> Record:
     return {**record, "correct_choice": "ABCDE"[n % 5], **changes}
 
 
+KINDS = ("update", "correction", "deletion", "control")
+
+
+def updated(n: int = 0, **changes: str) -> Record:
+    """A fact and what later became of it, of each kind in turn."""
+    kind = KINDS[n % 4]
+    changed = kind != "control"
+    later = {"deletion": f"I gave the boat {n} away.", "control": f"Bo has the boat {n} at pier 1."}
+    messages = [
+        {"date": f"2025-01-{n % 28 + 1:02}", "text": f"My boat {n} lies at pier 5."},
+        {"date": f"2025-02-{n % 28 + 1:02}", "text": f"Rain on day {n}."},
+        {"date": f"2025-03-{n % 28 + 1:02}", "text": later.get(kind, f"My boat {n} lies at quay 9 now.")},
+    ]
+    return {
+        "kind": kind,
+        "entity": "the user",
+        "subject": f"where boat {n} lies",
+        "messages": json.dumps(messages),
+        "old_value": "pier 5",
+        "current_value": {"deletion": "", "control": "pier 5"}.get(kind, "quay 9"),
+        "fact_index": "2" if changed else "0",
+        "old_index": "0" if changed else "",
+        "decoy_index": "" if changed else "2",
+        "question": f"Where does boat {n} lie?",
+        "ground_truth_answer": "There.",
+        "stale_values": json.dumps(["pier 5"] if changed else []),
+        **changes,
+    }
+
+
 MAKERS = {
     "conditional_facts_easy": conditional,
     "conditional_facts_hard": conditional,
     "coexisting_facts": coexisting,
     "persona_retrieval": persona,
     "long_hop": long_hop,
+    "updated_facts": updated,
 }
 
 

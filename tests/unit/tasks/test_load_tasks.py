@@ -22,7 +22,7 @@ from pytest_memfail.core import (
     UnknownNameError,
     UsageError,
 )
-from pytest_memfail.tasks import TASK_NAMES, TaskRequest, load_tasks, sample
+from pytest_memfail.tasks import MEMFAIL_TASKS, TASK_NAMES, TaskRequest, load_tasks, sample
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_ours_gives_every_conversation_its_own_day_in_order(rows, name):
     assert days == sorted(set(days))
 
 
-@pytest.mark.parametrize("name", TASK_NAMES)
+@pytest.mark.parametrize("name", MEMFAIL_TASKS)
 def test_paper_has_no_times(rows, name):
     for conversation in task_of(rows, name, "paper").stores[0].conversations:
         assert conversation.timestamp is None
@@ -286,7 +286,7 @@ def test_a_limit_beyond_all_questions_takes_all(many):
 
 
 def test_the_limit_counts_for_each_task(many):
-    assert [len(t.questions) for t in load_tasks(TaskRequest(data=many, limit=3))] == [3] * 5
+    assert [len(t.questions) for t in load_tasks(TaskRequest(data=many, limit=3))] == [3] * 6
 
 
 def test_a_sample_is_balanced_over_the_strata(many):
@@ -316,7 +316,8 @@ def test_a_sample_does_not_depend_on_the_rows_left_out(many):
 @pytest.mark.parametrize("name", TASK_NAMES)
 def test_a_sample_stores_only_the_conversations_it_needs_in_the_same_order(many, name):
     whole, part = task_of(many, name, "ours"), task_of(many, name, "ours", limit=4)
-    needed = {part.evidence[e].conversation_id for q in part.questions for e in q.evidence}
+    facts = [part.evidence[e] for q in part.questions for e in q.evidence]
+    needed = {c for fact in facts for c in (fact.conversation_id, *fact.history)}
     stored = [c.id for c in part.stores[0].conversations]
     assert set(stored) == needed
     assert stored == [c.id for c in whole.stores[0].conversations if c.id in needed]

@@ -1,0 +1,200 @@
+"""The design of our own sets: the shipped rows keep it, and each rule that is broken is named."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+
+import pytest
+
+from pytest_memfail.tasks import shipped_data, validate
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """A copy of the shipped rows."""
+    folder = tmp_path / "rows"
+    shutil.copytree(shipped_data(), folder, ignore=shutil.ignore_patterns("calibration"))
+    return folder
+
+
+def change(folder, task, row_id, change_row):
+    """Change one row, or leave it out where the change returns nothing."""
+    path = folder / f"{task}.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        header, kept = list(reader.fieldnames), []
+        for row in reader:
+            if row["id"] == row_id:
+                row = change_row(row)
+            if row is not None:
+                kept.append(row)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, header)
+        writer.writeheader()
+        writer.writerows(kept)
+
+
+def cells(**changes):
+    """A change that sets cells; functions are given the old text."""
+
+    def change_row(row):
+        return {**row, **{name: new(row[name]) if callable(new) else new for name, new in changes.items()}}
+
+    return change_row
+
+
+def inside(edit):
+    """A change within the JSON of a cell."""
+
+    def change_cell(cell):
+        value = json.loads(cell)
+        return json.dumps(edit(value))
+
+    return change_cell
+
+
+def first(edit):
+    """A change of the first item of the JSON list in a cell."""
+    return inside(lambda items: [edit(items[0]), *items[1:]])
+
+
+def asking(number, **changes):
+    """A change of one question of a persona row."""
+    return inside(lambda asked: [{**q, **changes} if i == number else q for i, q in enumerate(asked)])
+
+
+def dropped(row):
+    return None
+
+
+EASY, HARD, CHAINS = "conditional_facts_easy", "conditional_facts_hard", "long_hop"
+CASES = [
+    (
+        EASY,
+        "cfe-001",
+        cells(entity_facts=first(lambda e: e + " One more. And more. And yet more. And one.")),
+        "sentences, expected 5 to 8",
+    ),
+    (
+        EASY,
+        "cfe-001",
+        cells(condition_type="tides"),
+        "condition_type: got 'tides', expected one of the paper's table 3",
+    ),
+    (EASY, "cfe-002", cells(condition_type="mood"), "'mood' of a pet cannot be seen from outside"),
+    (
+        EASY,
+        "cfe-004",
+        cells(evidence_details=inside(lambda d: [x for x in d if x["part"] != "exclusivity"])),
+        "exclusivity: expected one",
+    ),
+    (
+        EASY,
+        "cfe-001",
+        cells(evidence_details=inside(lambda d: [x for x in d if x["part"] != "behavior"])),
+        "names nothing of the behaviour",
+    ),
+    (EASY, "cfe-001", dropped, "condition_met: got 49 yes and 50 no"),
+    (EASY, "cfe-002", cells(entity="Oddny"), "'Oddny' stands at"),
+    (
+        HARD,
+        "cfh-001",
+        cells(rule_sentences='{"behavior": 1, "condition": 2, "link": 7}'),
+        "sentences [1, 2, 7] are neighbours",
+    ),
+    (HARD, "cfh-001", cells(rule_sentences=""), "rule_sentences: got nothing"),
+    (
+        HARD,
+        "cfh-001",
+        cells(rule_sentences='{"behavior": 4, "condition": 1, "link": 7}'),
+        "stands in the sentence of the other part",
+    ),
+    (
+        HARD,
+        "cfh-001",
+        cells(entity_facts=first(lambda e: e.replace("Lunch is", "If asked, lunch is"))),
+        "uses the connective 'If'",
+    ),
+    ("coexisting_facts", "ce-001", dropped, "rows by number of preferences"),
+    (
+        "persona_retrieval",
+        "pr-001",
+        cells(questions=asking(0, text="What now?")),
+        "questions.0: does not name 'Ngaire Tamatea'",
+    ),
+    (
+        "persona_retrieval",
+        "pr-001",
+        cells(questions=asking(0, kind="other_person", look_alike="Nobody")),
+        "look_alike: 'Nobody' has no essay",
+    ),
+    (
+        "persona_retrieval",
+        "pr-001",
+        cells(entity_facts=first(lambda e: " ".join(e.split(". ")[:3]) + ".")),
+        "sentences, expected 10 to 15",
+    ),
+    (
+        CHAINS,
+        "lh-2-001",
+        cells(fact_3=lambda fact: f"{fact} Burnt toast!"),
+        "fact_3: holds 'burnt toast', which it does not border",
+    ),
+    (
+        CHAINS,
+        "lh-1-001",
+        cells(graded_question=lambda q: q.replace("the foghorn", "it")),
+        "does not name the head anchor 'foghorn'",
+    ),
+    (
+        CHAINS,
+        "lh-1-001",
+        cells(choice_a="a very long and winding thing to have done to it", graded_question=str),
+        "has another shape",
+    ),
+]
+
+
+def test_the_shipped_rows_keep_the_design(rows):
+    assert list(map(str, validate(rows))) == []
+
+
+@pytest.mark.parametrize(("task", "row_id", "edit", "said"), CASES, ids=[f"{c[1]}-{c[3][:24]}" for c in CASES])
+def test_a_broken_rule_is_named(rows, task, row_id, edit, said):
+    change(rows, task, row_id, edit)
+    found = list(map(str, validate(rows)))
+    assert [finding for finding in found if said in finding], found
+
+
+def test_chains_of_unequal_number_are_noticed(rows):
+    for row_id in ("lh-1-001", "lh-1-002"):
+        change(rows, CHAINS, row_id, dropped)
+    found = list(map(str, validate(rows)))
+    assert any("hop_count: unbalanced: {'1': 30, '2': 32, '3': 32}" in finding for finding in found)
+
+
+def test_a_copied_essay_is_a_near_duplicate(rows):
+    with (rows / f"{EASY}.csv").open(encoding="utf-8", newline="") as file:
+        essays = {row["id"]: row["entity_facts"] for row in csv.DictReader(file)}
+    change(rows, EASY, "cfe-002", cells(entity_facts=essays["cfe-001"]))
+    found = list(map(str, validate(rows)))
+    assert any("cf-002 is 100% like cf-001" in finding for finding in found)
+    assert any("cf-002 shares 'wiremu" in finding for finding in found)
+
+
+def test_answers_that_the_question_gives_away_are_noticed(rows):
+    path = rows / f"{EASY}.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        ids = [(row["id"], row["condition_met"]) for row in csv.DictReader(file)]
+    for row_id, met in ids:
+        change(rows, EASY, row_id, cells(question=lambda q, met=met: f"{'Surely' if met == 'yes' else 'Hardly'}: {q}"))
+    found = list(map(str, validate(rows)))
+    assert any("the words of the question alone give" in finding for finding in found)
+
+
+def test_a_folder_that_declares_no_design_is_held_to_the_general_checks_alone(rows):
+    (rows / "generation_config.json").unlink()
+    change(rows, EASY, "cfe-001", cells(condition_type="tides"))
+    assert list(map(str, validate(rows))) == []
