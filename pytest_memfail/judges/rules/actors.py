@@ -9,7 +9,7 @@ from pytest_memfail.judges.rules.anchors import Token
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.stretches import speaker_is_named
 from pytest_memfail.judges.rules.text import fold
-from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.view import AFTER_NAME, View
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 SPEAKER: Final = frozenset("user users user's i me my i'm i've i'd i'll myself speaker we our".split())
@@ -20,6 +20,8 @@ PEOPLE: Final = frozenset(
     girlfriend boyfriend teacher dog cat kid child postman landlord""".split()
 )
 SUBJECT_REACH: Final = 3
+FIRST: Final = frozenset("user i".split())
+PLACES: Final = frozenset("from in at near to around".split())
 OWN, OPEN, OTHER = 1, 0, -1
 
 
@@ -54,10 +56,14 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
             and following.lower not in known
         )
         return OTHER if somebody else OWN
+    if mine is not SPEAKER and token.lower in FIRST and at + 1 < len(tokens) and not tokens[at + 1].breaks:
+        return OTHER
     if bare in known or bare in STOP or len(bare) < 2:
         return OPEN
     if token.key in PEOPLE and not token.surface[0].isupper() and _acts(tokens, at):
         return OTHER
+    if at and tokens[at - 1].lower in PLACES:
+        return OPEN
     return OTHER if is_name(tokens, at) and not (mine is SPEAKER and speaker_is_named(view)) else OPEN
 
 
@@ -78,20 +84,7 @@ def is_name(tokens: Sequence[Token], at: int) -> bool:
         return not {"languag", "linguistic", "day", "month"} & entry.general
     if not (entry.same or entry.general or entry.close):
         return not bare.endswith(("ing", "ed", "ly"))
-    following = tokens[at + 1] if at + 1 < len(tokens) else None
     if token.lower.endswith("'s"):
-        return not entry.general
-    return (
-        following is not None
-        and not following.gap
-        and len(bare) <= 6
-        and following.lower.endswith("s")
-        and not following.lower.endswith("ss")
-        and following.lower in ("is", "has", "was", "does") + _VERBS_OF_PEOPLE
-    )
-
-
-_VERBS_OF_PEOPLE: Final = tuple(
-    """likes loves hates plays takes makes walks sings eats drinks reads writes uses feeds wears buys keeps paints draws calls
-    collects repairs teaches works lives wants prefers enjoys hums bakes cooks visits runs rides drives""".split()
-)
+        return not {"day", "month", "time", "period"} & entry.general
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    return following is not None and not following.gap and following.lower in AFTER_NAME

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.kinship import PHRASAL, Kin, kin, phrasal
+from pytest_memfail.judges.rules.kinship import FIRM, PHRASAL, Kin, kin, phrasal
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
 from pytest_memfail.judges.rules.words import STOP
@@ -99,8 +99,10 @@ class Place:
     at: tuple[int, ...]
     share: float
     """Of its weight, what stands there in the same or like words."""
+    firm: float
+    """Of its weight, what stands there itself, in some form."""
     soft: float
-    """The same, with what is said in other words or more generally."""
+    """The share, with what is said in other words or more generally."""
     gaps: tuple[tuple[str, str], ...] = ()
     """The missing words, each with what became of it: dropped, rival, general, opposite, number, reworded, light."""
 
@@ -113,6 +115,13 @@ class Place:
 
 
 KEPT: Final = 0.6
+BETWEEN: Final = 2
+"""Other words with content that may stand between two parts of an end."""
+SUBJECTS: Final = frozenset("i user he she they we".split())
+ADVERBS: Final = frozenset(
+    """early late together outside inside better slower easier faster online offline nightly again soon away home alone upstairs
+    downstairs abroad longer harder more""".split()
+)
 
 
 @lru_cache(maxsize=8192)
@@ -128,9 +137,12 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
         if word not in telling:
             kind, value = "light", 0.25
         elif word is head and not (verbal and at == 0):
-            kind, value = "head", 1.0
+            adverb = len(telling) > 1 and (word.lower.endswith("ly") or word.lower in ADVERBS)
+            kind, value = ("modifier", weight(word.key)) if adverb else ("head", 1.0)
         elif verbal and at == 0:
-            kind, value = "verb", max(weight(word.key), 0.75)
+            # Where nothing but adverbs follow, the verb is what it is about.
+            adverbs = all(w.lower.endswith("ly") or w.lower in ADVERBS for w in words[1:])
+            kind, value = ("head", 1.0) if adverbs else ("verb", max(weight(word.key), 0.75))
         else:
             kind, value = "modifier", weight(word.key)
         parts.append(Part(word.key, word.lower, value, kind))
@@ -164,15 +176,27 @@ def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str]) -> l
     starts = sorted({at for at, *_ in matches})
     found: dict[tuple[int, ...], Place] = {}
     for start in starts:
+        end = _end_of(tokens, start, {at for at, *_ in matches})
         best: dict[int, tuple[float, int]] = {}
         for at, part, value in matches:
-            if start <= at < start + REACH and not any(t.wall for t in tokens[start + 1 : at + 1]):
-                if value > best.get(part, (0.0, 0))[0]:
-                    best[part] = (value, at)
+            if start <= at < end and value > best.get(part, (0.0, 0))[0]:
+                best[part] = (value, at)
         at = tuple(sorted({position for _, position in best.values()}))
         if at and at not in found:
             found[at] = _place(anchor, tokens, best, at, source)
     return sorted(found.values(), key=lambda p: (-round(p.soft, 3), -round(p.share, 3), p.last - p.first, p.first))[:4]
+
+
+def _end_of(tokens: Sequence[Token], start: int, matched: set[int]) -> int:
+    """How far what begins here may stretch: not across a wall, another subject, or too many other words."""
+    others = 0
+    for at in range(start + 1, min(len(tokens), start + REACH)):
+        token = tokens[at]
+        others = 0 if at in matched else others + bool(token.key and token.key not in LIGHT)
+        subject = token.lower in SUBJECTS and tokens[at - 1].lower not in ("that", "which", "by", "what", "the")
+        if token.wall or subject or others > BETWEEN:
+            return at
+    return min(len(tokens), start + REACH)
 
 
 def _matches(anchor: Anchor, tokens: Sequence[Token]) -> list[tuple[int, int, float]]:
@@ -225,6 +249,7 @@ def _place(
     source: frozenset[str],
 ) -> Place:
     share = sum(anchor.parts[part].weight * value for part, (value, _) in best.items())
+    firm = sum(anchor.parts[part].weight for part, (value, _) in best.items() if value >= FIRM)
     soft = sum(anchor.parts[part].weight for part in best)
     gaps = []
     for number, part in enumerate(anchor.parts):
@@ -237,21 +262,20 @@ def _place(
     stated = _numbers(tokens, at) if anchor.numbers else ()
     for quantity in anchor.numbers:
         if any(quantity.same(other) for other in stated):
-            share += 1.0
-            soft += 1.0
+            share, firm, soft = share + 1.0, firm + 1.0, soft + 1.0
         else:
             gaps.append((quantity.text, "number"))
     gaps = _forgiven(anchor, gaps)
-    return Place(at[0], at[-1], at, share / anchor.total, soft / anchor.total, tuple(gaps))
+    return Place(at[0], at[-1], at, share / anchor.total, firm / anchor.total, soft / anchor.total, tuple(gaps))
 
 
 def _forgiven(anchor: Anchor, gaps: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """One small word of many may be dropped."""
     lost = [g for g in gaps if g[1] == "dropped"]
     by = {part.surface: part for part in anchor.parts}
-    if len(lost) == 1 and lost[0][0] in by and by[lost[0][0]].kind != "head":
+    if len(lost) == len(gaps) == 1 and lost[0][0] in by:
         part = by[lost[0][0]]
-        if part.weight < 1.0 or anchor.telling >= 4:
+        if part.weight < 1.0 or anchor.telling >= 3:
             return [g if g != lost[0] else (g[0], "light") for g in gaps]
     return gaps
 
@@ -265,7 +289,7 @@ def _numbers(tokens: Sequence[Token], at: tuple[int, ...]) -> tuple[Quantity, ..
 def _fate(anchor: Anchor, part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: frozenset[str]) -> str:
     """What became of a word of the end that does not stand where the others do."""
     around = range(max(0, at[0] - NEAR), min(len(tokens), at[-1] + NEAR + 1))
-    kinds = {kin(part.key, tokens[i].key)[0] for i in around if tokens[i].key and i not in at}
+    kinds = {kin(part.key, tokens[i].key)[0] for i in around if tokens[i].key and i not in at and tokens[i].key not in LIGHT}
     if Kin.OPPOSITE in kinds:
         return "opposite"
     if Kin.GENERAL in kinds:
@@ -291,7 +315,7 @@ def _content(
         if step > 0 and token.breaks:
             break
         if i not in skip and token.key and token.key not in source | LIGHT | CAUSING and token.lower not in STOP:
-            if not token.surface[0].isupper() and not any(kin(k, token.key)[1] for k in source):
+            if (token.surface[0].islower() or i == 0) and not any(kin(k, token.key)[1] >= FIRM for k in source):
                 found.append(i)
         if step < 0 and token.breaks:
             break

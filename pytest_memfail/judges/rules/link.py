@@ -32,6 +32,7 @@ FEW: Final = 5
 SOME: Final = 0.3
 """The share of an end that shows that it was meant."""
 HALF: Final = 0.5
+ALL: Final = 0.95
 MOST: Final = 0.6
 REFERRING: Final = frozenset(
     "this that these those it then such result consequence afterwards therefore hence so which trigger".split()
@@ -241,7 +242,7 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
     if link.person is not None:
         return _read_person(link, view, at, tokens)
     pair = _pair(link, tokens)
-    if pair is not None and _tied(tokens, pair):
+    if pair is not None and _firm(pair) and _tied(tokens, pair):
         return _judge(link, view, at, tokens, pair)
     return _half(link, view, at, tokens)
 
@@ -264,18 +265,31 @@ def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
     return best[1] if best else None
 
 
+def _firm(pair: tuple[Place, Place]) -> bool:
+    """Whether enough of the ends' own words stand there: two synonyms meet in many a sentence."""
+    least, most = sorted(place.firm for place in pair)
+    return least >= SOME or most >= MOST or _in_general(pair)
+
+
 def _tied(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
     """Within a sentence, or in one that refers back."""
     left, right = sorted(pair, key=lambda p: p.first)
     if tokens[left.last].inside == tokens[right.first].inside:
         return True
     opening = [t for t in tokens if t.inside == tokens[right.first].inside][:5]
-    return any(t.lower in REFERRING for t in opening) or tokens[left.last].inside != 0 or _is_field(tokens, right)
+    return any(t.lower in REFERRING for t in opening) or tokens[left.last].inside != 0 or _is_field(tokens, right.first)
 
 
-def _is_field(tokens: tuple[Token, ...], place: Place) -> bool:
-    inside = tokens[place.first].inside
-    return any(t.inside == inside and ":" in t.gap for t in tokens[: place.first + 1])
+def _is_field(tokens: tuple[Token, ...], at: int) -> bool:
+    """Whether a label stands before the word: "trigger: …"."""
+    inside = tokens[at].inside
+    return any(t.inside == inside and ":" in t.gap for t in tokens[: at + 1])
+
+
+def _openings(tokens: tuple[Token, ...]) -> list[int]:
+    """The last word of every sentence but the first."""
+    last = {t.inside: i for i, t in enumerate(tokens)}
+    return [i for inside, i in last.items() if inside]
 
 
 def _judge(
@@ -299,9 +313,13 @@ def _judge(
         return Reading((5.0 + soft, own), replace(finding, fault="turned") if fault else finding)
 
     if owner == OTHER:
+        if closeness < MOST:
+            return None
         return damaged(f"the link from {arrow} is stored, but as somebody else's", 0.85)
     if not link.negative and _negated(tokens, pair):
         return damaged(f"the link from {arrow} is stored, but negated", 0.75)
+    if turn != link.direction and min(place.firm for place in pair) < SOME:
+        return None
     if turn == -link.direction:
         return damaged(f"the link from {arrow} is stored the other way round", 0.85)
     if not turn:
@@ -325,9 +343,12 @@ def _whose(link: Link, view: View, tokens: tuple[Token, ...], place: Place) -> i
 
 def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, place: Place) -> bool:
     """Whether "that hour", "those" stand for what another entry says in full."""
-    if place.share < SOME or any(fate in ("rival", "opposite", "general") for _, fate in place.gaps):
+    near = [t.lower for t in tokens[max(0, place.first - 2) : place.first]]
+    after = [t.lower for t in tokens[place.first : place.last + 6]]
+    lost = {fate for _, fate in place.gaps}
+    if place.share < SOME or lost & {"opposite", "general"} or not POINTING.intersection(near + after):
         return False
-    if not any(t.lower in POINTING for t in tokens[max(0, place.first - 2) : place.last + 6]):
+    if "rival" in lost and not POINTING.intersection(near):
         return False
     for at in _where_whole(end, view):
         others = tokens_in(view, (at,))
@@ -339,8 +360,8 @@ def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, 
 
 
 def _where_whole(end: Anchor, view: View) -> list[int]:
-    rows = [set(view.postings.get(p.key, ())) for p in end.parts if p.weight >= 1.0]
-    return sorted(set.intersection(*rows))[:CANDIDATES] if rows else []
+    heads = [p.key for p in end.parts if p.kind == "head"] or [p.key for p in end.parts]
+    return sorted({at for key in heads for at in view.postings.get(key, ())})[:CANDIDATES]
 
 
 def _negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
@@ -363,10 +384,15 @@ def _blurred(
     """Both ends are there, one or both not in full."""
     if turn != link.direction and not (all(p.share >= MOST for p in pair)):
         return None
-    if owner == OTHER and not (any(kept) and min(p.share for p in pair) >= HALF):
+    if owner == OTHER and min(p.firm for p in pair) < MOST:
         return None
     least, most = sorted(p.soft for p in pair)
-    if (any(kept) and least >= SOME) or (least >= SOME and most >= HALF and _in_general(pair)) or least >= HALF:
+    known = [
+        (place, other)
+        for (place, other), k in zip((pair, pair[::-1]), kept, strict=True)
+        if k and place.firm >= MOST and (end_of(link, place, pair).telling > 1 or other.soft >= MOST)
+    ]
+    if (known and least >= SOME) or (least >= SOME and most >= HALF and _in_general(pair)):
         lost = tuple(w for w, whole in zip(link.wordings, kept, strict=True) if not whole)
         whole = tuple(w for w in link.wordings if w not in lost)
         gaps = [f"{word!r} ({fate})" for p, k in zip(pair, kept, strict=True) if not k for word, fate in p.gaps]
@@ -376,17 +402,22 @@ def _blurred(
     return None
 
 
+def end_of(link: Link, place: Place, pair: tuple[Place, Place]) -> Anchor:
+    """The end that stands at the place."""
+    return link.ends[0] if place is pair[0] else link.ends[1]
+
+
 def _in_general(pair: tuple[Place, Place]) -> bool:
     return any(fate == "general" for p in pair for _, fate in p.gaps)
 
 
 def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> Reading | None:
     """One end in its role, with something else in the place of the other."""
-    if len(at) > 1:
+    if len(at) > 1 and not all(_is_field(tokens, at_field) for at_field in _openings(tokens)):
         return None
     for number, end in enumerate(link.ends):
         place = next(iter(places(end, tokens, link.stated)), None)
-        if place is None or not place.kept or end.telling < 2 or _whose(link, view, tokens, place) == OTHER:
+        if place is None or place.firm < ALL or end.telling < 2 or _somebody_else(link, view, tokens, place):
             continue
         cause, effect = sides(tokens, _span(place))
         role = cause if (number == 0) == (link.direction == 1) else effect
@@ -398,6 +429,12 @@ def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]
             )
             return Reading((2.0 + place.soft,), finding)
     return None
+
+
+def _somebody_else(link: Link, view: View, tokens: tuple[Token, ...], place: Place) -> bool:
+    """Whether anybody else acts in the stretch."""
+    ends = (_span(place), (len(tokens) - 1, len(tokens) - 1))
+    return any(whose(tokens, span, link.mine, link.said, view) == OTHER for span in ends)
 
 
 def _read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> Reading | None:
@@ -426,7 +463,7 @@ def _read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Toke
     if elsewhere and tie == 0:
         return None
     if not named or said_of == OTHER:
-        if place.kept and (tie > 0 or not link.relation) and place.share >= MOST and not (cause and not tie):
+        if place.kept and (tie > 0 or not link.relation) and place.firm >= MOST and not (cause and not tie):
             return damaged(f"{wanted!r} is stored, but not as {owner}'s", 0.7, 4.0)
         return None
     if not place.kept:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.anchors import Token
+from pytest_memfail.judges.rules.anchors import LIGHT, Token
+from pytest_memfail.judges.rules.words import STOP
 
 _VERBS: Final = (
     r"(?:mak(?:es?|ing)|made|lead(?:s|ing)?|led|giv(?:es?|ing)|gave|caus(?:es?|ing)|trigger(?:s|ing)?|put(?:s|ting)?|"
@@ -59,6 +60,7 @@ WHAT_BEHIND: Final = re.compile(
     rf"^\s*(?:always |usually |often )?(?:{_VERBS}|does|do)\b(?:\s+(?:the )?(?:user|to|in|on|about))?"
 )
 WALLS: Final = re.compile(r"->|=>|→|⇒|\|")
+MARKING: Final = frozenset("due thanks following result effect consequence caused triggered prompted time user's".split())
 LISTING: Final = frozenset("and or also plus both as well too & i user he she they".split())
 APART: Final = re.compile(
     r"\b(?:apart from|separately|independent(?:ly)?|unrelated(?:ly)?|besides|in addition|not because|no connection|"
@@ -91,7 +93,7 @@ def _turn(ahead: str, between: str, behind: str) -> int:
         return -1
     if NOT_BACK.search(between):
         return 1
-    if back >= 0 and back >= forward:
+    if back >= 0 and (back >= forward or _governs(between[back:])):
         return -1
     if forward >= 0:
         return 1
@@ -102,6 +104,12 @@ def _turn(ahead: str, between: str, behind: str) -> int:
     if PURPOSE.search(clause) and "," in between:
         return -1
     return _by_order(between, alone=not ahead and not behind)
+
+
+def _governs(clause: str) -> bool:
+    """Whether nothing of weight stands between a marker and what follows: "if the user has …"."""
+    words = re.findall(r"[\w']+", clause)
+    return "," not in clause and all(w in STOP or w in MARKING for w in words)
 
 
 def _by_order(between: str, *, alone: bool) -> int:
@@ -130,11 +138,18 @@ def said(tokens: Sequence[Token], first: int, last: int) -> str:
 
 def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
     """Whether the place is told as a cause, and whether as an effect of something."""
-    ahead, behind = said(tokens, 0, place[0]), said(tokens, place[1] + 1, len(tokens))
-    clause = re.split(r"\|", ahead)[-1]
-    near = " ".join(behind.split()[:5])
-    led = FORWARD.search(clause) is not None or ("," in ahead and FRONTED.search(ahead.rsplit(",", 1)[0]) is not None)
-    governed = BACK.search(" ".join(clause.split()[-6:])) is not None or FRONTED.search(clause) is not None
-    cause = FORWARD.match(near.lstrip(" ,|")) is not None or FORWARD.search(near) is not None or (governed and not led)
-    effect = led or BACK.search(near) is not None
-    return cause, effect
+    clause = WALLS.split(said(tokens, 0, place[0]))[-1]
+    near = " ".join(said(tokens, place[1] + 1, len(tokens)).split()[:5])
+    marker = FRONTED.search(clause)
+    governed = led = False
+    if marker is not None:
+        # "When I do this" governs what follows at once, not what "When I do that I do this" ends with.
+        words = clause[marker.start() :].split()
+        own = tokens[max(0, place[0] - len(words) + 1) : place[0]]
+        governed = not any(t.key and t.key not in LIGHT and t.surface.islower() for t in own)
+        led = not governed
+    led = led or _last(FORWARD, clause) > _last(BACK, clause)
+    led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
+    followed = BACK.search(near) is not None and not NOT_BACK.search(near)
+    leads = FORWARD.search(near) is not None and not followed
+    return (governed or leads) and not (led and not leads), led or followed

@@ -223,6 +223,7 @@ SYNONYMS: Final = tuple(
     percent percentage
     temperature temp
     phone smartphone
+    internet online web
     stroll walk
     enter entry
     sharpen hone
