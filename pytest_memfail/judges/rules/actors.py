@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_memfail.judges.rules.anchors import Token
+from pytest_memfail.judges.rules.anchors import SOMEBODY, Token
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.stretches import speaker_is_named
 from pytest_memfail.judges.rules.text import fold
@@ -13,13 +13,6 @@ from pytest_memfail.judges.rules.view import AFTER_NAME, View
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 SPEAKER: Final = frozenset("user users user's i me my i'm i've i'd i'll myself speaker we our".split())
-PEOPLE: Final = frozenset(
-    fold(w)
-    for w in """sister brother mother father mom dad aunt uncle cousin niece nephew grandmother grandfather wife husband
-    partner son daughter friend flatmate roommate housemate colleague coworker boss neighbour neighbor twin parent spouse
-    girlfriend boyfriend teacher dog cat kid child postman landlord""".split()
-)
-SUBJECT_REACH: Final = 3
 FIRST: Final = frozenset("user i".split())
 PLACES: Final = frozenset("from in at near to around".split())
 OWN, OPEN, OTHER = 1, 0, -1
@@ -52,7 +45,7 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
         somebody = (
             following is not None
             and (token.lower.endswith("'s") or token.lower == "my")
-            and following.key in PEOPLE
+            and following.key in SOMEBODY
             and following.lower not in known
         )
         return OTHER if somebody else OWN
@@ -60,7 +53,7 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
         return OTHER
     if bare in known or bare in STOP or len(bare) < 2:
         return OPEN
-    if token.key in PEOPLE and not token.surface[0].isupper() and _acts(tokens, at):
+    if token.key in SOMEBODY and not token.surface[0].isupper() and _acts(tokens, at):
         return OTHER
     if at and tokens[at - 1].lower in PLACES:
         return OPEN
@@ -76,7 +69,7 @@ def is_name(tokens: Sequence[Token], at: int) -> bool:
     """Whether a capitalised word names somebody, as far as one can tell."""
     token = tokens[at]
     bare = token.lower.removesuffix("'s")
-    if not token.surface[0].isupper() or bare in OPENERS or bare in STOP or token.surface.isupper():
+    if not token.surface[0].isupper() or bare in OPENERS or bare in STOP or token.surface.isupper() or bare.endswith("ing"):
         return False
     opens = at == 0 or tokens[at - 1].inside != token.inside or "|" in token.gap or ">" in token.gap or ":" in token.gap
     entry = lookup(fold(bare))

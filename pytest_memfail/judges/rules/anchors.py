@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.kinship import FIRM, PHRASAL, Kin, kin, phrasal
+from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, kin, one_origin, phrasal
+from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
 from pytest_memfail.judges.rules.words import STOP
@@ -26,6 +27,12 @@ LIGHT: Final = frozenset(
     sense session bit time way habit activity practice routine end result good""".split()
 )
 """Words that carry little of what an end says: an end is kept without them."""
+SOMEBODY: Final = frozenset(
+    fold(w)
+    for w in """sister brother mother father mom dad aunt uncle cousin niece nephew grandmother grandfather wife husband
+    partner son daughter friend flatmate roommate housemate colleague coworker boss neighbour neighbor twin parent spouse
+    girlfriend boyfriend teacher dog cat kid child postman landlord dentist doctor grandparents""".split()
+)
 PARTICLES: Final = frozenset("off on up down out over through away back in into around along by apart together".split())
 ATTACHING: Final = frozenset("that which who whose with by in of for to from no not like being meant when".split())
 """Words that attach to a noun what an adjective before it may have said."""
@@ -78,6 +85,7 @@ class Anchor:
     parts: tuple[Part, ...]
     numbers: tuple[Quantity, ...]
     total: float
+    verbal: bool = False
 
     @property
     def keys(self) -> frozenset[str]:
@@ -118,10 +126,10 @@ KEPT: Final = 0.6
 BETWEEN: Final = 2
 """Other words with content that may stand between two parts of an end."""
 SUBJECTS: Final = frozenset("i user he she they we".split())
-ADVERBS: Final = frozenset(
-    """early late together outside inside better slower easier faster online offline nightly again soon away home alone upstairs
-    downstairs abroad longer harder more""".split()
-)
+ADVERBS: Final = frozenset("early late together better slower easier faster nightly again soon alone longer harder more".split())
+PLACES: Final = frozenset("outside inside upstairs downstairs outdoors indoors".split())
+NEGATING: Final = frozenset(fold(w) for w in "skip miss avoid lack omit forgo quit stop refuse without".split())
+"""What these say, a negation says too: to skip breakfast is to go without it."""
 
 
 @lru_cache(maxsize=8192)
@@ -131,22 +139,24 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
     numbers = tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words))
     words = [w for w in words if not w.key[0].isdigit()]
     telling = [w for w in words if w.key not in LIGHT] or words
-    head = telling[-1] if telling else None
+    nouns = [w for w in telling if not (w.lower.endswith("ly") or w.lower in ADVERBS)] or telling
+    head = nouns[-1] if nouns else None
     parts = []
     for at, word in enumerate(words):
         if word not in telling:
             kind, value = "light", 0.25
         elif word is head and not (verbal and at == 0):
-            adverb = len(telling) > 1 and (word.lower.endswith("ly") or word.lower in ADVERBS)
-            kind, value = ("modifier", weight(word.key)) if adverb else ("head", 1.0)
+            kind, value = "head", 1.0
         elif verbal and at == 0:
             # Where nothing but adverbs follow, the verb is what it is about.
             adverbs = all(w.lower.endswith("ly") or w.lower in ADVERBS for w in words[1:])
             kind, value = ("head", 1.0) if adverbs else ("verb", max(weight(word.key), 0.75))
+        elif at and word.lower.endswith(("ing", "ed")):
+            kind, value = "verb", weight(word.key)
         else:
             kind, value = "modifier", weight(word.key)
         parts.append(Part(word.key, word.lower, value, kind))
-    return Anchor(text, tuple(parts), numbers, sum(p.weight for p in parts) + len(numbers) or 1.0)
+    return Anchor(text, tuple(parts), numbers, sum(p.weight for p in parts) + len(numbers) or 1.0, verbal)
 
 
 def own_key(word: Word) -> str:
@@ -205,6 +215,8 @@ def _matches(anchor: Anchor, tokens: Sequence[Token]) -> list[tuple[int, int, fl
     for at, token in enumerate(tokens):
         for number, part in enumerate(anchor.parts):
             value = kin(part.key, token.key)[1] if token.key else 0.0
+            if value < ORIGIN and _otherwise(part, token):
+                value = ORIGIN
             if value < PHRASAL and _by_phrase(part.key, tokens, at):
                 value = PHRASAL
             if value < 1.0 and _compounded(anchor, number, tokens, at):
@@ -212,6 +224,15 @@ def _matches(anchor: Anchor, tokens: Sequence[Token]) -> list[tuple[int, int, fl
             if value:
                 found.append((at, number, value))
     return found
+
+
+def _otherwise(part: Part, token: Token) -> bool:
+    """Whether a word stands for the part though their keys do not tell."""
+    if part.surface in PLACES and len(token.lower) > 1 and part.surface.startswith(token.lower):
+        return True
+    if part.key in NEGATING and is_negator(token.lower):
+        return True
+    return bool(token.key) and one_origin(part.surface, token.lower)
 
 
 def _by_phrase(wanted: str, tokens: Sequence[Token], at: int) -> bool:
@@ -265,8 +286,20 @@ def _place(
             share, firm, soft = share + 1.0, firm + 1.0, soft + 1.0
         else:
             gaps.append((quantity.text, "number"))
+    if _acted_by_object(anchor, tokens, at):
+        gaps.append((anchor.text, "rival"))
     gaps = _forgiven(anchor, gaps)
     return Place(at[0], at[-1], at, share / anchor.total, firm / anchor.total, soft / anchor.total, tuple(gaps))
+
+
+def _acted_by_object(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...]) -> bool:
+    """Whether somebody to whom it is done does it: my sister texts, the dentist cancels."""
+    verbs = {part.key for part in anchor.parts[:1] if anchor.verbal}
+    for i in at[1:]:
+        token, before = tokens[i], tokens[i - 1]
+        if token.key in verbs and i - 1 in at and token.lower.endswith("s") and not token.gap:
+            return before.key in SOMEBODY or before.lower.endswith("ist")
+    return False
 
 
 def _forgiven(anchor: Anchor, gaps: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -275,7 +308,7 @@ def _forgiven(anchor: Anchor, gaps: list[tuple[str, str]]) -> list[tuple[str, st
     by = {part.surface: part for part in anchor.parts}
     if len(lost) == len(gaps) == 1 and lost[0][0] in by:
         part = by[lost[0][0]]
-        if part.weight < 1.0 or anchor.telling >= 3:
+        if part.weight < 1.0 or (anchor.telling >= 3 and anchor.verbal):
             return [g if g != lost[0] else (g[0], "light") for g in gaps]
     return gaps
 
@@ -289,9 +322,11 @@ def _numbers(tokens: Sequence[Token], at: tuple[int, ...]) -> tuple[Quantity, ..
 def _fate(anchor: Anchor, part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: frozenset[str]) -> str:
     """What became of a word of the end that does not stand where the others do."""
     around = range(max(0, at[0] - NEAR), min(len(tokens), at[-1] + NEAR + 1))
-    kinds = {kin(part.key, tokens[i].key)[0] for i in around if tokens[i].key and i not in at and tokens[i].key not in LIGHT}
+    kinds = {kin(part.key, tokens[i].key)[0] for i in around if tokens[i].key and i not in at and weight(tokens[i].key) >= 1.0}
     if Kin.OPPOSITE in kinds:
         return "opposite"
+    if part.kind == "verb" and Kin.GENERAL in kinds:
+        return "light"
     if Kin.GENERAL in kinds:
         return "general"
     if part.kind == "verb":

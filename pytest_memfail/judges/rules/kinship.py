@@ -23,8 +23,11 @@ SHARED: Final = 4
 """Letters that two words of one origin share at least."""
 ENDINGS: Final = frozenset(
     """er or ist ing ed y i al ial ous ment ion ation ate at ive iv if iz ize is ic ti ity ship ly ant ent anc enc en an
-    ee ness th t s d ful""".split()
+    ee ness th t s d ful iti""".split()
 )
+AKIN_AT_MOST: Final = 12
+DISTANT: Final = 0.5
+"""A synonym of a word of the same origin: shaky and trembling."""
 GENERAL_AT_MOST: Final = 60
 """A word of very many meanings has so many general terms that they tell nothing."""
 
@@ -50,15 +53,23 @@ def kin(wanted: str, held: str) -> tuple[Kin, float]:
     entry = lookup(wanted)
     if held in entry.opposite or wanted in lookup(held).opposite:
         return Kin.OPPOSITE, 0.0
-    near = max(LIKE * nearness(wanted, held), ORIGIN if _one_origin(wanted, held) else 0.0)
+    near = max(LIKE * nearness(wanted, held), ORIGIN if one_origin(wanted, held) else 0.0)
     if near:
         return Kin.SAME, near
+    if any(held in lookup(other).same for other in sorted(entry.close)[:AKIN_AT_MOST]):
+        return Kin.SAME, DISTANT
     if held in entry.general and len(entry.general) <= GENERAL_AT_MOST:
         return Kin.GENERAL, 0.0
     return Kin.NONE, 0.0
 
 
-def _one_origin(one: str, other: str) -> bool:
+@lru_cache(maxsize=65536)
+def one_origin(one: str, other: str) -> bool:
+    """Whether two words are forms of one stem.
+
+    >>> one_origin("serene", "serenity"), one_origin("paint", "repaint"), one_origin("commute", "commune")
+    (True, True, False)
+    """
     if one[0].isdigit() or other[0].isdigit():
         return False
     if one == f"re{other}" or other == f"re{one}":

@@ -365,9 +365,10 @@ def _where_whole(end: Anchor, view: View) -> list[int]:
 
 
 def _negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
+    taken = {i for place in pair for i in place.at}
     for place in pair:
         for i in range(max(0, place.first - 3), place.first):
-            if is_negator(tokens[i].lower) and not any(t.breaks for t in tokens[i + 1 : place.first + 1]):
+            if i not in taken and is_negator(tokens[i].lower) and not any(t.breaks for t in tokens[i + 1 : place.first + 1]):
                 return tokens[i + 1].lower not in ("only", "just", "until", "without")
     return False
 
@@ -390,7 +391,7 @@ def _blurred(
     known = [
         (place, other)
         for (place, other), k in zip((pair, pair[::-1]), kept, strict=True)
-        if k and place.firm >= MOST and (end_of(link, place, pair).telling > 1 or other.soft >= MOST)
+        if k and place.firm >= MOST and (end_of(link, place, pair).telling > 1 or other.soft >= HALF)
     ]
     if (known and least >= SOME) or (least >= SOME and most >= HALF and _in_general(pair)):
         lost = tuple(w for w, whole in zip(link.wordings, kept, strict=True) if not whole)
@@ -453,6 +454,8 @@ def _read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Toke
     if tie < 0 and not place.kept:
         return None
     cause, effect = sides(tokens, _span(place))
+    if _reversed(link, tokens, place, tie):
+        tie = -1
     elsewhere = (cause or effect) and tie <= 0 and link.relation != frozenset() and not _only(link, tokens)
 
     def damaged(reason: str, confidence: float, rank: float) -> Reading:
@@ -471,7 +474,9 @@ def _read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Toke
             return damaged(f"{owner}'s link is stored, but {wanted!r} is blurred", 0.75, 4.0)
         return None
     if tie < 0:
-        return damaged(f"{owner}'s link with {wanted!r} is stored with the opposite feeling", 0.85, 6.0)
+        return damaged(f"{owner}'s link with {wanted!r} is stored the other way round", 0.85, 6.0)
+    if tie == 0 and _does_otherwise(link, tokens, place):
+        return damaged(f"{wanted!r} is stored as {owner}'s, but not what ties the two", 0.6, 4.0)
     if not link.negative and not link.sentiment and _negated(tokens, (place, place)):
         return damaged(f"{owner}'s link with {wanted!r} is stored, but negated", 0.75, 5.0)
     whole = tie > 0 and place.share >= 0.99
@@ -482,6 +487,25 @@ def _read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Toke
             confidence=0.96 if whole else 0.85 if tie > 0 else 0.65,
         ),
     )  # fmt: skip
+
+
+def _reversed(link: Link, tokens: tuple[Token, ...], place: Place, tie: int) -> bool:
+    """Whether the thing does to the person what the person did to it: active, and person last."""
+    after = tokens[place.last + 1 :]
+    at = next((i for i, t in enumerate(after) if t.lower in link.mine), None)
+    if tie <= 0 or not at or any(t.gap for t in after[: at + 1]) or place.first > 2:
+        return False
+    verbs = after[:at]
+    return not any(t.lower in ("is", "are", "was", "by", "of", "for", "to", "with", "as", "that") for t in verbs[-1:] + verbs[:1]) and any(
+        t.key in link.relation for t in verbs
+    )
+
+
+def _does_otherwise(link: Link, tokens: tuple[Token, ...], place: Place) -> bool:
+    """Whether something else than what was told is said between person and thing."""
+    names = [i for i, t in enumerate(tokens[: place.first]) if t.lower in link.mine]
+    between = tokens[names[-1] + 1 : place.first] if names else ()
+    return any(t.key and t.key not in LIGHT | link.stated and t.lower.endswith("s") for t in between)
 
 
 def _only(link: Link, tokens: tuple[Token, ...]) -> bool:

@@ -34,7 +34,8 @@ BACK: Final = re.compile(
     r"(?:caused|triggered|prompted|brought on|brought about|driven|inspired|sparked|induced|set off|motivated|encouraged|"
     r"provoked|helped|produced|created|fuelled|fueled|pushed|led|made|moved|spurred|evoked|urged|started|relaxed|aided|"
     r"nudged|kicked off|kindled|elicited|stirred|boosted|supported)(?: \w+)* (?:by|on by|in \w+ by)|"
-    r"reason being|is what happens (?:when|after|if))\b"
+    r"(?:reward|treat|prize|remedy|cure|celebration|punishment) (?:for|of)|(?:course|wake|sight|face|presence) of|"
+    r"(?:reaction|reply|answer) to|reason being|is what happens (?:when|after|if))\b"
     r"|\b(?:trigger|cause|reason|because|when|after|due to|triggered by|caused by|prompted by|source|why)\s*:|<-|<=|←"
 )
 NOT_BACK: Final = re.compile(
@@ -60,14 +61,17 @@ WHAT_BEHIND: Final = re.compile(
     rf"^\s*(?:always |usually |often )?(?:{_VERBS}|does|do)\b(?:\s+(?:the )?(?:user|to|in|on|about))?"
 )
 WALLS: Final = re.compile(r"->|=>|→|⇒|\|")
-MARKING: Final = frozenset("due thanks following result effect consequence caused triggered prompted time user's".split())
+MARKING: Final = frozenset(
+    """due thanks following result effect consequence caused triggered prompted time user's user once upon owing account courtesy
+    response preceded provided given as soon""".split()
+)
 LISTING: Final = frozenset("and or also plus both as well too & i user he she they".split())
 APART: Final = re.compile(
     r"\b(?:apart from|separately|independent(?:ly)?|unrelated(?:ly)?|besides|in addition|not because|no connection|"
     r"regardless|nothing to do with|mention(?:s|ed)|likewise)\b"
 )
 AND_SOMEBODY: Final = re.compile(
-    r"(?:\band|&) (?:then |so |the |usually |always )?(?:user|i|he|she|they|we|it|[a-z]+s) "
+    r"(?:\band|&|^,) (?:then |so |the |usually |always )?(?:user|i|he|she|they|we|it|[a-z]+s) "
 )
 
 
@@ -119,7 +123,8 @@ def _by_order(between: str, *, alone: bool) -> int:
         return -1
     if any(w not in LISTING for w in words) or AND_SOMEBODY.search(f"{between} ") or ":" in between:
         return 1
-    return int(alone and not between.strip(" ,"))
+    # "Mint tea calms" and "finds dancing exhilarating": nothing stands between.
+    return int(not between.strip() or (alone and not between.strip(" ,")))
 
 
 def _last(pattern: re.Pattern[str], text: str) -> int:
