@@ -51,7 +51,7 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
         return OTHER if somebody else OWN
     if mine is not SPEAKER and token.lower in FIRST and at + 1 < len(tokens) and not tokens[at + 1].breaks:
         return OTHER
-    if bare in known or bare in STOP or len(bare) < 2:
+    if bare in known or token.key in known or bare in STOP or len(bare) < 2:
         return OPEN
     if token.key in SOMEBODY and not token.surface[0].isupper() and _acts(tokens, at):
         return OTHER
@@ -80,4 +80,4 @@ def is_name(tokens: Sequence[Token], at: int) -> bool:
     if token.lower.endswith("'s"):
         return not {"day", "month", "time", "period"} & entry.general
     following = tokens[at + 1] if at + 1 < len(tokens) else None
-    return following is not None and not following.gap and following.lower in AFTER_NAME
+    return following is not None and not following.gap and following.lower in AFTER_NAME and not entry.close

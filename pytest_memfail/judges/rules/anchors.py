@@ -117,12 +117,17 @@ class Place:
     @property
     def kept(self) -> bool:
         """Whether a reader would recognise the end for what it was."""
+        # A synonym alone may be meant otherwise: it must be a close one.
+        if self.firm < FEW_OWN and self.share < CLOSE:
+            return False
         return self.soft >= KEPT and not any(
             fate in ("rival", "general", "opposite", "number", "dropped") for _, fate in self.gaps
         )
 
 
 KEPT: Final = 0.6
+CLOSE: Final = 0.58
+FEW_OWN: Final = 0.3
 BETWEEN: Final = 2
 """Other words with content that may stand between two parts of an end."""
 SUBJECTS: Final = frozenset("i user he she they we".split())
@@ -215,7 +220,9 @@ def _matches(anchor: Anchor, tokens: Sequence[Token]) -> list[tuple[int, int, fl
     for at, token in enumerate(tokens):
         for number, part in enumerate(anchor.parts):
             value = kin(part.key, token.key)[1] if token.key else 0.0
-            if value < ORIGIN and _otherwise(part, token):
+            if value < 1.0 and token.key in LIGHT:
+                value = 0.0
+            elif value < ORIGIN and _otherwise(part, token):
                 value = ORIGIN
             if value < PHRASAL and _by_phrase(part.key, tokens, at):
                 value = PHRASAL

@@ -22,7 +22,7 @@ from pytest_memfail.judges.rules.polarity import is_negator, sentiment
 from pytest_memfail.judges.rules.relations import relate, sides
 from pytest_memfail.judges.rules.stretches import akin
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
-from pytest_memfail.judges.rules.text import Sentence, sentences_of
+from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import STOP
 
@@ -37,6 +37,8 @@ MOST: Final = 0.6
 REFERRING: Final = frozenset(
     "this that these those it then such result consequence afterwards therefore hence so which trigger".split()
 )
+MOVING: Final = frozenset(fold(w) for w in "annoy irritate bother please delight fascinate excite scare bore amuse".split())
+"""Here the thing acts on the person, so that it may well be the subject."""
 POINTING: Final = frozenset("that those this these such same".split())
 
 
@@ -53,7 +55,8 @@ class Link:
     """The words that tie a person to the other end, without both."""
     sentiment: int
     stated: frozenset[str]
-    said: frozenset[str]
+    known: frozenset[str]
+    """Words and keys of the source: they name nobody else."""
     negative: bool
     mine: frozenset[str]
     """The words that name whose link it is."""
@@ -95,7 +98,7 @@ def read_link(evidence: Evidence, protocol: str) -> Link:
         frozenset(_tie(tokens, found, apart)) if person is not None else frozenset(),
         next((feeling for s in source if (feeling := sentiment(s))), 0) if person is not None else 0,
         stated,
-        words,
+        words | stated,
         any(is_negator(w) for w in words),
         named or SPEAKER,
     )
@@ -338,7 +341,7 @@ def _own_share(link: Link, tokens: tuple[Token, ...]) -> float:
 
 
 def _whose(link: Link, view: View, tokens: tuple[Token, ...], place: Place) -> int:
-    return whose(tokens, _span(place), link.mine, link.said, view)
+    return whose(tokens, _span(place), link.mine, link.known, view)
 
 
 def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, place: Place) -> bool:
@@ -348,7 +351,7 @@ def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, 
     lost = {fate for _, fate in place.gaps}
     if place.share < SOME or lost & {"opposite", "general"} or not POINTING.intersection(near + after):
         return False
-    if "rival" in lost and not POINTING.intersection(near):
+    if "rival" in lost and not POINTING.intersection(near + after[-6:]):
         return False
     for at in _where_whole(end, view):
         others = tokens_in(view, (at,))
@@ -435,7 +438,7 @@ def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]
 def _somebody_else(link: Link, view: View, tokens: tuple[Token, ...], place: Place) -> bool:
     """Whether anybody else acts in the stretch."""
     ends = (_span(place), (len(tokens) - 1, len(tokens) - 1))
-    return any(whose(tokens, span, link.mine, link.said, view) == OTHER for span in ends)
+    return any(whose(tokens, span, link.mine, link.known, view) == OTHER for span in ends)
 
 
 def _read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> Reading | None:
@@ -493,7 +496,7 @@ def _reversed(link: Link, tokens: tuple[Token, ...], place: Place, tie: int) -> 
     """Whether the thing does to the person what the person did to it: active, and person last."""
     after = tokens[place.last + 1 :]
     at = next((i for i, t in enumerate(after) if t.lower in link.mine), None)
-    if tie <= 0 or not at or any(t.gap for t in after[: at + 1]) or place.first > 2:
+    if tie <= 0 or not at or link.relation & MOVING or any(t.gap for t in after[: at + 1]) or place.first > 2:
         return False
     verbs = after[:at]
     return not any(t.lower in ("is", "are", "was", "by", "of", "for", "to", "with", "as", "that") for t in verbs[-1:] + verbs[:1]) and any(

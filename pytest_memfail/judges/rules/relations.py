@@ -47,7 +47,7 @@ PLACING: Final = frozenset("on with during in at upon over using by while amid u
 ARTICLES: Final = frozenset("a an the his her their my its user's some such of being".split())
 FRONTED: Final = re.compile(
     r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|as soon as|if|upon|following|while|"
-    r"having|on|with|during|by|from|(?:each|every|any) time|in|at|over|as)\b(?! (?:which|why))[^,|]*$"
+    r"having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|as)\b(?! (?:which|why))[^,|]*$"
 )
 FRONTED_BEFORE: Final = re.compile(r"\b(?:before|prior to|ahead of)\b[^,|]*$")
 PURPOSE: Final = re.compile(r"(?:^|\b|\|)\s*(?:in order )?(?:to|so as to|for)\s*(?:\w+ ){0,2}$")
@@ -63,7 +63,7 @@ WHAT_BEHIND: Final = re.compile(
 WALLS: Final = re.compile(r"->|=>|→|⇒|\|")
 MARKING: Final = frozenset(
     """due thanks following result effect consequence caused triggered prompted time user's user once upon owing account courtesy
-    response preceded provided given as soon""".split()
+    response preceded provided given as soon reward treat prize celebration getting being having""".split()
 )
 LISTING: Final = frozenset("and or also plus both as well too & i user he she they".split())
 APART: Final = re.compile(
@@ -71,7 +71,7 @@ APART: Final = re.compile(
     r"regardless|nothing to do with|mention(?:s|ed)|likewise)\b"
 )
 AND_SOMEBODY: Final = re.compile(
-    r"(?:\band|&|^,) (?:then |so |the |usually |always )?(?:user|i|he|she|they|we|it|[a-z]+s) "
+    r"(?:\band|&|^,) (?:then |so |the |usually |always )?(?:user|i|he|she|they|we|it|[a-z]+s)(?:'s)? "
 )
 
 

@@ -112,6 +112,7 @@ IRREGULAR: Final = {
     half halves
     die died dying dies
     cancel cancelled cancelling
+    movie movies
     travel travelled travelling
     lie lying
     tie tied tying
