@@ -220,7 +220,7 @@ def _matches(anchor: Anchor, tokens: Sequence[Token]) -> list[tuple[int, int, fl
     for at, token in enumerate(tokens):
         for number, part in enumerate(anchor.parts):
             value = kin(part.key, token.key)[1] if token.key else 0.0
-            if value < 1.0 and token.key in LIGHT:
+            if value < 1.0 and token.key in LIGHT and one_origin(part.key, token.key):
                 value = 0.0
             elif value < ORIGIN and _otherwise(part, token):
                 value = ORIGIN
@@ -340,6 +340,9 @@ def _fate(anchor: Anchor, part: Part, tokens: Sequence[Token], at: tuple[int, ..
         rivals = _content(tokens, at[0] - 1, -1, source) + _passive(tokens, at[-1] + 1, source)
         return "rival" if rivals else "light"
     if part.kind == "modifier":
+        behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
+        if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
+            return "rival"
         if _content(tokens, at[-1] - 1, -1, source, 2, skip=at) and not _attached(tokens, at[-1], source):
             return "rival"
         return "reworded" if _attached(tokens, at[-1], source) else "dropped"

@@ -23,7 +23,7 @@ SHARED: Final = 4
 """Letters that two words of one origin share at least."""
 ENDINGS: Final = frozenset(
     """er or ist ing ed y i al ial ous ment ion ation ate at ive iv if iz ize is ic ti ity ship ly ant ent anc enc en an
-    ee ness th t s d ful iti""".split()
+    ee ness th t s d ful iti ori ory""".split()
 )
 AKIN_AT_MOST: Final = 12
 DISTANT: Final = 0.5

@@ -34,6 +34,7 @@ SOME: Final = 0.3
 HALF: Final = 0.5
 ALL: Final = 0.95
 MOST: Final = 0.6
+MOSTLY: Final = 0.75
 REFERRING: Final = frozenset(
     "this that these those it then such result consequence afterwards therefore hence so which trigger".split()
 )
@@ -394,7 +395,10 @@ def _blurred(
     known = [
         (place, other)
         for (place, other), k in zip((pair, pair[::-1]), kept, strict=True)
-        if k and place.firm >= MOST and (end_of(link, place, pair).telling > 1 or other.soft >= HALF)
+        if k
+        and (place.firm >= MOST or place.share >= MOSTLY)
+        and (other.firm > 0 or _in_general((other, other)))
+        and (end_of(link, place, pair).telling > 1 or other.firm >= MOST)
     ]
     if (known and least >= SOME) or (least >= SOME and most >= HALF and _in_general(pair)):
         lost = tuple(w for w, whole in zip(link.wordings, kept, strict=True) if not whole)
