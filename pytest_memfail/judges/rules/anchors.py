@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+from unicodedata import combining, normalize
 
 from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, kin, one_origin, phrasal
 from pytest_memfail.judges.rules.polarity import is_negator
@@ -168,7 +169,10 @@ def own_key(word: Word) -> str:
     """The word's own key, whatever it is read for."""
     if not word.key:
         return ""
-    return fold(word.lower.split("'")[0] or word.lower)
+    bare = word.lower.split("'")[0] or word.lower
+    if not bare.isascii():
+        bare = "".join(c for c in normalize("NFKD", bare) if not combining(c)) or bare
+    return fold(bare)
 
 
 def tokens_of(sentences: Sequence[Sentence]) -> tuple[Token, ...]:

@@ -83,6 +83,8 @@ def relate(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) 
         said(tokens, left[1] + 1, right[0]),
         said(tokens, right[1] + 1, len(tokens)),
     )
+    if not between and tokens[right[0]].lower.endswith("ed") and not tokens[right[0]].gap:
+        return -order  # "dozes wrapped in a blanket"
     return order * _turn(ahead, between, behind)
 
 
@@ -113,7 +115,7 @@ def _turn(ahead: str, between: str, behind: str) -> int:
 def _governs(clause: str) -> bool:
     """Whether nothing of weight stands between a marker and what follows: "if the user has …"."""
     words = re.findall(r"[\w']+", clause)
-    return "," not in clause and all(w in STOP or w in MARKING for w in words)
+    return "," not in clause and all(w in STOP or w in MARKING or w.endswith("ing") for w in words)
 
 
 def _by_order(between: str, *, alone: bool) -> int:
