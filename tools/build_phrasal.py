@@ -16,7 +16,9 @@ from build_lexicon import Synset, keys
 
 from pytest_memfail.judges.rules.text import fold
 
-PHRASE = re.compile(r"[a-z]+_(?:off|on|up|down|out|over|through|away|back|in|into|around|along|by|apart|together|asleep)")
+PHRASE = re.compile(
+    r"[a-z]+_(?:off|on|up|down|out|over|through|away|back|in|into|around|along|by|apart|together|asleep)"
+)
 OUT = Path(__file__).parent.parent / "pytest_memfail" / "judges" / "rules" / "phrasal.tsv.gz"
 
 

@@ -69,7 +69,13 @@ def is_name(tokens: Sequence[Token], at: int) -> bool:
     """Whether a capitalised word names somebody, as far as one can tell."""
     token = tokens[at]
     bare = token.lower.removesuffix("'s")
-    if not token.surface[0].isupper() or bare in OPENERS or bare in STOP or token.surface.isupper() or bare.endswith("ing"):
+    if (
+        not token.surface[0].isupper()
+        or bare in OPENERS
+        or bare in STOP
+        or token.surface.isupper()
+        or bare.endswith("ing")
+    ):
         return False
     opens = at == 0 or tokens[at - 1].inside != token.inside or "|" in token.gap or ">" in token.gap or ":" in token.gap
     entry = lookup(fold(bare))

@@ -132,7 +132,9 @@ FEW_OWN: Final = 0.3
 BETWEEN: Final = 2
 """Other words with content that may stand between two parts of an end."""
 SUBJECTS: Final = frozenset("i user he she they we".split())
-ADVERBS: Final = frozenset("early late together better slower easier faster nightly again soon alone longer harder more".split())
+ADVERBS: Final = frozenset(
+    "early late together better slower easier faster nightly again soon alone longer harder more".split()
+)
 PLACES: Final = frozenset("outside inside upstairs downstairs outdoors indoors".split())
 NEGATING: Final = frozenset(fold(w) for w in "skip miss avoid lack omit forgo quit stop refuse without".split())
 """What these say, a negation says too: to skip breakfast is to go without it."""
@@ -200,9 +202,9 @@ def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str]) -> l
         for at, part, value in matches:
             if start <= at < end and value > best.get(part, (0.0, 0))[0]:
                 best[part] = (value, at)
-        at = tuple(sorted({position for _, position in best.values()}))
-        if at and at not in found:
-            found[at] = _place(anchor, tokens, best, at, source)
+        taken = tuple(sorted({position for _, position in best.values()}))
+        if taken and taken not in found:
+            found[taken] = _place(anchor, tokens, best, taken, source)
     return sorted(found.values(), key=lambda p: (-round(p.soft, 3), -round(p.share, 3), p.last - p.first, p.first))[:4]
 
 
@@ -288,7 +290,7 @@ def _place(
         if number in best or part.kind == "light":
             soft += part.weight * (number not in best)
             continue
-        fate = _fate(anchor, part, tokens, at, source)
+        fate = _fate(part, tokens, at, source)
         gaps.append((part.surface, fate))
         soft += part.weight * {"reworded": 0.8, "light": 0.8, "general": 0.4}.get(fate, 0.0)
     stated = _numbers(tokens, at) if anchor.numbers else ()
@@ -330,10 +332,14 @@ def _numbers(tokens: Sequence[Token], at: tuple[int, ...]) -> tuple[Quantity, ..
     return tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words))
 
 
-def _fate(anchor: Anchor, part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: frozenset[str]) -> str:
+def _fate(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: frozenset[str]) -> str:
     """What became of a word of the end that does not stand where the others do."""
     around = range(max(0, at[0] - NEAR), min(len(tokens), at[-1] + NEAR + 1))
-    kinds = {kin(part.key, tokens[i].key)[0] for i in around if tokens[i].key and i not in at and weight(tokens[i].key) >= 1.0}
+    kinds = {
+        kin(part.key, tokens[i].key)[0]
+        for i in around
+        if tokens[i].key and i not in at and weight(tokens[i].key) >= 1.0
+    }
     if Kin.OPPOSITE in kinds:
         return "opposite"
     if part.kind == "verb" and Kin.GENERAL in kinds:
@@ -363,13 +369,19 @@ def _content(
         token = tokens[i]
         if step > 0 and token.breaks:
             break
-        if i not in skip and token.key and token.key not in source | LIGHT | CAUSING and token.lower not in STOP:
-            if (token.surface[0].islower() or i == 0) and not any(kin(k, token.key)[1] >= FIRM for k in source):
-                found.append(i)
+        if i not in skip and _tells(token, source) and (token.surface[0].islower() or i == 0):
+            found.append(i)
         if step < 0 and token.breaks:
             break
         i += step
     return found
+
+
+def _tells(token: Token, source: frozenset[str]) -> bool:
+    """Whether the word says something that the source does not."""
+    if not token.key or token.key in source or token.key in LIGHT or token.key in CAUSING or token.lower in STOP:
+        return False
+    return not any(kin(key, token.key)[1] >= FIRM for key in source)
 
 
 def _passive(tokens: Sequence[Token], start: int, source: frozenset[str]) -> list[int]:

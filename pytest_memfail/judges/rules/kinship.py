@@ -6,7 +6,6 @@ import gzip
 from enum import Enum
 from functools import cache, lru_cache
 from importlib.resources import files
-from os.path import commonprefix
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup, nearness
@@ -75,7 +74,7 @@ def one_origin(one: str, other: str) -> bool:
     if one == f"re{other}" or other == f"re{one}":
         return True
     shorter, longer = sorted((one, other), key=len)
-    shared = len(commonprefix((shorter, longer)))
+    shared = next((i for i, (a, b) in enumerate(zip(shorter, longer, strict=False)) if a != b), len(shorter))
     return (
         shared >= max(SHARED, len(shorter) - 1)
         and shorter[shared:] in ("", "e", "i", "y")
