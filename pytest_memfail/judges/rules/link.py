@@ -41,6 +41,7 @@ CANDIDATES: Final = 24
 
 
 FEW: Final = 5
+"""Entries of at most so many short sentences are also read as a whole."""
 
 
 REFERRING: Final = frozenset(

@@ -19,6 +19,7 @@ from pytest_memfail.judges.rules.view import View
 MOVING: Final = frozenset(
     fold(w) for w in "annoy irritate bother please delight fascinate excite scare bore amuse".split()
 )
+"""Here the thing acts on the person, so that it may well be the subject."""
 
 
 BINDING: Final = frozenset("is are was by of for to with as that".split())

@@ -19,6 +19,7 @@ from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import STOP
 
 SOME: Final = 0.3
+"""The share of an end that shows that it was meant."""
 
 
 HALF: Final = 0.5
@@ -34,6 +35,7 @@ MOSTLY: Final = 0.75
 
 
 BEST: Final = 9.0
+"""The rank of what cannot be bettered."""
 
 
 @dataclass(frozen=True, slots=True)
