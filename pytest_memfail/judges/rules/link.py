@@ -40,6 +40,8 @@ from pytest_memfail.judges.rules.view import View
 CANDIDATES: Final = 24
 
 
+SMALL: Final = 80
+"""In a store of more sentences, two words meet by chance in another link."""
 FEW: Final = 5
 """Entries of at most so many short sentences are also read as a whole."""
 
@@ -283,9 +285,10 @@ def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]
     """One end in its role, with something else in the place of the other."""
     if len(at) > 1 and not all(_is_field(tokens, at_field) for at_field in _openings(tokens)):
         return None
+    wanted = 2 if len(view.sentences) <= SMALL else 3
     for number, end in enumerate(link.ends):
         place = next(iter(places(end, tokens, link.stated)), None)
-        if place is None or place.firm < ALL or end.telling < 2 or _somebody_else(link, view, tokens, place):
+        if place is None or place.firm < ALL or end.telling < wanted or _somebody_else(link, view, tokens, place):
             continue
         cause, effect = sides(tokens, span(place))
         role = cause if (number == 0) == (link.direction == 1) else effect
