@@ -232,7 +232,7 @@ def _matches(anchor: Anchor, tokens: Sequence[Token]) -> list[tuple[int, int, fl
                 value = ORIGIN
             if value < PHRASAL and _by_phrase(part.key, tokens, at):
                 value = PHRASAL
-            if value < 1.0 and _compounded(anchor, number, tokens, at):
+            if value < 1.0 and len(token.lower) >= 3 and _compounded(anchor, number, tokens, at):
                 value = 1.0
             if value:
                 found.append((at, number, value))

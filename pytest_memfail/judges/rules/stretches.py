@@ -7,6 +7,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.anchors import Token, tokens_of
 from pytest_memfail.judges.rules.kinship import kin
+from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.view import View
 
 PREFIX: Final = 4
@@ -27,7 +28,9 @@ def akin(view: View, key: str) -> tuple[str, ...]:
     known = view.shared.get(("akin", key))
     if known is None:
         others = _by_prefix(view).get(key.removeprefix("re")[:PREFIX], []) + _by_prefix(view).get(key[:PREFIX], [])
+        entry = lookup(key)
         near = {other for other in others if other != key and kin(key, other)[1]}
+        near |= (entry.same | entry.close) & view.postings.keys()
         known = view.shared["akin", key] = tuple(sorted(near))
     assert isinstance(known, tuple)
     return known
