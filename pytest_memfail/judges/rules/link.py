@@ -85,7 +85,7 @@ def _find(link: Link, view: View) -> Finding:
     lost = tuple(w for w, end in zip(link.wordings, link.ends, strict=True) if not _anywhere(end, view))
     there = tuple(w for w in link.wordings if w not in lost)
     return Finding(
-        False, False, reason, view.entries_of(near)[:3], there, lost or link.wordings, confidence=0.95 if lost else 0.75
+        False, False, reason, view.entries_of(near)[:3], there, lost or link.wordings, confidence=0.9 if lost else 0.75
     )
 
 
@@ -201,7 +201,7 @@ def _judge(
     if turn != link.direction and min(place.firm for place in pair) < SOME:
         return None
     if turn == -link.direction:
-        return damaged(f"the link from {arrow} is stored the other way round", 0.85)
+        return damaged(f"the link from {arrow} is stored the other way round", 0.75)
     if not turn:
         return damaged(f"{arrow}: both are stored, but not how one leads to the other", 0.65)
     whole = closeness >= 0.99
@@ -267,7 +267,7 @@ def _blurred(
         whole = tuple(w for w in link.wordings if w not in lost)
         gaps = [f"{word!r} ({fate})" for p, k in zip(pair, kept, strict=True) if not k for word, fate in p.gaps]
         reason = f"the link is stored, but {listed(lost)} is blurred: {', '.join(gaps)}"
-        confidence = 0.85 if any(kept) and least >= HALF else 0.65
+        confidence = 0.72 if any(kept) and least >= HALF else 0.65
         return Reading((4.0 + least + most,), Finding(True, False, reason, entries, whole, lost, confidence=confidence))
     return None
 
