@@ -112,6 +112,7 @@ IRREGULAR: Final = {
     half halves
     die died dying dies
     cancel cancelled cancelling
+    movie movies
     travel travelled travelling
     lie lying
     tie tied tying
@@ -223,6 +224,7 @@ SYNONYMS: Final = tuple(
     percent percentage
     temperature temp
     phone smartphone
+    internet online web
     stroll walk
     enter entry
     sharpen hone
