@@ -1,0 +1,181 @@
+"""How much of a rule's condition is kept with its behaviour, and whether it is the same condition still."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pytest_memfail.judges.rules.exclusivity import tells_when_not
+from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
+from pytest_memfail.judges.rules.quantities import CLOCK, Quantity
+from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, opposed, said
+from pytest_memfail.judges.rules.rule_reading import Rule
+from pytest_memfail.judges.rules.text import Sentence
+from pytest_memfail.judges.rules.view import OPEN, View
+
+KEPT: Final = 0.5
+KEPT_WITH_NUMBER: Final = 0.3
+SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
+"""Units that say by themselves what is measured."""
+CURRENCIES: Final = (
+    re.compile(r"\beuros?\b|\beur\b|€", re.IGNORECASE),
+    re.compile(r"\bdollars?\b|\busd\b|\bbucks?\b|\$", re.IGNORECASE),
+    re.compile(r"\bpounds?\b|\bgbp\b|\bquid\b|£", re.IGNORECASE),
+    re.compile(r"\bz[lł]ot(?:y|ys|ies)\b|\bpln\b|\bzł", re.IGNORECASE),
+    re.compile(r"\byen\b|\bjpy\b|¥", re.IGNORECASE),
+    re.compile(r"\bfrancs?\b|\bchf\b", re.IGNORECASE),
+    re.compile(r"\brupees?\b|\binr\b|₹", re.IGNORECASE),
+    re.compile(r"\bcrowns?\b|\bkron(?:or|er|a|e)\b|\b(?:sek|nok|dkk|czk)\b", re.IGNORECASE),
+    re.compile(r"\bpesos?\b|\bmxn\b", re.IGNORECASE),
+    re.compile(r"\bliras?\b|\btry\b|₺", re.IGNORECASE),
+)
+SIGNS: Final = {"<": -1, "≤": -1, ">": 1, "≥": 1}
+AT_MOST: Final = re.compile(r"\b(?:at most|up to|no more than|maximum|or (?:less|fewer|under))\b", re.IGNORECASE)
+AT_LEAST: Final = re.compile(r"\b(?:at least|no (?:less|fewer) than|minimum|or (?:more|higher|over))\b|\+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How much of the condition is kept beside the behaviour."""
+
+    share: float
+    ok: bool
+    only: bool
+    lost_numbers: tuple[str, ...]
+    turned: str
+    dropped: tuple[str, ...]
+    """Words of the condition that are gone, with nothing in their place."""
+
+
+def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence[int], wider: Sequence[int]) -> Kept:
+    """What the region (the core, where the behaviour stands, and what refers to it) keeps of the condition.
+
+    Args:
+        rule: what is looked for.
+        view: where.
+        core: the sentences that state the behaviour.
+        region: these, and those that refer back to the behaviour.
+        wider: these, and what says of the condition what it means, where the source states it apart.
+    """
+    if not rule.conditions and not rule.numbers:
+        return Kept(1.0, True, True, (), "", ())
+    told = [view.sentences[i] for i in region]
+    share = max((coverage(need, told) for need in rule.conditions), default=float(bool(rule.numbers)))
+    lost, turned = _numbers(rule, view, region if rule.tied else wider)
+    dropped = _dropped(rule, told)
+    if rule.tied:
+        turned = turned or _turned(rule, told)
+    turned = turned or _opposed(rule, told)
+    ok = share >= _least(rule) and not lost and not dropped
+    return Kept(share, ok, any(tells_when_not(s) for s in told), lost, turned, dropped)
+
+
+def _least(rule: Rule) -> float:
+    if rule.numbers:
+        return 0.0 if all(q.unit in SELF_TELLING for q in rule.numbers) else KEPT_WITH_NUMBER
+    return KEPT
+
+
+def _numbers(rule: Rule, view: View, at: Sequence[int]) -> tuple[tuple[str, ...], str]:
+    """The numbers that are gone, and how one of them stands on the wrong side."""
+    stated = [(view.sentences[i], q) for i in at for q in view.quantities((i,))]
+    lost = []
+    turned = ""
+    for wanted, wording in zip(rule.numbers, rule.wording_numbers, strict=True):
+        same = [(s, q) for s, q in stated if _equal(wanted, q, s)]
+        if not same:
+            lost.append(wording)
+            continue
+        ways = [_way(q, s) for s, q in same]
+        if wanted.direction and rule.tied and all(way and way != wanted.direction for way in ways):
+            turned = f"on the other side of {wording!r}"
+    return tuple(lost), turned
+
+
+def _equal(wanted: Quantity, stated: Quantity, sentence: Sentence) -> bool:
+    if wanted.same(stated):
+        return True
+    # Fewer than three is at most two, and more than three at least four.
+    step = stated.value - wanted.value
+    if wanted.direction < 0 and step == -1 and AT_MOST.search(sentence.text):
+        return not wanted.unit or wanted.unit == stated.unit
+    return wanted.direction > 0 and step == 1 and bool(AT_LEAST.search(sentence.text)) and wanted.unit == stated.unit
+
+
+def _way(quantity: Quantity, sentence: Sentence) -> int:
+    before = sentence.text[: sentence.text.find(quantity.text)].rstrip(" $€£=")[-1:]
+    return SIGNS.get(before, quantity.direction)
+
+
+def other_currency(source: str, stored: str) -> bool:
+    """Whether the stored text counts in money that the source never mentions.
+
+    >>> other_currency("less than 250 zloty", "under 250 euros"), other_currency("250 zloty", "under 250 PLN")
+    (True, False)
+    """
+    meant = [pattern for pattern in CURRENCIES if pattern.search(source)]
+    return bool(meant) and any(p.search(stored) for p in CURRENCIES) and not any(p.search(stored) for p in meant)
+
+
+def _dropped(rule: Rule, told: Sequence[Sentence]) -> tuple[str, ...]:
+    """The condition's words that are missing though no other word could stand in their place."""
+    if not rule.tied:
+        return ()
+    gone = tuple(key for key, value in rule.condition.items() if value >= 0.5 and said(key, told) < GENERAL)
+    if not gone or len(gone) == len(rule.condition):
+        return ()
+    return () if _unexplained(rule, told) else gone
+
+
+def _unexplained(rule: Rule, told: Sequence[Sentence]) -> set[str]:
+    """Words of the store that are not the source's: they may stand for any that is missing."""
+    name = rule.name.parts if rule.name else frozenset()
+    words = {w.key for s in told for w in s.words if w.key and w.lower.removesuffix("'s") not in name}
+    known = rule.stated | rule.behavior.keys()
+    return {key for key in words if key not in known and not key[0].isdigit()}
+
+
+def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
+    """How the stored sentence says the opposite, or nothing."""
+    keys: Mapping[str, float] = rule.condition
+    for sentence in told:
+        if not keys.keys() & sentence.keys or not rule.behavior.keys() & sentence.keys:
+            continue
+        negative = condition_negated(sentence, keys.keys()) or excepted(sentence, keys.keys())
+        if negative != rule.negative and not tells_when_not(sentence):
+            return "its condition is turned around"
+        if order(sentence, keys.keys()) * rule.order < 0:
+            return "its condition is turned around"
+        if "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned:
+            return "its behaviour is negated"
+    return ""
+
+
+def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:
+    """An opposite of one of the condition's words, which is itself not said."""
+    for key in sorted(rule.asked):
+        if key in rule.behavior or said(key, told) >= MATCHED:
+            continue
+        for sentence in told:
+            for held in sorted(sentence.keys - rule.stated):
+                if opposed(key, held):
+                    return f"its condition is turned around ({held!r} for {key!r})"
+    return ""
+
+
+def refers_back(sentence: Sentence) -> bool:
+    """Whether the sentence may go on with the one beside it."""
+    return bool(sentence.lowers & _MARKER) and bool(sentence.lowers & _BACK)
+
+
+def may_be_about(view: View, at: int, rule: Rule) -> bool:
+    """Whether the sentence is not plainly about somebody else."""
+    return view.link(at, rule.name) >= OPEN
+
+
+_MARKER: Final = frozenset("when whenever if after during only unless while before once until otherwise then".split())
+_BACK: Final = frozenset(
+    "this that it so these those habit ritual behavior behaviour does happens happen occurs rule then".split()
+)

@@ -1,0 +1,88 @@
+"""How well the words of stored sentences stand for the words that a rule needs: in degrees, not yes or no."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.judges.rules.lexicon import lookup, nearness
+from pytest_memfail.judges.rules.text import Sentence
+
+SAME: Final = 1.0
+SYNONYM: Final = 0.9
+"""A word that the view reads as the wanted one, or one of the same stem."""
+SPECIFIC: Final = 0.6
+GENERAL: Final = 0.3
+"""A word for the kind of thing: "noise" for "jingle"."""
+PART: Final = 0.6
+"""One half of a compound: the "town" of "hometown"."""
+STEM: Final = 5
+HALF: Final = 4
+MATCHED: Final = 0.6
+"""From here on a word counts as said."""
+
+
+@lru_cache(maxsize=131072)
+def likeness(wanted: str, held: str) -> float:
+    """How far the one word can stand for the other.
+
+    >>> likeness("puppetri", "puppet"), likeness("lose", "win")
+    (0.9, 0.0)
+    """
+    near = nearness(wanted, held)
+    if near or not wanted.isalpha() or not held.isalpha():
+        return near
+    mine, other = lookup(wanted), lookup(held)
+    if held in mine.opposite or wanted in other.opposite:
+        return 0.0
+    if _stem_shared(wanted, held):
+        return SYNONYM
+    if _half(wanted, held) or _half(held, wanted):
+        return PART
+    if wanted in other.general:
+        return SPECIFIC
+    if (mine.same | mine.close) & (other.same | other.close):
+        return SPECIFIC
+    return GENERAL if held in mine.general else 0.0
+
+
+def opposed(wanted: str, held: str) -> bool:
+    """Whether the one word says the opposite of the other."""
+    return held in lookup(wanted).opposite or wanted in lookup(held).opposite
+
+
+def _stem_shared(one: str, other: str) -> bool:
+    shared = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        shared += 1
+    return shared >= STEM and shared >= 0.7 * max(len(one), len(other))
+
+
+def _half(whole: str, part: str) -> bool:
+    return (
+        len(part) >= HALF
+        and len(whole) - len(part) >= HALF - 1
+        and (whole.startswith(part) or whole.endswith(part))
+    )
+
+
+def said(key: str, sentences: Iterable[Sentence]) -> float:
+    """How well any word of the sentences stands for the key."""
+    best = 0.0
+    for sentence in sentences:
+        if key in sentence.keys:
+            if key not in sentence.aliased:
+                return SAME
+            best = max(best, SYNONYM)
+        elif best < SYNONYM:
+            best = max(best, max((likeness(key, held) for held in sentence.keys), default=0.0))
+    return best
+
+
+def coverage(need: Mapping[str, float], sentences: Collection[Sentence]) -> float:
+    """The share of what is needed that the sentences say; words said only vaguely count a little."""
+    total = sum(need.values())
+    return sum(value * said(key, sentences) for key, value in need.items()) / total if total else 0.0

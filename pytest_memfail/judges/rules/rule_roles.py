@@ -1,0 +1,90 @@
+"""Who does it: whether a sentence that mentions the entity gives the behaviour to somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from pytest_memfail.judges.rules.rule_likeness import SYNONYM, likeness
+from pytest_memfail.judges.rules.rule_reading import PRONOUNS, Rule
+from pytest_memfail.judges.rules.text import Sentence, Word
+from pytest_memfail.judges.rules.view import Name
+from pytest_memfail.judges.rules.words import OPENERS, STOP
+
+RELATIVES: Final = frozenset(
+    """mate mates flatmate flatmates housemate housemates roommate roommates classmate classmates cousin cousins friend
+    friends brother brothers sister sisters mother father mum mom dad parent parents son sons daughter daughters wife
+    husband partner uncle aunt nephew nephews niece nieces neighbour neighbours neighbor neighbors colleague colleagues
+    coworker apprentice assistant crew boss owner owners landlord landlady teacher student students grandmother
+    grandfather grandma grandpa twin""".split()
+)
+SUBJECTS: Final = frozenset(("he", "she"))
+NEAR: Final = 2
+AFTER_RELATIVE: Final = 4
+
+
+def given_to_another(sentence: Sentence, rule: Rule) -> bool:
+    """Whether the sentence says that another one does it: a relative, somebody named, or the wrong pronoun."""
+    if rule.name is None:
+        return False
+    words = sentence.words
+    does = _first_of_behavior(words, rule.behavior)
+    if does is None:
+        return False
+    named = [i for i, word in enumerate(words) if _bare(word) in rule.name.parts and word.surface[0].isupper()]
+    return (
+        _by_a_relative(words, named, does)
+        or _by_somebody_named(words, named, does, rule)
+        or _by_the_wrong_pronoun(words, does, rule.pronoun)
+    )
+
+
+def _bare(word: Word) -> str:
+    return word.lower.removesuffix("'s").removesuffix("s'")
+
+
+def _first_of_behavior(words: Collection[Word], behavior: Collection[str]) -> int | None:
+    for i, word in enumerate(words):
+        if word.key and any(likeness(key, word.key) >= SYNONYM for key in behavior):
+            return i
+    return None
+
+
+def _by_a_relative(words: tuple[Word, ...], named: list[int], does: int) -> bool:
+    """ "Rafiq's flatmate sets his phone": the name is there, but only to say whose flatmate it is."""
+    if not named or named[0] > does:
+        return False
+    if any(not words[i].lower.endswith("'s") for i in named if i < does):
+        return False
+    following = words[named[0] + 1 : min(does, named[0] + AFTER_RELATIVE)]
+    return any(word.lower in RELATIVES for word in following)
+
+
+def _by_somebody_named(words: tuple[Word, ...], named: list[int], does: int, rule: Rule) -> bool:
+    """Another's name before the behaviour, the entity's only after it or not at all."""
+    assert rule.name is not None
+    if named and named[0] < does or any(word.lower == "by" for word in words[does:]):
+        return False
+    others = [i for i in range(does) if _is_name(words, i, rule.name)]
+    if not others:
+        return False
+    return bool(named) or does - others[-1] <= NEAR and not words[others[-1]].lower.endswith("'s")
+
+
+def _is_name(words: tuple[Word, ...], at: int, name: Name) -> bool:
+    word = words[at]
+    bare = _bare(word)
+    if not word.surface[0].isupper() or bare in name.parts or bare in STOP or bare in OPENERS or len(bare) < 2:
+        return False
+    return at > 0 or word.lower.endswith("'s")
+
+
+def _by_the_wrong_pronoun(words: tuple[Word, ...], does: int, pronoun: str) -> bool:
+    if pronoun not in SUBJECTS:
+        return False
+    for word in reversed(words[max(0, does - NEAR) : does]):
+        if word.lower in SUBJECTS:
+            return PRONOUNS[word.lower] != pronoun
+        if not word.lower.endswith("ly") and word.key:
+            return False
+    return False
