@@ -11,7 +11,8 @@ from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.rule_condition import Kept, kept_condition, other_currency, refers_back
 from pytest_memfail.judges.rules.rule_likeness import coverage
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule
-from pytest_memfail.judges.rules.rule_roles import given_to_another
+from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
+from pytest_memfail.judges.rules.text import weight
 from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window
 
 STORED: Final = 0.55
@@ -23,6 +24,9 @@ STORED_ELSEWHERE: Final = 0.85
 CONDITION_ELSEWHERE: Final = 0.75
 OWN_ELSEWHERE: Final = 0.7
 """Share of the entry's words that are the source's, that shows the rule under another name."""
+SWAPPED: Final = 0.5
+CONDITION_SWAPPED: Final = 0.3
+"""Shares that show it where the entity is named, but another one does it."""
 REFERS: Final = 0.2
 """Share of the behaviour by which another sentence refers to it."""
 TIES: Final = 0.5
@@ -68,6 +72,7 @@ def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
 def _own(rule: Rule, view: View) -> list[int]:
     """The sentences about the entity that may have to do with the rule."""
     about = view.about(rule.name) if rule.name is not None else list(range(len(view.sentences)))
+    about = [i for i in about if belongs(i, view, rule)]
     if len(about) <= ENOUGH:
         return about
     keys = {*rule.behavior, *rule.link, *(key for need in rule.conditions for key in need)}
@@ -76,7 +81,7 @@ def _own(rule: Rule, view: View) -> list[int]:
 
 def _of_entity(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:
     """The best place among the sentences about the entity."""
-    does = {i: coverage(rule.behavior, (view.sentences[i],)) / rule.reachable for i in own}
+    does = {i: coverage(rule.behavior, (view.sentences[i],), rule.name_keys) / rule.reachable for i in own}
     mine = [i for i in own if not given_to_another(view.sentences[i], rule)]
     best: _Match | None = None
     for core, share in _cores(rule, view, mine, does):
@@ -104,12 +109,12 @@ def _cores(
     for i in touching:
         found[i,] = does[i]
         if i + 1 in does and i + 1 in mine and view.entry[i] == view.entry[i + 1]:
-            both = coverage(rule.behavior, (view.sentences[i], view.sentences[i + 1])) / rule.reachable
+            both = coverage(rule.behavior, (view.sentences[i], view.sentences[i + 1]), rule.name_keys) / rule.reachable
             if both > max(does[i], does[i + 1]):
                 found[i, i + 1] = both
     scattered = tuple(i for i in touching if does[i] >= REFERS)
     if len(scattered) > 1:
-        together = coverage(rule.behavior, [view.sentences[i] for i in scattered]) / rule.reachable
+        together = coverage(rule.behavior, [view.sentences[i] for i in scattered], rule.name_keys) / rule.reachable
         found.setdefault(scattered, SCATTERED * together)
     ranked = sorted(found.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
     return ranked[:CORES]
@@ -120,6 +125,7 @@ def _region(
 ) -> tuple[int, ...]:
     """The core, and every sentence that speaks of the behaviour or of when it shows."""
     found = list(core)
+    threads = _threads(rule, view, core)
     for i in mine:
         if i in core:
             continue
@@ -127,6 +133,7 @@ def _region(
         beside = any(abs(i - at) == 1 and view.entry[i] == view.entry[at] for at in core)
         if (
             does[i] >= REFERS
+            or sentence.keys & threads
             or (beside and refers_back(sentence))
             or (rule.link and coverage(rule.link, (sentence,)) >= TIES)
         ):
@@ -134,8 +141,14 @@ def _region(
     return tuple(found)
 
 
+def _threads(rule: Rule, view: View, core: Sequence[int]) -> set[str]:
+    """Telling words of the core that are its own or the rule's: another entry with one of them goes on about it."""
+    keys = {key for i in core for key in view.sentences[i].keys if weight(key) >= 1.0}
+    return {key for key in keys if key in rule.own or key not in rule.stated} - rule.name_keys
+
+
 def _means(rule: Rule, view: View, at: int) -> bool:
-    return any(coverage(need, (view.sentences[at],)) >= MEANT for need in rule.conditions)
+    return any(coverage(need, (view.sentences[at],), rule.name_keys) >= MEANT for need in rule.conditions)
 
 
 def _is_stored(match: _Match) -> bool:
@@ -148,7 +161,13 @@ def _is_stored(match: _Match) -> bool:
 
 def _of_another(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:
     """The same rule told of somebody else, or of nobody in particular."""
-    about = {i for i in own if not given_to_another(view.sentences[i], rule)}
+    swapped = [i for i in own if given_to_another(view.sentences[i], rule)]
+    for i in swapped:
+        share = min(1.0, coverage(rule.behavior, (view.sentences[i],), rule.name_keys) / rule.reachable)
+        kept = kept_condition(rule, view, (i,), (i,), (i,))
+        if share >= SWAPPED and kept.share >= CONDITION_SWAPPED:
+            return _Match((i,), share, kept, (i,), own=False)
+    about = set(own).difference(swapped)
     for window in view.search(rule.behavior, rule.name):
         if about.intersection(window.sentences):
             continue
@@ -160,7 +179,7 @@ def _of_another(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:
 
 def _foreign(rule: Rule, view: View, window: Window) -> _Match | None:
     told = [view.sentences[i] for i in window.sentences]
-    share = min(1.0, coverage(rule.behavior, told) / rule.reachable)
+    share = min(1.0, coverage(rule.behavior, told, rule.name_keys) / rule.reachable)
     named = window.link in (OTHER, INHERITED) or window.link > INHERITED
     if share < (STORED_ELSEWHERE if named else STORED_UNNAMED):
         return None

@@ -11,12 +11,16 @@ from pytest_memfail.judges.rules.exclusivity import tells_when_not
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
 from pytest_memfail.judges.rules.quantities import CLOCK, Quantity
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, opposed, said
+from pytest_memfail.judges.rules.rule_phrases import clashes, values
 from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.view import OPEN, View
 
 KEPT: Final = 0.5
 KEPT_WITH_NUMBER: Final = 0.3
+TOLD_BY_NUMBER: Final = 0.6
+COMMON: Final = 12
+NEAR: Final = 3
 SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
 """Units that say by themselves what is measured."""
 CURRENCIES: Final = (
@@ -62,14 +66,32 @@ def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence
     if not rule.conditions and not rule.numbers:
         return Kept(1.0, True, True, (), "", ())
     told = [view.sentences[i] for i in region]
-    share = max((coverage(need, told) for need in rule.conditions), default=float(bool(rule.numbers)))
+    share = max((coverage(need, told, rule.name_keys) for need in rule.conditions), default=float(bool(rule.numbers)))
     lost, turned = _numbers(rule, view, region if rule.tied else wider)
     dropped = _dropped(rule, told)
+    here = [view.sentences[i] for i in core]
     if rule.tied:
         turned = turned or _turned(rule, told)
-    turned = turned or _opposed(rule, told)
+    turned = turned or _opposed(rule, here) or _clashing(rule, here, told)
+    if not turned and len(lost) == 0 and _telling(rule):
+        share = max(share, TOLD_BY_NUMBER)
     ok = share >= _least(rule) and not lost and not dropped
     return Kept(share, ok, any(tells_when_not(s) for s in told), lost, turned, dropped)
+
+
+def _clashing(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence]) -> str:
+    """Another weekday, season or weather than the rule's."""
+    when = rule.when if any(values(rule.when)) else rule.told
+    if clashes(when, " ".join(s.text for s in told), rule.told) and clashes(
+        when, " ".join(s.text for s in here), rule.told
+    ):
+        return "another time or weather is said than its own"
+    return ""
+
+
+def _telling(rule: Rule) -> bool:
+    """Whether the numbers alone show the condition: of a telling unit, or too large to stand there by chance."""
+    return bool(rule.numbers) and all(q.unit in SELF_TELLING or q.value > COMMON for q in rule.numbers)
 
 
 def _least(rule: Rule) -> float:
@@ -123,7 +145,7 @@ def _dropped(rule: Rule, told: Sequence[Sentence]) -> tuple[str, ...]:
     """The condition's words that are missing though no other word could stand in their place."""
     if not rule.tied:
         return ()
-    gone = tuple(key for key, value in rule.condition.items() if value >= 0.5 and said(key, told) < GENERAL)
+    gone = tuple(key for key, value in rule.condition.items() if value >= 0.5 and said(key, told, rule.name_keys) < GENERAL)
     if not gone or len(gone) == len(rule.condition):
         return ()
     return () if _unexplained(rule, told) else gone
@@ -156,13 +178,23 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
 def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:
     """An opposite of one of the condition's words, which is itself not said."""
     for key in sorted(rule.asked):
-        if key in rule.behavior or said(key, told) >= MATCHED:
+        if key in rule.behavior or said(key, told, rule.name_keys) >= MATCHED:
             continue
         for sentence in told:
-            for held in sorted(sentence.keys - rule.stated):
-                if opposed(key, held):
+            for held in sorted(sentence.keys - rule.asked):
+                if opposed(key, held) and _done_by_entity(rule, sentence, held):
                     return f"its condition is turned around ({held!r} for {key!r})"
     return ""
+
+
+def _done_by_entity(rule: Rule, sentence: Sentence, held: str) -> bool:
+    """Whether nobody else is named right before the word: one loses where the other wins."""
+    at = next(i for i, word in enumerate(sentence.words) if word.key == held)
+    parts = rule.name.parts if rule.name else frozenset()
+    for word in reversed(sentence.words[max(0, at - NEAR) : at]):
+        if word.surface[0].isupper():
+            return word.lower.removesuffix("'s") in parts
+    return held not in rule.own
 
 
 def refers_back(sentence: Sentence) -> bool:

@@ -7,12 +7,16 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup, nearness
+from pytest_memfail.judges.rules.rule_phrases import phrase_keys
 from pytest_memfail.judges.rules.text import Sentence
 
 SAME: Final = 1.0
 SYNONYM: Final = 0.9
 """A word that the view reads as the wanted one, or one of the same stem."""
-SPECIFIC: Final = 0.6
+SPECIFIC: Final = 0.4
+ALIKE: Final = 0.6
+"""A word that shares most of its synonyms."""
+SHARED: Final = 0.25
 GENERAL: Final = 0.3
 """A word for the kind of thing: "noise" for "jingle"."""
 PART: Final = 0.6
@@ -40,9 +44,10 @@ def likeness(wanted: str, held: str) -> float:
         return SYNONYM
     if _half(wanted, held) or _half(held, wanted):
         return PART
+    shared, either = len(mine.same & other.same), len(mine.same | other.same)
+    if shared > 1 and shared >= SHARED * either:
+        return ALIKE
     if wanted in other.general:
-        return SPECIFIC
-    if (mine.same | mine.close) & (other.same | other.close):
         return SPECIFIC
     return GENERAL if held in mine.general else 0.0
 
@@ -69,20 +74,23 @@ def _half(whole: str, part: str) -> bool:
     )
 
 
-def said(key: str, sentences: Iterable[Sentence]) -> float:
-    """How well any word of the sentences stands for the key."""
+def said(key: str, sentences: Iterable[Sentence], skip: Collection[str] = ()) -> float:
+    """How well any word of the sentences, but for those to skip (a name's), stands for the key."""
     best = 0.0
     for sentence in sentences:
-        if key in sentence.keys:
+        if key in sentence.keys and key not in skip:
             if key not in sentence.aliased:
                 return SAME
             best = max(best, SYNONYM)
         elif best < SYNONYM:
-            best = max(best, max((likeness(key, held) for held in sentence.keys), default=0.0))
+            if key in phrase_keys(sentence.text):
+                best = SYNONYM
+            else:
+                best = max(best, max((likeness(key, held) for held in sentence.keys if held not in skip), default=0.0))
     return best
 
 
-def coverage(need: Mapping[str, float], sentences: Collection[Sentence]) -> float:
+def coverage(need: Mapping[str, float], sentences: Collection[Sentence], skip: Collection[str] = ()) -> float:
     """The share of what is needed that the sentences say; words said only vaguely count a little."""
     total = sum(need.values())
-    return sum(value * said(key, sentences) for key, value in need.items()) / total if total else 0.0
+    return sum(value * said(key, sentences, skip) for key, value in need.items()) / total if total else 0.0

@@ -20,6 +20,13 @@ from pytest_memfail.judges.rules.words import COMPARING
 COMPARING_KEYS: Final = frozenset(fold(word) for word in COMPARING)
 REPEATED: Final = 0.5
 """What a word is worth that the source uses outside the rule as well: it does not show the rule."""
+LIGHT: Final = frozenset(
+    fold(word)
+    for word in """hear see notice feel come fall drop rise climb go happen start experience reach run level amount number day days
+    night evening morning current currently say present usually mood state actually""".split()
+)
+LIGHT_WEIGHT: Final = 0.3
+"""Words around a trigger that tell little of it."""
 STATED: Final = 0.5
 """Share of the gold behaviour that the source must use for the gold's words to be looked for."""
 TIED_BEHAVIOR: Final = 0.3
@@ -43,6 +50,8 @@ class Rule:
     """What must be found of a rule."""
 
     name: Name | None
+    name_keys: frozenset[str]
+    """What the words of the name are folded to: they say nothing of the rule."""
     pronoun: str
     """he, she, they, or nothing where the source does not settle it."""
     behavior: Mapping[str, float]
@@ -53,6 +62,10 @@ class Rule:
     asked: frozenset[str]
     """Every word of the gold's condition, stated or not: what opposes one of them turns the condition around."""
     numbers: tuple[Quantity, ...]
+    when: str
+    """The condition as the gold and the source's rule say it, for the values (weekday, weather ...) that it names."""
+    told: str
+    """The source sentences that state the rule."""
     link: Mapping[str, float]
     """The words of the sentence that ties the two, where the source states them apart."""
     tied: bool
@@ -65,6 +78,8 @@ class Rule:
     order: int
     """Whether the rule holds after (1) or before (-1) its condition."""
     stated: frozenset[str]
+    own: frozenset[str]
+    """What only the source's rule says, and nothing else in it."""
     wording_behavior: str
     wording_condition: str
     wording_numbers: tuple[str, ...]
@@ -88,7 +103,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     stated = [q for s in told for q in quantities(s.text, s.words)]
     numbers = _numbers(evidence.condition or "", stated, protocol)
     wanted = _condition(told, asked, behavior, bool(numbers), protocol)
-    place = _place(told, behavior, wanted, numbers)
+    place = _place(told, behavior, wanted, numbers, STATED * sum(_words(asked).values()))
     tied = place is not None
     if place is not None and protocol != "paper":
         wanted = {key: value for key, value in wanted.items() if said(key, (told[place],)) >= MATCHED}
@@ -100,12 +115,15 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     shown = _condition_wording(evidence.source, told, place if tied else link, conditions, numbers)
     return Rule(
         Name.of(evidence.entity, source.lowers()),
+        frozenset(ignore),
         _pronoun(told),
         behavior,
         max((coverage(behavior, (s,)) for s in told), default=0.0) or 1.0,
         conditions,
         frozenset(asked),
         numbers,
+        evidence.condition or "",
+        " ".join(told[i].text for i in sorted(rule_at)),
         _words(told[link].keys - ignore) if link is not None and not tied else {},
         tied,
         _needs_only(evidence, told, tied, rule_at, protocol),
@@ -113,6 +131,8 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         any(negated(s, behavior.keys()) for s in spoken),
         next((way for s in spoken if (way := order(s, wanted.keys()))), 0),
         frozenset(key for s in told for key in s.keys),
+        frozenset(key for i in rule_at for key in told[i].keys)
+        - {key for i, s in enumerate(told) if i not in rule_at for key in s.keys},
         passage(evidence.source, told[home], behavior) or gold,
         shown or evidence.condition or "",
         tuple(_number_wording(evidence.source, stated, q) for q in numbers),
@@ -121,7 +141,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
 
 
 def _words(keys: Collection[str]) -> dict[str, float]:
-    return {key: weight(key) for key in sorted(keys) if key and not key[0].isdigit()}
+    return {key: LIGHT_WEIGHT if key in LIGHT else weight(key) for key in sorted(keys) if key and not key[0].isdigit()}
 
 
 def _behavior(told: Sequence[Sentence], gold: set[str], ignore: set[str]) -> tuple[dict[str, float], int]:
@@ -151,10 +171,12 @@ def _condition(
 
 
 def _place(
-    told: Sequence[Sentence], behavior: Mapping[str, float], wanted: Mapping[str, float], numbers: Sequence[Quantity]
+    told: Sequence[Sentence], behavior: Mapping[str, float], wanted: Mapping[str, float], numbers: Sequence[Quantity], asked: float
 ) -> int | None:
     """The sentence that states behaviour and condition together, if one does."""
     if not wanted and not numbers:
+        return None
+    if not numbers and sum(wanted.values()) < asked:
         return None
     best: tuple[float, int] | None = None
     for i, sentence in enumerate(told):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.rule_likeness import SYNONYM, likeness
 from pytest_memfail.judges.rules.rule_reading import PRONOUNS, Rule
 from pytest_memfail.judges.rules.text import Sentence, Word
-from pytest_memfail.judges.rules.view import Name
+from pytest_memfail.judges.rules.view import Name, View
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 RELATIVES: Final = frozenset(
@@ -21,6 +22,9 @@ RELATIVES: Final = frozenset(
 SUBJECTS: Final = frozenset(("he", "she"))
 NEAR: Final = 2
 AFTER_RELATIVE: Final = 4
+OPENING: Final = 4
+FROM_SOURCE: Final = 0.6
+"""Share of a sentence's words that are the source's, that shows it was taken from there."""
 
 
 def given_to_another(sentence: Sentence, rule: Rule) -> bool:
@@ -37,6 +41,51 @@ def given_to_another(sentence: Sentence, rule: Rule) -> bool:
         or _by_somebody_named(words, named, does, rule)
         or _by_the_wrong_pronoun(words, does, rule.pronoun)
     )
+
+
+def belongs(at: int, view: View, rule: Rule) -> bool:
+    """Whether a sentence near the entity's name is about the entity indeed.
+
+    Where the name stands in another entry, the sentence has to be the source's own, or to say "he" or "she", and to name nobody new.
+    """
+    name = rule.name
+    if name is None or view.named(at, name):
+        return True
+    sentence = view.sentences[at]
+    stranger = any(_is_stranger(sentence.words, i, rule) for i in range(min(OPENING, len(sentence.words))))
+    if stranger:
+        return False
+    entry = view.entry[at]
+    if any(view.named(i, name) for i in range(view.first[entry], view.first[entry + 1])):
+        return True
+    pronouns = {PRONOUNS[w] for w in sentence.lowers if w in PRONOUNS}
+    if pronouns and (not rule.pronoun or rule.pronoun in pronouns):
+        return True
+    return view.own_share((at,), rule.stated) >= FROM_SOURCE
+
+
+def _is_stranger(words: tuple[Word, ...], at: int, rule: Rule) -> bool:
+    """Whether the word is a name that the source does not know."""
+    word = words[at]
+    bare = _bare(word)
+    assert rule.name is not None
+    return (
+        word.surface[0].isupper()
+        and len(bare) > 1
+        and bare not in OPENERS
+        and bare not in STOP
+        and bare not in rule.name.known
+        and bare not in rule.name.parts
+        and word.key not in rule.stated
+        and (at > 0 or not _is_common(words, at))
+    )
+
+
+def _is_common(words: tuple[Word, ...], at: int) -> bool:
+    """Whether the first word of a sentence is an ordinary one: the lexicon knows it, and no name's verb follows."""
+    entry = lookup(words[at].key)
+    following = words[at + 1].lower if at + 1 < len(words) else ""
+    return bool(entry.same or entry.general) and following not in ("the", "has", "is", "likes")
 
 
 def _bare(word: Word) -> str:
