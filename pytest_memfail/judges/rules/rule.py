@@ -9,7 +9,7 @@ from typing import Final, Literal
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.rule_condition import Kept, kept_condition, other_currency, refers_back
-from pytest_memfail.judges.rules.rule_likeness import coverage
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, coverage, said
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule
 from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
 from pytest_memfail.judges.rules.text import weight
@@ -19,7 +19,7 @@ STORED: Final = 0.55
 """Share of the behaviour that shows it is stored by itself, and with its condition beside it."""
 STORED_WITH_CONDITION: Final = 0.3
 CONDITION_THERE: Final = 0.6
-STORED_UNNAMED: Final = 0.7
+STORED_UNNAMED: Final = 0.6
 STORED_ELSEWHERE: Final = 0.85
 CONDITION_ELSEWHERE: Final = 0.75
 OWN_ELSEWHERE: Final = 0.7
@@ -27,6 +27,8 @@ OWN_ELSEWHERE: Final = 0.7
 SWAPPED: Final = 0.5
 CONDITION_SWAPPED: Final = 0.3
 """Shares that show it where the entity is named, but another one does it."""
+CORES: Final = 6
+CLOSE: Final = 0.2
 REFERS: Final = 0.2
 """Share of the behaviour by which another sentence refers to it."""
 TIES: Final = 0.5
@@ -49,6 +51,8 @@ class _Match:
     region: tuple[int, ...]
     own: bool
     """Whether it is the entity's there."""
+    words: tuple[bool, bool] = (True, True)
+    """Whether a word of the behaviour is said outright there, and a telling one."""
 
     @property
     def whole(self) -> bool:
@@ -83,21 +87,30 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:
     """The best place among the sentences about the entity."""
     does = {i: coverage(rule.behavior, (view.sentences[i],), rule.name_keys) / rule.reachable for i in own}
     mine = [i for i in own if not given_to_another(view.sentences[i], rule)]
-    best: _Match | None = None
+    found = []
     for core, share in _cores(rule, view, mine, does):
         region = _region(rule, view, core, mine, does)
         wider = [*region, *(i for i in mine if i not in region and _means(rule, view, i))]
-        match = _Match(core, min(1.0, share), kept_condition(rule, view, core, region, wider), region, True)
-        if best is None or _rank(match) > _rank(best):
-            best = match
-    return best
+        said_at = _words_said(rule, view, core)
+        kept = kept_condition(rule, view, core, region, wider)
+        found.append(_Match(core, min(1.0, share), kept, region, True, said_at))
+    stored = [match for match in found if _is_stored(match)] or found
+    best = max((match.share for match in stored), default=0.0)
+    # Of places about as good, one that keeps the condition: a rule may be stored twice, once in short.
+    near = [match for match in stored if match.share >= best - CLOSE]
+    return max(near, key=lambda m: (m.whole, m.share + 0.5 * m.kept.share, tuple(-i for i in m.core)), default=None)
 
 
-def _rank(match: _Match) -> tuple[bool, bool, float, tuple[int, ...]]:
-    return _is_stored(match), match.whole, match.share + 0.5 * match.kept.share, tuple(-i for i in match.core)
+def _words_said(rule: Rule, view: View, core: Sequence[int]) -> tuple[bool, bool]:
+    """Whether a word of the behaviour is said outright, and whether one that tells it from the rest of the source is."""
+    told = [view.sentences[i] for i in core]
+    outright = {key for key in rule.behavior if said(key, told, rule.name_keys) >= MATCHED}
+    telling = rule.behavior.keys() & rule.own
+    return bool(outright), bool(outright & telling) or not telling
 
 
-CORES: Final = 6
+
+
 
 
 def _cores(
@@ -143,8 +156,10 @@ def _region(
 
 def _threads(rule: Rule, view: View, core: Sequence[int]) -> set[str]:
     """Telling words of the core that are its own or the rule's: another entry with one of them goes on about it."""
-    keys = {key for i in core for key in view.sentences[i].keys if weight(key) >= 1.0}
-    return {key for key in keys if key in rule.own or key not in rule.stated} - rule.name_keys
+    words = [word for i in core for word in view.sentences[i].words]
+    names = {word.key for word in words if word.surface[0].isupper()} | rule.name_keys | rule.asked
+    keys = {word.key for word in words if word.key and weight(word.key) >= 1.0} - names
+    return {key for key in keys if (key in rule.own or key not in rule.stated) and not key[0].isdigit()}
 
 
 def _means(rule: Rule, view: View, at: int) -> bool:
@@ -154,8 +169,11 @@ def _means(rule: Rule, view: View, at: int) -> bool:
 def _is_stored(match: _Match) -> bool:
     if not match.own:
         return True
-    return match.share >= STORED or (
-        match.share >= STORED_WITH_CONDITION and match.kept.share >= CONDITION_THERE and not match.kept.lost_numbers
+    outright, telling = match.words
+    return (match.share >= STORED and telling) or (
+        outright
+        and match.share >= STORED_WITH_CONDITION
+        and match.kept.share >= CONDITION_THERE and not match.kept.lost_numbers
     )
 
 

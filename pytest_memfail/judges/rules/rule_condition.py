@@ -67,11 +67,11 @@ def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence
         return Kept(1.0, True, True, (), "", ())
     told = [view.sentences[i] for i in region]
     share = max((coverage(need, told, rule.name_keys) for need in rule.conditions), default=float(bool(rule.numbers)))
-    lost, turned = _numbers(rule, view, region if rule.tied else wider)
-    dropped = _dropped(rule, told)
+    lost, turned = _numbers(rule, view, core, region if rule.tied else wider)
     here = [view.sentences[i] for i in core]
     if rule.tied:
         turned = turned or _turned(rule, told)
+    dropped = _dropped(rule, told, here)
     turned = turned or _opposed(rule, here) or _clashing(rule, here, told)
     if not turned and len(lost) == 0 and _telling(rule):
         share = max(share, TOLD_BY_NUMBER)
@@ -100,9 +100,10 @@ def _least(rule: Rule) -> float:
     return KEPT
 
 
-def _numbers(rule: Rule, view: View, at: Sequence[int]) -> tuple[tuple[str, ...], str]:
+def _numbers(rule: Rule, view: View, core: Sequence[int], at: Sequence[int]) -> tuple[tuple[str, ...], str]:
     """The numbers that are gone, and how one of them stands on the wrong side."""
     stated = [(view.sentences[i], q) for i in at for q in view.quantities((i,))]
+    here = {view.sentences[i] for i in core}
     lost = []
     turned = ""
     for wanted, wording in zip(rule.numbers, rule.wording_numbers, strict=True):
@@ -110,8 +111,9 @@ def _numbers(rule: Rule, view: View, at: Sequence[int]) -> tuple[tuple[str, ...]
         if not same:
             lost.append(wording)
             continue
-        ways = [_way(q, s) for s, q in same]
-        if wanted.direction and rule.tied and all(way and way != wanted.direction for way in ways):
+        # Elsewhere than beside the behaviour, the other side may tell what happens there.
+        ways = [_way(q, s) for s, q in same if s in here]
+        if wanted.direction and rule.tied and ways and all(way and way != wanted.direction for way in ways):
             turned = f"on the other side of {wording!r}"
     return tuple(lost), turned
 
@@ -141,14 +143,14 @@ def other_currency(source: str, stored: str) -> bool:
     return bool(meant) and any(p.search(stored) for p in CURRENCIES) and not any(p.search(stored) for p in meant)
 
 
-def _dropped(rule: Rule, told: Sequence[Sentence]) -> tuple[str, ...]:
+def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> tuple[str, ...]:
     """The condition's words that are missing though no other word could stand in their place."""
     if not rule.tied:
         return ()
     gone = tuple(key for key, value in rule.condition.items() if value >= 0.5 and said(key, told, rule.name_keys) < GENERAL)
     if not gone or len(gone) == len(rule.condition):
         return ()
-    return () if _unexplained(rule, told) else gone
+    return () if _unexplained(rule, here) else gone
 
 
 def _unexplained(rule: Rule, told: Sequence[Sentence]) -> set[str]:

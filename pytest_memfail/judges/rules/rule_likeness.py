@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup, nearness
 from pytest_memfail.judges.rules.rule_phrases import phrase_keys
-from pytest_memfail.judges.rules.text import Sentence
+from pytest_memfail.judges.rules.text import Sentence, words_of
 
 SAME: Final = 1.0
 SYNONYM: Final = 0.9
@@ -74,6 +74,12 @@ def _half(whole: str, part: str) -> bool:
     )
 
 
+@lru_cache(maxsize=65536)
+def _as_written(text: str) -> frozenset[str]:
+    """A sentence's keys before synonyms took the places of some: each stands for one wanted word only."""
+    return frozenset(word.key for word in words_of(text) if word.key)
+
+
 def said(key: str, sentences: Iterable[Sentence], skip: Collection[str] = ()) -> float:
     """How well any word of the sentences, but for those to skip (a name's), stands for the key."""
     best = 0.0
@@ -86,7 +92,8 @@ def said(key: str, sentences: Iterable[Sentence], skip: Collection[str] = ()) ->
             if key in phrase_keys(sentence.text):
                 best = SYNONYM
             else:
-                best = max(best, max((likeness(key, held) for held in sentence.keys if held not in skip), default=0.0))
+                held = _as_written(sentence.text) if sentence.aliased else sentence.keys
+                best = max(best, max((likeness(key, word) for word in held if word not in skip), default=0.0))
     return best
 
 

@@ -8,9 +8,13 @@ from typing import Final
 
 from pytest_memfail.judges.rules.text import fold
 
+DAYS: Final = tuple(f"{day}day" for day in "mon tues wednes thurs fri satur sun".split())
+MONTHS: Final = tuple("january february april august september october november december".split())
 _PHRASES: Final = tuple(
     (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), frozenset(fold(word) for word in words.split()))
     for words, pattern in (
+        *((day, rf"{day[:3]}s?|{day[:4]}s?") for day in DAYS),
+        *((month, rf"{month[:3]}|{month[:4]}") for month in MONTHS),
         ("eve", r"(?:night|evening|day) before"),
         ("overnight", r"sleep(?:s|ing)? over|stay(?:s|ing)? the night|spend(?:s|ing)? the night|stay(?:s|ing)? till morning"),
         ("alone", r"by (?:him|her|it|my|your|them)sel(?:f|ves)|on (?:his|her|its|their|my) own|(?:nobody|no one|no-one) else"
@@ -70,7 +74,7 @@ _PHRASES: Final = tuple(
 _KINDS: Final = tuple(
     tuple(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE) for pattern in kind)
     for kind in (
-        tuple(rf"{day}(?:days?)?\.?" for day in ("mon", "tue(?:s)?", "wed(?:nes)?", "thu(?:rs?)?", "fri", "sat(?:ur)?", "sun(?=d|\\b(?! ))")),
+        tuple(rf"{day}(?:days?)?\.?" for day in ("mon", "tue(?:s)?", "wed(?:nes)?", "thu(?:rs?)?", "fri", "sat(?:ur)?(?! )", "sun(?! )")),
         ("januar(?:y|ies)", "februar(?:y|ies)", "march", "april", "june", "july", "august", "september", "october", "november", "december"),
         ("spring(?:time)?", "summers?(?:time)?", "autumns?|fall (?:months?|season)", "winters?(?:time)?"),
         ("mornings?|dawn|daybreak|sunrise|breakfast", "noon|midday|lunch(?:time)?", "afternoons?", "sunset|dusk|nightfall|twilight|evenings?|supper|dinner",

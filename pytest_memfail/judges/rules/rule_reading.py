@@ -23,7 +23,7 @@ REPEATED: Final = 0.5
 LIGHT: Final = frozenset(
     fold(word)
     for word in """hear see notice feel come fall drop rise climb go happen start experience reach run level amount number day days
-    night evening morning current currently say present usually mood state actually""".split()
+    usually often typically stretch spell moment time times hour occasion night evening morning current currently say present usually mood state actually""".split()
 )
 LIGHT_WEIGHT: Final = 0.3
 """Words around a trigger that tell little of it."""
@@ -39,7 +39,8 @@ TRIGGERS: Final = tuple(
     )
 )
 """How a sentence opens that tells when, in essays that state no condition outright (appendix B.3); plainer ones first."""
-CLAUSE_END: Final = re.compile(r"\bthat\b|,|\b(?:he|she|they)\b", re.IGNORECASE)
+CLAUSE_END: Final = re.compile(r"\b(?:that|he|she|they)\b", re.IGNORECASE)
+COMMA: Final = re.compile(",")
 ONLY: Final = re.compile(r"\b(?:only|unless|exclusively|solely|except|never)\b", re.IGNORECASE)
 NO: Final = re.compile(r"\W*no\b", re.IGNORECASE)
 PRONOUNS: Final = {"he": "he", "his": "he", "him": "he", "she": "she", "her": "she", "hers": "she", "they": "they"}
@@ -103,14 +104,15 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     stated = [q for s in told for q in quantities(s.text, s.words)]
     numbers = _numbers(evidence.condition or "", stated, protocol)
     wanted = _condition(told, asked, behavior, bool(numbers), protocol)
-    place = _place(told, behavior, wanted, numbers, STATED * sum(_words(asked).values()))
+    enough = bool(numbers) or sum(wanted.values()) >= STATED * sum(_words(asked).values())
+    place = _place(told, behavior, wanted, numbers) if enough or protocol == "paper" else None
     tied = place is not None
     if place is not None and protocol != "paper":
         wanted = {key: value for key, value in wanted.items() if said(key, (told[place],)) >= MATCHED}
     link = place if place is not None else _link(told, behavior)
     rule_at = {i for i in (home, link) if i is not None}
     behavior = _weighed(behavior, told, rule_at)
-    conditions = _conditions(told, wanted, behavior, ignore, link if not tied else None, rule_at)
+    conditions = _conditions(told, wanted, behavior, ignore, link if not tied else None, rule_at, enough)
     spoken = [told[i] for i in ([place] if place is not None else [home])]
     shown = _condition_wording(evidence.source, told, place if tied else link, conditions, numbers)
     return Rule(
@@ -171,12 +173,10 @@ def _condition(
 
 
 def _place(
-    told: Sequence[Sentence], behavior: Mapping[str, float], wanted: Mapping[str, float], numbers: Sequence[Quantity], asked: float
+    told: Sequence[Sentence], behavior: Mapping[str, float], wanted: Mapping[str, float], numbers: Sequence[Quantity]
 ) -> int | None:
     """The sentence that states behaviour and condition together, if one does."""
     if not wanted and not numbers:
-        return None
-    if not numbers and sum(wanted.values()) < asked:
         return None
     best: tuple[float, int] | None = None
     for i, sentence in enumerate(told):
@@ -213,21 +213,22 @@ def _conditions(
     ignore: set[str],
     link: int | None,
     rule_at: set[int],
+    enough: bool,
 ) -> tuple[Mapping[str, float], ...]:
     found: list[Mapping[str, float]] = []
-    if wanted:
+    trigger = {} if link is None else _words(_trigger(told[link]) - ignore - behavior.keys())
+    if wanted and (enough or not trigger):
         found.append(_weighed(wanted, told, rule_at))
-    if link is not None:
-        trigger = _words(_trigger(told[link]) - ignore - behavior.keys())
-        if trigger:
-            found.append(trigger)
+    if trigger:
+        found.append(trigger)
     return tuple(found)
 
 
 def _trigger(sentence: Sentence) -> set[str]:
     for opening in TRIGGERS:
         if match := opening.match(sentence.text):
-            return keys_of(CLAUSE_END.split(sentence.text[match.end() :].lstrip(), maxsplit=1)[0])
+            clause = sentence.text[match.end() :].lstrip()
+            return keys_of((CLAUSE_END if CLAUSE_END.search(clause) else COMMA).split(clause, maxsplit=1)[0])
     return set(sentence.keys)
 
 

@@ -72,6 +72,7 @@ def _is_stranger(words: tuple[Word, ...], at: int, rule: Rule) -> bool:
     return (
         word.surface[0].isupper()
         and len(bare) > 1
+        and not (word.surface.isupper() and len(words) > 1)
         and bare not in OPENERS
         and bare not in STOP
         and bare not in rule.name.known
