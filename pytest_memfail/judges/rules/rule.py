@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.rule_condition import Kept, kept_condition, oth
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, coverage, said
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule
 from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
-from pytest_memfail.judges.rules.text import weight
+from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window
 
 STORED: Final = 0.55
@@ -24,6 +24,12 @@ STORED_ELSEWHERE: Final = 0.85
 CONDITION_ELSEWHERE: Final = 0.75
 OWN_ELSEWHERE: Final = 0.7
 """Share of the entry's words that are the source's, that shows the rule under another name."""
+ALL: Final = 0.85
+SEVERAL: Final = 2
+"""So many words of the behaviour in one place show it."""
+CONDITION_HINTED: Final = 0.3
+FROM_SOURCE: Final = 0.35
+ALSO: Final = 0.9
 SWAPPED: Final = 0.5
 CONDITION_SWAPPED: Final = 0.3
 """Shares that show it where the entity is named, but another one does it."""
@@ -51,8 +57,10 @@ class _Match:
     region: tuple[int, ...]
     own: bool
     """Whether it is the entity's there."""
-    words: tuple[bool, bool] = (True, True)
-    """Whether a word of the behaviour is said outright there, and a telling one."""
+    source: float = 1.0
+    """The share of its words that are the source's."""
+    words: tuple[int, bool] = (1, True)
+    """How many words of the behaviour are said outright there, and whether a telling one is."""
 
     @property
     def whole(self) -> bool:
@@ -85,15 +93,16 @@ def _own(rule: Rule, view: View) -> list[int]:
 
 def _of_entity(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:
     """The best place among the sentences about the entity."""
-    does = {i: coverage(rule.behavior, (view.sentences[i],), rule.name_keys) / rule.reachable for i in own}
+    does = {i: _does(rule, (view.sentences[i],)) for i in own}
     mine = [i for i in own if not given_to_another(view.sentences[i], rule)]
     found = []
     for core, share in _cores(rule, view, mine, does):
         region = _region(rule, view, core, mine, does)
         wider = [*region, *(i for i in mine if i not in region and _means(rule, view, i))]
+        source = view.own_share(core, rule.stated, rule.name)
         said_at = _words_said(rule, view, core)
         kept = kept_condition(rule, view, core, region, wider)
-        found.append(_Match(core, min(1.0, share), kept, region, True, said_at))
+        found.append(_Match(core, min(1.0, share), kept, region, True, source, said_at))
     stored = [match for match in found if _is_stored(match)] or found
     best = max((match.share for match in stored), default=0.0)
     # Of places about as good, one that keeps the condition: a rule may be stored twice, once in short.
@@ -101,12 +110,17 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:
     return max(near, key=lambda m: (m.whole, m.share + 0.5 * m.kept.share, tuple(-i for i in m.core)), default=None)
 
 
-def _words_said(rule: Rule, view: View, core: Sequence[int]) -> tuple[bool, bool]:
-    """Whether a word of the behaviour is said outright, and whether one that tells it from the rest of the source is."""
+def _does(rule: Rule, told: Collection[Sentence]) -> float:
+    share = coverage(rule.behavior, told, rule.name_keys) / rule.reachable
+    return max(share, ALSO * coverage(rule.also, told, rule.name_keys)) if rule.also else share
+
+
+def _words_said(rule: Rule, view: View, core: Sequence[int]) -> tuple[int, bool]:
+    """How many words of the behaviour are said outright, and whether one that tells it from the rest of the source is."""
     told = [view.sentences[i] for i in core]
     outright = {key for key in rule.behavior if said(key, told, rule.name_keys) >= MATCHED}
     telling = rule.behavior.keys() & rule.own
-    return bool(outright), bool(outright & telling) or not telling
+    return len(outright), bool(outright & telling) or not telling
 
 
 
@@ -122,12 +136,12 @@ def _cores(
     for i in touching:
         found[i,] = does[i]
         if i + 1 in does and i + 1 in mine and view.entry[i] == view.entry[i + 1]:
-            both = coverage(rule.behavior, (view.sentences[i], view.sentences[i + 1]), rule.name_keys) / rule.reachable
+            both = _does(rule, (view.sentences[i], view.sentences[i + 1]))
             if both > max(does[i], does[i + 1]):
                 found[i, i + 1] = both
-    scattered = tuple(i for i in touching if does[i] >= REFERS)
+    scattered = tuple(i for i in touching if does[i] >= REFERS and view.sentences[i].keys & rule.own)
     if len(scattered) > 1:
-        together = coverage(rule.behavior, [view.sentences[i] for i in scattered], rule.name_keys) / rule.reachable
+        together = _does(rule, [view.sentences[i] for i in scattered])
         found.setdefault(scattered, SCATTERED * together)
     ranked = sorted(found.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
     return ranked[:CORES]
@@ -170,11 +184,12 @@ def _is_stored(match: _Match) -> bool:
     if not match.own:
         return True
     outright, telling = match.words
-    return (match.share >= STORED and telling) or (
-        outright
-        and match.share >= STORED_WITH_CONDITION
-        and match.kept.share >= CONDITION_THERE and not match.kept.lost_numbers
-    )
+    if not outright:
+        return False
+    sure = match.kept.share >= CONDITION_HINTED or match.source >= FROM_SOURCE
+    if telling and (match.share >= ALL or (sure and (match.share >= STORED or outright >= SEVERAL))):
+        return True
+    return match.share >= STORED_WITH_CONDITION and match.kept.share >= CONDITION_THERE and not match.kept.lost_numbers
 
 
 def _of_another(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:

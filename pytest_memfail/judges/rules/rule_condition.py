@@ -10,16 +10,17 @@ from typing import Final
 from pytest_memfail.judges.rules.exclusivity import tells_when_not
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
 from pytest_memfail.judges.rules.quantities import CLOCK, Quantity
-from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, opposed, said
+from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
 from pytest_memfail.judges.rules.rule_phrases import clashes, values
-from pytest_memfail.judges.rules.rule_reading import Rule
-from pytest_memfail.judges.rules.text import Sentence
+from pytest_memfail.judges.rules.rule_reading import LIGHT, Rule
+from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import OPEN, View
 
 KEPT: Final = 0.5
 KEPT_WITH_NUMBER: Final = 0.3
 TOLD_BY_NUMBER: Final = 0.6
 COMMON: Final = 12
+ACCOUNTED: Final = 0.5
 NEAR: Final = 3
 SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
 """Units that say by themselves what is measured."""
@@ -36,6 +37,10 @@ CURRENCIES: Final = (
     re.compile(r"\bliras?\b|\btry\b|₺", re.IGNORECASE),
 )
 SIGNS: Final = {"<": -1, "≤": -1, ">": 1, "≥": 1}
+LACKING: Final = re.compile(
+    r"\b(?:yet to|without|lacks?|lacking|missing|un\w+|absen\w+|fails?|pending|awaiting|until|no|not|never|\w+n't|free of|skips?|skipped)\b",
+    re.IGNORECASE,
+)
 AT_MOST: Final = re.compile(r"\b(?:at most|up to|no more than|maximum|or (?:less|fewer|under))\b", re.IGNORECASE)
 AT_LEAST: Final = re.compile(r"\b(?:at least|no (?:less|fewer) than|minimum|or (?:more|higher|over))\b|\+", re.IGNORECASE)
 
@@ -73,10 +78,18 @@ def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence
         turned = turned or _turned(rule, told)
     dropped = _dropped(rule, told, here)
     turned = turned or _opposed(rule, here) or _clashing(rule, here, told)
-    if not turned and len(lost) == 0 and _telling(rule):
+    if rule.tied and not turned and not lost and _telling(rule):
         share = max(share, TOLD_BY_NUMBER)
-    ok = share >= _least(rule) and not lost and not dropped
+    ok = (share >= _least(rule) or _accounted(rule, here)) and not lost and not dropped
     return Kept(share, ok, any(tells_when_not(s) for s in told), lost, turned, dropped)
+
+
+def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
+    """Whether what is said beside the behaviour is mostly what the source says of the condition, in whatever words."""
+    rest = {key for s in here for key in s.keys if weight(key) >= 1.0 and not key[0].isdigit()} - rule.name_keys - LIGHT
+    rest = {key for key in rest if max((likeness(own, key) for own in rule.behavior), default=0.0) < MATCHED}
+    told = [key for key in rest if any(likeness(known, key) >= MATCHED for known in rule.pool)]
+    return bool(told) and len(told) >= ACCOUNTED * len(rest)
 
 
 def _clashing(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence]) -> str:
@@ -121,11 +134,17 @@ def _numbers(rule: Rule, view: View, core: Sequence[int], at: Sequence[int]) -> 
 def _equal(wanted: Quantity, stated: Quantity, sentence: Sentence) -> bool:
     if wanted.same(stated):
         return True
+    if not (wanted.unit and stated.unit) and _numeral(wanted) == _numeral(stated):
+        return True  # "a five-day streak" is "five gym days" in a row
     # Fewer than three is at most two, and more than three at least four.
     step = stated.value - wanted.value
     if wanted.direction < 0 and step == -1 and AT_MOST.search(sentence.text):
         return not wanted.unit or wanted.unit == stated.unit
     return wanted.direction > 0 and step == 1 and bool(AT_LEAST.search(sentence.text)) and wanted.unit == stated.unit
+
+
+def _numeral(quantity: Quantity) -> str:
+    return next((fold(word) for word in re.findall(r"[\w.,:]+", quantity.text.casefold())), "")
 
 
 def _way(quantity: Quantity, sentence: Sentence) -> int:
@@ -168,7 +187,9 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
         if not keys.keys() & sentence.keys or not rule.behavior.keys() & sentence.keys:
             continue
         negative = condition_negated(sentence, keys.keys()) or excepted(sentence, keys.keys())
-        if negative != rule.negative and not tells_when_not(sentence):
+        if rule.negative and not negative and not LACKING.search(sentence.text):
+            return "its condition is turned around"
+        if negative and not rule.negative and not tells_when_not(sentence):
             return "its condition is turned around"
         if order(sentence, keys.keys()) * rule.order < 0:
             return "its condition is turned around"

@@ -49,7 +49,14 @@ def likeness(wanted: str, held: str) -> float:
         return ALIKE
     if wanted in other.general:
         return SPECIFIC
-    return GENERAL if held in mine.general else 0.0
+    if held in mine.general or _kin(mine.general, other.general):
+        return GENERAL
+    return 0.0
+
+
+def _kin(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two words are of much the same kinds."""
+    return len(one & other) > 1 and 2 * len(one & other) >= min(len(one), len(other))
 
 
 def opposed(wanted: str, held: str) -> bool:

@@ -56,6 +56,7 @@ _PHRASES: Final = tuple(
         ("visitor", r"company|people over|callers?|houseguests?"),
         ("stranger unfamiliar", r"new faces?|people (?:he|she|they|it) (?:does not|doesn't|do not|don't) know|never met|hasn't met|not met"),
         ("familiar", r"(?:he|she|it|they) (?:already )?knows?"),
+        ("approve", r"sign(?:s|ed)? off|okay(?:s|ed)?|passed|thumbs[- ]up|green[- ]?light"),
         ("ask permission", r"goes? ahead|green light|say[- ]so|nod from"),
         ("pay", r"foots? the bill|picks? up the (?:bill|tab|check)|covers? the (?:bill|tab)|settles? up|(?:his|her|their) treat|stands? everyone"),
         ("whole all", r"every(?:body|one)|all of them|entire"),
@@ -83,6 +84,7 @@ _KINDS: Final = tuple(
          "sunny|sunshine|cloudless|clear (?:sk\\w+|weather|days?)", "overcast|cloud(?:s|y|ed)\\w*|clouded[- ]over|gr[ea]y sk\\w+"),
         ("odd|uneven", "even (?:number|count|tally|total|amount|head|date|day|floor|page|hour|sum)s?\\w*"),
         ("full moon", "new moon|moonless"),
+        ("(?:switched|turned|is|are|put) on|lit|alight|with the .{1,30} on", "(?:switched|turned|is|are) off|unlit"),
         ("left(?:-hand)?", "right(?:-hand)?(?= (?:hand|side|foot|shoe|sleeve|ear|paw|leg|eye|arm|pocket))"),
     )
 )  # fmt: skip

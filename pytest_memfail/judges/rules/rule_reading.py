@@ -22,7 +22,7 @@ REPEATED: Final = 0.5
 """What a word is worth that the source uses outside the rule as well: it does not show the rule."""
 LIGHT: Final = frozenset(
     fold(word)
-    for word in """hear see notice feel come fall drop rise climb go happen start experience reach run level amount number day days
+    for word in """immediate immediately right directly just given give inside outside within hear see notice feel come fall drop rise climb go happen start experience reach run level amount number day days
     usually often typically stretch spell moment time times hour occasion night evening morning current currently say present usually mood state actually""".split()
 )
 LIGHT_WEIGHT: Final = 0.3
@@ -56,10 +56,14 @@ class Rule:
     pronoun: str
     """he, she, they, or nothing where the source does not settle it."""
     behavior: Mapping[str, float]
+    also: Mapping[str, float]
+    """What the linking sentence says of the behaviour."""
     reachable: float
     """The best share of the behaviour that any one place of the source has: a store cannot be asked for more."""
     conditions: tuple[Mapping[str, float], ...]
     """The condition in the words of the gold, and in those of the source."""
+    pool: frozenset[str]
+    """All that the source's rule and the gold say besides the behaviour."""
     asked: frozenset[str]
     """Every word of the gold's condition, stated or not: what opposes one of them turns the condition around."""
     numbers: tuple[Quantity, ...]
@@ -112,7 +116,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     link = place if place is not None else _link(told, behavior)
     rule_at = {i for i in (home, link) if i is not None}
     behavior = _weighed(behavior, told, rule_at)
-    conditions = _conditions(told, wanted, behavior, ignore, link if not tied else None, rule_at, enough)
+    conditions = _conditions(told, wanted, behavior, ignore, link if not tied else None, rule_at, enough, _words(asked - behavior.keys()))
     spoken = [told[i] for i in ([place] if place is not None else [home])]
     shown = _condition_wording(evidence.source, told, place if tied else link, conditions, numbers)
     return Rule(
@@ -120,8 +124,10 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         frozenset(ignore),
         _pronoun(told),
         behavior,
+        _also(told, link, ignore) if not tied else {},
         max((coverage(behavior, (s,)) for s in told), default=0.0) or 1.0,
         conditions,
+        _pool(told, asked, behavior, link, home) - ignore,
         frozenset(asked),
         numbers,
         evidence.condition or "",
@@ -214,6 +220,7 @@ def _conditions(
     link: int | None,
     rule_at: set[int],
     enough: bool,
+    asked: Mapping[str, float],
 ) -> tuple[Mapping[str, float], ...]:
     found: list[Mapping[str, float]] = []
     trigger = {} if link is None else _words(_trigger(told[link]) - ignore - behavior.keys())
@@ -221,7 +228,29 @@ def _conditions(
         found.append(_weighed(wanted, told, rule_at))
     if trigger:
         found.append(trigger)
+        found.append(asked)
     return tuple(found)
+
+
+def _also(told: Sequence[Sentence], link: int | None, ignore: set[str]) -> dict[str, float]:
+    if link is None:
+        return {}
+    return _words(told[link].keys - _trigger(told[link]) - ignore - LIGHT)
+
+
+def _pool(
+    told: Sequence[Sentence], asked: set[str], behavior: Mapping[str, float], link: int | None, home: int
+) -> frozenset[str]:
+    """The words of the gold's condition, of the sentence that ties it to the behaviour, and of the one that states it."""
+    pool = set(asked)
+    if link is not None:
+        pool |= told[link].keys
+    need = _words(pool - behavior.keys() - LIGHT)
+    others = [i for i in range(len(told)) if i not in (link, home)]
+    states = max(others, key=lambda i: (coverage(need, (told[i],)), -i), default=None)
+    if states is not None and link != home:
+        pool |= told[states].keys
+    return frozenset(pool - behavior.keys() - LIGHT)
 
 
 def _trigger(sentence: Sentence) -> set[str]:
