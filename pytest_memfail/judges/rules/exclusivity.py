@@ -17,6 +17,7 @@ CONFINED: Final = re.compile(
     r"|\b(?:depends? (?:entirely |solely )?on|it takes|takes? .{1,40} to (?:get|make|start)|has to be|have to be|needs? (?:to be)?)\b"
     r"|\b(?:alone|by (?:him|her|them)sel(?:f|ves)) (?:sets?|triggers?|makes?)\b"
     r"|\b(?:below|above|under|over|past|with more than|with less than) (?:that|it|this)\b"
+    r"|\b(?:as|so) long as\b|\bprovided\b|\bafter that\b|\bstops?\b|\bno longer\b"
     r"|\buntil\b|\bkeeps? .{1,60} for\b|\belse\b|\bor (?:less|more|fewer)\b ?(?:->|:|=|means)|\bif not\b|\bmust\b",
     re.IGNORECASE,
 )

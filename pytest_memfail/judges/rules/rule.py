@@ -189,6 +189,8 @@ def _is_stored(match: _Match) -> bool:
     sure = match.kept.share >= CONDITION_HINTED or match.source >= FROM_SOURCE
     if telling and (match.share >= ALL or (sure and (match.share >= STORED or outright >= SEVERAL))):
         return True
+    if outright >= SEVERAL and match.kept.share >= CONDITION_HINTED and match.source >= FROM_SOURCE:
+        return True
     return match.share >= STORED_WITH_CONDITION and match.kept.share >= CONDITION_THERE and not match.kept.lost_numbers
 
 

@@ -11,16 +11,18 @@ from pytest_memfail.judges.rules.exclusivity import tells_when_not
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
 from pytest_memfail.judges.rules.quantities import CLOCK, Quantity
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
-from pytest_memfail.judges.rules.rule_phrases import clashes, values
+from pytest_memfail.judges.rules.rule_phrases import clashes, unsaid, values
 from pytest_memfail.judges.rules.rule_reading import LIGHT, Rule
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
-from pytest_memfail.judges.rules.view import OPEN, View
+from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.words import EXCLUSIVE
 
 KEPT: Final = 0.5
 KEPT_WITH_NUMBER: Final = 0.3
 TOLD_BY_NUMBER: Final = 0.6
 COMMON: Final = 12
 ACCOUNTED: Final = 0.5
+ONLY_KEYS: Final = frozenset(fold(word) for word in EXCLUSIVE)
 NEAR: Final = 3
 SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
 """Units that say by themselves what is measured."""
@@ -81,12 +83,27 @@ def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence
     if rule.tied and not turned and not lost and _telling(rule):
         share = max(share, TOLD_BY_NUMBER)
     ok = (share >= _least(rule) or _accounted(rule, here)) and not lost and not dropped
-    return Kept(share, ok, any(tells_when_not(s) for s in told), lost, turned, dropped)
+    ok = ok and not unsaid(rule.when, " ".join(s.text for s in told), rule.told)
+    return Kept(share, ok, _leaves_nothing(rule, view, region), lost, turned, dropped)
+
+
+def _leaves_nothing(rule: Rule, view: View, region: Sequence[int]) -> bool:
+    """Whether it is said, there or right beside it, that the rule does not hold at other times."""
+    if any(tells_when_not(view.sentences[i]) for i in region):
+        return True
+    entries = {view.entry[i] for i in region}
+    beside = {i + step for i in region for step in (-1, 1)}
+    for i in sorted(beside.difference(region)):
+        if not 0 <= i < len(view.sentences) or view.entry[i] not in entries:
+            continue
+        if tells_when_not(view.sentences[i]) or any(q.same(o) for q in rule.numbers for o in view.quantities((i,))):
+            return True  # what happens on the other side of the number
+    return False
 
 
 def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
     """Whether what is said beside the behaviour is mostly what the source says of the condition, in whatever words."""
-    rest = {key for s in here for key in s.keys if weight(key) >= 1.0 and not key[0].isdigit()} - rule.name_keys - LIGHT
+    rest = {key for s in here for key in s.keys if weight(key) >= 1.0 and not key[0].isdigit()} - rule.name_keys - LIGHT - ONLY_KEYS
     rest = {key for key in rest if max((likeness(own, key) for own in rule.behavior), default=0.0) < MATCHED}
     told = [key for key in rest if any(likeness(known, key) >= MATCHED for known in rule.pool)]
     return bool(told) and len(told) >= ACCOUNTED * len(rest)
@@ -222,15 +239,7 @@ def _done_by_entity(rule: Rule, sentence: Sentence, held: str) -> bool:
 
 def refers_back(sentence: Sentence) -> bool:
     """Whether the sentence may go on with the one beside it."""
-    return bool(sentence.lowers & _MARKER) and bool(sentence.lowers & _BACK)
-
-
-def may_be_about(view: View, at: int, rule: Rule) -> bool:
-    """Whether the sentence is not plainly about somebody else."""
-    return view.link(at, rule.name) >= OPEN
+    return bool(sentence.lowers & _MARKER)
 
 
 _MARKER: Final = frozenset("when whenever if after during only unless while before once until otherwise then".split())
-_BACK: Final = frozenset(
-    "this that it so these those habit ritual behavior behaviour does happens happen occurs rule then".split()
-)

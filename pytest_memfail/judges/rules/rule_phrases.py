@@ -111,6 +111,20 @@ def values(text: str) -> tuple[frozenset[int], ...]:
     return tuple(frozenset(i for i, pattern in enumerate(kind) if pattern.search(text)) for kind in _KINDS)
 
 
+STRICT: Final = (0, 5)
+"""Kinds (weekdays, odd and even) that have no other words: where one is meant it has to be said."""
+
+
+def unsaid(wanted: str, stored: str, source: str) -> bool:
+    """Whether a weekday or the like that the rule names is gone.
+
+    >>> unsaid("on Thursdays", "once a week", "on Thursdays"), unsaid("on Thursdays", "Thu", "on Thursdays")
+    (True, False)
+    """
+    want, have, said = values(wanted), values(stored), values(source)
+    return any(want[kind] & said[kind] and not want[kind] & have[kind] for kind in STRICT)
+
+
 def clashes(wanted: str, stored: str, source: str) -> bool:
     """Whether the stored text names another value of a kind of which the wanted text names one.
 

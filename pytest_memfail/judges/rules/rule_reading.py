@@ -29,6 +29,7 @@ LIGHT_WEIGHT: Final = 0.3
 """Words around a trigger that tell little of it."""
 STATED: Final = 0.5
 """Share of the gold behaviour that the source must use for the gold's words to be looked for."""
+STATES: Final = 0.35
 TIED_BEHAVIOR: Final = 0.3
 TIED_CONDITION: Final = 0.45
 TRIGGERS: Final = tuple(
@@ -248,7 +249,7 @@ def _pool(
     need = _words(pool - behavior.keys() - LIGHT)
     others = [i for i in range(len(told)) if i not in (link, home)]
     states = max(others, key=lambda i: (coverage(need, (told[i],)), -i), default=None)
-    if states is not None and link != home:
+    if states is not None and link != home and coverage(need, (told[states],)) >= STATES:
         pool |= told[states].keys
     return frozenset(pool - behavior.keys() - LIGHT)
 

@@ -23,6 +23,9 @@ SUBJECTS: Final = frozenset(("he", "she"))
 NEAR: Final = 2
 AFTER_RELATIVE: Final = 4
 OPENING: Final = 4
+LONG: Final = 5
+NAMESAKE: Final = 0.3
+"""Share of a long account's words that the source has, below which it is another one's of that name."""
 FROM_SOURCE: Final = 0.6
 """Share of a sentence's words that are the source's, that shows it was taken from there."""
 
@@ -49,8 +52,12 @@ def belongs(at: int, view: View, rule: Rule) -> bool:
     Where the name stands in another entry, the sentence has to be the source's own, or to say "he" or "she", and to name nobody new.
     """
     name = rule.name
-    if name is None or view.named(at, name):
+    if name is None:
         return True
+    if view.named(at, name):
+        return not _is_namesake(at, view, rule)
+    if _is_namesake(at, view, rule):
+        return False
     sentence = view.sentences[at]
     stranger = any(_is_stranger(sentence.words, i, rule) for i in range(min(OPENING, len(sentence.words))))
     if stranger:
@@ -62,6 +69,17 @@ def belongs(at: int, view: View, rule: Rule) -> bool:
     if pronouns and (not rule.pronoun or rule.pronoun in pronouns):
         return True
     return view.own_share((at,), rule.stated) >= FROM_SOURCE
+
+
+def _is_namesake(at: int, view: View, rule: Rule) -> bool:
+    """Whether it stands in a long account of which the source knows next to nothing."""
+    entry = view.entry[at]
+    first, last = at, at + 1
+    while first > view.first[entry] and not view.sentences[first].starts_turn:
+        first -= 1
+    while last < view.first[entry + 1] and not view.sentences[last].starts_turn:
+        last += 1
+    return last - first >= LONG and view.own_share(range(first, last), rule.stated, rule.name) < NAMESAKE
 
 
 def _is_stranger(words: tuple[Word, ...], at: int, rule: Rule) -> bool:
