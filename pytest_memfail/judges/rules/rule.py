@@ -177,7 +177,9 @@ def _threads(rule: Rule, view: View, core: Sequence[int]) -> set[str]:
 
 
 def _means(rule: Rule, view: View, at: int) -> bool:
-    return any(coverage(need, (view.sentences[at],), rule.name_keys) >= MEANT for need in rule.conditions)
+    if any(coverage(need, (view.sentences[at],), rule.name_keys) >= MEANT for need in rule.conditions):
+        return True
+    return any(q.unit and q.unit == o.unit and q.same(o) for q in rule.numbers for o in view.quantities((at,)))
 
 
 def _is_stored(match: _Match) -> bool:

@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.polarity import condition_negated, excepted, ne
 from pytest_memfail.judges.rules.quantities import CLOCK, Quantity
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
 from pytest_memfail.judges.rules.rule_phrases import clashes, unsaid, values
-from pytest_memfail.judges.rules.rule_reading import LIGHT, Rule
+from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import EXCLUSIVE
@@ -83,7 +83,7 @@ def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence
     if rule.tied and not turned and not lost and _telling(rule):
         share = max(share, TOLD_BY_NUMBER)
     ok = (share >= _least(rule) or _accounted(rule, here)) and not lost and not dropped
-    ok = ok and not unsaid(rule.when, " ".join(s.text for s in told), rule.told)
+    ok = ok and not unsaid(rule.when, " ".join(s.text for s in told), rule.source)
     return Kept(share, ok, _leaves_nothing(rule, view, region), lost, turned, dropped)
 
 
@@ -217,11 +217,11 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
 
 def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:
     """An opposite of one of the condition's words, which is itself not said."""
-    for key in sorted(rule.asked):
-        if key in rule.behavior or said(key, told, rule.name_keys) >= MATCHED:
+    for key in sorted(rule.asked - COMPARING_KEYS):
+        if key in rule.behavior or weight(key) < 1.0 or said(key, told, rule.name_keys) >= MATCHED:
             continue
         for sentence in told:
-            for held in sorted(sentence.keys - rule.asked):
+            for held in sorted(sentence.keys - rule.pool - COMPARING_KEYS):
                 if opposed(key, held) and _done_by_entity(rule, sentence, held):
                     return f"its condition is turned around ({held!r} for {key!r})"
     return ""

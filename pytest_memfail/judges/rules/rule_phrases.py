@@ -85,6 +85,12 @@ _KINDS: Final = tuple(
         ("odd|uneven", "even (?:number|count|tally|total|amount|head|date|day|floor|page|hour|sum)s?\\w*"),
         ("full moon", "new moon|moonless"),
         ("(?:switched|turned|is|are|put) on|lit|alight|with the .{1,30} on", "(?:switched|turned|is|are) off|unlit"),
+        ("quiet\w*|hush\w*|silen\w+|still(?:ness)", "loud\w*|nois(?:y|iest)|bus(?:y|iest|ier)|bustling|crowded"),
+        ("anxi\w+|stress\w*|tens(?:e|ion)|nerv\w+|worr\w+", "calm\w*|relax\w*|peaceful|serene", "happ\w+|joy\w*|cheer\w+|delighted",
+         "sad\w*|sorrow\w*|melanchol\w+|gloomy", "ang(?:ry|er)|furious|rage", "bored\w*", "lonel\w+", "nostalg\w+", "motivat\w+|driven",
+         "tired|exhaust\w+|drained|weary", "energetic|energi[sz]ed"),
+        ("hungry|hunger|starv\w+|ravenous|peckish", "full up|sated|well[- ]fed"),
+        ("sober|sobriety", "drunk|tipsy|alcohol"),
         ("left(?:-hand)?", "right(?:-hand)?(?= (?:hand|side|foot|shoe|sleeve|ear|paw|leg|eye|arm|pocket))"),
     )
 )  # fmt: skip

@@ -30,6 +30,9 @@ LIGHT_WEIGHT: Final = 0.3
 STATED: Final = 0.5
 """Share of the gold behaviour that the source must use for the gold's words to be looked for."""
 STATES: Final = 0.35
+POINTING: Final = frozenset("that those these this such".split())
+POINTS_AT: Final = 4
+POINTS_TO: Final = 0.3
 TIED_BEHAVIOR: Final = 0.3
 TIED_CONDITION: Final = 0.45
 TRIGGERS: Final = tuple(
@@ -72,6 +75,7 @@ class Rule:
     """The condition as the gold and the source's rule say it, for the values (weekday, weather ...) that it names."""
     told: str
     """The source sentences that state the rule."""
+    source: str
     link: Mapping[str, float]
     """The words of the sentence that ties the two, where the source states them apart."""
     tied: bool
@@ -114,7 +118,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     tied = place is not None
     if place is not None and protocol != "paper":
         wanted = {key: value for key, value in wanted.items() if said(key, (told[place],)) >= MATCHED}
-    link = place if place is not None else _link(told, behavior)
+    link = place if place is not None else _link(told, behavior, wanted, home)
     rule_at = {i for i in (home, link) if i is not None}
     behavior = _weighed(behavior, told, rule_at)
     conditions = _conditions(told, wanted, behavior, ignore, link if not tied else None, rule_at, enough, _words(asked - behavior.keys()))
@@ -133,6 +137,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         numbers,
         evidence.condition or "",
         " ".join(told[i].text for i in sorted(rule_at)),
+        evidence.source,
         _words(told[link].keys - ignore) if link is not None and not tied else {},
         tied,
         _needs_only(evidence, told, tied, rule_at, protocol),
@@ -198,13 +203,21 @@ def _place(
     return None if best is None else best[1]
 
 
-def _link(told: Sequence[Sentence], behavior: Mapping[str, float]) -> int | None:
+def _link(
+    told: Sequence[Sentence], behavior: Mapping[str, float], wanted: Mapping[str, float], home: int
+) -> int | None:
     """The sentence that says when the behaviour shows, where none states behaviour and condition together."""
     for opening in TRIGGERS:
         found = [i for i in range(1, len(told)) if opening.match(told[i].text)]
         if found:
             return max(found, key=lambda i: (coverage(behavior, (told[i],)), -i))
-    return None
+    # Else a sentence that points back, and speaks of both a little.
+    pointing = [i for i, s in enumerate(told) if i != home and any(w.lower in POINTING for w in s.words[:POINTS_AT])]
+    return max(
+        (i for i in pointing if coverage(wanted, (told[i],)) >= POINTS_TO),
+        key=lambda i: (coverage(wanted, (told[i],)) + coverage(behavior, (told[i],)), -i),
+        default=None,
+    )
 
 
 def _weighed(need: Mapping[str, float], told: Sequence[Sentence], rule_at: set[int]) -> dict[str, float]:
@@ -259,7 +272,7 @@ def _trigger(sentence: Sentence) -> set[str]:
         if match := opening.match(sentence.text):
             clause = sentence.text[match.end() :].lstrip()
             return keys_of((CLAUSE_END if CLAUSE_END.search(clause) else COMMA).split(clause, maxsplit=1)[0])
-    return set(sentence.keys)
+    return set()
 
 
 def _needs_only(
