@@ -9,7 +9,7 @@ from typing import Final, Literal
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.rule_condition import Kept, kept_condition, other_currency, refers_back
-from pytest_memfail.judges.rules.rule_likeness import MATCHED, coverage, said
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule
 from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
 from pytest_memfail.judges.rules.text import Sentence, weight
@@ -18,7 +18,7 @@ from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window
 STORED: Final = 0.55
 """Share of the behaviour that shows it is stored by itself, and with its condition beside it."""
 STORED_WITH_CONDITION: Final = 0.3
-CONDITION_THERE: Final = 0.6
+CONDITION_THERE: Final = 0.5
 STORED_UNNAMED: Final = 0.6
 STORED_ELSEWHERE: Final = 0.85
 CONDITION_ELSEWHERE: Final = 0.75
@@ -27,6 +27,7 @@ OWN_ELSEWHERE: Final = 0.7
 ALL: Final = 0.85
 SEVERAL: Final = 2
 """So many words of the behaviour in one place show it."""
+TELLS: Final = 0.4
 CONDITION_HINTED: Final = 0.3
 FROM_SOURCE: Final = 0.35
 ALSO: Final = 0.9
@@ -115,12 +116,17 @@ def _does(rule: Rule, told: Collection[Sentence]) -> float:
     return max(share, ALSO * coverage(rule.also, told, rule.name_keys)) if rule.also else share
 
 
+def _exact(rule: Rule, sentence: Sentence) -> bool:
+    return bool((sentence.keys - sentence.aliased) & rule.behavior.keys() & rule.own)
+
+
 def _words_said(rule: Rule, view: View, core: Sequence[int]) -> tuple[int, bool]:
     """How many words of the behaviour are said outright, and whether one that tells it from the rest of the source is."""
     told = [view.sentences[i] for i in core]
-    outright = {key for key in rule.behavior if said(key, told, rule.name_keys) >= MATCHED}
+    known = {key: said(key, told, rule.name_keys) for key in rule.behavior}
     telling = rule.behavior.keys() & rule.own
-    return len(outright), bool(outright & telling) or not telling
+    exact = sum(share >= SAME and rule.behavior[key] >= TELLS for key, share in known.items())
+    return exact, not telling or any(known[key] >= MATCHED for key in telling)
 
 
 
@@ -139,7 +145,7 @@ def _cores(
             both = _does(rule, (view.sentences[i], view.sentences[i + 1]))
             if both > max(does[i], does[i + 1]):
                 found[i, i + 1] = both
-    scattered = tuple(i for i in touching if does[i] >= REFERS and view.sentences[i].keys & rule.own)
+    scattered = tuple(i for i in touching if does[i] >= REFERS and _exact(rule, view.sentences[i]))
     if len(scattered) > 1:
         together = _does(rule, [view.sentences[i] for i in scattered])
         found.setdefault(scattered, SCATTERED * together)
@@ -185,15 +191,15 @@ def _means(rule: Rule, view: View, at: int) -> bool:
 def _is_stored(match: _Match) -> bool:
     if not match.own:
         return True
-    outright, telling = match.words
-    if not outright:
-        return False
-    sure = match.kept.share >= CONDITION_HINTED or match.source >= FROM_SOURCE
-    if telling and (match.share >= ALL or (sure and (match.share >= STORED or outright >= SEVERAL))):
+    exact, telling = match.words
+    from_source = match.source >= FROM_SOURCE
+    sure = match.kept.share >= CONDITION_HINTED or from_source
+    if telling and (match.share >= ALL or (sure and exact and match.share >= STORED)):
         return True
-    if outright >= SEVERAL and match.kept.share >= CONDITION_HINTED and match.source >= FROM_SOURCE:
+    if exact >= SEVERAL and len(match.core) == 1 and match.kept.share >= CONDITION_HINTED and not match.kept.lost_numbers:
         return True
-    return match.share >= STORED_WITH_CONDITION and match.kept.share >= CONDITION_THERE and not match.kept.lost_numbers
+    there = match.kept.share >= CONDITION_THERE and not match.kept.lost_numbers
+    return match.share >= STORED_WITH_CONDITION and there and (telling or from_source)
 
 
 def _of_another(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:
@@ -238,13 +244,15 @@ def _stored_by_the_paper(evidence: Evidence, rule: Rule, view: View, match: _Mat
 
 
 def _absent(rule: Rule, view: View, match: _Match | None) -> Finding:
-    top = match.share if match else 0.0
+    windows = () if match and match.share else view.search(rule.behavior, rule.name)[:1]
+    core = windows[0].sentences if windows else match.core if match else ()
+    top = windows[0].coverage if windows else match.share if match else 0.0
     reason = f"no entry says that {_who(rule)} {rule.wording_behavior!r}"
     return Finding(
         False,
         False,
         f"{reason}; the closest has {top:.0%} of its words" if top else reason,
-        view.entries_of(match.core)[:3] if match else (),
+        view.entries_of(core)[:3],
         (),
         tuple(dict.fromkeys(filter(None, (rule.wording_behavior, rule.wording_condition)))),
         confidence=0.95 if top < 0.3 else 0.7,

@@ -17,11 +17,12 @@ from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import EXCLUSIVE
 
-KEPT: Final = 0.5
+KEPT: Final = 0.4
+LINKED: Final = 0.5
 KEPT_WITH_NUMBER: Final = 0.3
 TOLD_BY_NUMBER: Final = 0.6
 COMMON: Final = 12
-ACCOUNTED: Final = 0.5
+ACCOUNTED: Final = 0.34
 ONLY_KEYS: Final = frozenset(fold(word) for word in EXCLUSIVE)
 NEAR: Final = 3
 SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
@@ -70,21 +71,32 @@ def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence
         region: these, and those that refer back to the behaviour.
         wider: these, and what says of the condition what it means, where the source states it apart.
     """
-    if not rule.conditions and not rule.numbers:
+    if not rule.conditions and not rule.numbers and not rule.link:
         return Kept(1.0, True, True, (), "", ())
-    told = [view.sentences[i] for i in region]
-    share = max((coverage(need, told, rule.name_keys) for need in rule.conditions), default=float(bool(rule.numbers)))
-    lost, turned = _numbers(rule, view, core, region if rule.tied else wider)
     here = [view.sentences[i] for i in core]
+    told = [view.sentences[i] for i in region]
+    lost, turned = _numbers(rule, view, core, region if rule.tied else wider)
+    share = _share(rule, here, told, lost)
     if rule.tied:
-        turned = turned or _turned(rule, told)
-    dropped = _dropped(rule, told, here)
+        turned = turned or _turned(rule, here)
     turned = turned or _opposed(rule, here) or _clashing(rule, here, told)
     if rule.tied and not turned and not lost and _telling(rule):
         share = max(share, TOLD_BY_NUMBER)
+    dropped = _dropped(rule, told, here)
     ok = (share >= _least(rule) or _accounted(rule, here)) and not lost and not dropped
-    ok = ok and not unsaid(rule.when, " ".join(s.text for s in told), rule.source)
+    ok = ok and not unsaid(rule.when, " ".join(view.sentences[i].text for i in wider), rule.source)
     return Kept(share, ok, _leaves_nothing(rule, view, region), lost, turned, dropped)
+
+
+def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost: Sequence[str]) -> float:
+    """How much of the condition is said, in the wording of which most is."""
+    if rule.conditions:
+        return max(coverage(need, told, rule.name_keys) for need in rule.conditions)
+    if rule.numbers:
+        return float(not lost)
+    # "at that hour": the source does not say it in words of its own, so its sentence must be there, or words from around it.
+    linked = any(coverage(rule.link, (s,), rule.name_keys) >= LINKED for s in told)
+    return float(linked or _accounted(rule, here))
 
 
 def _leaves_nothing(rule: Rule, view: View, region: Sequence[int]) -> bool:
@@ -203,10 +215,11 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
     for sentence in told:
         if not keys.keys() & sentence.keys or not rule.behavior.keys() & sentence.keys:
             continue
-        negative = condition_negated(sentence, keys.keys()) or excepted(sentence, keys.keys())
+        only = tells_when_not(sentence)
+        negative = condition_negated(sentence, keys.keys()) and not only or excepted(sentence, keys.keys())
         if rule.negative and not negative and not LACKING.search(sentence.text):
             return "its condition is turned around"
-        if negative and not rule.negative and not tells_when_not(sentence):
+        if negative and not rule.negative:
             return "its condition is turned around"
         if order(sentence, keys.keys()) * rule.order < 0:
             return "its condition is turned around"

@@ -14,7 +14,7 @@ SAME: Final = 1.0
 SYNONYM: Final = 0.9
 """A word that the view reads as the wanted one, or one of the same stem."""
 SPECIFIC: Final = 0.4
-ALIKE: Final = 0.6
+ALIKE: Final = 0.5
 """A word that shares most of its synonyms."""
 SHARED: Final = 0.25
 GENERAL: Final = 0.3

@@ -26,6 +26,8 @@ LIGHT: Final = frozenset(
     usually often typically stretch spell moment time times hour occasion night evening morning current currently say present usually mood state actually""".split()
 )
 LIGHT_WEIGHT: Final = 0.3
+LEAST_TRIGGER: Final = 0.5
+"""A trigger of less ("at that hour") says nothing by itself."""
 """Words around a trigger that tell little of it."""
 STATED: Final = 0.5
 """Share of the gold behaviour that the source must use for the gold's words to be looked for."""
@@ -34,7 +36,7 @@ POINTING: Final = frozenset("that those these this such".split())
 POINTS_AT: Final = 4
 POINTS_TO: Final = 0.3
 TIED_BEHAVIOR: Final = 0.3
-TIED_CONDITION: Final = 0.45
+TIED_CONDITION: Final = 0.5
 TRIGGERS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -240,7 +242,7 @@ def _conditions(
     trigger = {} if link is None else _words(_trigger(told[link]) - ignore - behavior.keys())
     if wanted and (enough or not trigger):
         found.append(_weighed(wanted, told, rule_at))
-    if trigger:
+    if sum(trigger.values()) >= LEAST_TRIGGER:
         found.append(trigger)
         found.append(asked)
     return tuple(found)
