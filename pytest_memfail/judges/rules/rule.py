@@ -18,7 +18,8 @@ from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window
 STORED: Final = 0.55
 """Share of the behaviour that shows it is stored by itself, and with its condition beside it."""
 STORED_WITH_CONDITION: Final = 0.3
-CONDITION_THERE: Final = 0.5
+STORED_BY_SYNONYMS: Final = 0.45
+CONDITION_THERE: Final = 0.55
 STORED_UNNAMED: Final = 0.6
 STORED_ELSEWHERE: Final = 0.85
 CONDITION_ELSEWHERE: Final = 0.75
@@ -124,9 +125,9 @@ def _words_said(rule: Rule, view: View, core: Sequence[int]) -> tuple[int, bool]
     """How many words of the behaviour are said outright, and whether one that tells it from the rest of the source is."""
     told = [view.sentences[i] for i in core]
     known = {key: said(key, told, rule.name_keys) for key in rule.behavior}
-    telling = rule.behavior.keys() & rule.own
+    telling = {key for key in rule.behavior.keys() & rule.own if weight(key) >= 1.0}
     exact = sum(share >= SAME and rule.behavior[key] >= TELLS for key, share in known.items())
-    return exact, not telling or any(known[key] >= MATCHED for key in telling)
+    return exact, any(known[key] >= MATCHED for key in telling)
 
 
 
@@ -194,12 +195,12 @@ def _is_stored(match: _Match) -> bool:
     exact, telling = match.words
     from_source = match.source >= FROM_SOURCE
     sure = match.kept.share >= CONDITION_HINTED or from_source
-    if telling and (match.share >= ALL or (sure and exact and match.share >= STORED)):
+    if match.share >= ALL and sure or (telling and sure and exact and match.share >= STORED):
         return True
     if exact >= SEVERAL and len(match.core) == 1 and match.kept.share >= CONDITION_HINTED and not match.kept.lost_numbers:
         return True
     there = match.kept.share >= CONDITION_THERE and not match.kept.lost_numbers
-    return match.share >= STORED_WITH_CONDITION and there and (telling or from_source)
+    return match.share >= (STORED_WITH_CONDITION if exact else STORED_BY_SYNONYMS) and there and (telling or from_source)
 
 
 def _of_another(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:

@@ -18,7 +18,7 @@ from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import EXCLUSIVE
 
 KEPT: Final = 0.4
-LINKED: Final = 0.5
+LINKED: Final = 0.65
 KEPT_WITH_NUMBER: Final = 0.3
 TOLD_BY_NUMBER: Final = 0.6
 COMMON: Final = 12
@@ -90,13 +90,12 @@ def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence
 
 def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost: Sequence[str]) -> float:
     """How much of the condition is said, in the wording of which most is."""
+    if rule.link and any(coverage(rule.link, (s,), rule.name_keys) >= LINKED for s in told):
+        return 1.0
     if rule.conditions:
         return max(coverage(need, told, rule.name_keys) for need in rule.conditions)
-    if rule.numbers:
-        return float(not lost)
-    # "at that hour": the source does not say it in words of its own, so its sentence must be there, or words from around it.
-    linked = any(coverage(rule.link, (s,), rule.name_keys) >= LINKED for s in told)
-    return float(linked or _accounted(rule, here))
+    # "at that hour": the source does not say it in words of its own, so words from around it must do.
+    return float(not lost if rule.numbers else _accounted(rule, here))
 
 
 def _leaves_nothing(rule: Rule, view: View, region: Sequence[int]) -> bool:
