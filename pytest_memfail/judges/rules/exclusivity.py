@@ -5,25 +5,39 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pytest_memfail.judges.rules.polarity import exclusive
+from pytest_memfail.judges.rules.polarity import NEVER_EXCEPT
 from pytest_memfail.judges.rules.text import Sentence
+from pytest_memfail.judges.rules.words import EXCLUSIVE
 
-CONFINED: Final = re.compile(
-    r"\b(?:restricts?|reserves?|confines?|limits?|confined|sole|lone|just (?:once|one|on|when|if|for)|nothing but)\b"
-    r"|\b(?:one|single|sole) (?:place|occasion|time|exception|spot|thing|circumstance|trigger|day|condition)\b"
-    r"|\b(?:no|nobody|no one|none|nothing|never|not)\b.{0,40}\b(?:else|other|otherwise|elsewhere)\b"
+AMBIGUOUS: Final = frozenset("alone reserved limited required must".split())
+"""Words that say so only in company: a reserved person is not reserved for Sundays."""
+ELSEWHEN: Final = re.compile(
+    r"\b(?:no|nobody|no one|none|nothing|never|not)\b.{0,40}\b(?:else|other|otherwise|elsewhere)\b"
     r"|\b(?:otherwise|elsewhere|anywhere else|any other|all other|every other case)\b"
-    r"|\b(?:the )?(?:rest of the (?:time|week|year|day)|other (?:days?|times?|cases?|nights?|evenings?|six|occasions?))\b"
-    r"|\b(?:depends? (?:entirely |solely )?on|it takes|takes? .{1,40} to (?:get|make|start)|has to be|have to be|needs? (?:to be)?)\b"
-    r"|\b(?:alone|by (?:him|her|them)sel(?:f|ves)) (?:sets?|triggers?|makes?)\b"
-    r"|\b(?:below|above|under|over|past|with more than|with less than) (?:that|it|this)\b"
-    r"|\b(?:as|so) long as\b|\bprovided\b|\bafter that\b|\bstops?\b|\bno longer\b"
-    r"|\buntil\b|\bkeeps? .{1,60} for\b|\belse\b|\bor (?:less|more|fewer)\b ?(?:->|:|=|means)|\bif not\b|\bmust\b",
+    r"|\b(?:rest of the (?:time|week|year|day)|other (?:days?|times?|cases?|nights?|evenings?|six|occasions?))\b"
+    r"|\bafter that\b|\bno longer\b|\bor (?:less|more|fewer)\b ?(?:->|:|=|means)|\bif not\b|\belse\b",
     re.IGNORECASE,
 )
-"""Turns of phrase that leave nothing besides."""
+"""What is said of all the other times; it tells by itself."""
+CONFINED: Final = re.compile(
+    r"\b(?:restricts?|confines?|confined|limits? (?:his|her|its|their|this|that)|nothing but)\b"
+    r"|\b(?:reserves?|reserved|limited|restricted|keeps? .{1,60}) (?:for|to)\b"
+    r"|\b(?:sole|lone|single|one) (?:place|occasion|time|exception|spot|thing|circumstance|trigger|condition)\b"
+    r"|\bjust (?:once|one|on|when|if|for)\b|\b(?:depends? (?:entirely |solely )?on|it takes|takes? .{1,40} to (?:get|make|start))\b"
+    r"|\b(?:has|have) to be\b|\bmust be\b|\bneeds?\b|\brequire[sd]?\b|\b(?:as|so) long as\b|\bprovided\b|\buntil\b|\bstops?\b"
+    r"|\b(?:below|above|under|over|past|with more than|with less than) (?:that|it|this)\b",
+    re.IGNORECASE,
+)
+"""Turns of phrase that leave nothing besides, where they are said of the behaviour or its condition."""
 
 
 def tells_when_not(sentence: Sentence) -> bool:
-    """Whether the sentence says, or clearly implies, that it does not hold at other times."""
-    return exclusive(sentence) or bool(CONFINED.search(sentence.text))
+    """Whether a sentence about the rule says, or clearly implies, that it does not hold at other times."""
+    return tells_otherwise(sentence) or bool(CONFINED.search(sentence.text))
+
+
+def tells_otherwise(sentence: Sentence) -> bool:
+    """Whether a sentence beside the rule says so, without a word of the rule."""
+    if sentence.lowers & (EXCLUSIVE - AMBIGUOUS) or NEVER_EXCEPT.search(sentence.text):
+        return True
+    return bool(ELSEWHEN.search(sentence.text))

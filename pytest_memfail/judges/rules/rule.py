@@ -130,13 +130,7 @@ def _words_said(rule: Rule, view: View, core: Sequence[int]) -> tuple[int, bool]
     return exact, any(known[key] >= MATCHED for key in telling)
 
 
-
-
-
-
-def _cores(
-    rule: Rule, view: View, mine: Sequence[int], does: dict[int, float]
-) -> list[tuple[tuple[int, ...], float]]:
+def _cores(rule: Rule, view: View, mine: Sequence[int], does: dict[int, float]) -> list[tuple[tuple[int, ...], float]]:
     """The places with most of the behaviour: a sentence, two neighbours, or several that refer to one another."""
     found: dict[tuple[int, ...], float] = {}
     touching = [i for i in mine if does[i] > 0]
@@ -195,12 +189,19 @@ def _is_stored(match: _Match) -> bool:
     exact, telling = match.words
     from_source = match.source >= FROM_SOURCE
     sure = match.kept.share >= CONDITION_HINTED or from_source
-    if match.share >= ALL and sure or (telling and sure and exact and match.share >= STORED):
+    if (match.share >= ALL and sure) or (telling and sure and exact and match.share >= STORED):
         return True
-    if exact >= SEVERAL and len(match.core) == 1 and match.kept.share >= CONDITION_HINTED and not match.kept.lost_numbers:
+    if (
+        exact >= SEVERAL
+        and len(match.core) == 1
+        and match.kept.share >= CONDITION_HINTED
+        and not match.kept.lost_numbers
+    ):
         return True
     there = match.kept.share >= CONDITION_THERE and not match.kept.lost_numbers
-    return match.share >= (STORED_WITH_CONDITION if exact else STORED_BY_SYNONYMS) and there and (telling or from_source)
+    return (
+        match.share >= (STORED_WITH_CONDITION if exact else STORED_BY_SYNONYMS) and there and (telling or from_source)
+    )
 
 
 def _of_another(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_memfail.judges.rules.exclusivity import tells_when_not
+from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_not
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
 from pytest_memfail.judges.rules.quantities import CLOCK, Quantity
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
@@ -41,11 +41,14 @@ CURRENCIES: Final = (
 )
 SIGNS: Final = {"<": -1, "≤": -1, ">": 1, "≥": 1}
 LACKING: Final = re.compile(
-    r"\b(?:yet to|without|lacks?|lacking|missing|un\w+|absen\w+|fails?|pending|awaiting|until|no|not|never|\w+n't|free of|skips?|skipped)\b",
+    r"\b(?:yet to|without|lacks?|lacking|missing|un\w+|absen\w+|fails?|pending|awaiting|until|no|not|never"
+    r"|\w+n't|free of|skips?|skipped)\b",
     re.IGNORECASE,
 )
 AT_MOST: Final = re.compile(r"\b(?:at most|up to|no more than|maximum|or (?:less|fewer|under))\b", re.IGNORECASE)
-AT_LEAST: Final = re.compile(r"\b(?:at least|no (?:less|fewer) than|minimum|or (?:more|higher|over))\b|\+", re.IGNORECASE)
+AT_LEAST: Final = re.compile(
+    r"\b(?:at least|no (?:less|fewer) than|minimum|or (?:more|higher|over))\b|\+", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence
     dropped = _dropped(rule, told, here)
     ok = (share >= _least(rule) or _accounted(rule, here)) and not lost and not dropped
     ok = ok and not unsaid(rule.when, " ".join(view.sentences[i].text for i in wider), rule.source)
-    return Kept(share, ok, _leaves_nothing(rule, view, region), lost, turned, dropped)
+    return Kept(share, ok, _leaves_nothing(rule, view, core, region), lost, turned, dropped)
 
 
 def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost: Sequence[str]) -> float:
@@ -98,23 +101,29 @@ def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost:
     return float(not lost if rule.numbers else _accounted(rule, here))
 
 
-def _leaves_nothing(rule: Rule, view: View, region: Sequence[int]) -> bool:
+def _leaves_nothing(rule: Rule, view: View, core: Sequence[int], region: Sequence[int]) -> bool:
     """Whether it is said, there or right beside it, that the rule does not hold at other times."""
-    if any(tells_when_not(view.sentences[i]) for i in region):
+    words = {*rule.behavior, *rule.condition}
+    if any(tells_when_not(view.sentences[i]) for i in region if i in core or view.sentences[i].keys & words):
         return True
-    entries = {view.entry[i] for i in region}
-    beside = {i + step for i in region for step in (-1, 1)}
-    for i in sorted(beside.difference(region)):
+    entries = {view.entry[i] for i in core}
+    beside = {i + step for i in core for step in (-1, 1)}
+    for i in sorted(beside.difference(core)):
         if not 0 <= i < len(view.sentences) or view.entry[i] not in entries:
             continue
-        if tells_when_not(view.sentences[i]) or any(q.same(o) for q in rule.numbers for o in view.quantities((i,))):
+        if tells_otherwise(view.sentences[i]) or any(q.same(o) for q in rule.numbers for o in view.quantities((i,))):
             return True  # what happens on the other side of the number
     return False
 
 
 def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
     """Whether what is said beside the behaviour is mostly what the source says of the condition, in whatever words."""
-    rest = {key for s in here for key in s.keys if weight(key) >= 1.0 and not key[0].isdigit()} - rule.name_keys - LIGHT - ONLY_KEYS
+    rest = (
+        {key for s in here for key in s.keys if weight(key) >= 1.0 and not key[0].isdigit()}
+        - rule.name_keys
+        - LIGHT
+        - ONLY_KEYS
+    )
     rest = {key for key in rest if max((likeness(own, key) for own in rule.behavior), default=0.0) < MATCHED}
     told = [key for key in rest if any(likeness(known, key) >= MATCHED for known in rule.pool)]
     return bool(told) and len(told) >= ACCOUNTED * len(rest)
@@ -194,7 +203,9 @@ def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> 
     """The condition's words that are missing though no other word could stand in their place."""
     if not rule.tied:
         return ()
-    gone = tuple(key for key, value in rule.condition.items() if value >= 0.5 and said(key, told, rule.name_keys) < GENERAL)
+    gone = tuple(
+        key for key, value in rule.condition.items() if value >= 0.5 and said(key, told, rule.name_keys) < GENERAL
+    )
     if not gone or len(gone) == len(rule.condition):
         return ()
     return () if _unexplained(rule, here) else gone
@@ -215,7 +226,7 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
         if not keys.keys() & sentence.keys or not rule.behavior.keys() & sentence.keys:
             continue
         only = tells_when_not(sentence)
-        negative = condition_negated(sentence, keys.keys()) and not only or excepted(sentence, keys.keys())
+        negative = (condition_negated(sentence, keys.keys()) and not only) or excepted(sentence, keys.keys())
         if rule.negative and not negative and not LACKING.search(sentence.text):
             return "its condition is turned around"
         if negative and not rule.negative:

@@ -74,11 +74,7 @@ def _stem_shared(one: str, other: str) -> bool:
 
 
 def _half(whole: str, part: str) -> bool:
-    return (
-        len(part) >= HALF
-        and len(whole) - len(part) >= HALF - 1
-        and (whole.startswith(part) or whole.endswith(part))
-    )
+    return len(part) >= HALF and len(whole) - len(part) >= HALF - 1 and (whole.startswith(part) or whole.endswith(part))
 
 
 @lru_cache(maxsize=65536)

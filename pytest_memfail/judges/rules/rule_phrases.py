@@ -19,7 +19,8 @@ _PHRASES: Final = tuple(
         ("overnight", r"sleep(?:s|ing)? over|stay(?:s|ing)? the night|spend(?:s|ing)? the night|stay(?:s|ing)? till morning"),
         ("alone", r"by (?:him|her|it|my|your|them)sel(?:f|ves)|on (?:his|her|its|their|my) own|(?:nobody|no one|no-one) else"
          r"|without (?:company|anyone|anybody)|audience of one|unaccompanied|in private"),
-        ("quiet", r"(?:not|without|never) (?:utter(?:s|ing)? )?(?:a|one|any|a single) (?:word|syllable|sound|peep)|say(?:s|ing)? nothing"
+        ("quiet", r"(?:not|without|never) (?:utter(?:s|ing)? )?(?:a|one|any|a single) (?:word|syllable|sound|peep)|say(?:s"
+         r"|ing)? nothing"
          r"|(?:not|n't) (?:talk|speak|utter|say)|mouth shut|clams? up|falls? mute"),
         ("battery", r"out of (?:power|juice|charge)|uncharged|flat|dead"),
         ("run", r"out of|flat|dead|empt(?:y|ied)"),
@@ -27,7 +28,8 @@ _PHRASES: Final = tuple(
         ("barefoot", r"(?:without|no) (?:shoes|footwear|socks)|bare feet|shoes off|shoeless"),
         ("indoors", r"(?:in|inside) the house|under a roof"),
         ("outdoors", r"(?:in the )?open air|in the open|out of doors"),
-        ("hometown", r"(?:town|city|village|place) (?:(?:where|in which|that) )?(?:s?he|they) (?:grew up|was born|was raised|comes? from)"),
+        ("hometown", r"(?:town|city|village|place) (?:(?:where|in which|that) )?(?:s?he|they) (?:grew up|was born|was raised"
+         r"|comes? from)"),
         ("weekend", r"saturdays?|sundays?"),
         ("weekday", r"working days?|mondays? to fridays?"),
         ("daily", r"every day|each day|once a day"),
@@ -54,11 +56,13 @@ _PHRASES: Final = tuple(
         ("dawn", r"first light|sun ?(?:comes up|rises)|crack of dawn|daybreak"),
         ("late", r"small hours|wee hours|dead of night"),
         ("visitor", r"company|people over|callers?|houseguests?"),
-        ("stranger unfamiliar", r"new faces?|people (?:he|she|they|it) (?:does not|doesn't|do not|don't) know|never met|hasn't met|not met"),
+        ("stranger unfamiliar", r"new faces?|people (?:he|she|they|it) (?:does not|doesn't|do not|don't) know|never met"
+         r"|hasn't met|not met"),
         ("familiar", r"(?:he|she|it|they) (?:already )?knows?"),
         ("approve", r"sign(?:s|ed)? off|okay(?:s|ed)?|passed|thumbs[- ]up|green[- ]?light"),
         ("ask permission", r"goes? ahead|green light|say[- ]so|nod from"),
-        ("pay", r"foots? the bill|picks? up the (?:bill|tab|check)|covers? the (?:bill|tab)|settles? up|(?:his|her|their) treat|stands? everyone"),
+        ("pay", r"foots? the bill|picks? up the (?:bill|tab|check)|covers? the (?:bill|tab)|settles? up|(?:his|her|their) treat"
+         r"|stands? everyone"),
         ("whole all", r"every(?:body|one)|all of them|entire"),
         ("cook", r"makes? (?:dinner|lunch|supper|meals)|at the stove"),
         ("swim", r"go(?:es)? for a dip|in the water"),
@@ -76,18 +80,22 @@ _KINDS: Final = tuple(
     tuple(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE) for pattern in kind)
     for kind in (
         tuple(rf"{day}(?:days?)?\.?" for day in ("mon", "tue(?:s)?", "wed(?:nes)?", "thu(?:rs?)?", "fri", "sat(?:ur)?(?! )", "sun(?! )")),
-        ("januar(?:y|ies)", "februar(?:y|ies)", "march", "april", "june", "july", "august", "september", "october", "november", "december"),
+        ("januar(?:y|ies)", "februar(?:y"
+         r"|ies)", "march", "april", "june", "july", "august", "september", "october", "november", "december"),
         ("spring(?:time)?", "summers?(?:time)?", "autumns?|fall (?:months?|season)", "winters?(?:time)?"),
-        ("mornings?|dawn|daybreak|sunrise|breakfast", "noon|midday|lunch(?:time)?", "afternoons?", "sunset|dusk|nightfall|twilight|evenings?|supper|dinner",
+        ("mornings?|dawn|daybreak|sunrise|breakfast", "noon|midday|lunch(?:time)?", "afternoons?", "sunset|dusk|nightfall"
+         r"|twilight|evenings?|supper|dinner",
          "nights?|midnight|nocturnal|overnight|small hours|eve"),
-        (r"rain\w*|drizzl\w+|downpours?|pouring", r"snow\w*|flurr\w+|flakes?|blizzards?", r"fog\w*|mist\w*", r"hail\w*", r"thunder\w*|lightning|storms?|stormy",
+        (r"rain\w*|drizzl\w+|downpours?|pouring", r"snow\w*|flurr\w+|flakes?|blizzards?", r"fog\w*"
+         r"|mist\w*", r"hail\w*", r"thunder\w*|lightning|storms?|stormy",
          r"sunny|sunshine|cloudless|clear (?:sk\w+|weather|days?)", r"overcast|cloud(?:s|y|ed)\w*|clouded[- ]over|gr[ea]y sk\w+"),
         ("odd|uneven", r"even (?:number|count|tally|total|amount|head|date|day|floor|page|hour|sum)s?\w*"),
         ("full moon", "new moon|moonless"),
         ("(?:switched|turned|is|are|put) on|lit|alight|with the .{1,30} on", "(?:switched|turned|is|are) off|unlit"),
         (r"quiet\w*|hush\w*|silen\w+|still(?:ness)", r"loud\w*|nois(?:y|iest)|bus(?:y|iest|ier)|bustling|crowded"),
         (r"anxi\w+|stress\w*|tens(?:e|ion)|nerv\w+|worr\w+", r"calm\w*|relax\w*|peaceful|serene", r"happ\w+|joy\w*|cheer\w+|delighted",
-         r"sad\w*|sorrow\w*|melanchol\w+|gloomy", "ang(?:ry|er)|furious|rage", r"bored\w*", r"lonel\w+", r"nostalg\w+", r"motivat\w+|driven",
+         r"sad\w*|sorrow\w*|melanchol\w+|gloomy", "ang(?:ry|er)|furious"
+         r"|rage", r"bored\w*", r"lonel\w+", r"nostalg\w+", r"motivat\w+|driven",
          r"tired|exhaust\w+|drained|weary", "energetic|energi[sz]ed"),
         (r"hungry|hunger|starv\w+|ravenous|peckish", "full up|sated|well[- ]fed"),
         ("sober|sobriety", "drunk|tipsy|alcohol"),

@@ -22,8 +22,12 @@ REPEATED: Final = 0.5
 """What a word is worth that the source uses outside the rule as well: it does not show the rule."""
 LIGHT: Final = frozenset(
     fold(word)
-    for word in """immediate immediately right directly just given give inside outside within hear see notice feel come fall drop rise climb go happen start experience reach run level amount number day days
-    usually often typically stretch spell moment time times hour occasion night evening morning current currently say present usually mood state actually""".split()
+    for word in """
+    immediate immediately right directly just given give inside outside within hear see notice feel come fall
+    drop rise climb go happen start experience reach run level amount number day days usually often typically
+    stretch spell moment time times hour occasion night evening morning current currently say present mood
+    state actually
+    """.split()
 )
 LIGHT_WEIGHT: Final = 0.3
 LEAST_TRIGGER: Final = 0.5
@@ -123,7 +127,9 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     link = place if place is not None else _link(told, behavior, wanted, home)
     rule_at = {i for i in (home, link) if i is not None}
     behavior = _weighed(behavior, told, rule_at)
-    conditions = _conditions(told, wanted, behavior, ignore, link if not tied else None, rule_at, enough, _words(asked - behavior.keys()))
+    conditions = _conditions(
+        told, wanted, behavior, ignore, link if not tied else None, rule_at, enough, _words(asked - behavior.keys())
+    )
     spoken = [told[i] for i in ([place] if place is not None else [home])]
     shown = _condition_wording(evidence.source, told, place if tied else link, conditions, numbers)
     return Rule(
@@ -277,9 +283,7 @@ def _trigger(sentence: Sentence) -> set[str]:
     return set()
 
 
-def _needs_only(
-    evidence: Evidence, told: Sequence[Sentence], tied: bool, rule_at: set[int], protocol: str
-) -> bool:
+def _needs_only(evidence: Evidence, told: Sequence[Sentence], tied: bool, rule_at: set[int], protocol: str) -> bool:
     """Whether the answer rests on the rule holding then and at no other time, and the source says so."""
     if protocol == "paper":
         return bool(ONLY.search(evidence.condition or ""))

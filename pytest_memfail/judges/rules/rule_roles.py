@@ -24,6 +24,7 @@ NEAR: Final = 2
 AFTER_RELATIVE: Final = 4
 OPENING: Final = 4
 LONG: Final = 5
+AROUND: Final = 4
 NAMESAKE: Final = 0.3
 """Share of a long account's words that the source has, below which it is another one's of that name."""
 FROM_SOURCE: Final = 0.6
@@ -75,9 +76,9 @@ def _is_namesake(at: int, view: View, rule: Rule) -> bool:
     """Whether it stands in a long account of which the source knows next to nothing."""
     entry = view.entry[at]
     first, last = at, at + 1
-    while first > view.first[entry] and not view.sentences[first].starts_turn:
+    while first > max(view.first[entry], at - AROUND) and not view.sentences[first].starts_turn:
         first -= 1
-    while last < view.first[entry + 1] and not view.sentences[last].starts_turn:
+    while last < min(view.first[entry + 1], at + AROUND + 1) and not view.sentences[last].starts_turn:
         last += 1
     return last - first >= LONG and view.own_share(range(first, last), rule.stated, rule.name) < NAMESAKE
 
@@ -131,12 +132,12 @@ def _by_a_relative(words: tuple[Word, ...], named: list[int], does: int) -> bool
 def _by_somebody_named(words: tuple[Word, ...], named: list[int], does: int, rule: Rule) -> bool:
     """Another's name before the behaviour, the entity's only after it or not at all."""
     assert rule.name is not None
-    if named and named[0] < does or any(word.lower == "by" for word in words[does:]):
+    if (named and named[0] < does) or any(word.lower == "by" for word in words[does:]):
         return False
     others = [i for i in range(does) if _is_name(words, i, rule.name)]
     if not others:
         return False
-    return bool(named) or does - others[-1] <= NEAR and not words[others[-1]].lower.endswith("'s")
+    return bool(named) or (does - others[-1] <= NEAR and not words[others[-1]].lower.endswith("'s"))
 
 
 def _is_name(words: tuple[Word, ...], at: int, name: Name) -> bool:
