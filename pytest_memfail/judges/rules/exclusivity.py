@@ -21,7 +21,7 @@ ELSEWHEN: Final = re.compile(
 """What is said of all the other times; it tells by itself."""
 CONFINED: Final = re.compile(
     r"\b(?:restricts?|confines?|confined|limits? (?:his|her|its|their|this|that)|nothing but)\b"
-    r"|\b(?:reserves?|reserved|limited|restricted|keeps? .{1,60}) (?:for|to)\b"
+    r"|\b(?:reserves?|reserved|limited|restricted|keeps? .{1,60}(?= for (?:days?|times?|when)\b)) (?:for|to)\b"
     r"|\b(?:sole|lone|single|one) (?:place|occasion|time|exception|spot|thing|circumstance|trigger|condition)\b"
     r"|\bjust (?:once|one|on|when|if|for)\b|\b(?:depends? (?:entirely |solely )?on|it takes|takes? .{1,40} to (?:get|make|start))\b"
     r"|\b(?:has|have) to be\b|\bmust be\b|\bneeds?\b|\brequire[sd]?\b|\b(?:as|so) long as\b|\bprovided\b|\buntil\b|\bstops?\b"

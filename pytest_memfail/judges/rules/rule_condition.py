@@ -111,9 +111,19 @@ def _leaves_nothing(rule: Rule, view: View, core: Sequence[int], region: Sequenc
     for i in sorted(beside.difference(core)):
         if not 0 <= i < len(view.sentences) or view.entry[i] not in entries:
             continue
-        if tells_otherwise(view.sentences[i]) or any(q.same(o) for q in rule.numbers for o in view.quantities((i,))):
-            return True  # what happens on the other side of the number
+        if tells_otherwise(view.sentences[i]) or _other_side(rule, view, i):
+            return True
     return False
+
+
+def _other_side(rule: Rule, view: View, at: int) -> bool:
+    """Whether the sentence tells what happens on the other side of the rule's number."""
+    text = view.sentences[at].text
+    return any(
+        wanted.same(stated) and (stated.direction * wanted.direction < 0 or f"{stated.text}+" in text)
+        for wanted in rule.numbers
+        for stated in view.quantities((at,))
+    )
 
 
 def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:

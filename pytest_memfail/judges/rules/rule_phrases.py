@@ -79,7 +79,8 @@ _PHRASES: Final = tuple(
 _KINDS: Final = tuple(
     tuple(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE) for pattern in kind)
     for kind in (
-        tuple(rf"{day}(?:days?)?\.?" for day in ("mon", "tue(?:s)?", "wed(?:nes)?", "thu(?:rs?)?", "fri", "sat(?:ur)?(?! )", "sun(?! )")),
+        tuple(rf"{day}(?:days?)?\.?" for day in ("mon", "tue(?:s)?", "wed(?:nes)?", "thu(?:rs?)?", "fri", "sat(?:ur)?(?! )",
+         "sun(?! )")),
         ("januar(?:y|ies)", "februar(?:y"
          r"|ies)", "march", "april", "june", "july", "august", "september", "october", "november", "december"),
         ("spring(?:time)?", "summers?(?:time)?", "autumns?|fall (?:months?|season)", "winters?(?:time)?"),
