@@ -83,7 +83,7 @@ def _as_written(text: str) -> frozenset[str]:
     return frozenset(word.key for word in words_of(text) if word.key)
 
 
-def said(key: str, sentences: Iterable[Sentence], skip: Collection[str] = ()) -> float:
+def said(key: str, sentences: Iterable[Sentence], skip: frozenset[str] = frozenset()) -> float:
     """How well any word of the sentences, but for those to skip (a name's), stands for the key."""
     best = 0.0
     for sentence in sentences:
@@ -92,15 +92,19 @@ def said(key: str, sentences: Iterable[Sentence], skip: Collection[str] = ()) ->
                 return SAME
             best = max(best, SYNONYM)
         elif best < SYNONYM:
-            if key in phrase_keys(sentence.text):
-                best = SYNONYM
-            else:
-                held = _as_written(sentence.text) if sentence.aliased else sentence.keys
-                best = max(best, max((likeness(key, word) for word in held if word not in skip), default=0.0))
+            best = max(best, _nearest(key, sentence.text, sentence.keys, bool(sentence.aliased), skip))
     return best
 
 
-def coverage(need: Mapping[str, float], sentences: Collection[Sentence], skip: Collection[str] = ()) -> float:
+@lru_cache(maxsize=262144)
+def _nearest(key: str, text: str, keys: frozenset[str], aliased: bool, skip: frozenset[str]) -> float:
+    if key in phrase_keys(text):
+        return SYNONYM
+    held = _as_written(text) if aliased else keys
+    return max((likeness(key, word) for word in held if word not in skip), default=0.0)
+
+
+def coverage(need: Mapping[str, float], sentences: Collection[Sentence], skip: frozenset[str] = frozenset()) -> float:
     """The share of what is needed that the sentences say; words said only vaguely count a little."""
     total = sum(need.values())
     return sum(value * said(key, sentences, skip) for key, value in need.items()) / total if total else 0.0
