@@ -31,6 +31,8 @@ SEVERAL: Final = 2
 TELLS: Final = 0.4
 CONDITION_HINTED: Final = 0.3
 FROM_SOURCE: Final = 0.35
+VERBATIM: Final = 0.9
+"""Share that shows a place to be as good as word for word: there the rules are sure, elsewhere they are not."""
 ALSO: Final = 0.9
 SWAPPED: Final = 0.5
 CONDITION_SWAPPED: Final = 0.3
@@ -257,7 +259,7 @@ def _absent(rule: Rule, view: View, match: _Match | None) -> Finding:
         view.entries_of(core)[:3],
         (),
         tuple(dict.fromkeys(filter(None, (rule.wording_behavior, rule.wording_condition)))),
-        confidence=0.95 if top < 0.3 else 0.7,
+        confidence=0.9 if top < 0.3 else 0.7,
     )
 
 
@@ -277,7 +279,14 @@ def _explained(evidence: Evidence, rule: Rule, view: View, match: _Match) -> Fin
     if match.whole and only and not money:
         found += (rule.wording_condition,) if rule.wording_condition else ()
         reason = f"behaviour and condition of {who} are kept"
-        return Finding(True, True, reason, entries, found, confidence=min(1.0, 0.6 + 0.4 * match.share))
+        return Finding(
+            True,
+            True,
+            reason,
+            entries,
+            found,
+            confidence=0.97 if match.share >= ALL and match.source >= VERBATIM else 0.7,
+        )
     missing = kept.lost_numbers or (rule.wording_condition,)
     if kept.turned:
         reason = f"the rule of {who} is stored, but {kept.turned}"
@@ -294,7 +303,7 @@ def _explained(evidence: Evidence, rule: Rule, view: View, match: _Match) -> Fin
         missing = (rule.wording_only,)
         found += (rule.wording_condition,)
     fault: Literal["", "turned"] = "turned" if kept.turned else ""
-    return Finding(True, False, reason, entries, found, tuple(filter(None, missing)), confidence=0.8, fault=fault)
+    return Finding(True, False, reason, entries, found, tuple(filter(None, missing)), confidence=0.7, fault=fault)
 
 
 def _who(rule: Rule) -> str:
