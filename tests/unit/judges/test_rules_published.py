@@ -102,7 +102,8 @@ def without_condition(evidence: Evidence, text: str) -> str | None:
 
 
 def without_only(evidence: Evidence, text: str) -> str | None:
-    if not re.search(r"\bonly\b", f"{evidence.condition} {evidence.value}"):
+    # Where the answer is "yes", a reader can decide it without: nothing that is needed is lost.
+    if not re.match(r"no\b", evidence.value or "", re.IGNORECASE):
         return None
     sentences, at = rule_sentence(evidence, text)
     sentences[at] = re.sub(r"\bonly ", "", sentences[at])
