@@ -116,7 +116,7 @@ class RulesJudge:
         return self._look(evidence, view, shown=False).faithful
 
     def _look(self, evidence: Evidence, view: View, *, shown: bool) -> Finding:
-        if evidence.kind != "link":  # a link weighs each synonym where it stands
+        if evidence.kind not in ("link", "rule"):  # a link weighs each synonym where it stands
             view = view.seen_for(_wanted(evidence))
         finding = self._look_generally(evidence, view, shown=shown)
         # The ends of a link and a preference are looked for in all their wordings at once.
