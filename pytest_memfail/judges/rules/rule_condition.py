@@ -87,7 +87,7 @@ def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence
         share = max(share, TOLD_BY_NUMBER)
     dropped = _dropped(rule, told, here)
     ok = (share >= _least(rule) or _accounted(rule, here)) and not lost and not dropped
-    ok = ok and not unsaid(rule.when, " ".join(view.sentences[i].text for i in wider), rule.source)
+    ok = ok and not unsaid(rule.when, (view.sentences[i].text for i in wider), rule.source)
     return Kept(share, ok, _leaves_nothing(rule, view, core, region), lost, turned, dropped)
 
 
@@ -142,9 +142,7 @@ def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
 def _clashing(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence]) -> str:
     """Another weekday, season or weather than the rule's."""
     when = rule.when if any(values(rule.when)) else rule.told
-    if clashes(when, " ".join(s.text for s in told), rule.told) and clashes(
-        when, " ".join(s.text for s in here), rule.told
-    ):
+    if clashes(when, (s.text for s in told), rule.told) and clashes(when, (s.text for s in here), rule.told):
         return "another time or weather is said than its own"
     return ""
 

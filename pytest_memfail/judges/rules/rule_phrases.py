@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -106,6 +107,11 @@ _KINDS: Final = tuple(
 """Where one value of a kind is meant, another is a change."""
 
 
+_ANY_PHRASE: Final = re.compile("|".join(pattern.pattern for pattern, _ in _PHRASES), re.IGNORECASE)
+_ANY_VALUE: Final = re.compile("|".join(pattern.pattern for kind in _KINDS for pattern in kind), re.IGNORECASE)
+_NO_VALUE: Final = (frozenset[int](),) * len(_KINDS)
+
+
 @lru_cache(maxsize=65536)
 def phrase_keys(text: str) -> frozenset[str]:
     """The keys that the turns of phrase of a sentence stand for.
@@ -114,6 +120,8 @@ def phrase_keys(text: str) -> frozenset[str]:
     ['eve']
     """
     found: set[str] = set()
+    if not _ANY_PHRASE.search(text):  # one look spares most sentences all the others
+        return frozenset()
     for pattern, keys in _PHRASES:
         if pattern.search(text):
             found |= keys
@@ -123,32 +131,40 @@ def phrase_keys(text: str) -> frozenset[str]:
 @lru_cache(maxsize=65536)
 def values(text: str) -> tuple[frozenset[int], ...]:
     """Which values of each kind (weekday, season, weather ...) a text names."""
+    if not _ANY_VALUE.search(text):
+        return _NO_VALUE
     return tuple(frozenset(i for i, pattern in enumerate(kind) if pattern.search(text)) for kind in _KINDS)
+
+
+def values_of(texts: Iterable[str]) -> tuple[frozenset[int], ...]:
+    """The same of several texts together, each read once."""
+    named = [values(text) for text in texts]
+    return tuple(frozenset().union(*kind) for kind in zip(*named, strict=True)) if named else _NO_VALUE
 
 
 STRICT: Final = (0, 5)
 """Kinds (weekdays, odd and even) that have no other words: where one is meant it has to be said."""
 
 
-def unsaid(wanted: str, stored: str, source: str) -> bool:
+def unsaid(wanted: str, stored: Iterable[str], source: str) -> bool:
     """Whether a weekday or the like that the rule names is gone.
 
-    >>> unsaid("on Thursdays", "once a week", "on Thursdays"), unsaid("on Thursdays", "Thu", "on Thursdays")
+    >>> unsaid("on Thursdays", ["once a week"], "on Thursdays"), unsaid("on Thursdays", ["Thu"], "on Thursdays")
     (True, False)
     """
-    want, have, said = values(wanted), values(stored), values(source)
+    want, have, said = values(wanted), values_of(stored), values(source)
     return any(want[kind] & said[kind] and not want[kind] & have[kind] for kind in STRICT)
 
 
-def clashes(wanted: str, stored: str, source: str) -> bool:
+def clashes(wanted: str, stored: Iterable[str], source: str) -> bool:
     """Whether the stored text names another value of a kind of which the wanted text names one.
 
     A value that the source names in the same breath is no clash.
 
-    >>> clashes("only on Thursdays", "every Monday", "only on Thursdays"), clashes("on Thursdays", "Thu at noon", "on Thursdays")
+    >>> clashes("on Thursdays", ["every Monday"], "on Thursdays"), clashes("on Thursdays", ["Thu at noon"], "on Thursdays")
     (True, False)
     """
-    for want, have, said in zip(values(wanted), values(stored), values(source), strict=True):
+    for want, have, said in zip(values(wanted), values_of(stored), values(source), strict=True):
         if want and have and not want & have and have - said:
             return True
     return False
