@@ -14,6 +14,10 @@ LIKED: Final = re.compile(
     r"|finds? (?:joy|peace|comfort)|thrill\w*|captivat\w+|soft spot|weakness for|a blast|wants?|cheer\w*)\b",
     re.IGNORECASE,
 )
+PURELY_LIKED: Final = re.compile(
+    r"(?:lov|lik|enjoy|prefer|favou?r|ador|cherish|treasur|appreciat|appeal|fond|fan|keen|delight|go|pick|choice|ideal"
+    r"|perfect)(?:e|es|ed|s|ing|ite|ites|able)?"
+)
 TWISTED: Final = re.compile(
     r"\b(?:can(?:not|'t)|couldn't|could not) (?:\w+ )?(?:live|do|imagine|go|start|function|cope|be)\b[^,.;]*?\bwithout"
     r"|\bnever (?:\w+ )?without|\b(?:can(?:not|'t)|never) (?:resist|get enough|get tired|tires?|gets? (?:old|bored|enough)|say no)"
@@ -111,3 +115,8 @@ def _afterwards(after: str, clause: str) -> int:
 def liked(sentence: Sentence) -> bool:
     """Whether anything is said to be liked, or chosen."""
     return LIKED.search(sentence.text) is not None
+
+
+def is_liking(lower: str) -> bool:
+    """Whether the word says liking and nothing else."""
+    return PURELY_LIKED.fullmatch(lower) is not None

@@ -17,7 +17,21 @@ from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import STOP
 
 PARTICLES: Final = frozenset("up out off in on down over".split())
-SPELLINGS: Final = (("our", "or"), ("is", "iz"), ("ogu", "og"), ("ghurt", "gurt"), ("ll", "l"), ("tr", "ter"))
+LETTERS: Final = str.maketrans("łøđßæœ", "lodsao")
+SPELLINGS: Final = tuple(
+    (re.compile(british), american)
+    for british, american in (
+        (r"(?<=.)our", "or"),
+        ("is$", "iz"),
+        ("ogu$", "og"),
+        ("(?<=[aeiou])ll", "l"),
+        ("tr$", "ter"),
+        ("(?<=..)(?:ier|iest|er|est)$", "i"),
+    )
+)
+"""Regional spelling, and the ending of a comparative, brought to one form."""
+SUFFIXES: Final = ("ism", "ist", "er", "or", "us", "ian", "i", "ie", "ing")
+"""Endings by which words for a thing, the one who does it and its adjective differ."""
 CODE: Final = re.compile(r"\b(?:\d+[A-Za-z]{1,2}|[A-Za-z]\d+)\b")
 SPREAD: Final = 6
 """How many other words may stand between the words of a name."""
@@ -71,18 +85,19 @@ class Mention:
     """The next word, where it makes something else of it: "green tea ice cream"."""
     head: bool
     """Whether the last word of the name is there."""
+    person: bool = False
 
 
 @lru_cache(maxsize=65536)
 def loose(key: str) -> str:
     """A key without accents, regional spelling and the ending of a comparative, and of everyday doublets the first."""
-    bare = "".join(c for c in unicodedata.normalize("NFKD", key.replace("ł", "l").replace("ø", "o")) if c.isascii())
-    bare = bare.casefold() or key
+    bare = key
+    if not key.isascii():
+        plainer = unicodedata.normalize("NFKD", key.translate(LETTERS))
+        bare = fold("".join(c for c in plainer if c.isascii()).casefold() or key)
     for british, american in SPELLINGS:
-        if british == "tr":
-            bare = bare.removesuffix("tr") + "ter" if bare.endswith("tr") and len(bare) > 4 else bare
-        elif len(bare) > 4:
-            bare = bare.replace(british, american, 1) if bare.find(british) > 0 else bare
+        if len(bare) > 4 and british.search(bare):
+            bare = british.sub(american, bare, count=1)
     return _VARIANT.get(bare, bare)
 
 
@@ -179,12 +194,20 @@ def _forms(target: Target, spelled: dict[str, list[str]]) -> set[str]:
             # "tow path" for "towpath"
             if part.loose[:cut] in spelled and part.loose[cut:] in spelled:
                 forms.update(spelled[part.loose[:cut]])
+        forms.update(key for other in _relatives(part.loose) for key in spelled.get(other, ()))
     for joined in target.joined:
         forms.update(spelled.get(joined, ()))
         forms.update(spelled.get(loose(fold(joined)), ()))
     if target.initials:
         forms.update(spelled.get(target.initials, ()))
     return forms
+
+
+@lru_cache(maxsize=8192)
+def _relatives(key: str) -> frozenset[str]:
+    """Words of the same stem: impressionist for impressionism."""
+    stems = {key, *(key.removesuffix(suffix) for suffix in SUFFIXES)}
+    return frozenset(stem + suffix for stem in stems if len(stem) >= 5 for suffix in ("", *SUFFIXES)) - {key}
 
 
 def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Mention | None:
@@ -206,7 +229,8 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
         return None
     chosen = _closest(held, sentence)
     first, last = min(chosen.values()), max(chosen.values())
-    missing = [p.key for p in target.needed if p.key not in chosen]
+    short_of = _abbreviated(view, at) if first == 0 else ""
+    missing = [p.key for p in target.needed if p.key not in chosen and not (short_of and p.key.startswith(short_of))]
     missing += [code for code in target.codes if not re.search(rf"\b{code}\b", sentence.text.casefold())]
     missing += sorted(d for d in target.digits if d not in sentence.keys and not any(d in c for c in target.codes))
     particles = [w for w in target.phrase if w in PARTICLES]
@@ -228,7 +252,17 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
         exact,
         foreign(sentence, max(end, last) if not missing else end, target, known),
         target.parts[-1].key in chosen,
+        target.person,
     )
+
+
+def _abbreviated(view: View, at: int) -> str:
+    """What stands cut short before the sentence: the "ult" of "ult. frisbee"."""
+    if at == 0 or view.entry[at - 1] != view.entry[at]:
+        return ""
+    before = view.sentences[at - 1]
+    last = before.words[-1] if before.words else None
+    return last.lower if last and 3 <= len(last.lower) <= 5 and before.text.endswith(last.surface + ".") else ""
 
 
 def _full(target: Target, at: int, sentence: Sentence, first: int, last: int, known: frozenset[str]) -> Mention:
@@ -270,14 +304,12 @@ def _joined_at(target: Target, sentence: Sentence) -> int | None:
 def _places(part: Part, sentence: Sentence) -> list[int]:
     words = sentence.words
     found = [i for i, w in enumerate(words) if w.key and (w.key == part.key or loose(w.key) == part.loose)]
+    if not found and len(part.loose) >= 5:
+        relatives = _relatives(part.loose)
+        found = [i for i, w in enumerate(words) if w.key and loose(w.key) in relatives]
     if not found and len(part.loose) > 5:
         for i, (a, b) in enumerate(pairwise(words)):
             if a.key and b.key and loose(fold(a.lower + b.lower)) == part.loose:
-                found.append(i)
-        # "ult. frisbee": an abbreviation that is said to be one.
-        for i, w in enumerate(words):
-            dotted = sentence.text[w.end : w.end + 1] == "." and i + 1 < len(words)
-            if dotted and len(w.lower) >= 3 and part.key.startswith(w.lower):
                 found.append(i)
     return found
 

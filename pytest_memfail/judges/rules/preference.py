@@ -8,18 +8,16 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.attitude import attitude, liked
+from pytest_memfail.judges.rules.attitude import attitude, is_liking, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.naming import Mention, Target, loose, mentions, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
 from pytest_memfail.judges.rules.traces import Trace, best_trace
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import MINE, owner
+from pytest_memfail.judges.rules.whose import MINE, owner, word_for_word
 
 PARAPHRASED: Final = 2
-FIRST_PERSON: Final = frozenset(("i", "my", "me", "i'm", "i've"))
-THIRD_PERSON: Final = frozenset(("user", "user's", "he", "she", "they", "her", "his", "their"))
 OWN: Final = 0.72
 """Share of a first-person statement's other words that ours has too: statements kept word for word carry their reasons."""
 FOREIGN: Final = 2.5
@@ -29,6 +27,8 @@ BOTH: Final = 0.4
 BESIDE: Final = 0.2
 """Share of our statement that shows a name beside the point to be ours."""
 ADJUNCTS: Final = frozenset("because since when while if so during for after before until though although unless".split())
+COMPOUND: Final = 0.3
+"""The same for a name that is part of a longer one."""
 GIVEN_AWAY: Final = 0.15
 
 
@@ -70,7 +70,8 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
         targets += [read_target(text) for d in evidence.details if d.part == "preference" for text in d.wordings]
     targets = [t for t in dict.fromkeys(targets) if t.parts or t.phrase]
     own = {part.key for target in targets for part in target.parts}
-    context = needs(stated - own)
+    liking = {w.key for sentence in source for w in sentence.words if is_liking(w.lower)}
+    context = needs(stated - own - liking)
     home = View([evidence.source], TextCache())
     found = [m for target in targets for m in mentions(target, home, stated) if m.share >= 1.0]
     negative = any(attitude(source[m.at], m.first, m.last) < 0 for m in found[:1])
@@ -130,7 +131,7 @@ def _read(wanted: Preference, view: View, mention: Mention) -> Reading:
         owner(view, mention.at, mention.first, mention.last),
         attitude(sentence, mention.first, mention.last, following),
         support,
-        _is_ours(wanted, sentence, mention, support),
+        _is_ours(wanted, view, mention, support),
     )
 
 
@@ -163,35 +164,34 @@ LIKING_KEYS: Final = frozenset(
 )
 
 
-def _is_ours(wanted: Preference, sentence: Sentence, mention: Mention, support: float) -> bool:
+OPTING: Final = frozenset(fold(w) for w in "reach opt go care look hope long yearn weakness passion taste love knack".split())
+
+
+def _is_ours(wanted: Preference, view: View, mention: Mention, support: float) -> bool:
     """Whether the sentence is about this preference, and not another statement that shares words with it."""
+    sentence = view.sentences[mention.at]
     total, held = _others(wanted, sentence)
     own = held / total if total else 1.0
-    if mention.foreign and support < 0.5:
+    if mention.foreign and support < COMPOUND:
         return False
     if not mention.exact and support < BESIDE and len(mention.missing) == 0 and not liked(sentence):
         return False
-    if _word_for_word(sentence):
+    if word_for_word(view, mention.at):
         return own >= OWN or total - held < FOREIGN or (own >= BOTH and support >= BOTH)
     return support >= BESIDE or not _beside_the_point(sentence, mention, wanted)
-
-
-def _word_for_word(sentence: Sentence) -> bool:
-    """Whether the sentence reads like one that the user said."""
-    if sentence.lowers & FIRST_PERSON:
-        return True
-    in_list = sentence.text.count(",") >= 2 or any(mark in sentence.text for mark in ":={}")
-    return not (sentence.lowers & THIRD_PERSON or in_list or liked(sentence))
 
 
 def _beside_the_point(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
     """Whether the name stands in a reason or circumstance of something else: "Spanish, because it is useful for travel"."""
     before = sentence.words[: mention.first]
-    at = next((i for i in range(len(before) - 1, -1, -1) if before[i].lower in ADJUNCTS), None)
-    if at is None:
-        return False
-    governed = [w for w in before[:at] if w.key and w.key not in LIKING_KEYS and weight(w.key) >= 1.0]
-    return bool(governed) and not any(liked_word(w.lower) for w in before[at:]) and wanted.context != {}
+    for at in range(len(before) - 1, 0, -1):
+        gap = sentence.text[before[at].end : sentence.words[at + 1].start]
+        if any(mark in gap for mark in ",;:("):
+            return False
+        if before[at].lower in ADJUNCTS and not (before[at].lower == "for" and before[at - 1].key in LIKING_KEYS | OPTING):
+            governed = [w for w in before[:at] if w.key and w.key not in LIKING_KEYS and weight(w.key) >= 1.0]
+            return bool(governed) and not any(liked_word(w.lower) for w in before[at:]) and wanted.context != {}
+    return False
 
 
 def liked_word(lower: str) -> bool:
@@ -214,10 +214,10 @@ def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     sentence = view.sentences[m.at]
     if m.share >= 1.0 or m.share <= 0.0 or m.foreign or not reading.ours:
         return False
-    if _word_for_word(sentence):
+    if word_for_word(view, m.at):
         total, held = _others(wanted, sentence)
         return reading.support >= 0.34 and held >= OWN * total
-    if reading.owner != MINE:
+    if reading.owner != MINE or (m.person and not m.head):
         return False
     return reading.support >= GIVEN_AWAY or (m.head and not _modified(view, reading, wanted))
 

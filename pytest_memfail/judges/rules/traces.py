@@ -11,9 +11,9 @@ from typing import Final
 from pytest_memfail.judges.rules.attitude import liked
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.naming import Target, loose
-from pytest_memfail.judges.rules.text import Sentence, weight
+from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import MINE, owner
+from pytest_memfail.judges.rules.whose import MINE, owner, word_for_word
 
 CANDIDATES: Final = 8
 STRONG: Final = 0.5
@@ -21,7 +21,7 @@ STRONG: Final = 0.5
 SOME: Final = 0.3
 """The same where two telling words are among them, or a vague word stands for the name."""
 OWN: Final = 0.72
-FIRST_PERSON: Final = frozenset(("i", "my", "me"))
+LIKING_KEYS: Final = frozenset(fold(w) for w in "like love enjoy prefer favorite favourite appeal pick choice".split())
 VAGUE: Final = re.compile(
     r"\b(?:something|some (?:sort|kind|type|form)|a (?:kind|sort|type|certain|couple)|certain|various|several|things?|stuff"
     r"|one (?:\w+ )?(?:way|kind|type|of)|different|items?|options?|activit(?:y|ies)|general(?:ly)?|other)\b",
@@ -51,7 +51,7 @@ def best_trace(
     best: tuple[float, int, tuple[str, ...]] | None = None
     for at in sorted(scores, key=lambda i: (-scores[i], i))[:CANDIDATES]:
         sentence = view.sentences[at]
-        score, found = _score(sentence, context, stated, general)
+        score, found = _score(sentence, context, stated, general, verbatim=word_for_word(view, at))
         if score >= 1.0 and (best is None or score > best[0]) and owner(view, at, len(sentence.words), -1) == MINE:
             best = (score, at, found)
     if best is None:
@@ -60,7 +60,7 @@ def best_trace(
 
 
 def _score(
-    sentence: Sentence, context: Mapping[str, float], stated: frozenset[str], general: set[str]
+    sentence: Sentence, context: Mapping[str, float], stated: frozenset[str], general: set[str], *, verbatim: bool
 ) -> tuple[float, tuple[str, ...]]:
     """1.0 or more where the sentence is a trace of the statement."""
     total = sum(context.values())
@@ -68,21 +68,18 @@ def _score(
     found = [key for key in context if loose(key) in keys]
     share = sum(_worth(sentence, keys[loose(k)]) * context[k] for k in found) / total if total else 0.0
     telling = [k for k in found if weight(k) >= 1.0 and keys[loose(k)] not in sentence.aliased]
-    others = needs(sentence.keys)
-    own = sum(v for k, v in others.items() if k in stated) / sum(others.values()) if others else 0.0
-    if sentence.lowers & FIRST_PERSON or not (liked(sentence) or VAGUE.search(sentence.text) or _rewritten(sentence)):
+    others = {key: value for key, value in needs(sentence.keys).items() if key not in LIKING_KEYS}
+    known = {loose(key) for key in stated}
+    own = sum(v for k, v in others.items() if loose(k) in known) / sum(others.values()) if others else 0.0
+    if verbatim:
         return (1.0 + share if share >= STRONG and len(found) >= 2 and own >= OWN else 0.0), tuple(found)
+    vague = bool(VAGUE.search(sentence.text))
     if not telling or len(found) < 2:
-        vague = bool(telling) and share >= SOME and bool(VAGUE.search(sentence.text))
-        return (1.0 if vague else 0.0), tuple(found)
-    hint = bool(VAGUE.search(sentence.text)) or bool(general & sentence.keys)
-    need = SOME if len(telling) >= 2 or hint else STRONG
+        return (1.0 if telling and share >= SOME and vague else 0.0), tuple(found)
+    hint = vague or bool(general & sentence.keys)
+    need = SOME if hint or (len(telling) >= 2 and liked(sentence)) else STRONG
     return share / need * (1.0 if own >= SOME or hint else 0.8), tuple(found)
 
 
 def _worth(sentence: Sentence, key: str) -> float:
     return 0.75 if key in sentence.aliased else 1.0
-
-
-def _rewritten(sentence: Sentence) -> bool:
-    return bool(sentence.lowers & {"user", "user's", "he", "she", "they"}) or any(m in sentence.text for m in ":={}")

@@ -20,7 +20,6 @@ VARIANTS: Final = tuple(
     trousers pants
     cookie biscuit
     fries chips
-    crisps chips
     doughnut donut
     hummus houmous humus
     barbecue bbq barbeque
@@ -33,13 +32,7 @@ VARIANTS: Final = tuple(
     diary journal
     rucksack backpack knapsack
     photography photo photograph photographing
-    scifi sf
-    comic manhwa
-    ping-pong pingpong
     gym fitness
-    rock-climbing climbing climber
-    plant plants
-    podcast pod
     garden gardening gardener
     bake baking baker
     paint painting painter
@@ -51,8 +44,6 @@ VARIANTS: Final = tuple(
     surf surfing surfer
     fish fishing angling
     sew sewing
-    sauna saunas
-    chess
     yogurt yoghurt
     pajamas pyjamas
     jewelry jewellery
@@ -68,14 +59,8 @@ VARIANTS: Final = tuple(
     refrigerator fridge
     advertisement ad advert
     autumn fall
-    hip-hop hiphop
-    gardens gardening
-    mountain mountains
-    sea ocean
     bunny rabbit
-    pub bar
     cab taxi
-    soda pop
     sofa couch
     """.strip().splitlines()
 )
@@ -106,7 +91,7 @@ GENERAL_HEADS: Final = frozenset(
     workout exercise sport party night evening morning weekend day time trip outing tour run walk ride break fan lover
     enthusiast buff person player playing puzzle set list channel episode content video post session training club
     group recipe plant flower pet breed language course dance dancing art artwork work piece poem design look outfit hat
-    bag shoe top bike car ball pick favourite favorite choice option way approach fix treat snack bowl cup glass mug pot
+    bag shoe top bike car ball pick favourite favorite choice grade option way approach fix treat snack bowl cup glass mug pot
     wrap roll plate latte world scene genre story hub area spot place setting""".split()
 )
 """A last word that leaves the thing what it is: fedora (hat), tennis (match)."""

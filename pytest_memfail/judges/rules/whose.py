@@ -52,6 +52,10 @@ BREAK: Final = re.compile(r"[,;:(){}\[\]\"“”=>|/.!?+]|\s-\s|->|->|→")
 JOINS: Final = frozenset("but while whereas and because since as although though says where when that whose".split())
 OPEN_PARENTHESIS: Final = re.compile(r"[(\[]([^()\[\]]{2,40})[)\]]\s*\.?$")
 
+FIRST_PERSON: Final = frozenset("i my me mine i'm i've i'd i'll".split())
+THIRD_PERSON: Final = frozenset("user user's users he she they".split())
+MOSTLY: Final = 0.6
+
 MINE: Final = "user"
 HEADER: Final = re.compile(r"^[^.!?]{0,60}:?\s*$")
 
@@ -263,3 +267,22 @@ def _breaks(sentence: Sentence, first: int, last: int, marks: str = "") -> bool:
         return False
     gap = sentence.text[sentence.words[first].end : sentence.words[last].start]
     return any(mark in gap for mark in marks) if marks else BREAK.search(gap) is not None or " - " in gap
+
+
+def word_for_word(view: View, at: int) -> bool:
+    """Whether the sentence reads like one that the user said, in a store that keeps what was said."""
+    sentence = view.sentences[at]
+    third = bool(sentence.lowers & THIRD_PERSON)
+    if sentence.lowers & FIRST_PERSON and not third:
+        return True
+    return not third and _first_person_share(view) >= MOSTLY
+
+
+def _first_person_share(view: View) -> float:
+    """The share of the view's sentences in which the user speaks."""
+    known = view.shared.get("first person")
+    if known is None:
+        spoken = sum(bool(s.lowers & FIRST_PERSON) for s in view.sentences)
+        known = view.shared["first person"] = spoken / len(view.sentences) if view.sentences else 0.0
+    assert isinstance(known, float)
+    return known
