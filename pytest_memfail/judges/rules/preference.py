@@ -15,7 +15,7 @@ from pytest_memfail.judges.rules.naming import Mention, Target, loose, mentions,
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
 from pytest_memfail.judges.rules.traces import Trace, best_trace
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import MINE, owner, word_for_word
+from pytest_memfail.judges.rules.whose import MINE, owner, verbatim_store, word_for_word
 
 PARAPHRASED: Final = 2
 OWN: Final = 0.72
@@ -177,7 +177,8 @@ def _is_ours(wanted: Preference, view: View, mention: Mention, support: float) -
     if not mention.exact and support < BESIDE and len(mention.missing) == 0 and not liked(sentence):
         return False
     if word_for_word(view, mention.at):
-        return own >= OWN or total - held < FOREIGN or (own >= BOTH and support >= BOTH)
+        alike = own >= BOTH and support >= BOTH and not verbatim_store(view)
+        return own >= OWN or total - held < FOREIGN or alike
     return support >= BESIDE or not _beside_the_point(sentence, mention, wanted)
 
 

@@ -27,7 +27,7 @@ RELATIONS: Final = frozenset(
 PETS: Final = frozenset("dog cat puppy kitten horse rabbit parrot hamster".split())
 """Somebody else only where the memory says whose they are."""
 PLURAL_COMPANY: Final = frozenset("friends colleagues coworkers neighbors neighbours guests relatives".split())
-USER: Final = frozenset("user i speaker narrator we client's".split())
+USER: Final = frozenset("user i i'm i've i'd i'll speaker narrator we".split())
 PRONOUNS: Final = frozenset("he she they".split())
 POSSESSIVES: Final = frozenset("my our user's users his her their the a an one of speaker's".split())
 BEFORE_PERSON: Final = frozenset(
@@ -37,13 +37,13 @@ FAVOURING: Final = frozenset(
     """favorite favourite favorites favourites thing passion pick choice love obsession preference taste go hobby idea
     domain specialty speciality habit weakness style drink dish sport game""".split()
 )
-IMPERSONAL: Final = frozenset(
-    """is was are were has had have helps keeps makes gives lets brings appeals suits works adds sounds seems tastes looks
-    feels calms relaxes energizes energises excites fascinates interests inspires soothes reminds offers allows
-    encourages delights cheers captivates hits fits does means comes became becomes stays remains ranks tops beats
-    as vs plus""".split()
+DOING: Final = frozenset(
+    """likes loves enjoys prefers adores hates dislikes avoids collects plays wears drinks eats cooks bakes watches reads
+    swims runs rides teaches coaches owns buys grows knits sings paints draws writes studies lives wants
+    thinks says finds uses orders picks chooses favours favors recommends swears dreams practises practices
+    hosts visits travels cycles jogs hikes dances volunteers subscribes listens follows""".split()
 )
-"""Verbs that a thing can govern as well as a person."""
+"""What only a person does."""
 INTRODUCED: Final = frozenset(
     "introduced got taught convinced inspired hooked turned encouraged showed recommended".split()
 )
@@ -53,7 +53,7 @@ JOINS: Final = frozenset("but while whereas and because since as although though
 OPEN_PARENTHESIS: Final = re.compile(r"[(\[]([^()\[\]]{2,40})[)\]]\s*\.?$")
 
 FIRST_PERSON: Final = frozenset("i my me mine i'm i've i'd i'll".split())
-THIRD_PERSON: Final = frozenset("user user's users he she they".split())
+NARRATED: Final = frozenset("user user's users he she".split())
 MOSTLY: Final = 0.6
 
 MINE: Final = "user"
@@ -254,7 +254,7 @@ def _personal(name: Word, verb: Word) -> bool:
     lower = verb.lower
     if name.lower.endswith("'s"):
         return lower in FAVOURING
-    return lower.endswith("s") and not lower.endswith("ss") and lower not in IMPERSONAL and lower not in STOP
+    return lower in DOING
 
 
 def _bare(word: Word) -> str:
@@ -272,17 +272,16 @@ def _breaks(sentence: Sentence, first: int, last: int, marks: str = "") -> bool:
 def word_for_word(view: View, at: int) -> bool:
     """Whether the sentence reads like one that the user said, in a store that keeps what was said."""
     sentence = view.sentences[at]
-    third = bool(sentence.lowers & THIRD_PERSON)
-    if sentence.lowers & FIRST_PERSON and not third:
+    if sentence.lowers & FIRST_PERSON and not sentence.lowers & NARRATED:
         return True
-    return not third and _first_person_share(view) >= MOSTLY
+    return not sentence.lowers & NARRATED and verbatim_store(view)
 
 
-def _first_person_share(view: View) -> float:
-    """The share of the view's sentences in which the user speaks."""
+def verbatim_store(view: View) -> bool:
+    """Whether most of the view's sentences are the user's own."""
     known = view.shared.get("first person")
     if known is None:
         spoken = sum(bool(s.lowers & FIRST_PERSON) for s in view.sentences)
-        known = view.shared["first person"] = spoken / len(view.sentences) if view.sentences else 0.0
-    assert isinstance(known, float)
+        known = view.shared["first person"] = spoken >= MOSTLY * max(1, len(view.sentences))
+    assert isinstance(known, bool)
     return known
