@@ -13,7 +13,7 @@ from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.naming import Mention, Target, loose, mentions, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
-from pytest_memfail.judges.rules.traces import Trace, best_trace
+from pytest_memfail.judges.rules.traces import CHANCE, Trace, best_trace, coincidence
 from pytest_memfail.judges.rules.view import View, needs
 from pytest_memfail.judges.rules.whose import MINE, owner, verbatim_store, word_for_word
 
@@ -29,6 +29,8 @@ BESIDE: Final = 0.2
 ADJUNCTS: Final = frozenset("because since when while if so during for after before until though although unless".split())
 COMPOUND: Final = 0.3
 """The same for a name that is part of a longer one."""
+ALONE: Final = 2.0
+"""The weight of other words that a bare head may have beside it."""
 GIVEN_AWAY: Final = 0.15
 
 
@@ -40,6 +42,7 @@ class Preference:
     """Its names, the best first."""
     context: Mapping[str, float]
     """The rest of the statement: why, when, how."""
+    loose_context: frozenset[str]
     stated: frozenset[str]
     wording: str
     negative: bool
@@ -75,7 +78,8 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
     home = View([evidence.source], TextCache())
     found = [m for target in targets for m in mentions(target, home, stated) if m.share >= 1.0]
     negative = any(attitude(source[m.at], m.first, m.last) < 0 for m in found[:1])
-    return Preference(tuple(targets), context, stated, named, negative)
+    loose_context = frozenset(map(loose, context))
+    return Preference(tuple(targets), context, loose_context, stated, named, negative)
 
 
 def _as_stated(evidence: Evidence, target: Target, stated: frozenset[str]) -> list[Target]:
@@ -174,7 +178,7 @@ def _is_ours(wanted: Preference, view: View, mention: Mention, support: float) -
     own = held / total if total else 1.0
     if mention.foreign and support < COMPOUND:
         return False
-    if not mention.exact and support < BESIDE and len(mention.missing) == 0 and not liked(sentence):
+    if not mention.exact and not mention.missing and held < 2 and total - held > ALONE:
         return False
     if word_for_word(view, mention.at):
         alike = own >= BOTH and support >= BOTH and not verbatim_store(view)
@@ -220,7 +224,14 @@ def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
         return reading.support >= 0.34 and held >= OWN * total
     if reading.owner != MINE or (m.person and not m.head):
         return False
-    return reading.support >= GIVEN_AWAY or (m.head and not _modified(view, reading, wanted))
+    total, held = _others(wanted, sentence)
+    if m.head and not _modified(view, reading, wanted) and total - held < ALONE:
+        return True
+    named = {loose(part.key) for target in wanted.targets for part in target.parts} - set(map(loose, m.missing))
+    found = [k for k in sentence.keys if loose(k) in named or (loose(k) in wanted.loose_context and weight(k) >= 1.0)]
+    tried = len(named) + len(wanted.context)
+    likely = coincidence(view, found, tried) <= CHANCE
+    return reading.support >= GIVEN_AWAY and likely and held >= 0.5 * (total - held)
 
 
 def _modified(view: View, reading: Reading, wanted: Preference) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import Final
 
 from pytest_memfail.judges.rules.attitude import liked
@@ -19,7 +20,12 @@ CANDIDATES: Final = 8
 STRONG: Final = 0.5
 """Share of the statement's other words with which nothing else need speak for it."""
 SOME: Final = 0.3
-"""The same where two telling words are among them, or a vague word stands for the name."""
+"""The same where something is said to be liked, or a vague word stands for the name."""
+ENOUGH: Final = 0.4
+"""Share of the sentence's words that come from the statement."""
+CHANCE: Final = 0.1
+"""So many sentences may be expected to share the words by chance."""
+SMOOTH: Final = 10
 OWN: Final = 0.72
 LIKING_KEYS: Final = frozenset(fold(w) for w in "like love enjoy prefer favorite favourite appeal pick choice".split())
 VAGUE: Final = re.compile(
@@ -38,6 +44,18 @@ class Trace:
     confidence: float
 
 
+def coincidence(view: View, found: Iterable[str], tried: int) -> float:
+    """How many sentences of such a store one may expect to share these of the tried words by chance.
+
+    Words that many entries of the store have tell little; the size of a small one is allowed for.
+    """
+    keys = sorted(set(found))
+    expected = float(max(len(view.sentences), 1)) * comb(max(tried, len(keys)), len(keys))
+    for key in keys:
+        expected *= min(1.0, (len(view.postings.get(key, ())) - 0.7) / (len(view.sentences) + SMOOTH))
+    return expected
+
+
 def best_trace(
     view: View, context: Mapping[str, float], stated: frozenset[str], targets: Sequence[Target]
 ) -> Trace | None:
@@ -50,35 +68,46 @@ def best_trace(
     general = {above for target in targets[:1] for part in target.parts for above in lookup(part.key).general}
     best: tuple[float, int, tuple[str, ...]] | None = None
     for at in sorted(scores, key=lambda i: (-scores[i], i))[:CANDIDATES]:
-        sentence = view.sentences[at]
-        score, found = _score(sentence, context, stated, general, verbatim=word_for_word(view, at))
-        if score >= 1.0 and (best is None or score > best[0]) and owner(view, at, len(sentence.words), -1) == MINE:
-            best = (score, at, found)
+        score, found = _score(view, at, context, stated, general)
+        if score >= 1.0 and (best is None or score > best[0]):
+            if owner(view, at, len(view.sentences[at].words), -1) == MINE:
+                best = (score, at, found)
     if best is None:
         return None
-    return Trace(best[1], best[2], 0.6 if best[0] < 1.2 else 0.7 if best[0] < 1.6 else 0.85)
+    return Trace(best[1], best[2], 0.65 if best[0] < 1.3 else 0.75 if best[0] < 2 else 0.85)
 
 
 def _score(
-    sentence: Sentence, context: Mapping[str, float], stated: frozenset[str], general: set[str], *, verbatim: bool
+    view: View, at: int, context: Mapping[str, float], stated: frozenset[str], general: set[str]
 ) -> tuple[float, tuple[str, ...]]:
     """1.0 or more where the sentence is a trace of the statement."""
+    sentence = view.sentences[at]
     total = sum(context.values())
     keys = {loose(key): key for key in sentence.keys}
-    found = [key for key in context if loose(key) in keys]
+    found = tuple(key for key in context if loose(key) in keys)
     share = sum(_worth(sentence, keys[loose(k)]) * context[k] for k in found) / total if total else 0.0
-    telling = [k for k in found if weight(k) >= 1.0 and keys[loose(k)] not in sentence.aliased]
+    own = own_share(sentence, stated)
+    if word_for_word(view, at):
+        return (1.0 + share if share >= STRONG and len(found) >= 2 and own >= OWN else 0.0), found
+    telling = [k for k in found if weight(k) >= 1.0]
+    vague = bool(VAGUE.search(sentence.text))
+    hint = vague or bool(general & sentence.keys)
+    if not telling:
+        return 0.0, found
+    chance = coincidence(view, [keys[loose(k)] for k in telling], sum(v >= 1.0 for v in context.values()))
+    need = SOME if hint or liked(sentence) else STRONG
+    # Both must speak for it: much of ours is there, and not much else is.
+    score = (share / need) * min(1.0, own / ENOUGH) * (1.2 if hint else 1.0)
+    if chance > CHANCE * (3 if hint else 1):
+        score *= 0.5
+    return score, found
+
+
+def own_share(sentence: Sentence, stated: frozenset[str]) -> float:
+    """The share of the sentence's words that the statement has too."""
     others = {key: value for key, value in needs(sentence.keys).items() if key not in LIKING_KEYS}
     known = {loose(key) for key in stated}
-    own = sum(v for k, v in others.items() if loose(k) in known) / sum(others.values()) if others else 0.0
-    if verbatim:
-        return (1.0 + share if share >= STRONG and len(found) >= 2 and own >= OWN else 0.0), tuple(found)
-    vague = bool(VAGUE.search(sentence.text))
-    if not telling or len(found) < 2:
-        return (1.0 if telling and share >= SOME and vague else 0.0), tuple(found)
-    hint = vague or bool(general & sentence.keys)
-    need = SOME if hint or (len(telling) >= 2 and liked(sentence)) else STRONG
-    return share / need * (1.0 if own >= SOME or hint else 0.8), tuple(found)
+    return sum(v for k, v in others.items() if loose(k) in known) / sum(others.values()) if others else 0.0
 
 
 def _worth(sentence: Sentence, key: str) -> float:
