@@ -39,8 +39,8 @@ DISLIKED: Final = re.compile(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|detest\w*|loath\w+|dread\w*|avoid\w*|despis\w+|resent\w*|abhor\w*|shun\w*|annoy\w*"
     r"|irritat\w+|bores?|bored by|boring|dull|stays? away|steers? clear|keeps? away|turned off|put off|off-putting|sick of"
     r"|tired of|fed up|gone off|went off|wary of|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
-    r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|unlike|except|anything but|gives? up on"
-    r"|far from|the opposite of|trouble with|uncomfortable|uneasy|anxious|scared|afraid|too (?:\w+ )?(?:loud|sweet|slow|long|boring"
+    r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on|undrinkable|inedible|unbearable|awful|terrible"
+    r"|trouble with|uncomfortable|uneasy|anxious|scared|afraid|too (?:\w+ )?(?:loud|sweet|slow|long|boring"
     r"|dull|bland|heavy|crowded|stressful|bitter|expensive|tedious|tiring|spicy|salty))\b",
     re.IGNORECASE,
 )
@@ -51,33 +51,35 @@ PAST: Final = re.compile(
     r"|swapped|replaced|retired from|sold|got rid)\b",
     re.IGNORECASE,
 )
+SET_ASIDE: Final = re.compile(
+    r"\b(?:unlike|except|anything but|apart from|rather than|instead of|far from|(?:prefer\w*|favou?r\w*)\b[^,.;]* (?:over|to))"
+    r" (?:(?:the|a|an|any|to|go|going|of|for) )*$",
+    re.IGNORECASE,
+)
+"""What stands directly before something that is set against what is liked."""
 TURN: Final = re.compile(r"\b(?:but|though|although|however|yet|whereas|while|instead|now|prefers?|rather)\b|[;]", re.IGNORECASE)
 OF_IT: Final = re.compile(r"\b(?:it|them|those|these|the stuff|that|either)\b", re.IGNORECASE)
 
 
 def attitude(sentence: Sentence, first: int, last: int, following: Sentence | None = None) -> int:
     """1 where the words from first to last name something liked, -1 disliked or past, 0 where neither is said."""
-    text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text)
     start, end = sentence.words[first].start, sentence.words[last].end
+    if SET_ASIDE.search(sentence.text[:start]):
+        return -1
+    text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text)
     before, after = text[:start], text[end:]
-    own = text[start:end]
-    before_cues = _cues(before)
-    clause = _clause(after)
-    said = _afterwards(after, clause)
+    said = _afterwards(after)
     if said:
         return said
-    if following is not None and not _cues(following.text[:0]):
+    if following is not None:
         opening = following.text[:60]
         if PAST.search(opening) and OF_IT.search(opening):
             return -1
+    before_cues = _cues(before)
     if before_cues:
         at, sign = before_cues[-1]
-        between = before[at:]
-        if sign < 0 and TURN.search(between.split(" ", 1)[-1]):
-            return 0
-        return sign
-    del own
-    after_cues = _cues(clause)
+        return 0 if sign < 0 and TURN.search(before[at:].split(" ", 1)[-1]) else sign
+    after_cues = _cues(_clause(after))
     return after_cues[0][1] if after_cues else 0
 
 
@@ -101,14 +103,12 @@ def _clause(after: str) -> str:
     return after[: stop.start()] if stop else after
 
 
-def _afterwards(after: str, clause: str) -> int:
+def _afterwards(after: str) -> int:
     """What is said of it later by a pronoun: "but now can't stand it"."""
     for match in re.finditer(r"(?:\b(?:but|though|and|now|since)\b|,|;)([^,;.]*)", after):
-        part = match[1]
-        cues = _cues(part)
-        if cues and OF_IT.search(part[cues[0][0] :]):
+        cues = _cues(match[1])
+        if cues and OF_IT.search(match[1][cues[0][0] :]):
             return cues[0][1]
-    del clause
     return 0
 
 

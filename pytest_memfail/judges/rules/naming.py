@@ -91,6 +91,11 @@ class Mention:
 @lru_cache(maxsize=65536)
 def loose(key: str) -> str:
     """A key without accents, regional spelling and the ending of a comparative, and of everyday doublets the first."""
+    bare = _respelled(key)
+    return _VARIANT.get(bare, bare)
+
+
+def _respelled(key: str) -> str:
     bare = key
     if not key.isascii():
         plainer = unicodedata.normalize("NFKD", key.translate(LETTERS))
@@ -98,13 +103,13 @@ def loose(key: str) -> str:
     for british, american in SPELLINGS:
         if len(bare) > 4 and british.search(bare):
             bare = british.sub(american, bare, count=1)
-    return _VARIANT.get(bare, bare)
+    return bare
 
 
 _VARIANT: Final[dict[str, str]] = {}
 for _group in VARIANTS:
     for _word in _group.split():
-        _VARIANT.setdefault(fold(_word), fold(_group.split()[0]))
+        _VARIANT.setdefault(_respelled(fold(_word)), _respelled(fold(_group.split()[0])))
 
 
 @lru_cache(maxsize=4096)
@@ -250,7 +255,7 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
         max(0.0, 1 - len(missing) / total) if total else 1.0,
         tuple(missing),
         exact,
-        foreign(sentence, max(end, last) if not missing else end, target, known),
+        foreign(sentence, max(end, last) if not missing else end, target, known, whole=not missing),
         target.parts[-1].key in chosen,
         target.person,
     )
@@ -348,8 +353,8 @@ def _together(chosen: dict[str, int], target: Target, sentence: Sentence) -> boo
     return True
 
 
-def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]) -> str:
-    """The word after the name that makes something else of it, or nothing."""
+def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str], *, whole: bool = True) -> str:
+    """The word after the name, or after what is there of it, that makes something else of it, or nothing."""
     words = sentence.words
     if last + 1 >= len(words) or not _adjacent(sentence, last, last + 1):
         return ""
@@ -362,6 +367,8 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
         return ""
     if following.key in _GENERAL_KEYS or following.key in lookup(this.key).general:
         return ""
+    if not whole:
+        return lower
     if this.lower.endswith("s") and not this.lower.endswith("ss") or this.lower.endswith(("ing", "ed")):
         return ""
     if lower.endswith(("ing", "ed", "ly", "ful", "ous", "able", "ive", "est", "ic", "al", "ish")) or lower in STOP:

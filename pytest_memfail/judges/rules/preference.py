@@ -139,15 +139,12 @@ def _read(wanted: Preference, view: View, mention: Mention) -> Reading:
     )
 
 
-def _context_keys(sentence: Sentence) -> frozenset[str]:
-    return frozenset(loose(key) for key in sentence.keys)
-
-
 def _support(wanted: Preference, sentence: Sentence) -> float:
-    """The share of the statement's other words that the sentence has."""
+    """The share of the statement's other words that the sentence has; a synonym counts half."""
     total = sum(wanted.context.values())
-    keys = _context_keys(sentence)
-    return sum(v for k, v in wanted.context.items() if loose(k) in keys) / total if total else 0.0
+    keys = {loose(key): key for key in sentence.keys}
+    found = ((value, keys[loose(key)]) for key, value in wanted.context.items() if loose(key) in keys)
+    return sum(v * (0.5 if key in sentence.aliased else 1.0) for v, key in found) / total if total else 0.0
 
 
 def _others(wanted: Preference, sentence: Sentence) -> tuple[float, float]:
@@ -183,7 +180,7 @@ def _is_ours(wanted: Preference, view: View, mention: Mention, support: float) -
     if word_for_word(view, mention.at):
         alike = own >= BOTH and support >= BOTH and not verbatim_store(view)
         return own >= OWN or total - held < FOREIGN or alike
-    return support >= BESIDE or not _beside_the_point(sentence, mention, wanted)
+    return support >= BESIDE or own >= 0.3 or not _beside_the_point(sentence, mention, wanted)
 
 
 def _beside_the_point(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:

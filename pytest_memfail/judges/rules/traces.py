@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb
 from typing import Final
 
@@ -21,10 +22,22 @@ STRONG: Final = 0.5
 """Share of the statement's other words with which nothing else need speak for it."""
 SOME: Final = 0.3
 """The same where something is said to be liked, or a vague word stands for the name."""
+MANY: Final = 0.4
+"""The same where three telling words are among them."""
 ENOUGH: Final = 0.4
 """Share of the sentence's words that come from the statement."""
 CHANCE: Final = 0.1
 """So many sentences may be expected to share the words by chance."""
+PERSONS: Final = frozenset(
+    fold(w) for w in "poet writer author novelist singer band musician composer artist painter director actor duo".split()
+)
+TOO_GENERAL: Final = frozenset(
+    fold(w)
+    for w in """object entity thing act action activity event state make do go move change part whole unit artifact instrument
+    get have be give take set person people relation quality attribute property group place area form shape work create
+    communicate convey matter substance travel act behave be exist feel think time period way body happen cause touch use
+    play experience location region structure ability content collection material concept idea cover hold keep""".split()
+)
 SMOOTH: Final = 10
 OWN: Final = 0.72
 LIKING_KEYS: Final = frozenset(fold(w) for w in "like love enjoy prefer favorite favourite appeal pick choice".split())
@@ -56,6 +69,16 @@ def coincidence(view: View, found: Iterable[str], tried: int) -> float:
     return expected
 
 
+@lru_cache(maxsize=4096)
+def kinds(target: Target) -> frozenset[str]:
+    """Words for what the target is a kind of, up to four levels, without those that nearly everything is."""
+    if target.person:
+        return PERSONS
+    above = frozenset(key for part in target.parts[-1:] for key in lookup(part.key).general)
+    further = frozenset(key for one in above for key in lookup(one).general if one not in TOO_GENERAL)
+    return (above | further) - TOO_GENERAL
+
+
 def best_trace(
     view: View, context: Mapping[str, float], stated: frozenset[str], targets: Sequence[Target]
 ) -> Trace | None:
@@ -65,7 +88,7 @@ def best_trace(
         if value >= 1.0:
             for at in view.postings.get(key, ()):
                 scores[at] += value
-    general = {above for target in targets[:1] for part in target.parts for above in lookup(part.key).general}
+    general = kinds(targets[0]) if targets else frozenset()
     best: tuple[float, int, tuple[str, ...]] | None = None
     for at in sorted(scores, key=lambda i: (-scores[i], i))[:CANDIDATES]:
         score, found = _score(view, at, context, stated, general)
@@ -73,12 +96,24 @@ def best_trace(
             if owner(view, at, len(view.sentences[at].words), -1) == MINE:
                 best = (score, at, found)
     if best is None:
-        return None
+        return _generalised(view, stated, general)
     return Trace(best[1], best[2], 0.65 if best[0] < 1.3 else 0.75 if best[0] < 2 else 0.85)
 
 
+def _generalised(view: View, stated: frozenset[str], general: frozenset[str]) -> Trace | None:
+    """A sentence that likes the kind of thing that the preference is, and says next to nothing else."""
+    for at in sorted({at for key in general & view.postings.keys() for at in view.postings[key]}):
+        sentence = view.sentences[at]
+        others = [k for k in sentence.keys - general - LIKING_KEYS - stated if weight(k) >= 1.0]
+        kind = sorted(general & sentence.keys)
+        rare = coincidence(view, kind[:1], 3) <= 0.5
+        if rare and liked(sentence) and len(others) <= 1 and owner(view, at, len(sentence.words), -1) == MINE:
+            return Trace(at, tuple(kind), 0.6)
+    return None
+
+
 def _score(
-    view: View, at: int, context: Mapping[str, float], stated: frozenset[str], general: set[str]
+    view: View, at: int, context: Mapping[str, float], stated: frozenset[str], general: frozenset[str]
 ) -> tuple[float, tuple[str, ...]]:
     """1.0 or more where the sentence is a trace of the statement."""
     sentence = view.sentences[at]
@@ -95,7 +130,7 @@ def _score(
     if not telling:
         return 0.0, found
     chance = coincidence(view, [keys[loose(k)] for k in telling], sum(v >= 1.0 for v in context.values()))
-    need = SOME if hint or liked(sentence) else STRONG
+    need = SOME if hint or liked(sentence) else MANY if len(telling) >= 3 else STRONG
     # Both must speak for it: much of ours is there, and not much else is.
     score = (share / need) * min(1.0, own / ENOUGH) * (1.2 if hint else 1.0)
     if chance > CHANCE * (3 if hint else 1):

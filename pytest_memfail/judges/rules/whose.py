@@ -44,6 +44,10 @@ DOING: Final = frozenset(
     hosts visits travels cycles jogs hikes dances volunteers subscribes listens follows""".split()
 )
 """What only a person does."""
+LIKING_VERBS: Final = frozenset(
+    "likes loves enjoys prefers adores hates dislikes avoids collects wears eats reads swears detests appreciates".split()
+)
+DID: Final = frozenset("had went bought ate drank ran took gave got said told came wore made drove rode won sang".split())
 INTRODUCED: Final = frozenset(
     "introduced got taught convinced inspired hooked turned encouraged showed recommended".split()
 )
@@ -74,16 +78,17 @@ def persons(view: View) -> frozenset[str]:
                 if not _name_like(word):
                     continue
                 near = {w.lower.removesuffix("'s") for w in (*words[max(0, at - 1) : at], *words[at + 1 : at + 3])}
+                if at == 0 and len(words) > 1 and (word.lower.endswith("'s") or words[1].lower.endswith("s")):
+                    subjects[_bare(word)] += 1
                 if near & RELATIONS and not _breaks(sentence, at - 1, at, ".!?"):
                     found[_bare(word)] += 2
                 elif _opens(sentence, at) and at + 1 < len(words) and _personal(words[at], words[at + 1]):
                     found[_bare(word)] += 1
-                    subjects[_bare(word)] += at == 0
         if not said_user and subjects:
             # A system that calls its user by name does so in most entries.
             name, count = min(subjects.items(), key=lambda item: (-item[1], item[0]))
             if count >= 2 and count * 2 >= view.entries:
-                del found[name]
+                found.pop(name, None)
         known = view.shared["persons"] = frozenset(found)
     assert isinstance(known, frozenset)
     return known
@@ -248,13 +253,12 @@ def _name_like(word: Word) -> bool:
 
 
 def _personal(name: Word, verb: Word) -> bool:
-    """Whether the verb makes the unknown word before it a person."""
-    if lookup(fold(_bare(name))) is not EMPTY:
-        return False
-    lower = verb.lower
+    """Whether the verb makes the word before it a person."""
     if name.lower.endswith("'s"):
-        return lower in FAVOURING
-    return lower in DOING
+        return verb.lower in FAVOURING
+    if verb.lower in LIKING_VERBS:
+        return True
+    return lookup(fold(_bare(name))) is EMPTY and (verb.lower in DOING or verb.lower in DID or verb.lower.endswith("ed"))
 
 
 def _bare(word: Word) -> str:
