@@ -33,6 +33,7 @@ SPELLINGS: Final = tuple(
 SUFFIXES: Final = ("ism", "ist", "er", "or", "us", "ian", "i", "ie", "ing")
 """Endings by which words for a thing, the one who does it and its adjective differ."""
 CODE: Final = re.compile(r"\b(?:\d+[A-Za-z]{1,2}|[A-Za-z]\d+)\b")
+NUMBER: Final = re.compile(r"\d+")
 SPREAD: Final = 6
 """How many other words may stand between the words of a name."""
 
@@ -236,8 +237,9 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
     first, last = min(chosen.values()), max(chosen.values())
     short_of = _abbreviated(view, at) if first == 0 else ""
     missing = [p.key for p in target.needed if p.key not in chosen and not (short_of and p.key.startswith(short_of))]
-    missing += [code for code in target.codes if not re.search(rf"\b{code}\b", sentence.text.casefold())]
-    missing += sorted(d for d in target.digits if d not in sentence.keys and not any(d in c for c in target.codes))
+    missing += [code for code in target.codes if not _coded(code).search(sentence.text)]
+    stated = {number.lstrip("0") for number in NUMBER.findall(sentence.text)} | sentence.keys if target.digits else set()
+    missing += sorted(d for d in target.digits if d not in stated and not any(d in c for c in target.codes))
     particles = [w for w in target.phrase if w in PARTICLES]
     if particles and len(target.parts) == 1:
         missing += particles
@@ -268,6 +270,12 @@ def _abbreviated(view: View, at: int) -> str:
     before = view.sentences[at - 1]
     last = before.words[-1] if before.words else None
     return last.lower if last and 3 <= len(last.lower) <= 5 and before.text.endswith(last.surface + ".") else ""
+
+
+@lru_cache(maxsize=512)
+def _coded(code: str) -> re.Pattern[str]:
+    """The code with or without a space between number and letters."""
+    return re.compile(r"\b" + re.sub(r"(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)", r"[ -]?", code) + r"\b", re.IGNORECASE)
 
 
 def _full(target: Target, at: int, sentence: Sentence, first: int, last: int, known: frozenset[str]) -> Mention:

@@ -15,7 +15,7 @@ from pytest_memfail.judges.rules.naming import Mention, Target, loose, mentions,
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
 from pytest_memfail.judges.rules.traces import CHANCE, Trace, best_trace, coincidence
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import MINE, owner, verbatim_store, word_for_word
+from pytest_memfail.judges.rules.whose import FAVOURING, MINE, owner, verbatim_store, word_for_word
 
 PARAPHRASED: Final = 2
 OWN: Final = 0.72
@@ -31,6 +31,8 @@ COMPOUND: Final = 0.3
 """The same for a name that is part of a longer one."""
 ALONE: Final = 2.0
 """The weight of other words that a bare head may have beside it."""
+REASONED: Final = 0.25
+"""Share of our statement with which somebody else has our very preference, though no liking is said."""
 GIVEN_AWAY: Final = 0.15
 
 
@@ -207,7 +209,9 @@ def _given_away(wanted: Preference, view: View, reading: Reading) -> bool:
     if reading.mention.foreign:
         return False
     total, held = _others(wanted, sentence)
-    return reading.support >= GIVEN_AWAY or (liked(sentence) and total - held < FOREIGN + 1.5)
+    if liked(sentence) or reading.attitude or sentence.lowers & FAVOURING:
+        return reading.support > 0 or total - held < FOREIGN + 1.5
+    return held >= 2 and reading.support >= REASONED
 
 
 def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:

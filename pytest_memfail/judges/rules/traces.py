@@ -101,13 +101,14 @@ def best_trace(
 
 
 def _generalised(view: View, stated: frozenset[str], general: frozenset[str]) -> Trace | None:
-    """A sentence that likes the kind of thing that the preference is, and says next to nothing else."""
+    """A sentence that likes the kind of thing that the preference is, and says nothing else but, say, from where it is."""
     for at in sorted({at for key in general & view.postings.keys() for at in view.postings[key]}):
         sentence = view.sentences[at]
-        others = [k for k in sentence.keys - general - LIKING_KEYS - stated if weight(k) >= 1.0]
+        others = [w for w in sentence.words if w.key and w.key not in general | LIKING_KEYS | stated and weight(w.key) >= 1.0]
         kind = sorted(general & sentence.keys)
         rare = coincidence(view, kind[:1], 3) <= 0.5
-        if rare and liked(sentence) and len(others) <= 1 and owner(view, at, len(sentence.words), -1) == MINE:
+        broad = len(others) <= 1 and all(w.surface[0].isupper() for w in others)
+        if rare and broad and liked(sentence) and owner(view, at, len(sentence.words), -1) == MINE:
             return Trace(at, tuple(kind), 0.6)
     return None
 

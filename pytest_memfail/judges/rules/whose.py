@@ -49,7 +49,7 @@ LIKING_VERBS: Final = frozenset(
 )
 DID: Final = frozenset("had went bought ate drank ran took gave got said told came wore made drove rode won sang".split())
 INTRODUCED: Final = frozenset(
-    "introduced got taught convinced inspired hooked turned encouraged showed recommended".split()
+    "introduced got taught convinced inspired hooked turned encouraged showed recommended gave gifted lent bought".split()
 )
 USER_OBJECT: Final = frozenset("user me him her them us".split())
 BREAK: Final = re.compile(r"[,;:(){}\[\]\"“”=>|/.!?+]|\s-\s|->|->|→")
@@ -59,6 +59,12 @@ OPEN_PARENTHESIS: Final = re.compile(r"[(\[]([^()\[\]]{2,40})[)\]]\s*\.?$")
 FIRST_PERSON: Final = frozenset("i my me mine i'm i've i'd i'll".split())
 NARRATED: Final = frozenset("user user's users he she".split())
 MOSTLY: Final = 0.6
+
+MOVING: Final = frozenset(
+    """keeps keep helps help makes make calms calm lets let gives give cheers cheer suits suit soothes relaxes relax gets get
+    reminds remind excites excite fascinates delights inspires energizes energises comforts saves brings""".split()
+)
+"""Verbs whose object has the preference: "satire cheers her brother up"."""
 
 MINE: Final = "user"
 HEADER: Final = re.compile(r"^[^.!?]{0,60}:?\s*$")
@@ -97,10 +103,13 @@ def persons(view: View) -> frozenset[str]:
 def owner(view: View, at: int, first: int, last: int) -> str:
     """Who has the preference named by the words from first to last: "user", or the word for somebody else."""
     sentence, names = view.sentences[at], persons(view)
-    for who, where in _after(sentence, last, names):
-        if where == "decides":
-            return who
+    told = _after(sentence, last, names)
+    if told:
+        return told
     marks = _marks(sentence, names, first, last)
+    watched = _watched(sentence, names, first)
+    if watched:
+        return watched
     before = [(i, who) for i, who in marks if i < first]
     if before:
         i, who = before[-1]
@@ -114,10 +123,9 @@ def owner(view: View, at: int, first: int, last: int) -> str:
     return _heading(view, at, names)
 
 
-def _after(sentence: Sentence, last: int, names: frozenset[str]) -> list[tuple[str, str]]:
-    """Owners told after the mention: "X is her sister's passion", "X (Beatriz, colleague)"."""
+def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
+    """The owner told after the mention: "X is her sister's passion", "X (Beatriz, colleague)"."""
     words = sentence.words
-    found: list[tuple[str, str]] = []
     for i in range(last + 1, min(len(words) - 1, last + 9)):
         if words[i].lower in ("but", "while", "because", "since") or _breaks(sentence, i - 1, i, ";!?"):
             break
@@ -128,15 +136,21 @@ def _after(sentence: Sentence, last: int, names: frozenset[str]) -> list[tuple[s
         if (linked or _breaks(sentence, i - 1, i, "=:>")) and any(
             w.lower in FAVOURING for w in words[i + 1 : i + 4]
         ):
-            found.append((_bare(words[i]), "decides"))
+            return _bare(words[i])
+    moved = last + 1 < len(words) and words[last + 1].lower in MOVING
+    for word in words[last + 2 : last + 6] if moved else ():
+        if word.lower in USER_OBJECT or word.lower in ("user's", "my"):
+            break
+        if _is_person(word, names):
+            return _bare(word)
     closing = OPEN_PARENTHESIS.search(sentence.text)
     if closing and closing.start() >= words[last].end - 1:
         inside = [w for w in words if closing.start(1) <= w.start < closing.end(1)]
         if inside and inside[0].lower in ("user", "me"):
-            found.append((MINE, "decides"))
-        elif inside and len(inside) <= 4 and _is_person(inside[0], names) and inside[0].lower not in PLURAL_COMPANY:
-            found.append((_bare(inside[0]), "decides"))
-    return found
+            return MINE
+        if inside and len(inside) <= 4 and _is_person(inside[0], names) and inside[0].lower not in PLURAL_COMPANY:
+            return _bare(inside[0])
+    return ""
 
 
 def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> list[tuple[int, str]]:
@@ -197,6 +211,15 @@ def _with_user(sentence: Sentence, at: int) -> bool:
         if words[i].lower == "and":
             return i > 0 and (words[i - 1].lower in USER or words[i - 1].lower in PRONOUNS)
     return False
+
+
+def _watched(sentence: Sentence, names: frozenset[str], mention: int) -> str:
+    """Whom the user only watches at it: "watches her brother play tennis"."""
+    words = sentence.words
+    for i in range(max(0, mention - 6), mention):
+        if words[i].lower.startswith("watch"):
+            return next((_bare(w) for w in words[i + 1 : mention] if _is_person(w, names)), "")
+    return ""
 
 
 def _introduced(sentence: Sentence, person: int, mention: int) -> bool:
