@@ -39,7 +39,7 @@ DISLIKED: Final = re.compile(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|detest\w*|loath\w+|dread\w*|avoid\w*|despis\w+|resent\w*|abhor\w*|shun\w*|annoy\w*"
     r"|irritat\w+|bores?|bored by|boring|dull|stays? away|steers? clear|keeps? away|turned off|put off|off-putting|sick of"
     r"|tired of|fed up|gone off|went off|wary of|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
-    r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on|undrinkable|inedible|unbearable|awful|terrible"
+    r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on|nerves|upsets?|ruins?|undrinkable|inedible|unbearable|awful|terrible"
     r"|(?:makes?|made) (?:\w+ ){0,4}worse|trouble with|uncomfortable|uneasy|anxious|scared|afraid|too (?:\w+ )?(?:loud|sweet|slow|long|boring"
     r"|dull|bland|heavy|crowded|stressful|bitter|expensive|tedious|tiring|spicy|salty))\b",
     re.IGNORECASE,
@@ -57,8 +57,10 @@ SET_ASIDE: Final = re.compile(
     re.IGNORECASE,
 )
 """What stands directly before something that is set against what is liked."""
+NEVER: Final = re.compile(r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: [\w']+){0,2} (?:(?:a|an|the|any) )?$", re.I)
+"""A negation that governs what stands next."""
 TURN: Final = re.compile(r"\b(?:but|though|although|however|yet|whereas|while|instead|now|prefers?|rather)\b|[;]", re.IGNORECASE)
-OF_IT: Final = re.compile(r"\b(?:it|them|those|these|the stuff|that|either)\b", re.IGNORECASE)
+OF_IT: Final = re.compile(r"\b(?:it|they|them|those|these|the stuff|that|either)\b", re.IGNORECASE)
 
 
 def attitude(sentence: Sentence, first: int, last: int, following: Sentence | None = None) -> int:
@@ -68,6 +70,8 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
         return -1
     text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text)
     before, after = text[:start], text[end:]
+    if NEVER.search(before):
+        return -1
     said = _afterwards(after)
     if said:
         return said
@@ -107,7 +111,7 @@ def _afterwards(after: str) -> int:
     """What is said of it later by a pronoun: "but now can't stand it"."""
     for match in re.finditer(r"(?:\b(?:but|though|and|now|since)\b|,|;)([^,;.]*)", after):
         cues = _cues(match[1])
-        if cues and OF_IT.search(match[1][cues[0][0] :]):
+        if cues and OF_IT.search(match[1]):
             return cues[0][1]
     return 0
 

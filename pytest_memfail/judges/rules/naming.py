@@ -138,7 +138,7 @@ def read_target(text: str) -> Target:
         tuple(code.casefold() for code in CODE.findall(plain(text))),
         frozenset(w.key for w in words if w.key and w.key[0].isdigit()),
         tuple(w.lower for w in words) if functional and len(words) > 1 else (),
-        "".join(w.lower[0] for w in words) if len(words) >= 3 else "",
+        "".join(w.lower[0] for w in words) if len(words) >= 2 else "",
         len(content) >= 2 and capitals == len(content) and lookup(content[-1].key) is EMPTY,
     )
 
@@ -199,13 +199,15 @@ def _forms(target: Target, spelled: dict[str, list[str]]) -> set[str]:
         for cut in range(3, len(part.loose) - 2):
             # "tow path" for "towpath"
             if part.loose[:cut] in spelled and part.loose[cut:] in spelled:
-                forms.update(spelled[part.loose[:cut]])
+                forms.update(spelled[part.loose[:cut]])  # and "lifts weights" for weightlifting
         forms.update(key for other in _relatives(part.loose) for key in spelled.get(other, ()))
     for joined in target.joined:
         forms.update(spelled.get(joined, ()))
         forms.update(spelled.get(loose(fold(joined)), ()))
     if target.initials:
         forms.update(spelled.get(target.initials, ()))
+        forms.update(spelled.get(loose(fold(target.initials)), ()))
+        forms.update(spelled.get(loose(fold(target.initials + "s")), ()))
     return forms
 
 
@@ -299,7 +301,8 @@ def _initials_at(target: Target, sentence: Sentence) -> int | None:
     if not target.initials:
         return None
     for i, word in enumerate(sentence.words):
-        if word.lower == target.initials and word.surface.isupper():
+        bare = word.surface.removesuffix("s")
+        if bare.casefold() == target.initials and bare.isupper():
             return i
     return None
 
@@ -322,7 +325,8 @@ def _places(part: Part, sentence: Sentence) -> list[int]:
         found = [i for i, w in enumerate(words) if w.key and loose(w.key) in relatives]
     if not found and len(part.loose) > 5:
         for i, (a, b) in enumerate(pairwise(words)):
-            if a.key and b.key and loose(fold(a.lower + b.lower)) == part.loose:
+            ends = {loose(fold(a.lower + b.lower)), a.key + b.key, b.key + a.key}
+            if a.key and b.key and part.loose in ends:
                 found.append(i)
     return found
 
@@ -371,7 +375,7 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
     own = {part.key for part in target.parts}
     if not following.key or following.key in own or following.key in known or following.surface[0].isupper():
         return ""
-    if loose(following.key) in {loose(key) for key in known}:
+    if (_relatives(loose(following.key)) | {loose(following.key)}) & {loose(key) for key in known}:
         return ""
     if following.key in _GENERAL_KEYS or following.key in lookup(this.key).general:
         return ""

@@ -167,6 +167,14 @@ LIKING_KEYS: Final = frozenset(
 )
 
 
+def _is_verb(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether a plural of ours stands as a verb: "User books flights"."""
+    words, at = sentence.words, mention.first
+    plural = wanted.wording.endswith("s") and " " not in wanted.wording
+    following = words[at + 1] if at + 1 < len(words) else None
+    return plural and at > 0 and words[at - 1].lower == "user" and following is not None and bool(following.key)
+
+
 OPTING: Final = frozenset(fold(w) for w in "reach opt go care look hope long yearn weakness passion taste love knack".split())
 
 
@@ -175,7 +183,7 @@ def _is_ours(wanted: Preference, view: View, mention: Mention, support: float) -
     sentence = view.sentences[mention.at]
     total, held = _others(wanted, sentence)
     own = held / total if total else 1.0
-    if mention.foreign and support < COMPOUND:
+    if (mention.foreign and support < COMPOUND) or _is_verb(sentence, mention, wanted):
         return False
     if not mention.exact and not mention.missing and held < 2 and total - held > ALONE:
         return False

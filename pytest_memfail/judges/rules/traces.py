@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import comb
 from typing import Final
 
-from pytest_memfail.judges.rules.attitude import liked
+from pytest_memfail.judges.rules.attitude import is_liking, liked
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.naming import Target, loose
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
@@ -101,16 +101,23 @@ def best_trace(
 
 
 def _generalised(view: View, stated: frozenset[str], general: frozenset[str]) -> Trace | None:
-    """A sentence that likes the kind of thing that the preference is, and says nothing else but, say, from where it is."""
+    """A sentence on the kind of thing that the preference is, as the user's, that says next to nothing else."""
     for at in sorted({at for key in general & view.postings.keys() for at in view.postings[key]}):
         sentence = view.sentences[at]
-        others = [w for w in sentence.words if w.key and w.key not in general | LIKING_KEYS | stated and weight(w.key) >= 1.0]
         kind = sorted(general & sentence.keys)
+        others = [w for i, w in enumerate(sentence.words) if _is_other(sentence, i, general | stated)]
         rare = coincidence(view, kind[:1], 3) <= 0.5
-        broad = len(others) <= 1 and all(w.surface[0].isupper() for w in others)
-        if rare and broad and liked(sentence) and owner(view, at, len(sentence.words), -1) == MINE:
+        if rare and len(others) <= 1 and owner(view, at, len(sentence.words), -1) == MINE:
             return Trace(at, tuple(kind), 0.6)
     return None
+
+
+def _is_other(sentence: Sentence, at: int, known: frozenset[str]) -> bool:
+    """Whether the word says something of its own: neither liking nor what the user does with the thing."""
+    word = sentence.words[at]
+    if not word.key or word.key in known or weight(word.key) < 1.0 or is_liking(word.lower):
+        return False
+    return not (at and sentence.words[at - 1].lower in ("user", "they", "she", "he"))
 
 
 def _score(

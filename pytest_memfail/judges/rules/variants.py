@@ -62,6 +62,9 @@ VARIANTS: Final = tuple(
     bunny rabbit
     cab taxi
     sofa couch
+    documentary docs
+    cryptocurrency crypto
+    barbecue cookout
     """.strip().splitlines()
 )
 """British and American, formal and everyday; the first stands for all."""
@@ -74,7 +77,7 @@ LIGHT: Final = frozenset(
 
 CARRIERS: Final = frozenset(
     """tea coffee music cuisine food dish drink wine cheese genre technique method yoga dance cocktail language style
-    sauce salad soup""".split()
+    sauce salad soup device class session""".split()
 )
 """A last word that may go where what stays tells the thing: chamomile (tea), Pomodoro (technique)."""
 

@@ -41,12 +41,13 @@ DOING: Final = frozenset(
     """likes loves enjoys prefers adores hates dislikes avoids collects plays wears drinks eats cooks bakes watches reads
     swims runs rides teaches coaches owns buys grows knits sings paints draws writes studies lives wants
     thinks says finds uses orders picks chooses favours favors recommends swears dreams practises practices
-    hosts visits travels cycles jogs hikes dances volunteers subscribes listens follows""".split()
+    hosts visits travels cycles jogs hikes gets orders makes takes dances volunteers subscribes listens follows""".split()
 )
 """What only a person does."""
 LIKING_VERBS: Final = frozenset(
     "likes loves enjoys prefers adores hates dislikes avoids collects wears eats reads swears detests appreciates".split()
 )
+PREPOSITIONS: Final = frozenset("with for from to by of at in on like than about and".split())
 DID: Final = frozenset("had went bought ate drank ran took gave got said told came wore made drove rode won sang".split())
 INTRODUCED: Final = frozenset(
     "introduced got taught convinced inspired hooked turned encouraged showed recommended gave gifted lent bought".split()
@@ -88,7 +89,7 @@ def persons(view: View) -> frozenset[str]:
                     subjects[_bare(word)] += 1
                 if near & RELATIONS and not _breaks(sentence, at - 1, at, ".!?"):
                     found[_bare(word)] += 2
-                elif _opens(sentence, at) and at + 1 < len(words) and _personal(words[at], words[at + 1]):
+                elif (_opens(sentence, at) or _does(words, at)) and at + 1 < len(words) and _personal(words[at], words[at + 1]):
                     found[_bare(word)] += 1
         if not said_user and subjects:
             # A system that calls its user by name does so in most entries.
@@ -137,6 +138,13 @@ def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
             w.lower in FAVOURING for w in words[i + 1 : i + 4]
         ):
             return _bare(words[i])
+    told = [w.lower for w in words[last + 1 : last + 3]]
+    if told[:1] in (["is"], ["was"]) and told[1:] in (["what"], ["something"], ["where"], ["how"]):
+        for word in words[last + 3 : last + 7]:
+            if word.lower in USER:
+                break
+            if _is_person(word, names):
+                return _bare(word)
     moved = last + 1 < len(words) and words[last + 1].lower in MOVING
     for word in words[last + 2 : last + 6] if moved else ():
         if word.lower in USER_OBJECT or word.lower in ("user's", "my"):
@@ -170,6 +178,8 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
             found.append((i, "pronoun"))
         elif lower == "my" and not any(_is_person(w, names) for w in words[i + 1 : i + 4]):
             found.append((i, MINE))
+        elif _bare(word) in names and word.surface[0].isupper() and _does(words, i):
+            found.append((i, _bare(word)))
         elif (_is_person(word, names) or _is_pet(words, i)) and _opens(sentence, i) and not _with_user(sentence, i):
             found.append((i, _bare(word)))
     return found
@@ -178,6 +188,13 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
 def _is_person(word: Word, names: frozenset[str]) -> bool:
     bare = _bare(word)
     return bare in RELATIONS or bare in PLURAL_COMPANY or (bare in names and word.surface[0].isupper())
+
+
+def _does(words: tuple[Word, ...], at: int) -> bool:
+    """Whether the word is the subject of what only a person does, wherever in the sentence."""
+    following = [w.lower for w in words[at + 1 : at + 3] if w.lower not in ("always", "usually", "often", "never", "also")]
+    before = words[at - 1].lower if at else ""
+    return bool(following) and following[0] in (LIKING_VERBS | DOING | DID) and before not in PREPOSITIONS
 
 
 def _is_pet(words: tuple[Word, ...], at: int) -> bool:
@@ -281,7 +298,8 @@ def _personal(name: Word, verb: Word) -> bool:
         return verb.lower in FAVOURING
     if verb.lower in LIKING_VERBS:
         return True
-    return lookup(fold(_bare(name))) is EMPTY and (verb.lower in DOING or verb.lower in DID or verb.lower.endswith("ed"))
+    adverb = verb.lower in ("always", "usually", "often", "never", "also")
+    return lookup(fold(_bare(name))) is EMPTY and (adverb or verb.lower in DOING or verb.lower in DID or verb.lower.endswith("ed"))
 
 
 def _bare(word: Word) -> str:
