@@ -39,7 +39,7 @@ DISLIKED: Final = re.compile(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|detest\w*|loath\w+|dread\w*|avoid\w*|despis\w+|resent\w*|abhor\w*|shun\w*|annoy\w*"
     r"|irritat\w+|bores?|bored by|boring|dull|stays? away|steers? clear|keeps? away|turned off|put off|off-putting|sick of"
     r"|tired of|fed up|gone off|went off|wary of|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
-    r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on|nerves|upsets?|ruins?|undrinkable|inedible|unbearable|awful|terrible"
+    r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on|on (?:\w+ |\w+'s ){1,2}nerves|upsets?|ruins?|undrinkable|inedible|unbearable|awful|terrible"
     r"|(?:makes?|made) (?:\w+ ){0,4}worse|trouble with|uncomfortable|uneasy|anxious|scared|afraid|too (?:\w+ )?(?:loud|sweet|slow|long|boring"
     r"|dull|bland|heavy|crowded|stressful|bitter|expensive|tedious|tiring|spicy|salty))\b",
     re.IGNORECASE,
@@ -57,9 +57,13 @@ SET_ASIDE: Final = re.compile(
     re.IGNORECASE,
 )
 """What stands directly before something that is set against what is liked."""
-NEVER: Final = re.compile(r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: [\w']+){0,2} (?:(?:a|an|the|any) )?$", re.I)
+NEVER: Final = re.compile(
+    r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: [\w']+){0,2} (?:(?:a|an|the|any) )?$", re.I
+)
 """A negation that governs what stands next."""
-TURN: Final = re.compile(r"\b(?:but|though|although|however|yet|whereas|while|instead|now|prefers?|rather)\b|[;]", re.IGNORECASE)
+TURN: Final = re.compile(
+    r"\b(?:but|though|although|however|yet|whereas|while|instead|now|prefers?|rather)\b|[;]", re.IGNORECASE
+)
 OF_IT: Final = re.compile(r"\b(?:it|they|them|those|these|the stuff|that|either)\b", re.IGNORECASE)
 
 
@@ -103,7 +107,10 @@ def _cues(text: str) -> list[tuple[int, int]]:
 
 def _clause(after: str) -> str:
     """What follows the mention within its own clause."""
-    stop = re.search(r"[;.!?]|\b(?:but|whereas|while|because|since|instead)\b|, (?:and )?(?:\w+ ){0,2}(?:likes?|loves?|enjoys?|prefers?)\b", after)
+    stop = re.search(
+        r"[;.!?]|\b(?:but|whereas|while|because|since|instead)\b|, (?:and )?(?:\w+ ){0,2}(?:likes?|loves?|enjoys?|prefers?)\b",
+        after,
+    )
     return after[: stop.start()] if stop else after
 
 

@@ -227,7 +227,7 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
         return None
     short = _initials_at(target, sentence)
     if short is not None:
-        return Mention(at, short, short, 1.0, (), False, "", True)
+        return Mention(at, short, short, 1.0, (), True, "", True)
     places = [_places(part, sentence) for part in target.parts]
     joined = _joined_at(target, sentence)
     if joined is not None:
@@ -240,7 +240,9 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
     short_of = _abbreviated(view, at) if first == 0 else ""
     missing = [p.key for p in target.needed if p.key not in chosen and not (short_of and p.key.startswith(short_of))]
     missing += [code for code in target.codes if not _coded(code).search(sentence.text)]
-    stated = {number.lstrip("0") for number in NUMBER.findall(sentence.text)} | sentence.keys if target.digits else set()
+    stated = (
+        {number.lstrip("0") for number in NUMBER.findall(sentence.text)} | sentence.keys if target.digits else set()
+    )
     missing += sorted(d for d in target.digits if d not in stated and not any(d in c for c in target.codes))
     particles = [w for w in target.phrase if w in PARTICLES]
     if particles and len(target.parts) == 1:
@@ -312,7 +314,10 @@ def _joined_at(target: Target, sentence: Sentence) -> int | None:
     if len(target.parts) != 2 and not (len(target.parts) == 1 and target.joined):
         return None
     for i, word in enumerate(sentence.words):
-        if word.key and any(joined in (_squash(word.lower), loose(word.key)) or loose(fold(joined)) == loose(word.key) for joined in target.joined):
+        if word.key and any(
+            joined in (_squash(word.lower), loose(word.key)) or loose(fold(joined)) == loose(word.key)
+            for joined in target.joined
+        ):
             return i
     return None
 

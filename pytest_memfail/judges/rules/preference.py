@@ -22,11 +22,17 @@ OWN: Final = 0.72
 """Share of a first-person statement's other words that ours has too: statements kept word for word carry their reasons."""
 FOREIGN: Final = 2.5
 """The weight of its own words with which a first-person statement says something else, if none of them is ours."""
+WHOLE: Final = 0.6
+"""Share of our statement that one kept word for word has."""
+CUT: Final = 0.9
+"""Share of its own other words that one cut short has from ours."""
 BOTH: Final = 0.4
 """Either share, where each has as much of the other."""
 BESIDE: Final = 0.2
 """Share of our statement that shows a name beside the point to be ours."""
-ADJUNCTS: Final = frozenset("because since when while if so during for after before until though although unless".split())
+ADJUNCTS: Final = frozenset(
+    "because since when while if so during for after before until though although unless".split()
+)
 COMPOUND: Final = 0.3
 """The same for a name that is part of a longer one."""
 ALONE: Final = 2.0
@@ -175,7 +181,9 @@ def _is_verb(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
     return plural and at > 0 and words[at - 1].lower == "user" and following is not None and bool(following.key)
 
 
-OPTING: Final = frozenset(fold(w) for w in "reach opt go care look hope long yearn weakness passion taste love knack".split())
+OPTING: Final = frozenset(
+    fold(w) for w in "reach opt go care look hope long yearn weakness passion taste love knack".split()
+)
 
 
 def _is_ours(wanted: Preference, view: View, mention: Mention, support: float) -> bool:
@@ -188,8 +196,10 @@ def _is_ours(wanted: Preference, view: View, mention: Mention, support: float) -
     if not mention.exact and not mention.missing and held < 2 and total - held > ALONE:
         return False
     if word_for_word(view, mention.at):
-        alike = own >= BOTH and support >= BOTH and not verbatim_store(view)
-        return own >= OWN or total - held < FOREIGN or alike
+        if verbatim_store(view):
+            # Kept statements are kept whole or cut short; another that merely resembles ours is neither.
+            return own >= CUT or (own >= OWN and support >= WHOLE)
+        return own >= OWN or total - held < FOREIGN or (own >= BOTH and support >= BOTH)
     return support >= BESIDE or own >= 0.3 or not _beside_the_point(sentence, mention, wanted)
 
 
@@ -200,7 +210,9 @@ def _beside_the_point(sentence: Sentence, mention: Mention, wanted: Preference) 
         gap = sentence.text[before[at].end : sentence.words[at + 1].start]
         if any(mark in gap for mark in ",;:("):
             return False
-        if before[at].lower in ADJUNCTS and not (before[at].lower == "for" and before[at - 1].key in LIKING_KEYS | OPTING):
+        if before[at].lower in ADJUNCTS and not (
+            before[at].lower == "for" and before[at - 1].key in LIKING_KEYS | OPTING
+        ):
             governed = [w for w in before[:at] if w.key and w.key not in LIKING_KEYS and weight(w.key) >= 1.0]
             return bool(governed) and not any(liked_word(w.lower) for w in before[at:]) and wanted.context != {}
     return False
@@ -313,4 +325,12 @@ def _nowhere(wanted: Preference, view: View, readings: list[Reading]) -> Finding
     near = [r.mention.at for r in sorted(readings, key=_strength, reverse=True)[:1]]
     entries = view.entries_of([*near, *(i for w in closest for i in w.sentences)])[:3]
     confidence = 0.8 if readings else 0.95 if not closest or closest[0].coverage < BESIDE else 0.88
-    return Finding(False, False, f"no entry names {wanted.wording!r} as the user's", entries, (), (wanted.wording,), confidence=confidence)
+    return Finding(
+        False,
+        False,
+        f"no entry names {wanted.wording!r} as the user's",
+        entries,
+        (),
+        (wanted.wording,),
+        confidence=confidence,
+    )

@@ -15,7 +15,7 @@ from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.naming import Target, loose
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import MINE, owner, word_for_word
+from pytest_memfail.judges.rules.whose import MINE, owner, verbatim_store, word_for_word
 
 CANDIDATES: Final = 8
 STRONG: Final = 0.5
@@ -29,7 +29,8 @@ ENOUGH: Final = 0.4
 CHANCE: Final = 0.1
 """So many sentences may be expected to share the words by chance."""
 PERSONS: Final = frozenset(
-    fold(w) for w in "poet writer author novelist singer band musician composer artist painter director actor duo".split()
+    fold(w)
+    for w in "poet writer author novelist singer band musician composer artist painter director actor duo".split()
 )
 TOO_GENERAL: Final = frozenset(
     fold(w)
@@ -38,8 +39,15 @@ TOO_GENERAL: Final = frozenset(
     communicate convey matter substance travel act behave be exist feel think time period way body happen cause touch use
     play experience location region structure ability content collection material concept idea cover hold keep""".split()
 )
+HAVING: Final = re.compile(
+    r"\b(?:wear|drink|eat|read|listen|watch|play|collect|learn|practi[cs]e|use|keep|grow|hold|take|train|follow|rel(?:y|ies))\w*\b",
+    re.I,
+)
+"""What one does with things that one likes."""
 SMOOTH: Final = 10
 OWN: Final = 0.72
+CUT: Final = 0.9
+"""Share of a first-person sentence's words that the statement has; more where all is kept word for word."""
 LIKING_KEYS: Final = frozenset(fold(w) for w in "like love enjoy prefer favorite favourite appeal pick choice".split())
 VAGUE: Final = re.compile(
     r"\b(?:something|some (?:sort|kind|type|form)|a (?:kind|sort|type|certain|couple)|certain|various|several|things?|stuff"
@@ -107,7 +115,12 @@ def _generalised(view: View, stated: frozenset[str], general: frozenset[str]) ->
         kind = sorted(general & sentence.keys)
         others = [w for i, w in enumerate(sentence.words) if _is_other(sentence, i, general | stated)]
         rare = coincidence(view, kind[:1], 3) <= 0.5
-        if rare and len(others) <= 1 and owner(view, at, len(sentence.words), -1) == MINE:
+        if (
+            rare
+            and len(others) <= 1
+            and (liked(sentence) or HAVING.search(sentence.text))
+            and owner(view, at, len(sentence.words), -1) == MINE
+        ):
             return Trace(at, tuple(kind), 0.6)
     return None
 
@@ -131,7 +144,8 @@ def _score(
     share = sum(_worth(sentence, keys[loose(k)]) * context[k] for k in found) / total if total else 0.0
     own = own_share(sentence, stated)
     if word_for_word(view, at):
-        return (1.0 + share if share >= STRONG and len(found) >= 2 and own >= OWN else 0.0), found
+        enough = own >= (CUT if verbatim_store(view) else OWN)
+        return (1.0 + share if share >= STRONG and len(found) >= 2 and enough else 0.0), found
     telling = [k for k in found if weight(k) >= 1.0]
     vague = bool(VAGUE.search(sentence.text))
     hint = vague or bool(general & sentence.keys)

@@ -48,7 +48,9 @@ LIKING_VERBS: Final = frozenset(
     "likes loves enjoys prefers adores hates dislikes avoids collects wears eats reads swears detests appreciates".split()
 )
 PREPOSITIONS: Final = frozenset("with for from to by of at in on like than about and".split())
-DID: Final = frozenset("had went bought ate drank ran took gave got said told came wore made drove rode won sang".split())
+DID: Final = frozenset(
+    "had went bought ate drank ran took gave got said told came wore made drove rode won sang".split()
+)
 INTRODUCED: Final = frozenset(
     "introduced got taught convinced inspired hooked turned encouraged showed recommended gave gifted lent bought".split()
 )
@@ -89,7 +91,11 @@ def persons(view: View) -> frozenset[str]:
                     subjects[_bare(word)] += 1
                 if near & RELATIONS and not _breaks(sentence, at - 1, at, ".!?"):
                     found[_bare(word)] += 2
-                elif (_opens(sentence, at) or _does(words, at)) and at + 1 < len(words) and _personal(words[at], words[at + 1]):
+                elif (
+                    (_opens(sentence, at) or _does(words, at))
+                    and at + 1 < len(words)
+                    and _personal(word, words[at + 1], opens=at == 0)
+                ):
                     found[_bare(word)] += 1
         if not said_user and subjects:
             # A system that calls its user by name does so in most entries.
@@ -133,10 +139,20 @@ def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
         in_law = words[i].lower == "law's" and words[i - 1].lower == "in"
         if not words[i].lower.endswith("'s") or not (in_law or _is_person(words[i], names)):
             continue
-        linked = in_law or words[i - 1].lower in ("is", "are", "was", "were", "the", "my", "her", "his", "their", "users", "user's")
-        if (linked or _breaks(sentence, i - 1, i, "=:>")) and any(
-            w.lower in FAVOURING for w in words[i + 1 : i + 4]
-        ):
+        linked = in_law or words[i - 1].lower in (
+            "is",
+            "are",
+            "was",
+            "were",
+            "the",
+            "my",
+            "her",
+            "his",
+            "their",
+            "users",
+            "user's",
+        )
+        if (linked or _breaks(sentence, i - 1, i, "=:>")) and any(w.lower in FAVOURING for w in words[i + 1 : i + 4]):
             return _bare(words[i])
     told = [w.lower for w in words[last + 1 : last + 3]]
     if told[:1] in (["is"], ["was"]) and told[1:] in (["what"], ["something"], ["where"], ["how"]):
@@ -192,7 +208,9 @@ def _is_person(word: Word, names: frozenset[str]) -> bool:
 
 def _does(words: tuple[Word, ...], at: int) -> bool:
     """Whether the word is the subject of what only a person does, wherever in the sentence."""
-    following = [w.lower for w in words[at + 1 : at + 3] if w.lower not in ("always", "usually", "often", "never", "also")]
+    following = [
+        w.lower for w in words[at + 1 : at + 3] if w.lower not in ("always", "usually", "often", "never", "also")
+    ]
     before = words[at - 1].lower if at else ""
     return bool(following) and following[0] in (LIKING_VERBS | DOING | DID) and before not in PREPOSITIONS
 
@@ -259,7 +277,9 @@ def _heading(view: View, at: int, names: frozenset[str]) -> str:
             continue
         if any(who == MINE for _, who in marks):
             return MINE
-        is_heading = back == start and HEADER.match(sentence.text) is not None and not _verb_follows(sentence, marks[0][0])
+        is_heading = (
+            back == start and HEADER.match(sentence.text) is not None and not _verb_follows(sentence, marks[0][0])
+        )
         return marks[0][1] if is_heading and marks[0][1] != "pronoun" else MINE
     return MINE
 
@@ -292,14 +312,16 @@ def _name_like(word: Word) -> bool:
     )
 
 
-def _personal(name: Word, verb: Word) -> bool:
-    """Whether the verb makes the word before it a person."""
+def _personal(name: Word, verb: Word, *, opens: bool) -> bool:
+    """Whether the verb makes the capitalised word before it a person; where a sentence opens, any word has a capital."""
     if name.lower.endswith("'s"):
         return verb.lower in FAVOURING
     if verb.lower in LIKING_VERBS:
         return True
     adverb = verb.lower in ("always", "usually", "often", "never", "also")
-    return lookup(fold(_bare(name))) is EMPTY and (adverb or verb.lower in DOING or verb.lower in DID or verb.lower.endswith("ed"))
+    return (not opens or lookup(fold(_bare(name))) is EMPTY) and (
+        adverb or verb.lower in DOING or verb.lower in DID or verb.lower.endswith("ed")
+    )
 
 
 def _bare(word: Word) -> str:
