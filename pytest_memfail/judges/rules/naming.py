@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, plain, sentences_of, words_of
 from pytest_memfail.judges.rules.variants import CARRIERS, GENERAL_HEADS, LIGHT, VARIANTS, WEIGHTY
@@ -382,7 +383,7 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
         return ""
     if (_relatives(loose(following.key)) | {loose(following.key)}) & {loose(key) for key in known}:
         return ""
-    if following.key in _GENERAL_KEYS or following.key in lookup(this.key).general:
+    if following.key in _GENERAL_KEYS or following.key in kinds_of(this.key):
         return ""
     if not whole:
         return lower

@@ -11,7 +11,7 @@ from math import comb
 from typing import Final
 
 from pytest_memfail.judges.rules.attitude import is_liking, liked
-from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.naming import Target, loose
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import View, needs
@@ -31,13 +31,6 @@ CHANCE: Final = 0.1
 PERSONS: Final = frozenset(
     fold(w)
     for w in "poet writer author novelist singer band musician composer artist painter director actor duo".split()
-)
-TOO_GENERAL: Final = frozenset(
-    fold(w)
-    for w in """object entity thing act action activity event state make do go move change part whole unit artifact instrument
-    get have be give take set person people relation quality attribute property group place area form shape work create
-    communicate convey matter substance travel act behave be exist feel think time period way body happen cause touch use
-    play experience location region structure ability content collection material concept idea cover hold keep""".split()
 )
 HAVING: Final = re.compile(
     r"\b(?:wear|drink|eat|read|listen|watch|play|collect|learn|practi[cs]e|use|keep|grow|hold|take|train|follow|rel(?:y|ies))\w*\b",
@@ -79,12 +72,11 @@ def coincidence(view: View, found: Iterable[str], tried: int) -> float:
 
 @lru_cache(maxsize=4096)
 def kinds(target: Target) -> frozenset[str]:
-    """Words for what the target is a kind of, up to four levels, without those that nearly everything is."""
+    """Words for what the target, told by its last word, is a kind of."""
     if target.person:
         return PERSONS
-    above = frozenset(key for part in target.parts[-1:] for key in lookup(part.key).general)
-    further = frozenset(key for one in above for key in lookup(one).general if one not in TOO_GENERAL)
-    return (above | further) - TOO_GENERAL
+    own = {part.key for part in target.parts}
+    return frozenset(kind for part in target.parts[-1:] or target.parts for kind in kinds_of(part.key)) - own
 
 
 def best_trace(
@@ -100,9 +92,9 @@ def best_trace(
     best: tuple[float, int, tuple[str, ...]] | None = None
     for at in sorted(scores, key=lambda i: (-scores[i], i))[:CANDIDATES]:
         score, found = _score(view, at, context, stated, general)
-        if score >= 1.0 and (best is None or score > best[0]):
-            if owner(view, at, len(view.sentences[at].words), -1) == MINE:
-                best = (score, at, found)
+        better = score >= 1.0 and (best is None or score > best[0])
+        if better and owner(view, at, len(view.sentences[at].words), -1) == MINE:
+            best = (score, at, found)
     if best is None:
         return _generalised(view, stated, general)
     return Trace(best[1], best[2], 0.65 if best[0] < 1.3 else 0.75 if best[0] < 2 else 0.85)
