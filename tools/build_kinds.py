@@ -55,7 +55,9 @@ def main(folder: Path) -> None:
                 for one in path[: min(LEVELS, len(path) - TOP)]:
                     last = (lemma.casefold().split("_")[-1] for lemma in synsets[one][0])
                     kinds.update(dict.fromkeys(fold(word) for word in last if WORD.fullmatch(word)))
-    lines = [f"{key}\t{' '.join(kind for kind in kinds if kind != key)}" for key, kinds in sorted(table.items()) if kinds]
+    lines = [
+        f"{key}\t{' '.join(kind for kind in kinds if kind != key)}" for key, kinds in sorted(table.items()) if kinds
+    ]
     with OUT.open("wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
         packed.write("\n".join(lines).encode())
     print(f"{OUT.name}: {len(lines)} keys, {OUT.stat().st_size / 1e6:.2f} MB")

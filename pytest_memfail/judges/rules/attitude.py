@@ -39,13 +39,16 @@ DISLIKED: Final = re.compile(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|detest\w*|loath\w+|dread\w*|avoid\w*|despis\w+|resent\w*|abhor\w*|shun\w*|annoy\w*"
     r"|irritat\w+|bores?|bored by|boring|dull|stays? away|steers? clear|keeps? away|turned off|put off|off-putting|sick of"
     r"|tired of|fed up|gone off|went off|wary of|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
-    r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on|on (?:\w+ |\w+'s ){1,2}nerves|upsets?|ruins?|undrinkable|inedible|unbearable|awful|terrible"
-    r"|(?:makes?|made) (?:\w+ ){0,4}worse|trouble with|uncomfortable|uneasy|anxious|scared|afraid|too (?:\w+ )?(?:loud|sweet|slow|long|boring"
+    r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on"
+    r"|on (?:\w+ |\w+'s ){1,2}nerves|upsets?|ruins?|undrinkable|inedible|unbearable|awful|terrible"
+    r"|(?:makes?|made) (?:\w+ ){0,4}worse|trouble with|uncomfortable|uneasy|anxious|scared|afraid"
+    r"|too (?:\w+ )?(?:loud|sweet|slow|long|boring"
     r"|dull|bland|heavy|crowded|stressful|bitter|expensive|tedious|tiring|spicy|salty))\b",
     re.IGNORECASE,
 )
 PAST: Final = re.compile(
-    r"\b(?:used to|no longer|stopped|quit|g(?:ave|iven|iving|ives) (?:it |them |that |this )?up|former(?:ly)?|previously|any ?more|not any longer"
+    r"\b(?:used to|no longer|stopped|quit|g(?:ave|iven|iving|ives) (?:it |them |that |this )?up"
+    r"|former(?:ly)?|previously|any ?more|not any longer"
     r"|lost interest|grew out|grown out|outgrew|grew tired|abandoned|dropped|has moved on|moved away from|moved on from|in the past"
     r"|until (?:recently|last)|as a (?:child|kid|teen\w*|student|boy|girl)|years ago|back then|gone off|cut out|cut down"
     r"|swapped|replaced|retired from|sold|got rid)\b",

@@ -160,9 +160,8 @@ def mentions(target: Target, view: View, known: frozenset[str]) -> list[Mention]
     candidates: set[int] = set()
     for key in _forms(target, spelled):
         candidates.update(view.postings.get(key, ()))
-    for word in target.phrase[:1]:
+    if target.phrase:
         candidates.update(_by_lower(view, target.phrase))
-        del word
     found = (_mention(target, view, at, known) for at in sorted(candidates))
     return [mention for mention in found if mention is not None]
 
@@ -236,7 +235,7 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
     held = [(part, found) for part, found in zip(target.parts, places, strict=True) if found]
     if not held:
         return None
-    chosen = _closest(held, sentence)
+    chosen = _closest(held)
     first, last = min(chosen.values()), max(chosen.values())
     short_of = _abbreviated(view, at) if first == 0 else ""
     missing = [p.key for p in target.needed if p.key not in chosen and not (short_of and p.key.startswith(short_of))]
@@ -253,7 +252,7 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
     elif not missing and len(chosen) > 1 and not _together(chosen, target, sentence):
         missing = [min(chosen, key=lambda key: (chosen[key], key))]
     total = len(target.needed) + len(target.codes) + len(target.digits) + len(particles)
-    exact = all(_is_exact(sentence.words[i], key) for key, i in chosen.items())
+    exact = all(key not in sentence.aliased or _is_exact(sentence.words[i], key) for key, i in chosen.items())
     end = chosen.get(target.parts[-1].key, last)
     return Mention(
         at,
@@ -337,7 +336,7 @@ def _places(part: Part, sentence: Sentence) -> list[int]:
     return found
 
 
-def _closest(held: list[tuple[Part, list[int]]], sentence: Sentence) -> dict[str, int]:
+def _closest(held: list[tuple[Part, list[int]]]) -> dict[str, int]:
     """Of every part the place nearest to the others."""
     exact_last = held[-1][1]
     best: tuple[int, dict[str, int]] | None = None
@@ -347,7 +346,6 @@ def _closest(held: list[tuple[Part, list[int]]], sentence: Sentence) -> dict[str
         if best is None or spread < best[0]:
             best = (spread, chosen)
     assert best is not None
-    del sentence
     return best[1]
 
 
@@ -387,7 +385,7 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
         return ""
     if not whole:
         return lower
-    if this.lower.endswith("s") and not this.lower.endswith("ss") or this.lower.endswith(("ing", "ed")):
+    if (this.lower.endswith("s") and not this.lower.endswith("ss")) or this.lower.endswith(("ing", "ed")):
         return ""
     if lower.endswith(("ing", "ed", "ly", "ful", "ous", "able", "ive", "est", "ic", "al", "ish")) or lower in STOP:
         return ""

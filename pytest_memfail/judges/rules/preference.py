@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
@@ -18,11 +18,13 @@ from pytest_memfail.judges.rules.view import View, needs
 from pytest_memfail.judges.rules.whose import FAVOURING, MINE, owner, verbatim_store, word_for_word
 
 PARAPHRASED: Final = 2
+READ: Final = 32
+"""How many mentions are read closely."""
 OWN: Final = 0.72
 """Share of a first-person statement's other words that ours has too: statements kept word for word carry their reasons."""
 FOREIGN: Final = 2.5
 """The weight of its own words with which a first-person statement says something else, if none of them is ours."""
-WHOLE: Final = 0.6
+WHOLE: Final = 0.75
 """Share of our statement that one kept word for word has."""
 CUT: Final = 0.9
 """Share of its own other words that one cut short has from ours."""
@@ -57,16 +59,28 @@ class Preference:
     """Whether the statement itself reads like a dislike, so that none can be told from it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reading:
     """A mention, read: whose it is, what is said of it, and whether our statement stands behind it."""
 
     mention: Mention
-    owner: str
-    attitude: int
+    view: View
     support: float
     """Share of the statement's other words in the sentence."""
     ours: bool
+
+    @cached_property
+    def owner(self) -> str:
+        """Whose it is."""
+        return owner(self.view, self.mention.at, self.mention.first, self.mention.last)
+
+    @cached_property
+    def attitude(self) -> int:
+        """Whether it is liked (1), disliked or past (-1)."""
+        view, m = self.view, self.mention
+        end = view.first[view.entry[m.at] + 1]
+        following = view.sentences[m.at + 1] if m.at + 1 < end else None
+        return attitude(view.sentences[m.at], m.first, m.last, following)
 
 
 @lru_cache(maxsize=4096)
@@ -110,18 +124,19 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     """The preference in a view: some version of it (stored), and the specific one (faithful)."""
     wanted = read_preference(evidence, protocol)
     found = [m for target in wanted.targets for m in mentions(target, view, wanted.stated)]
-    readings = [_read(wanted, view, m) for m in found]
-    whole = [r for r in readings if r.mention.share >= 1.0]
-    kept = [r for r in whole if r.ours and r.owner == MINE and (r.attitude >= 0 or wanted.negative)]
-    if kept:
-        return _kept(wanted, view, max(kept, key=_strength))
+    # Whom a mention is about is looked up for the likeliest ones only, and as rarely as possible.
+    readings = sorted((_read(wanted, view, m) for m in found), key=_strength, reverse=True)
+    whole = [r for r in readings if r.mention.share >= 1.0][:READ]
+    for r in whole:
+        if r.ours and (r.attitude >= 0 or wanted.negative) and r.owner == MINE:
+            return _kept(wanted, view, r)
     turned = [r for r in whole if r.ours and r.owner == MINE]
-    away = [r for r in whole if r.owner != MINE and _given_away(wanted, view, r)]
+    away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
     if turned or away:
         return _turned(wanted, view, turned, away)
-    damaged = [r for r in readings if _damaged(wanted, view, r)]
-    if damaged:
-        return _lost_part(wanted, view, max(damaged, key=_strength))
+    damaged = next((r for r in readings[: 2 * READ] if _damaged(wanted, view, r)), None)
+    if damaged is not None:
+        return _lost_part(wanted, view, damaged)
     trace = best_trace(view, wanted.context, wanted.stated, wanted.targets)
     if trace is not None:
         return _trace(wanted, view, trace)
@@ -134,17 +149,8 @@ def _strength(reading: Reading) -> tuple[float, bool, float, int]:
 
 
 def _read(wanted: Preference, view: View, mention: Mention) -> Reading:
-    sentence = view.sentences[mention.at]
-    support = _support(wanted, sentence)
-    end = view.first[view.entry[mention.at] + 1]
-    following = view.sentences[mention.at + 1] if mention.at + 1 < end else None
-    return Reading(
-        mention,
-        owner(view, mention.at, mention.first, mention.last),
-        attitude(sentence, mention.first, mention.last, following),
-        support,
-        _is_ours(wanted, view, mention, support),
-    )
+    support = _support(wanted, view.sentences[mention.at])
+    return Reading(mention, view, support, _is_ours(wanted, view, mention, support))
 
 
 def _support(wanted: Preference, sentence: Sentence) -> float:
@@ -279,11 +285,11 @@ def _kept(wanted: Preference, view: View, best: Reading) -> Finding:
 
 def _turned(wanted: Preference, view: View, turned: list[Reading], away: list[Reading]) -> Finding:
     if turned:
-        best = max(turned, key=_strength)
+        best = turned[0]
         reason = f"{wanted.wording!r} is stored, but as disliked, avoided or past"
         fault = "turned"
     else:
-        best = max(away, key=_strength)
+        best = away[0]
         reason = f"{wanted.wording!r} is stored, but as that of somebody else ({best.owner})"
         fault = "elsewhere"
     entries = view.entries_of([best.mention.at])
@@ -322,7 +328,7 @@ def _trace(wanted: Preference, view: View, trace: Trace) -> Finding:
 def _nowhere(wanted: Preference, view: View, readings: list[Reading]) -> Finding:
     names = needs(key for target in wanted.targets[:1] for key in keys_of(target.text))
     closest = view.search({**wanted.context, **names}, None, 3)
-    near = [r.mention.at for r in sorted(readings, key=_strength, reverse=True)[:1]]
+    near = [r.mention.at for r in readings[:1]]
     entries = view.entries_of([*near, *(i for w in closest for i in w.sentences)])[:3]
     confidence = 0.8 if readings else 0.95 if not closest or closest[0].coverage < BESIDE else 0.88
     return Finding(

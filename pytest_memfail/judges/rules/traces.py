@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import comb
 from typing import Final
 
-from pytest_memfail.judges.rules.attitude import is_liking, liked
+from pytest_memfail.judges.rules.attitude import LIKED, is_liking, liked
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.naming import Target, loose
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
@@ -32,6 +32,7 @@ PERSONS: Final = frozenset(
     fold(w)
     for w in "poet writer author novelist singer band musician composer artist painter director actor duo".split()
 )
+LISTED: Final = re.compile(r"\s*(?:[:=(]|,? such as|,? like\b|,? including|,? especially|,? namely)")
 HAVING: Final = re.compile(
     r"\b(?:wear|drink|eat|read|listen|watch|play|collect|learn|practi[cs]e|use|keep|grow|hold|take|train|follow|rel(?:y|ies))\w*\b",
     re.I,
@@ -101,20 +102,35 @@ def best_trace(
 
 
 def _generalised(view: View, stated: frozenset[str], general: frozenset[str]) -> Trace | None:
-    """A sentence on the kind of thing that the preference is, as the user's, that says next to nothing else."""
+    """A sentence on the kind of thing that the preference is, as the user's: as what is liked, or with little else."""
     for at in sorted({at for key in general & view.postings.keys() for at in view.postings[key]}):
         sentence = view.sentences[at]
         kind = sorted(general & sentence.keys)
-        others = [w for i, w in enumerate(sentence.words) if _is_other(sentence, i, general | stated)]
+        others = [i for i in range(len(sentence.words)) if _is_other(sentence, i, general | stated)]
+        if any(LISTED.match(sentence.text, w.end) for w in sentence.words if w.key in general):
+            continue  # those of the kind that are meant follow by name
+        little = len(others) <= 1 and (liked(sentence) or HAVING.search(sentence.text) is not None)
         rare = coincidence(view, kind[:1], 3) <= 0.5
-        if (
-            rare
-            and len(others) <= 1
-            and (liked(sentence) or HAVING.search(sentence.text))
-            and owner(view, at, len(sentence.words), -1) == MINE
-        ):
+        if rare and (little or _is_object(sentence, general)) and owner(view, at, len(sentence.words), -1) == MINE:
             return Trace(at, tuple(kind), 0.6)
     return None
+
+
+def _is_object(sentence: Sentence, general: frozenset[str]) -> bool:
+    """Whether the kind is what is liked or done, or stands behind a vague word: "a couple of racket sports"."""
+    for i, word in enumerate(sentence.words):
+        if word.key not in general:
+            continue
+        following = sentence.words[i + 1] if i + 1 < len(sentence.words) else None
+        if following is not None and following.key and sentence.text[word.end : following.start] == " ":
+            continue  # it is part of another name
+        start = sentence.words[max(0, i - 5)].start
+        before = re.split(r"[,;:.()]", sentence.text[start : word.start])[-1]
+        telling = [w for w in sentence.words[max(0, i - 5) : i] if w.start >= word.start - len(before)]
+        named = [w for w in telling if w.key and weight(w.key) >= 1.0 and not is_liking(w.lower)]
+        if VAGUE.search(before) or (len(named) <= 1 and LIKED.search(before)):
+            return True
+    return False
 
 
 def _is_other(sentence: Sentence, at: int, known: frozenset[str]) -> bool:

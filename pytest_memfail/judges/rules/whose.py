@@ -194,9 +194,9 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
             found.append((i, "pronoun"))
         elif lower == "my" and not any(_is_person(w, names) for w in words[i + 1 : i + 4]):
             found.append((i, MINE))
-        elif _bare(word) in names and word.surface[0].isupper() and _does(words, i):
-            found.append((i, _bare(word)))
-        elif (_is_person(word, names) or _is_pet(words, i)) and _opens(sentence, i) and not _with_user(sentence, i):
+        elif (_bare(word) in names and word.surface[0].isupper() and _does(words, i)) or (
+            (_is_person(word, names) or _is_pet(words, i)) and _opens(sentence, i) and not _with_user(sentence, i)
+        ):
             found.append((i, _bare(word)))
     return found
 
