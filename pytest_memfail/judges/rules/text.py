@@ -71,8 +71,11 @@ class Sentence:
 
     def with_keys(self, alias: Mapping[str, str]) -> Sentence:
         """The same sentence, with other keys in place of those that are named."""
-        words = tuple(replace(w, key=alias[w.key]) if w.key in alias else w for w in self.words)
-        keys = frozenset(w.key for w in words if w.key)
+        held = self.keys & alias.keys()
+        words = tuple(
+            Word(w.surface, w.lower, alias[w.key], w.start, w.end) if w.key in held else w for w in self.words
+        )
+        keys = (self.keys - held).union(alias[key] for key in held)
         return replace(self, words=words, keys=keys, aliased=keys - self.keys)
 
 
@@ -195,6 +198,7 @@ def sentences_of(text: str) -> tuple[Sentence, ...]:
         turn = bool(ROLE.match(line)) or number == 0
         line = ROLE.sub("", line)
         for part in BREAKS.split(TITLES.sub(r"\1", LIST_NUMBER.sub("", line, count=1))):
+            part = part.strip()  # so that words know their place in the sentence's text
             words = words_of(part)
             for at in range(0, len(words), MAX_SENTENCE):
                 some = words[at : at + MAX_SENTENCE]
