@@ -116,6 +116,10 @@ class RulesJudge:
         return self._look(evidence, view, shown=False).faithful
 
     def _look(self, evidence: Evidence, view: View, *, shown: bool) -> Finding:
+        if evidence.kind == "persona":
+            # An essay has too many words for each to stand for its synonyms everywhere: it looks for them itself.
+            finding = self._look_generally(evidence, view, shown=shown)
+            return refine(evidence, view.seen_for(_wanted(evidence)), finding) if evidence.details else finding
         view = view.seen_for(_wanted(evidence))
         finding = self._look_generally(evidence, view, shown=shown)
         # The ends of a link and a preference are looked for in all their wordings at once.

@@ -123,6 +123,7 @@ IRREGULAR: Final = {
     steal stole stolen
     shake shook shaken
     forget forgot forgotten
+    fly flies flew flown flying
     """.strip().splitlines()
     for base, *forms in [line.split()]
     for form in forms
