@@ -19,11 +19,18 @@ TRAIT_KEPT: Final = 0.25
 """The same for a trait that a misleading question borrows: a whole sentence of the essay."""
 TRAIT_NAMED: Final = 0.5
 """Share of what the question names of the trait."""
-ENOUGH: Final = 0.62
+ENOUGH: Final = 0.7
 """Share of the needed details that must be kept."""
-MADE_OVERLAP: Final = 2.5
-MADE_OWN: Final = 0.5
-"""How much of the essay shows that an entry was made from it."""
+MADE: Final = ((2.0, 0.5, 0.5), (3.5, 0.6, 0.42))
+"""What shows that a sentence was made from the essay: words of one of its sentences, and the share that the essay and
+that sentence have of its words."""
+GROUP_OWN: Final = 0.45
+"""The share that the essay has of all that is said beside such a sentence."""
+LONG: Final = 5
+"""Of so many sentences about a person one alone may be like the essay by chance."""
+ANCHORED: Final = 0.5
+OTHERWISE: Final = 0.7
+"""The share of a sentence that shows it to tell another detail of the essay."""
 PART_KEPT: Final = 0.5
 FAITHFUL: Final = 0.4
 """Share of the essay's details that must be kept where no question asks for particular ones."""
@@ -74,7 +81,7 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     match = _match(read_essay(evidence.source, evidence.entity), view)
     items = needed_items(evidence) if protocol == "ours" else ()
     judged = [_judge(item, match, view, trait=not evidence.value) for item in items]
-    whole = bool(judged) and not any(j.lost for j in judged)
+    whole = bool(judged) and all(not j.lost and _anchored(j, match) for j in judged if j.item.weight >= 1.0)
     if not match.made and not whole:
         return _absent(match, view)
     if judged:
@@ -91,9 +98,15 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
 
 
 def _match(essay: Essay, view: View) -> Match:
-    own = own_sentences(view, essay)
-    groups = _groups(own, view)
-    made = [m for group in groups for m in group if _made(m, group)]
+    own: list[Made] = []
+    made: list[Made] = []
+    for group in _groups(own_sentences(view, essay), view):
+        total = sum(m.total for m in group)
+        share = sum(m.own * m.total for m in group) / total if total else 0.0
+        like = [m for m in group if any(m.overlap >= o and m.own >= own and m.closest >= c for o, own, c in MADE)]
+        if len(group) < LONG or (share >= GROUP_OWN and len(like) > 1):
+            own += group
+            made += like if share >= GROUP_OWN else []
     kept = frozenset(
         i
         for m in made
@@ -101,6 +114,12 @@ def _match(essay: Essay, view: View) -> Match:
         if got >= PART_KEPT * sum(essay.stated[i].weights.values()) or (got >= 2.0 and got >= PART_KEPT * m.total)
     )
     return Match(essay, tuple(own), tuple(made), kept)
+
+
+def _anchored(judged: Judged, match: Match) -> bool:
+    """Whether the place that keeps the detail has little else in it: what a namesake's entry shares by chance does."""
+    places = [m for m in match.own if m.at in judged.kept.where]
+    return any(m.own >= ANCHORED and m.by.get(judged.item.at, 0.0) >= 1.0 for m in places)
 
 
 def _groups(own: Sequence[Made], view: View) -> list[list[Made]]:
@@ -112,12 +131,6 @@ def _groups(own: Sequence[Made], view: View) -> list[list[Made]]:
         else:
             groups.append([m])
     return groups
-
-
-def _made(m: Made, group: Sequence[Made]) -> bool:
-    total = sum(g.total for g in group)
-    own = sum(g.own * g.total for g in group) / total if total else 0.0
-    return m.overlap >= MADE_OVERLAP and m.own >= MADE_OWN and own >= MADE_OWN
 
 
 def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
@@ -141,7 +154,7 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
     if trait:
         named = [c for c in item.concepts if c.weight == ASKED]
         there = sum(found(c, keys) for c in named)
-        if named and there < TRAIT_NAMED * len(named):
+        if named and there < TRAIT_NAMED * len(named) and not item.numbers:
             missing = [c.keys[0] for c in named if not found(c, keys)]
             return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
     return Judged(item, kept, "")
@@ -162,7 +175,10 @@ def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
 
 def _may_hold(item: Item, made: Made, view: View, *, named: bool) -> bool:
     """A single word of an answer tells nothing in a sentence about other things."""
-    return named or made.own >= 0.3 or made.by.get(item.at, 0.0) >= 1.5
+    here = made.by.get(item.at, 0.0)
+    if made.stated != item.at and made.closest >= OTHERWISE and here < OTHERWISE * made.overlap:
+        return False
+    return named or made.own >= 0.3 or here >= 1.5
 
 
 def _changed(item: Item, kept: Kept, view: View) -> str:
@@ -206,11 +222,10 @@ def _unclear(match: Match, view: View) -> Finding:
     entries = _entries(match.made, view)
     kept, lost = match.wordings(kept=True), match.wordings(kept=False)
     for m in match.own:
-        for i in sorted(m.by):
-            stated = match.essay.stated[i]
-            fault = turned(view, m.at, stated, stated.weights, 3)
-            if fault:
-                return Finding(True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6)
+        stated = match.essay.stated[m.stated]
+        fault = turned(view, m.at, stated, stated.weights, 3) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
+        if fault:
+            return Finding(True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6)
     return Finding(True, True, match.coverage, entries, kept, (), lost, 0.6)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -120,7 +121,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
         keys = frozenset().union(*(view.sentences[at].keys for at in place))
         got = sum(c.weight * found(c, keys) for c in item.concepts)
         stated = view.quantities(place)
-        same = [q for q in item.numbers if any(agrees(q, o) for o in stated)]
+        same = [q for q in item.numbers if any(q.same(o) and not _off_scale(q, item, place, view, essay) for o in stated)]
         share = (got + len(same)) / item.size
         if share > best.share + 1e-9:
             lacking = tuple(q.text for q in item.numbers if q not in same)
@@ -131,6 +132,11 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
     return best
 
 
+def _off_scale(quantity: Quantity, item: Item, place: Sequence[int], view: View, essay: Essay) -> bool:
+    told = essay.stated[item.at].sentence.text
+    return quantity.unit == "deg" and all(other_scale(told, view.sentences[at].text) for at in place)
+
+
 def found(concept: Concept, keys: frozenset[str]) -> float:
     """How far the concept stands among the keys."""
     if not keys.isdisjoint(concept.keys):
@@ -139,21 +145,13 @@ def found(concept: Concept, keys: frozenset[str]) -> float:
     return near if near >= KEPT else 0.0
 
 
-SCALES: Final = {"c": "C", "celsius": "C", "centigrade": "C", "f": "F", "fahrenheit": "F"}
+SCALE: Final = re.compile(r"(?:°\s?|\d\s?|\b)(celsius|centigrade|fahrenheit|[CF])\b")
 
 
-def agrees(wanted: Quantity, held: Quantity) -> bool:
-    """Whether the quantities are the same, on the same scale."""
-    if not wanted.same(held):
-        return False
-    mine, other = scale(wanted), scale(held)
-    return not mine or not other or mine == other
-
-
-def scale(quantity: Quantity) -> str:
-    """Celsius or Fahrenheit, where it says so."""
-    last = quantity.text.casefold().replace("°", " ").split()[-1:]
-    return SCALES.get(last[0].lstrip("0123456789.,"), "") if last and quantity.unit == "deg" else ""
+def other_scale(one: str, other: str) -> bool:
+    """Whether the texts state temperatures on different scales."""
+    mine, theirs = ({m[1][0].casefold() for m in SCALE.finditer(t.replace("entigrade", "elsius"))} for t in (one, other))
+    return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
 REJECTING: Final = frozenset(
@@ -161,10 +159,11 @@ REJECTING: Final = frozenset(
     refuse refuses refused refusing avoid avoids avoided avoiding hate hates dislike dislikes despise despises distrust
     distrusts forbid forbids forbidden ban bans banned prohibit prohibits prohibited reject rejects rejected decline
     declines detest detests loathe loathes skip skips allergic allergy abandoned quit quits stopped stops banish banishes
-    instead lacks lack cannot free fear fears afraid frighten frightens scared dread dreads abstains shuns shun minus
+    instead lacks lack fear fears afraid frighten frightens scared dread dreads abstains shuns shun minus
     won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
-    turned against rather less disallowed off-limits insult liars liar eschews eschew zero""".split()
+    turned against rather less disallowed off-limits insult liars liar eschews eschew""".split()
 )
+TURNS: Final = frozenset("because since as but so and or until unless except without if when while before after".split())
 REACH: Final = 5
 
 
@@ -179,11 +178,16 @@ def says_no(lower: str) -> bool:
 
 
 def rejected_keys(sentence: Sentence, reach: int = REACH) -> frozenset[str]:
-    """The keys directly behind the sentence's one word that says no."""
-    at = [i for i, w in enumerate(sentence.words) if says_no(w.lower)]
-    if len(at) != 1:
-        return frozenset()
-    return frozenset(w.key for w in sentence.words[at[0] + 1 : at[0] + 1 + reach] if w.key)
+    """The keys directly behind a word that says no, where no other such word takes it back."""
+    found: set[str] = set()
+    words = sentence.words
+    for at, word in enumerate(words):
+        if says_no(word.lower) and not any(says_no(w.lower) for w in words[max(0, at - 4) : at]):
+            for follower in words[at + 1 : at + 1 + reach]:
+                if says_no(follower.lower) or follower.lower in TURNS:
+                    break
+                found.update({follower.key} - {""})
+    return frozenset(found)
 
 
 def turned(view: View, at: int, stated: Stated, telling: Collection[str], reach: int = REACH) -> str:

@@ -175,7 +175,7 @@ def _grounded(
                 exact = exact or nearest[0] >= SURE or at in used
                 if key not in known:
                     concepts.append(Concept(tuple(dict.fromkeys((key, nearest[1]))), value))
-        same = tuple(q for q in stated.numbers if any(q.same(n) for n in numbers))
+        same = tuple(q for q in stated.numbers if _telling(q) and any(q.same(n) for n in numbers))
         # What the question is about tells which of several sentences is meant.
         context += 2 * len(same) + 0.25 * len(asked & stated.weights.keys())
         if ((concepts and (exact or len(concepts) > 1)) or same) and context > score + 1e-9:
@@ -184,6 +184,11 @@ def _grounded(
             wording = passage(stated.sentence.text, stated.sentence, wanted) or ", ".join(q.text for q in same)
             best = Item(tuple(concepts), same, 1.0, wording, at)
     return best
+
+
+def _telling(number: Quantity) -> bool:
+    """One of something is mostly no number."""
+    return bool(number.unit) or number.value > 1
 
 
 def _weighed(sentences: tuple[Sentence, ...], ignored: frozenset[str]) -> dict[str, float]:
@@ -219,7 +224,7 @@ def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
         for key, value in _weighed(clause, essay.ignored).items():
             told = ASKED if key in asked and value >= 1.0 else value * share
             concepts[key] = Concept((key,), max(told, concepts[key].weight if key in concepts else 0.0))
-        numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and (q.unit or q.value > 1)]
+        numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and _telling(q)]
     return (Item(tuple(concepts.values()), tuple(numbers), 1.0, stated.wording, -at),)
 
 
