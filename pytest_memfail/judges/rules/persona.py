@@ -8,9 +8,11 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
+from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, keep, own_sentences, turned
 from pytest_memfail.judges.rules.persona_need import ASIDE, ASKED, Essay, Item, needed_items, read_essay
 from pytest_memfail.judges.rules.quantities import Quantity
+from pytest_memfail.judges.rules.text import weight
 from pytest_memfail.judges.rules.view import NAMED, View, needs
 
 ITEM_KEPT: Final = 0.42
@@ -21,14 +23,20 @@ TRAIT_NAMED: Final = 0.5
 """Share of what the question names of the trait."""
 ENOUGH: Final = 0.7
 """Share of the needed details that must be kept."""
-MADE: Final = ((2.0, 0.5, 0.5), (3.5, 0.6, 0.42))
+MADE: Final = ((2.0, 0.5, 0.55), (3.5, 0.6, 0.42))
 """What shows that a sentence was made from the essay: words of one of its sentences, and the share that the essay and
 that sentence have of its words."""
 GROUP_OWN: Final = 0.45
 """The share that the essay has of all that is said beside such a sentence."""
 LONG: Final = 5
 """Of so many sentences about a person one alone may be like the essay by chance."""
+GROUP_SURE: Final = 0.6
+FEW: Final = 0.08
+"""Where fewer of the sentences about that name are like the essay, they are a namesake's."""
 ANCHORED: Final = 0.5
+ANCHORED_SHOWN: Final = 0.25
+TRAIT_SURE: Final = 0.5
+"""The same of entries that were shown: that they are somebody else's was for the whole store to tell."""
 OTHERWISE: Final = 0.7
 """The share of a sentence that shows it to tell another detail of the essay."""
 PART_KEPT: Final = 0.5
@@ -74,6 +82,7 @@ class Judged:
     lost: str
     """Why it does not count as kept; empty where it does."""
     turned: bool = False
+    trait: bool = False
 
 
 def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool = False) -> Finding:
@@ -81,7 +90,7 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     match = _match(read_essay(evidence.source, evidence.entity), view)
     items = needed_items(evidence) if protocol == "ours" else ()
     judged = [_judge(item, match, view, trait=not evidence.value) for item in items]
-    whole = bool(judged) and all(not j.lost and _anchored(j, match) for j in judged if j.item.weight >= 1.0)
+    whole = bool(judged) and all(not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0)
     if not match.made and not whole:
         return _absent(match, view)
     if judged:
@@ -100,13 +109,16 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
 def _match(essay: Essay, view: View) -> Match:
     own: list[Made] = []
     made: list[Made] = []
-    for group in _groups(own_sentences(view, essay), view):
+    about = own_sentences(view, essay)
+    for group in _groups(about, view):
         total = sum(m.total for m in group)
         share = sum(m.own * m.total for m in group) / total if total else 0.0
         like = [m for m in group if any(m.overlap >= o and m.own >= own and m.closest >= c for o, own, c in MADE)]
-        if len(group) < LONG or (share >= GROUP_OWN and len(like) > 1):
+        if len(group) < LONG or share >= GROUP_SURE or (share >= GROUP_OWN and len(like) > 1):
             own += group
             made += like if share >= GROUP_OWN else []
+    if len(made) < FEW * len(about):
+        made = []
     kept = frozenset(
         i
         for m in made
@@ -116,10 +128,13 @@ def _match(essay: Essay, view: View) -> Match:
     return Match(essay, tuple(own), tuple(made), kept)
 
 
-def _anchored(judged: Judged, match: Match) -> bool:
+def _anchored(judged: Judged, match: Match, *, shown: bool) -> bool:
     """Whether the place that keeps the detail has little else in it: what a namesake's entry shares by chance does."""
+    if judged.trait and not shown and judged.kept.share < TRAIT_SURE:
+        return False
     places = [m for m in match.own if m.at in judged.kept.where]
-    return any(m.own >= ANCHORED and m.by.get(judged.item.at, 0.0) >= 1.0 for m in places)
+    least = ANCHORED_SHOWN if shown else ANCHORED
+    return any(m.own >= least and m.by.get(judged.item.at, 0.0) >= 1.0 for m in places)
 
 
 def _groups(own: Sequence[Made], view: View) -> list[list[Made]]:
@@ -157,7 +172,21 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
         if named and there < TRAIT_NAMED * len(named) and not item.numbers:
             missing = [c.keys[0] for c in named if not found(c, keys)]
             return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
-    return Judged(item, kept, "")
+    general = _generalised(item, keys, essay)
+    if general:
+        return Judged(item, kept, general)
+    return Judged(item, kept, "", trait=trait)
+
+
+def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
+    """A more general word in the place of a telling one: wood for walnut."""
+    for concept in item.concepts:
+        if concept.weight >= 1.0 and not found(concept, keys):
+            general = frozenset().union(*(lookup(k).general for k in concept.keys)) & keys
+            wider = sorted(k for k in general if weight(k) >= 1.0 and k not in essay.keys)
+            if wider:
+                return f"'{concept.keys[-1]}' is only '{wider[0]}'"
+    return ""
 
 
 def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
