@@ -10,7 +10,7 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, keep, own_sentences, turned
-from pytest_memfail.judges.rules.persona_need import ASIDE, ASKED, Essay, Item, needed_items, read_essay
+from pytest_memfail.judges.rules.persona_need import ASKED, NAMED_TOO, Essay, Item, needed_items, read_essay
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.text import weight
 from pytest_memfail.judges.rules.view import NAMED, View, needs
@@ -23,9 +23,15 @@ TRAIT_NAMED: Final = 0.5
 """Share of what the question names of the trait."""
 ENOUGH: Final = 0.7
 """Share of the needed details that must be kept."""
-MADE: Final = ((2.0, 0.5, 0.55), (3.5, 0.6, 0.42))
+MANY: Final = 4
+ENOUGH_OF_MANY: Final = 0.6
+TELLING: Final = 1.5
+"""An answer that takes less from the essay than this is told by its reasons too."""
+MADE: Final = ((2.0, 0.5, 0.55), (3.5, 0.6, 0.42), (3.0, 0.74, 0.36))
 """What shows that a sentence was made from the essay: words of one of its sentences, and the share that the essay and
 that sentence have of its words."""
+MERGED: Final = (3.5, 0.75)
+"""The same of a sentence that takes a little from many: so much of the essay, and that share of its words."""
 GROUP_OWN: Final = 0.45
 """The share that the essay has of all that is said beside such a sentence."""
 LONG: Final = 5
@@ -113,7 +119,7 @@ def _match(essay: Essay, view: View) -> Match:
     for group in _groups(about, view):
         total = sum(m.total for m in group)
         share = sum(m.own * m.total for m in group) / total if total else 0.0
-        like = [m for m in group if any(m.overlap >= o and m.own >= own and m.closest >= c for o, own, c in MADE)]
+        like = [m for m in group if _made(m)]
         if len(group) < LONG or share >= GROUP_SURE or (share >= GROUP_OWN and len(like) > 1):
             own += group
             made += like if share >= GROUP_OWN else []
@@ -126,6 +132,12 @@ def _match(essay: Essay, view: View) -> Match:
         if got >= PART_KEPT * sum(essay.stated[i].weights.values()) or (got >= 2.0 and got >= PART_KEPT * m.total)
     )
     return Match(essay, tuple(own), tuple(made), kept)
+
+
+def _made(m: Made) -> bool:
+    if m.sure >= MERGED[0] and m.sure >= MERGED[1] * m.total:
+        return True
+    return any(m.overlap >= overlap and m.own >= own and m.closest >= closest for overlap, own, closest in MADE)
 
 
 def _anchored(judged: Judged, match: Match, *, shown: bool) -> bool:
@@ -181,7 +193,7 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
 def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
     """A more general word in the place of a telling one: wood for walnut."""
     for concept in item.concepts:
-        if concept.weight >= 1.0 and not found(concept, keys):
+        if concept.weight >= NAMED_TOO and not found(concept, keys):
             general = frozenset().union(*(lookup(k).general for k in concept.keys)) & keys
             wider = sorted(k for k in general if weight(k) >= 1.0 and k not in essay.keys)
             if wider:
@@ -227,17 +239,17 @@ def _rivals(number: Quantity, other: Quantity) -> bool:
 
 def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
     """Whether enough of the needed details is kept, and none of the answer itself is turned around."""
-    total = sum(j.item.weight for j in judged)
-    share = sum(j.item.weight for j in judged if not j.lost) / total
+    # What the answer gives as its reason may be lost, unless the answer itself takes hardly anything from the essay.
+    main = [j for j in judged if j.item.weight >= 1.0]
+    asked = main if sum(j.item.size for j in main) >= TELLING else judged
+    share = sum(j.item.weight for j in asked if not j.lost) / sum(j.item.weight for j in asked)
     lost = [j for j in judged if j.lost]
-    broken = [j for j in lost if j.turned and j.item.weight >= ASIDE] or [
-        j for j in lost if j.kept.missing and j.kept.share > 0.25
-    ]
+    broken = [j for j in lost if j.turned] or [j for j in lost if j.kept.missing and j.kept.share > _blurred(j.item)]
     where = [at for j in judged if not j.lost or j.turned for at in j.kept.where]
     entries = view.entries_of([*where, *(m.at for m in match.made)])
     kept = tuple(j.item.wording for j in judged if not j.lost)
     reported = match.wordings(kept=False)
-    if broken or share < ENOUGH:
+    if broken or share < (ENOUGH if len(asked) < MANY else ENOUGH_OF_MANY):
         worst = broken or lost
         reason = f"what the question needs of {match.who} is lost: {'; '.join(j.lost for j in worst)} ({match.coverage})"
         missing = tuple(j.item.wording for j in lost)
@@ -246,13 +258,18 @@ def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
     return Finding(True, True, reason, entries, kept, (), reported, 0.9)
 
 
+def _blurred(item: Item) -> float:
+    """The share that shows a detail to be told, only without its number."""
+    return min(0.25, 0.99 / item.size) if item.weight >= 1.0 else 0.25
+
+
 def _unclear(match: Match, view: View) -> Finding:
     """A question that does not tell which trait it borrows: what is stored of the person must not be turned around."""
     entries = _entries(match.made, view)
     kept, lost = match.wordings(kept=True), match.wordings(kept=False)
     for m in match.own:
         stated = match.essay.stated[m.stated]
-        fault = turned(view, m.at, stated, stated.weights, 3) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
+        fault = turned(view, m.at, stated, stated.weights, 2) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
         if fault:
             return Finding(True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6)
     return Finding(True, True, match.coverage, entries, kept, (), lost, 0.6)

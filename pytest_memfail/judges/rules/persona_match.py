@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_need import Concept, Essay, Item, Stated
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.related import opposed, related
-from pytest_memfail.judges.rules.text import Sentence, weight
+from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import NAMED, OPEN, TITLES, Name, View
 
 KEPT: Final = 0.6
@@ -38,6 +38,8 @@ class Made:
     """The share of its words that the whole essay has."""
     closest: float
     """The share that the one sentence has."""
+    sure: float
+    """How much of it the whole essay has, synonyms counting less."""
     by: Mapping[int, float]
     """How much it has of each of the essay's sentences."""
     total: float
@@ -47,7 +49,7 @@ def compare(view: View, at: int, essay: Essay) -> Made:
     """How much of the stored sentence the essay explains."""
     sentence = view.sentences[at]
     by: dict[int, float] = {}
-    own = total = 0.0
+    own = total = sure = 0.0
     for key in sentence.keys - essay.ignored:
         if key[0].isdigit():
             continue
@@ -56,17 +58,19 @@ def compare(view: View, at: int, essay: Essay) -> Made:
         read = essay.reads.get(key)
         if read:
             own += value
+            sure += max(read.values())
             for stated, tells in read.items():
                 by[stated] = by.get(stated, 0.0) + tells
     for number in view.quantities((at,)):
         total += NUMBER
         same = [i for i, stated in enumerate(essay.stated) if any(number.same(q) for q in stated.numbers)]
         own += NUMBER if same else 0.0
+        sure += NUMBER if same else 0.0
         for i in same:
             by[i] = by.get(i, 0.0) + NUMBER
     overlap, stated = max(((v, -i) for i, v in by.items()), default=(0.0, 0))
     share = min(1.0, own / total) if total else 0.0
-    return Made(at, -stated, overlap, share, min(1.0, overlap / total) if total else 0.0, by, total)
+    return Made(at, -stated, overlap, share, min(1.0, overlap / total) if total else 0.0, sure, by, total)
 
 
 def own_sentences(view: View, essay: Essay) -> list[Made]:
@@ -145,12 +149,12 @@ def found(concept: Concept, keys: frozenset[str]) -> float:
     return near if near >= KEPT else 0.0
 
 
-SCALE: Final = re.compile(r"(?:°\s?|\d\s?|\b)(celsius|centigrade|fahrenheit|[CF])\b")
+SCALE: Final = re.compile(r"(?:°\s?|\d\s?|\b)((?i:celsius|centigrade|fahrenheit)|[CF])\b")
 
 
 def other_scale(one: str, other: str) -> bool:
     """Whether the texts state temperatures on different scales."""
-    mine, theirs = ({m[1][0].casefold() for m in SCALE.finditer(t.replace("entigrade", "elsius"))} for t in (one, other))
+    mine, theirs = ({m[1][0].casefold() for m in SCALE.finditer(t)} for t in (one, other))
     return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
@@ -164,12 +168,33 @@ REJECTING: Final = frozenset(
     turned against rather less disallowed off-limits insult liars liar eschews eschew""".split()
 )
 TURNS: Final = frozenset("because since as but so and or until unless except without if when while before after".split())
-REACH: Final = 5
+REACH: Final = 4
 
 
 def rejections(sentence: Sentence) -> int:
     """How many words of the sentence say no."""
     return sum(says_no(w.lower) for w in sentence.words)
+
+
+REFUSALS: Final = frozenset(
+    fold(word) for word in "refuse avoid forbid prohibit dislike detest taboo abstain exclude reject quit cease shun ban".split()
+)
+
+
+def refusing(sentence: Sentence) -> bool:
+    """Whether anything in the sentence may say no, in whatever words."""
+    words = sentence.words
+    return any(
+        says_no(w.lower)
+        or w.key in REFUSALS
+        or (w.key and not REFUSALS.isdisjoint(lookup(w.key).same) and w.key not in UNCERTAIN)
+        or (w.lower in GIVING and "up" in {f.lower for f in words[i + 1 : i + 5]})
+        for i, w in enumerate(words)
+    )
+
+
+GIVING: Final = frozenset("give gives gave given giving".split())
+UNCERTAIN: Final = frozenset(fold(word) for word in "autumn fall pass turn drop".split())
 
 
 def says_no(lower: str) -> bool:
@@ -178,15 +203,17 @@ def says_no(lower: str) -> bool:
 
 
 def rejected_keys(sentence: Sentence, reach: int = REACH) -> frozenset[str]:
-    """The keys directly behind a word that says no, where no other such word takes it back."""
+    """The next keys behind a word that says no, where no other such word takes it back."""
     found: set[str] = set()
     words = sentence.words
     for at, word in enumerate(words):
         if says_no(word.lower) and not any(says_no(w.lower) for w in words[max(0, at - 4) : at]):
-            for follower in words[at + 1 : at + 1 + reach]:
-                if says_no(follower.lower) or follower.lower in TURNS:
+            behind: list[str] = []
+            for follower in words[at + 1 :]:
+                if len(behind) == reach or says_no(follower.lower) or follower.lower in TURNS:
                     break
-                found.update({follower.key} - {""})
+                behind += [follower.key] * bool(follower.key)
+            found.update(behind)
     return frozenset(found)
 
 
@@ -194,8 +221,8 @@ def turned(view: View, at: int, stated: Stated, telling: Collection[str], reach:
     """What the stored sentence says the other way round than the essay's sentence; empty if nothing."""
     sentence, source = view.sentences[at], stated.sentence
     around = [i for i in (at - 1, at + 1) if 0 <= i < len(view.sentences) and view.entry[i] == view.entry[at]]
-    quiet = not rejections(sentence) and not any(
-        rejections(view.sentences[i]) and view.sentences[i].keys & stated.weights.keys() for i in around
+    quiet = not refusing(sentence) and not any(
+        refusing(view.sentences[i]) and view.sentences[i].keys & stated.weights.keys() for i in around
     )
     if quiet and not opposed_by_word(sentence, stated):
         for key in sorted(rejected_keys(source, reach) & sentence.keys):

@@ -30,6 +30,8 @@ GROUNDED: Final = 0.7
 SURE: Final = 1.0
 ASKED: Final = 2.0
 """What counts of a trait that the question itself names."""
+NAMED_TOO: Final = 1.5
+"""The same of a word that both the question and the answer have."""
 SYNONYM: Final = 0.6
 
 YES_NO: Final = re.compile(r"^\s*(?:yes|no)\b[\s,;:.\-]*", re.IGNORECASE)
@@ -174,7 +176,9 @@ def _grounded(
                 context += value
                 exact = exact or nearest[0] >= SURE or at in used
                 if key not in known:
-                    concepts.append(Concept(tuple(dict.fromkeys((key, nearest[1]))), value))
+                    concepts.append(
+                        Concept(tuple(dict.fromkeys((key, nearest[1]))), value * (NAMED_TOO if key in asked else 1.0))
+                    )
         same = tuple(q for q in stated.numbers if _telling(q) and any(q.same(n) for n in numbers))
         # What the question is about tells which of several sentences is meant.
         context += 2 * len(same) + 0.25 * len(asked & stated.weights.keys())
@@ -212,9 +216,10 @@ def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
         hits = {k: max((_asks(k, other) for other in stated.weights), default=0.0) for k in asked}
         scores.append((sum(value * weight(k) / _spread(essay, k) for k, value in hits.items()), -at))
     score, at = max(scores, default=(0.0, 0))
-    if score < TRAIT:
-        return ()
     stated = essay.stated[-at]
+    sure = any(k in stated.weights and weight(k) >= 1.0 and _spread(essay, k) == 1.0 for k in asked)
+    if score < (TRAIT if sure else TRAIT_UNSURE):
+        return ()
     clauses = [sentences_of(part) for part in PARTS.split(stated.sentence.text)]
     named = [any(_asks(k, o) for k in asked for s in clause for o in s.keys) for clause in clauses]
     concepts = {}
@@ -230,7 +235,8 @@ def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
 
 PARTS: Final = re.compile(r"[,;:]\s|\s-\s|\b(?:because|since|but|though|although)\b")
 BESIDE: Final = 0.5
-TRAIT: Final = 0.9
+TRAIT: Final = 1.0
+TRAIT_UNSURE: Final = 1.3
 """How much of a sentence the question must name."""
 
 
