@@ -9,9 +9,11 @@ from typing import Final
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.persona_match import Kept, Made, found, keep, own_sentences, turned
-from pytest_memfail.judges.rules.persona_need import ASKED, NAMED_TOO, Essay, Item, needed_items, read_essay
+from pytest_memfail.judges.rules.persona_match import UNCERTAIN, Kept, Made, found, keep, own_sentences, refusing, turned
+from pytest_memfail.judges.rules.persona_need import ASKED, NAMED_TOO, ONLY, Essay, Item, needed_items, read_essay
+from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.quantities import Quantity
+from pytest_memfail.judges.rules.related import opposed
 from pytest_memfail.judges.rules.text import weight
 from pytest_memfail.judges.rules.view import NAMED, View, needs
 
@@ -32,6 +34,8 @@ MADE: Final = ((2.0, 0.5, 0.55), (3.5, 0.6, 0.42), (3.0, 0.74, 0.36))
 that sentence have of its words."""
 MERGED: Final = (3.5, 0.75)
 """The same of a sentence that takes a little from many: so much of the essay, and that share of its words."""
+IDENTITY_OWN: Final = 0.4
+BRIEF: Final = 7.0
 GROUP_OWN: Final = 0.45
 """The share that the essay has of all that is said beside such a sentence."""
 LONG: Final = 5
@@ -119,10 +123,10 @@ def _match(essay: Essay, view: View) -> Match:
     for group in _groups(about, view):
         total = sum(m.total for m in group)
         share = sum(m.own * m.total for m in group) / total if total else 0.0
-        like = [m for m in group if _made(m)]
+        like = [m for m in group if _made(m) or _same_person(m, essay, view)]
         if len(group) < LONG or share >= GROUP_SURE or (share >= GROUP_OWN and len(like) > 1):
             own += group
-            made += like if share >= GROUP_OWN else []
+            made += [m for m in like if share >= (GROUP_OWN if _made(m) else IDENTITY_OWN)]
     if len(made) < FEW * len(about):
         made = []
     kept = frozenset(
@@ -138,6 +142,13 @@ def _made(m: Made) -> bool:
     if m.sure >= MERGED[0] and m.sure >= MERGED[1] * m.total:
         return True
     return any(m.overlap >= overlap and m.own >= own and m.closest >= closest for overlap, own, closest in MADE)
+
+
+def _same_person(m: Made, essay: Essay, view: View) -> bool:
+    """Whether a short sentence under the name has a word that tells who it is: the trade, the name of the ship."""
+    known = view.sentences[m.at].keys & essay.identity
+    named = essay.name is not None and view.link(m.at, essay.name) == NAMED
+    return named and bool(known) and m.total <= BRIEF and m.sure >= max(2.0, IDENTITY_OWN * m.total)
 
 
 def _anchored(judged: Judged, match: Match, *, shown: bool) -> bool:
@@ -184,9 +195,12 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
         if named and there < TRAIT_NAMED * len(named) and not item.numbers:
             missing = [c.keys[0] for c in named if not found(c, keys)]
             return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
-    general = _generalised(item, keys, essay)
-    if general:
-        return Judged(item, kept, general)
+    quiet = not any(refusing(view.sentences[at]) for at in kept.where)
+    other = _generalised(item, keys, essay) or (_replaced(item, keys, essay) if quiet else "")
+    if other:
+        return Judged(item, kept, other, turned=True)
+    if item.exclusive and not any(exclusive(s) or ONLY.search(s.text) for s in (view.sentences[i] for i in kept.where)):
+        return Judged(item, kept, f"that it is only '{item.wording}' is lost", turned=True)
     return Judged(item, kept, "", trait=trait)
 
 
@@ -198,6 +212,17 @@ def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
             wider = sorted(k for k in general if weight(k) >= 1.0 and k not in essay.keys)
             if wider:
                 return f"'{concept.keys[-1]}' is only '{wider[0]}'"
+    return ""
+
+
+def _replaced(item: Item, keys: frozenset[str], essay: Essay) -> str:
+    """An opposite in the place of a telling word."""
+    strange = sorted(k for k in keys - essay.reads.keys() - essay.ignored if weight(k) >= 1.0 and k not in UNCERTAIN)
+    for concept in item.concepts:
+        if concept.weight >= 1.0 and not found(concept, keys):
+            for key in strange:
+                if any(opposed(k, key) for k in concept.keys):
+                    return f"'{key}' instead of '{concept.keys[-1]}'"
     return ""
 
 

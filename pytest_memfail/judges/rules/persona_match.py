@@ -10,6 +10,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_need import Concept, Essay, Item, Stated
+from pytest_memfail.judges.rules.polarity import order
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.related import opposed, related
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
@@ -138,7 +139,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
 
 def _off_scale(quantity: Quantity, item: Item, place: Sequence[int], view: View, essay: Essay) -> bool:
     told = essay.stated[item.at].sentence.text
-    return quantity.unit == "deg" and all(other_scale(told, view.sentences[at].text) for at in place)
+    return quantity.unit == "deg" and any(other_scale(told, view.sentences[at].text) for at in place)
 
 
 def found(concept: Concept, keys: frozenset[str]) -> float:
@@ -164,7 +165,7 @@ REJECTING: Final = frozenset(
     distrusts forbid forbids forbidden ban bans banned prohibit prohibits prohibited reject rejects rejected decline
     declines detest detests loathe loathes skip skips allergic allergy abandoned quit quits stopped stops banish banishes
     instead lacks lack fear fears afraid frighten frightens scared dread dreads abstains shuns shun minus
-    won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
+    sworn swears won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
     turned against rather less disallowed off-limits insult liars liar eschews eschew""".split()
 )
 TURNS: Final = frozenset("because since as but so and or until unless except without if when while before after".split())
@@ -231,7 +232,21 @@ def turned(view: View, at: int, stated: Stated, telling: Collection[str], reach:
     if not rejections(source):
         for key in sorted(denied_keys(sentence) & stated.weights.keys()):
             return f"'{surface(sentence, key)}' is denied in what is stored"
-    return swapped(sentence, source, telling)
+    for key in sorted(stated.weights.keys() & sentence.keys & set(telling)):
+        if order(source, {key}) * order(sentence, {key}) < 0:
+            return f"before and after '{surface(source, key)}' are exchanged"
+    return crossed(sentence, source) or swapped(sentence, source, telling)
+
+
+def crossed(sentence: Sentence, source: Sentence) -> str:
+    """Two pairs of words that changed partners: Greek to dogs and English to people."""
+    told, held = pairs(source), pairs(sentence)
+    lost = told - held
+    for first, second in sorted(lost):
+        for third, fourth in sorted(lost):
+            if first < third and not related(first, third) and not related(second, fourth) and (first, fourth) in held and (third, second) in held:
+                return f"'{surface(source, first)}' and '{surface(source, third)}' are exchanged"
+    return ""
 
 
 def denied_keys(sentence: Sentence) -> frozenset[str]:

@@ -12,6 +12,7 @@ from typing import Final
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import keys_of, passage
 from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, sentences_of, weight
@@ -34,9 +35,19 @@ NAMED_TOO: Final = 1.5
 """The same of a word that both the question and the answer have."""
 SYNONYM: Final = 0.6
 
+ORDINARY: Final = frozenset(
+    keys_of("treats spends runs balances splits weekends weekdays career job life love hobby shop studio")
+)
+"""What is said of anybody who is introduced."""
+CALENDAR: Final = frozenset(
+    """monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays
+    sundays january february march april may june july august september october november december""".split()
+)
+
 YES_NO: Final = re.compile(r"^\s*(?:yes|no)\b[\s,;:.\-]*", re.IGNORECASE)
 CLAUSES: Final = re.compile(r"\s*(?:[;:(]|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which)\b)\s*")
 ITEMS: Final = re.compile(r",\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z])")
+ONLY: Final = re.compile(r"\b(?:only|solely|exclusively|no one but|nobody but|nobody else)\b", re.IGNORECASE)
 SUBJECTS: Final = frozenset("he she they it i you we to will would can won't cannot can't must should never always also".split())
 
 
@@ -58,6 +69,8 @@ class Item:
     wording: str
     at: int
     """The essay's sentence that states it."""
+    exclusive: bool = False
+    """Whether the answer says that it holds for this alone."""
 
     @property
     def size(self) -> float:
@@ -83,6 +96,8 @@ class Essay:
     ignored: frozenset[str]
     stated: tuple[Stated, ...]
     keys: frozenset[str]
+    identity: frozenset[str]
+    """Who it is: words of the first sentence, and names of other things."""
     reads: Mapping[str, Mapping[int, float]]
     """For a stored word: the sentences it may have come from, and how much that tells."""
 
@@ -110,7 +125,16 @@ def read_essay(source: str, entity: str | None) -> Essay:
             reads.setdefault(key, {})[at] = value
     lowers = frozenset(w.lower.removesuffix("'s") for s in sentences for w in s.words)
     keys = frozenset(k for s in sentences for k in s.keys) - ignored
-    return Essay(Name.of(entity, lowers), ignored, tuple(stated), keys, MappingProxyType(reads))
+    identity = {k for k, value in stated[0].weights.items() if value >= 1.0 and k not in ORDINARY} if stated else set()
+    identity |= {w.key for s in sentences for w in s.words[1:] if w.surface[0].isupper() and w.lower not in CALENDAR}
+    return Essay(
+        Name.of(entity, lowers),
+        ignored,
+        tuple(stated),
+        keys,
+        frozenset(identity - ignored - {""}),
+        MappingProxyType(reads),
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -186,7 +210,10 @@ def _grounded(
             score = context
             wanted = [k for c in concepts for k in c.keys]
             wording = passage(stated.sentence.text, stated.sentence, wanted) or ", ".join(q.text for q in same)
-            best = Item(tuple(concepts), same, 1.0, wording, at)
+            alone = any(ONLY.search(s.text) for s in sentences) and (
+                exclusive(stated.sentence) or bool(ONLY.search(stated.sentence.text))
+            )
+            best = Item(tuple(concepts), same, 1.0, wording, at, alone)
     return best
 
 
@@ -229,12 +256,14 @@ def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
         for key, value in _weighed(clause, essay.ignored).items():
             told = ASKED if key in asked and value >= 1.0 else value * share
             concepts[key] = Concept((key,), max(told, concepts[key].weight if key in concepts else 0.0))
-        numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and _telling(q)]
+        numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and (q.unit or q.value > COUNTED)]
     return (Item(tuple(concepts.values()), tuple(numbers), 1.0, stated.wording, -at),)
 
 
 PARTS: Final = re.compile(r"[,;:]\s|\s-\s|\b(?:because|since|but|though|although)\b")
 BESIDE: Final = 0.5
+COUNTED: Final = 12
+"""Small numbers without a unit are mostly not what a trait is about."""
 TRAIT: Final = 1.0
 TRAIT_UNSURE: Final = 1.3
 """How much of a sentence the question must name."""
