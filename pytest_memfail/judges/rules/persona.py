@@ -9,7 +9,16 @@ from typing import Final
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.persona_match import UNCERTAIN, Kept, Made, found, keep, own_sentences, refusing, turned
+from pytest_memfail.judges.rules.persona_match import (
+    UNCERTAIN,
+    Kept,
+    Made,
+    found,
+    keep,
+    own_sentences,
+    refusing,
+    turned,
+)
 from pytest_memfail.judges.rules.persona_need import ASKED, NAMED_TOO, ONLY, Essay, Item, needed_items, read_essay
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.quantities import Quantity
@@ -43,6 +52,7 @@ LONG: Final = 5
 GROUP_SURE: Final = 0.6
 FEW: Final = 0.08
 """Where fewer of the sentences about that name are like the essay, they are a namesake's."""
+TRAIT_GRACE: Final = 0.25
 ANCHORED: Final = 0.5
 ANCHORED_SHOWN: Final = 0.25
 TRAIT_SURE: Final = 0.5
@@ -100,7 +110,9 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     match = _match(read_essay(evidence.source, evidence.entity), view)
     items = needed_items(evidence) if protocol == "ours" else ()
     judged = [_judge(item, match, view, trait=not evidence.value) for item in items]
-    whole = bool(judged) and all(not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0)
+    whole = bool(judged) and all(
+        not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
+    )
     if not match.made and not whole:
         return _absent(match, view)
     if judged:
@@ -229,17 +241,17 @@ def _replaced(item: Item, keys: frozenset[str], essay: Essay) -> str:
 def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
     """Sentences about the person, alone and with the next one, that may hold the detail."""
     name = match.essay.name
-    at = [m.at for m in match.own if _may_hold(item, m, view, named=name is None or view.link(m.at, name) == NAMED)]
+    at = [m.at for m in match.own if _may_hold(item, m, named=name is None or view.link(m.at, name) == NAMED)]
     known = set(at)
-    pairs = [
+    pairs: list[tuple[int, ...]] = [
         (i, i + 1)
         for i in at
         if i + 1 in known and view.entry[i] == view.entry[i + 1] and not view.sentences[i + 1].starts_turn
     ]
-    return [(i,) for i in at] + pairs
+    return [*((i,) for i in at), *pairs]
 
 
-def _may_hold(item: Item, made: Made, view: View, *, named: bool) -> bool:
+def _may_hold(item: Item, made: Made, *, named: bool) -> bool:
     """A single word of an answer tells nothing in a sentence about other things."""
     here = made.by.get(item.at, 0.0)
     if made.stated != item.at and made.closest >= OTHERWISE and here < OTHERWISE * made.overlap:
@@ -269,23 +281,44 @@ def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
     asked = main if sum(j.item.size for j in main) >= TELLING else judged
     share = sum(j.item.weight for j in asked if not j.lost) / sum(j.item.weight for j in asked)
     lost = [j for j in judged if j.lost]
-    broken = [j for j in lost if j.turned] or [j for j in lost if j.kept.missing and j.kept.share > _blurred(j.item)]
+    broken = [j for j in lost if j.turned] or [j for j in lost if _blurred(j)]
     where = [at for j in judged if not j.lost or j.turned for at in j.kept.where]
     entries = view.entries_of([*where, *(m.at for m in match.made)])
     kept = tuple(j.item.wording for j in judged if not j.lost)
     reported = match.wordings(kept=False)
     if broken or share < (ENOUGH if len(asked) < MANY else ENOUGH_OF_MANY):
         worst = broken or lost
-        reason = f"what the question needs of {match.who} is lost: {'; '.join(j.lost for j in worst)} ({match.coverage})"
+        reason = (
+            f"what the question needs of {match.who} is lost: {'; '.join(j.lost for j in worst)} ({match.coverage})"
+        )
         missing = tuple(j.item.wording for j in lost)
-        return Finding(True, False, reason, entries, kept, missing, reported, 0.85)
+        return Finding(True, False, reason, entries, kept, missing, reported, _sure_lost(worst))
     reason = f"what the question needs of {match.who} is kept: {listed(kept)} ({match.coverage})"
-    return Finding(True, True, reason, entries, kept, (), reported, 0.9)
+    return Finding(True, True, reason, entries, kept, (), reported, _sure_kept(asked))
 
 
-def _blurred(item: Item) -> float:
-    """The share that shows a detail to be told, only without its number."""
-    return min(0.25, 0.99 / item.size) if item.weight >= 1.0 else 0.25
+def _sure_kept(judged: Sequence[Judged]) -> float:
+    """Word for word is sure; the fewer of the words, the likelier something else was said with them."""
+    least = min((j.kept.share for j in judged if not j.lost), default=0.0)
+    if any(j.trait for j in judged):
+        least += TRAIT_GRACE
+    return 0.96 if least >= 0.9 else 0.85 if least >= 0.7 else 0.72 if least >= 0.55 else 0.65
+
+
+def _sure_lost(judged: Sequence[Judged]) -> float:
+    """A detail of which nothing is there is lost; one half there may be put in other words."""
+    most = max(0.0 if j.turned else j.kept.share for j in judged)
+    return 0.9 if most < 0.25 or any(_blurred(j) for j in judged) else 0.72
+
+
+def _blurred(judged: Judged) -> bool:
+    """Whether a detail lost its number: the answer's own, or one of a reason that says more than the number."""
+    item = judged.item
+    if not item.numbers:
+        return False
+    least = min(0.25, 0.99 / item.size) if item.weight >= 1.0 else 0.25
+    said = bool(judged.kept.missing) and judged.kept.share > least
+    return said or (item.weight < 1.0 and item.size - len(item.numbers) >= 1.0)
 
 
 def _unclear(match: Match, view: View) -> Finding:
@@ -306,8 +339,10 @@ def _absent(match: Match, view: View) -> Finding:
         reason = f"details of {match.who} are stored, but not under that name"
         return Finding(True, False, reason, elsewhere, (), (match.who,), confidence=0.8)
     reason = f"no entry keeps what was told about {match.who}" + ("" if match.own else ", who is not named at all")
+    most = max((m.overlap for m in match.own), default=0.0)
+    sure = 0.97 if not match.own or most < 1.0 else 0.92 if most < 2.0 else 0.75
     near = _entries(sorted(match.own, key=lambda m: -m.overlap)[:3], view)
-    return Finding(False, False, reason, near, (), match.wordings(kept=False), confidence=0.9)
+    return Finding(False, False, reason, near, (), match.wordings(kept=False), confidence=sure)
 
 
 def _under_another_name(match: Match, view: View) -> tuple[int, ...]:

@@ -126,13 +126,13 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
         keys = frozenset().union(*(view.sentences[at].keys for at in place))
         got = sum(c.weight * found(c, keys) for c in item.concepts)
         stated = view.quantities(place)
-        same = [q for q in item.numbers if any(q.same(o) and not _off_scale(q, item, place, view, essay) for o in stated)]
+        same = [
+            q for q in item.numbers if any(q.same(o) and not _off_scale(q, item, place, view, essay) for o in stated)
+        ]
         share = (got + len(same)) / item.size
         if share > best.share + 1e-9:
             lacking = tuple(q.text for q in item.numbers if q not in same)
-            slack = sum(
-                1 for k in keys if k not in essay.reads and k not in essay.ignored and weight(k) >= 1.0
-            )
+            slack = sum(1 for k in keys if k not in essay.reads and k not in essay.ignored and weight(k) >= 1.0)
             best = Kept(share, tuple(place), lacking, float(slack))
     return best
 
@@ -168,7 +168,9 @@ REJECTING: Final = frozenset(
     sworn swears won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
     turned against rather less disallowed off-limits insult liars liar eschews eschew""".split()
 )
-TURNS: Final = frozenset("because since as but so and or until unless except without if when while before after".split())
+TURNS: Final = frozenset(
+    "because since as but so and or until unless except without if when while before after".split()
+)
 REACH: Final = 4
 
 
@@ -178,7 +180,8 @@ def rejections(sentence: Sentence) -> int:
 
 
 REFUSALS: Final = frozenset(
-    fold(word) for word in "refuse avoid forbid prohibit dislike detest taboo abstain exclude reject quit cease shun ban".split()
+    fold(word)
+    for word in "refuse avoid forbid prohibit dislike detest taboo abstain exclude reject quit cease shun ban".split()
 )
 
 
@@ -244,7 +247,13 @@ def crossed(sentence: Sentence, source: Sentence) -> str:
     lost = told - held
     for first, second in sorted(lost):
         for third, fourth in sorted(lost):
-            if first < third and not related(first, third) and not related(second, fourth) and (first, fourth) in held and (third, second) in held:
+            if (
+                first < third
+                and not related(first, third)
+                and not related(second, fourth)
+                and (first, fourth) in held
+                and (third, second) in held
+            ):
                 return f"'{surface(source, first)}' and '{surface(source, third)}' are exchanged"
     return ""
 

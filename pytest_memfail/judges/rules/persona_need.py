@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -45,10 +46,14 @@ CALENDAR: Final = frozenset(
 )
 
 YES_NO: Final = re.compile(r"^\s*(?:yes|no)\b[\s,;:.\-]*", re.IGNORECASE)
-CLAUSES: Final = re.compile(r"\s*(?:[;:(]|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which)\b)\s*")
+CLAUSES: Final = re.compile(
+    r"\s*(?:[;:(]|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which)\b)\s*"
+)
 ITEMS: Final = re.compile(r",\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z])")
 ONLY: Final = re.compile(r"\b(?:only|solely|exclusively|no one but|nobody but|nobody else)\b", re.IGNORECASE)
-SUBJECTS: Final = frozenset("he she they it i you we to will would can won't cannot can't must should never always also".split())
+SUBJECTS: Final = frozenset(
+    "he she they it i you we to will would can won't cannot can't must should never always also".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +159,13 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str]) -> tuple[Item, 
     clauses = [c for c in CLAUSES.split(YES_NO.sub("", answer.replace("—", " — "))) if c.strip()]
     head = True
     for clause in clauses:
-        found = []
+        found: list[Item] = []
         for part in ITEMS.split(clause):
-            item = _grounded(essay, part, asked, known, frozenset(i.at for i in (*items, *found))) if part and part.strip() else None
+            item = (
+                _grounded(essay, part, asked, known, frozenset(i.at for i in (*items, *found)))
+                if part and part.strip()
+                else None
+            )
             if item is not None:
                 found.append(replace(item, weight=item.weight * (1.0 if head else ASIDE)))
                 known.update(k for c in item.concepts for k in c.keys)
@@ -181,9 +190,7 @@ def _joined(found: list[Item]) -> list[Item]:
     return [item for item in items if item.size >= 1.0] or items[:1]
 
 
-def _grounded(
-    essay: Essay, part: str, asked: frozenset[str], known: set[str], used: frozenset[int]
-) -> Item | None:
+def _grounded(essay: Essay, part: str, asked: frozenset[str], known: set[str], used: frozenset[int]) -> Item | None:
     """What this part of the answer takes from the one sentence that holds most of it."""
     sentences = sentences_of(part)
     keys = _weighed(sentences, essay.ignored | ADVICE)
@@ -249,7 +256,7 @@ def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
         return ()
     clauses = [sentences_of(part) for part in PARTS.split(stated.sentence.text)]
     named = [any(_asks(k, o) for k in asked for s in clause for o in s.keys) for clause in clauses]
-    concepts = {}
+    concepts: dict[str, Concept] = {}
     numbers: list[Quantity] = []
     for clause, hit in zip(clauses, named, strict=True):
         share = 1.0 if hit else BESIDE
@@ -276,4 +283,4 @@ def _asks(asked: str, stated: str) -> float:
 
 def _spread(essay: Essay, key: str) -> float:
     """How many of the essay's sentences have the word: what is in all of them tells none apart."""
-    return max(1.0, len(essay.reads.get(key, ())) ** 0.5)
+    return max(1.0, math.sqrt(len(essay.reads.get(key, ()))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup, nearness
@@ -39,5 +39,7 @@ def opposed(one: str, other: str) -> bool:
 
 def same_origin(one: str, other: str) -> bool:
     """Whether the keys share a root that is most of both."""
-    shared = len(commonprefix((one, other)))
-    return shared >= ROOT and shared >= ROOT_SHARE * max(len(one), len(other)) and shared >= min(len(one), len(other)) - 2
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return (
+        shared >= ROOT and shared >= ROOT_SHARE * max(len(one), len(other)) and shared >= min(len(one), len(other)) - 2
+    )
