@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -137,6 +138,12 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
     return best
 
 
+@lru_cache(maxsize=65536)
+def _nearest(wanted: tuple[str, ...], keys: frozenset[str]) -> float:
+    near = max((related(one, held) for one in wanted for held in keys), default=0.0)
+    return near if near >= KEPT else 0.0
+
+
 def _off_scale(quantity: Quantity, item: Item, place: Sequence[int], view: View, essay: Essay) -> bool:
     told = essay.stated[item.at].sentence.text
     return quantity.unit == "deg" and any(other_scale(told, view.sentences[at].text) for at in place)
@@ -146,8 +153,7 @@ def found(concept: Concept, keys: frozenset[str]) -> float:
     """How far the concept stands among the keys."""
     if not keys.isdisjoint(concept.keys):
         return 1.0
-    near = max((related(wanted, held) for wanted in concept.keys for held in keys), default=0.0)
-    return near if near >= KEPT else 0.0
+    return _nearest(concept.keys, keys)
 
 
 SCALE: Final = re.compile(r"(?:°\s?|\d\s?|\b)((?i:celsius|centigrade|fahrenheit)|[CF])\b")

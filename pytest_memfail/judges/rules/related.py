@@ -25,10 +25,12 @@ def related(wanted: str, held: str) -> float:
     near = nearness(wanted, held)
     if near or opposed(wanted, held):
         return near
-    if same_origin(wanted, held):
+    root = held[:ROOT]
+    if wanted[:ROOT] == root and same_origin(wanted, held):
         return SAME_ORIGIN
-    if any(same_origin(other, held) for other in lookup(wanted).same if other[0] == held[0]):
-        return THROUGH
+    for other in lookup(wanted).same:
+        if other[:ROOT] == root and same_origin(other, held):
+            return THROUGH
     return 0.0
 
 
