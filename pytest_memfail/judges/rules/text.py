@@ -217,11 +217,7 @@ def sentences_of(text: str) -> tuple[Sentence, ...]:
         turn = bool(ROLE.match(line)) or number == 0
         line = ROLE.sub("", line)
         for part in BREAKS.split(TITLES.sub(r"\1", LIST_NUMBER.sub("", line, count=1))):
-<<<<<<< HEAD
             part = part.strip()  # so that words know their place in the sentence's text
-=======
-            part = part.strip()  # places of words are places in the stripped text
->>>>>>> judge-pers
             words = words_of(part)
             for at in range(0, len(words), MAX_SENTENCE):
                 some = words[at : at + MAX_SENTENCE]
