@@ -44,9 +44,8 @@ CONDITION_TYPES: Final = PET_TYPES | frozenset(
 )
 """All 32 of the paper's table 3."""
 PER_TYPE: Final = 3
-FUNCTION_WORDS: Final = frozenset(
-    "about after each every from into over some than that their them this with your".split()
-)
+UNEVEN: Final = 2
+"""By how much the numbers of rows that should be alike may differ."""
 OPTION_WORDS: Final = 2
 """How many words a distractor may be longer or shorter than the right option."""
 
@@ -225,24 +224,36 @@ def _chains(rows: Rows[LongHopRow]) -> Iterator[Finding]:
     if len(rows.rows) >= FULL:
         for name in ("hop_count", "correct_choice"):
             counts = Counter(str(getattr(row, name)) for row in rows.rows)
-            if max(counts.values()) - min(counts.values()) > 1:
+            if max(counts.values()) - min(counts.values()) > UNEVEN:
                 yield warn(rows, None, name, f"unbalanced: {dict(sorted(counts.items()))}")
 
 
 def _options(rows: Rows[LongHopRow], row: LongHopRow, line: int) -> Iterator[Finding]:
     """Distractors have the right option's shape and nothing to do with the chain (B.6)."""
     right = words_of(row.ground_truth_answer)
-    chain = {word for anchor in row.anchors for word in words_of(anchor) if len(word) > 3} - FUNCTION_WORDS
+    told = Counter(word for choice in row.choices for word in set(words_of(choice)))
+    # what most options have is their shape ("counts every stair", "dusts every shelf")
+    shape = {word for word, count in told.items() if count > len(row.choices) / 2}
+    chain = {word for anchor in row.anchors for word in words_of(anchor) if len(word) > 3} - shape
     for letter, choice in zip(LETTERS, row.choices, strict=True):
         if letter == row.correct_choice:
             continue
         words = words_of(choice)
-        if abs(len(words) - len(right)) > OPTION_WORDS or words[0].endswith("ing") != right[0].endswith("ing"):
+        if abs(len(words) - len(right)) > OPTION_WORDS or _is_gerund(words[0]) != _is_gerund(right[0]):
             yield warn(
                 rows, line, f"choice_{letter.lower()}", f"{choice!r} has another shape than {row.ground_truth_answer!r}"
             )
         if common := sorted(chain & set(words)):
             yield warn(rows, line, f"choice_{letter.lower()}", f"{choice!r} shares {common[0]!r} with the chain")
+
+
+def _is_gerund(word: str) -> bool:
+    """Whether the word looks like a verb in -ing: "string" does not.
+
+    >>> [_is_gerund(word) for word in ("counting", "string")]
+    [True, False]
+    """
+    return word.endswith("ing") and any(letter in "aeiouy" for letter in word[:-3])
 
 
 def _updated(rows: Rows[UpdatedRow]) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from typing import Final
 PERMUTATIONS: Final = 128
 RUN: Final = 8
 """Words in a row that no two rows may share."""
-WORD: Final = re.compile(r"[a-z0-9']+")
+WORD: Final = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 
 
 def words_of(text: str) -> list[str]:

@@ -81,7 +81,7 @@ def test_no_letter_is_right_far_more_often_than_others():
     (task,) = load_tasks(TaskRequest(("long_hop",)))
     counts = Counter(q.correct_option for q in task.questions)
     assert set(counts) == set("ABCDE")
-    assert max(counts.values()) - min(counts.values()) <= 1
+    assert max(counts.values()) - min(counts.values()) <= 2
 
 
 def test_an_installation_without_rows_says_what_to_do(tmp_path, monkeypatch):
