@@ -60,10 +60,10 @@ def run(options: argparse.Namespace) -> int:
 
     prices = Prices.from_file(options.prices) if options.prices else Prices()
     request = Request(options.task, options.n, options.model, options.seed, options.design, options.batch_size)
-    generation = Generation(request, options.out, force=options.force)
+    generation = Generation(request, options.out, force=options.force or options.estimate)
     ledger = Ledger(max_cost=options.max_cost, prices=prices)
     try:
-        print(_estimated(generation, ledger, prices, options), flush=True)
+        print(_estimated(generation, prices, options), flush=True)
         if options.estimate:
             return 0
         report = asyncio.run(_asked(generation, ledger, options.concurrency))
@@ -79,8 +79,12 @@ def run(options: argparse.Namespace) -> int:
     return _told(report, options.out)
 
 
-def _estimated(generation: Generation, ledger: Ledger, prices: Prices, options: argparse.Namespace) -> str:
-    ledger.check_prices([options.model])
+def _estimated(generation: Generation, prices: Prices, options: argparse.Namespace) -> str:
+    if options.max_cost is not None and prices.of(options.model) is None:
+        raise UsageError(
+            f"--max-cost: the price of {options.model!r} is unknown (table of {prices.date}); give its USD per million tokens in a "
+            "file (--prices)"
+        )
     estimate = generation.estimate(prices)
     if options.max_cost is not None and not options.estimate and (estimate.cost or 0.0) > options.max_cost:
         raise UsageError(

@@ -51,23 +51,49 @@ class Session:
     given_up: dict[str, str] = field(default_factory=dict)
     """What could not be had, and why."""
     _barren: int = 0
+    _stopped: str = ""
+    _slots: asyncio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._slots = asyncio.Semaphore(self.client.concurrency)
 
     async def ask(self, stage: str, messages: list[dict[str, str]], schema: type[BaseModel]) -> Completion:
         """One reply; raises `ModelCallError`."""
+        self._check()
         return await self.client.ask(model=self.model, messages=messages, stage=stage, schema=schema)
 
-    def ended(self, stage: str, *, fruitful: bool, problem: str) -> None:
+    @property
+    def slots(self) -> asyncio.Semaphore:
+        """One for each batch that may be under way."""
+        return self._slots
+
+    def ended(self, stage: str, batch: Batch) -> None:
         """A batch is over. Raises `ModelCallError` when too many in a row brought nothing."""
-        self._barren = 0 if fruitful else self._barren + 1
+        if self._stopped:
+            return
+        self._barren = 0 if batch.fruitful else self._barren + 1
         if self._barren >= BARREN:
-            raise ModelCallError(
+            self._stopped = (
                 f"{BARREN} batches in a row gave nothing that can be used ({stage}, {self.model}; the last: "
-                f"{one_line(problem, 200)}); try another model or a smaller --batch-size; what was accepted is in {self.raw.path}"
+                f"{one_line(batch.problem, 200)}); try another model or a smaller --batch-size; what was accepted is in {self.raw.path}"
             )
+        self._check()
+
+    def _check(self) -> None:
+        if self._stopped:  # batches that wait for their turn must not be paid for either
+            raise ModelCallError(self._stopped)
 
 
 class Batch(Protocol):
     """What is asked for together."""
+
+    @property
+    def fruitful(self) -> bool:
+        """Whether it has brought anything."""
+
+    @property
+    def problem(self) -> str:
+        """What was wrong with the last try."""
 
     def messages(self) -> list[dict[str, str]] | None:
         """What to ask; None when nothing is left to ask for."""
@@ -82,8 +108,17 @@ class Batch(Protocol):
 async def converse(session: Session, stage: str, schema: type[BaseModel], batch: Batch) -> None:
     """Ask for a batch until it is complete or its tries are used up.
 
+    Few batches are under way at once, each to its end: all of them taking turns, none would be over, and a model that cannot do it
+    would be paid for the tries of all.
+
     Raises `ModelCallError` for what would meet every other call too: the key, the budget, a dead endpoint.
     """
+    async with session.slots:
+        await _converse(session, stage, schema, batch)
+        session.ended(stage, batch)
+
+
+async def _converse(session: Session, stage: str, schema: type[BaseModel], batch: Batch) -> None:
     asked = 0
     while asked < TRIES and (messages := batch.messages()) is not None:
         try:
@@ -143,8 +178,19 @@ class RowBatch(Generic[I]):
         """Nothing is asked yet; `accept` is handed each item that breaks no rule."""
         self._stage = stage
         self._accept = accept
+        self._asked = len(numbers)
         self.problems: dict[int, list[str]] = {number: [] for number in numbers}
         """Of the rows that are still wanted: the rules that the last try broke."""
+
+    @property
+    def fruitful(self) -> bool:
+        """Whether any row was accepted."""
+        return len(self.problems) < self._asked
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the first row that is still wanted."""
+        return "; ".join(next(iter(self.problems.values()), []))
 
     def messages(self) -> list[dict[str, str]] | None:
         """The rows that are still wanted, and what was wrong with them."""
@@ -191,12 +237,9 @@ async def run_stage(session: Session, stage: Stage[I], numbers: Sequence[int], d
     async def ask(batch: Sequence[int]) -> None:
         rows = RowBatch(stage, batch, accept)
         await converse(session, stage.name, stage.reply, rows)
-        problem = ""
         for number, found in rows.problems.items():
-            problem = "; ".join(found)
-            session.given_up[f"row {number}"] = f"{stage.name}: {problem}"
-            session.raw.give_up(stage.name, stage.key(number), problem)
-        session.ended(stage.name, fruitful=len(rows.problems) < len(batch), problem=problem)
+            session.given_up[f"row {number}"] = f"{stage.name}: {'; '.join(found)}"
+            session.raw.give_up(stage.name, stage.key(number), "; ".join(found))
 
     batches = [todo[at : at + stage.size] for at in range(0, len(todo), stage.size)]
     if stage.in_turn:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from pytest_memfail.generate import prompts
 from pytest_memfail.generate.asking import MOST_PROBLEMS, Session, as_json, converse, together
-from pytest_memfail.generate.texts import Line, quoted
+from pytest_memfail.generate.texts import LONG, Line, quoted, text_faults
 from pytest_memfail.llm import ModelCallError
 
 WINDOW: Final = 20
@@ -54,13 +54,26 @@ class AuditBatch:
         named = {removal.id for removal in reply.remove}
         unknown = sorted(named - set(self._chains))
         self.problems = [f"remove: there is no chain {quoted(key)}" for key in unknown[:MOST_PROBLEMS]]
-        if len(named) > max(1, len(self._chains) // 2):
+        if len(reply.remove) > max(1, len(self._chains) // 2):
             # of a pair only one has to go
             self.problems.append(
-                f"remove: got {len(named)} of {len(self._chains)} chains, expected half of them at most"
+                f"remove: got {len(reply.remove)} of {len(self._chains)} chains, expected half of them at most"
             )
+        for removal in reply.remove:  # reasons are shown and kept
+            self.problems += text_faults("reason", removal.reason, LONG)
+        del self.problems[MOST_PROBLEMS:]
         if not self.problems:
             self._accepted = reply
+
+    @property
+    def fruitful(self) -> bool:
+        """Whether a list was accepted."""
+        return self._accepted is not None
+
+    @property
+    def problem(self) -> str:
+        """What was wrong with the last try."""
+        return "; ".join(self.problems)
 
     def result(self) -> AuditReply | None:
         """What was accepted."""
@@ -98,7 +111,7 @@ async def _audit(session: Session, chains: Facts) -> set[str]:
         reply = batch.result()
         if reply is None:
             raise ModelCallError(
-                f"the audit of {len(chains)} chains got no usable reply of {session.model}: {'; '.join(batch.problems)}; "
+                f"the audit of {len(chains)} chains got no usable reply of {session.model}: {batch.problem}; "
                 "run again to go on, or use another model"
             )
         session.raw.add("audit", key, reply)

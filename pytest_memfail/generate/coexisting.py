@@ -83,10 +83,12 @@ class CoexistingFacts:
             if (got := len(getattr(item, field))) != count:
                 yield f"{field}: got {got}, expected {count}"
                 return
-        yield from text_faults("question", item.question, LONG)
+        faults = [*text_faults("question", item.question, LONG)]
         for liking, fact in zip(item.preferences, item.preference_facts, strict=True):
-            yield from text_faults("preferences", liking, SHORT)
-            yield from text_faults("preference_facts", fact, LONG)
+            faults += [*text_faults("preferences", liking, SHORT), *text_faults("preference_facts", fact, LONG)]
+        if faults:
+            yield from faults
+            return  # the rules below read texts of a sane size
         if len({liking.casefold() for liking in item.preferences}) != count:
             yield "preferences: the same one twice, expected different ones"
         if listed := [liking for liking in item.preferences if "," in liking]:

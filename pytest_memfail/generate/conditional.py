@@ -190,10 +190,11 @@ class ConditionalFacts:
         return list(self._broken_by(number, rule))
 
     def _broken_by(self, number: int, rule: Rule) -> Iterator[str]:
-        for field in ("entity", "behavior", "condition", "question_context"):
-            yield from text_faults(field, getattr(rule, field), SHORT)
-        for field in ("question", "ground_truth_answer"):
-            yield from text_faults(field, getattr(rule, field), LONG)
+        most = {"entity": SHORT, "behavior": SHORT, "condition": SHORT, "question_context": SHORT}
+        most |= {"question": LONG, "ground_truth_answer": LONG}
+        if faults := [fault for field, n in most.items() for fault in text_faults(field, getattr(rule, field), n)]:
+            yield from faults
+            return  # the rules below read texts of a sane size
         words = rule.entity.split()
         if not 1 <= len(words) <= NAME_WORDS or not rule.entity[:1].isupper():
             yield f"entity: got {quoted(rule.entity)}, expected a name of one to {NAME_WORDS} words"

@@ -126,9 +126,8 @@ class LongHop:
         while (missing := wanted - len(mine)) > 0:
             batch = ChainBatch(hops, min(self._size, missing), proposed, accept)
             await converse(session, stage, ChainReply, batch)
-            session.ended(stage, fruitful=batch.accepted > 0, problem="; ".join(batch.problems))
-            if not batch.accepted:
-                session.given_up[stage] = f"{missing} chains: {'; '.join(batch.problems)}"
+            if not batch.fruitful:
+                session.given_up[stage] = f"{missing} chains: {batch.problem}"
                 break
 
     # -- options -----------------------------------------------------------------------------------------------------
@@ -141,11 +140,10 @@ class LongHop:
             if found is None:
                 batch = OptionBatch(chain)
                 await converse(session, "options", Options, batch)
-                found, problem = batch.result(), "; ".join(batch.problems)
-                session.ended("options", fruitful=found is not None, problem=problem)
+                found = batch.result()
                 if found is None:
-                    session.given_up[f"chain {key}"] = f"options: {problem}"
-                    session.raw.give_up("options", key, problem)
+                    session.given_up[f"chain {key}"] = f"options: {batch.problem}"
+                    session.raw.give_up("options", key, batch.problem)
                     return
                 session.raw.add("options", key, found)
             done[key] = found
@@ -200,6 +198,16 @@ class ChainBatch:
     accepted: int = 0
     problems: Sequence[str] = ()
 
+    @property
+    def fruitful(self) -> bool:
+        """Whether any chain was accepted."""
+        return self.accepted > 0
+
+    @property
+    def problem(self) -> str:
+        """What was wrong with the last try."""
+        return "; ".join(self.problems)
+
     def messages(self) -> prompts.Messages | None:
         """How many are missing, and what to keep away from."""
         if not self.missing:
@@ -253,6 +261,16 @@ class OptionBatch:
         if not self.problems:
             self._accepted = reply
 
+    @property
+    def fruitful(self) -> bool:
+        """Whether options were accepted."""
+        return self._accepted is not None
+
+    @property
+    def problem(self) -> str:
+        """What was wrong with the last try."""
+        return "; ".join(self.problems)
+
     def result(self) -> Options | None:
         """What was accepted."""
         return self._accepted
@@ -267,10 +285,12 @@ def chain_faults(hops: int, chain: Chain, others: Sequence[Chain]) -> Iterator[s
     if len(chain.anchors) != hops + 2 or len(chain.facts) != hops + 1:
         yield f"got {len(chain.anchors)} anchors and {len(chain.facts)} facts, expected {hops + 2} and {hops + 1}"
         return
-    for anchor in chain.anchors:
-        yield from text_faults("anchors", anchor, SHORT)
+    faults = [fault for anchor in chain.anchors for fault in text_faults("anchors", anchor, SHORT)]
     for text in (*chain.facts, chain.question):
-        yield from text_faults("facts and question", text, LONG)
+        faults += text_faults("facts and question", text, LONG)
+    if faults:
+        yield from faults
+        return  # the rules below read texts of a sane size
     if len({tuple(words_of(anchor)) for anchor in chain.anchors}) < len(chain.anchors):
         yield "anchors: the same one twice, expected different ones"
     for i, fact in enumerate(chain.facts):
@@ -308,13 +328,15 @@ def option_faults(chain: Chain, options: Sequence[str]) -> Iterator[str]:
         return
     if len({tuple(words_of(option)) for option in (*options, chain.answer)}) < WRONG + 1:
         yield "options: two are the same, or one is the right answer"
+    if faults := [fault for option in options for fault in text_faults("options", option, SHORT)]:
+        yield from faults
+        return
     right = words_of(chain.answer)
     # what most options share is their shape, and no hint
     told = [set(words_of(option)) for option in (*options, chain.answer)]
     shape = {word for words in told for word in words if sum(word in other for other in told) > len(told) / 2}
     taken = {word for anchor in chain.anchors for word in words_of(anchor) if len(word) > 3} - shape
     for option in options:
-        yield from text_faults("options", option, SHORT)
         words = words_of(option)
         if not words or abs(len(words) - len(right)) > OPTION_WORDS or is_gerund(words[0]) != is_gerund(right[0]):
             yield f"options: {quoted(option)} has another shape than {quoted(chain.answer)}"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from pytest_memfail.core import UsageError
+from pytest_memfail.core import UsageError, one_line
 from pytest_memfail.generate import prompts
 from pytest_memfail.generate.asking import Item, Session, Stage, as_json, run_stage
 from pytest_memfail.generate.made import Made, Request, Work, batch_of, distinct, row_counts, stage_work
@@ -19,7 +19,7 @@ from pytest_memfail.tasks import LIKENESS, PERSONA_SENTENCES, sentences, stands,
 
 TASK: Final = "persona_retrieval"
 QUOTED: Final = re.compile(r"“[^”]*”|\"[^\"]*\"")
-FIRST_PERSON: Final = re.compile(r"\b(I|me|my|mine|we|us|our)\b")
+FIRST_PERSON: Final = re.compile(r"\b(I|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|us|[Oo]ur)\b")
 
 
 class Asked(BaseModel):
@@ -117,7 +117,7 @@ class PersonaRetrieval:
 def _broken_by(spec: PersonSpec, item: Portrait) -> Iterator[str]:
     yield from text_faults("essay", item.essay, ESSAY)
     if len(item.essay) > ESSAY:
-        return
+        return  # the rules below read texts of a sane size
     count = len(sentences(item.essay))
     if not PERSONA_SENTENCES[0] <= count <= PERSONA_SENTENCES[1]:
         yield f"essay: got {count} sentences, expected {PERSONA_SENTENCES[0]} to {PERSONA_SENTENCES[1]}"
@@ -131,7 +131,7 @@ def _broken_by(spec: PersonSpec, item: Portrait) -> Iterator[str]:
     if len(item.questions) != len(spec.distractors):
         yield f"questions: got {len(item.questions)}, expected {len(spec.distractors)}"
         return
-    if len({tuple(words_of(asked.text)) for asked in item.questions}) < len(item.questions):
+    if len({one_line(asked.text.casefold()) for asked in item.questions}) < len(item.questions):
         yield "questions: the same one twice, expected different ones"
     for number, (asked, stranger) in enumerate(zip(item.questions, spec.distractors, strict=True), 1):
         yield from _question_faults(number, asked, stranger, spec, strangers)
@@ -142,12 +142,12 @@ def _question_faults(
 ) -> Iterator[str]:
     where = f"question {number}"
     about = stranger or spec.entity
-    yield from text_faults(where, asked.text, LONG)
+    if faults := [*text_faults(where, asked.text, LONG), *text_faults(f"{where}, answer", asked.answer, LONG)]:
+        yield from faults
+        return
     if about not in asked.text:
         yield f"{where}: does not name {about!r}"
     if named := [name for name in (spec.entity, *strangers) if name != about and stands(name, asked.text)]:
         yield f"{where}: names {named[0]!r}, expected {about!r} alone"
-    if stranger is None:
-        yield from text_faults(f"{where}, answer", asked.answer, LONG)
-        if words_of(asked.answer) and stands(asked.answer, asked.text):
-            yield f"{where}: holds its own answer {quoted(asked.answer)}"
+    if stranger is None and words_of(asked.answer) and stands(asked.answer, asked.text):
+        yield f"{where}: holds its own answer {quoted(asked.answer)}"

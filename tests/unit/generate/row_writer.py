@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+
+from pytest_memfail.testing import Fault
 
 FILLERS = (
     "The kettle in {name}'s kitchen is older than the kitchen.",
@@ -22,6 +25,10 @@ WORDS = (
     "amber bramble cinder dahlia ember fennel garnet hazel indigo juniper kelp lantern marble nutmeg opal pebble quartz "
     "russet saffron thistle umber velvet walnut yarrow zephyr acorn bracken clover damson elder"
 ).split()
+
+
+NUMBERS = itertools.count(1)
+"""Chains have numbers of their own: no two are alike."""
 
 
 def word(number, turn=0):
@@ -64,7 +71,7 @@ def write(request):
     task = task_of(request)
     kind = kind_of(request)
     if kind == "chains":
-        return {"chains": [chain(task["K"], len(task["taken"]) + i) for i in range(task["chains"])]}
+        return {"chains": [chain(task["K"], next(NUMBERS)) for _ in range(task["chains"])]}
     if kind == "audit":
         return {"remove": []}
     if kind == "options":
@@ -106,7 +113,13 @@ def hard(row):
     swans = re.search(r"\d+", row["condition"])[0]
     said.insert(4, f"Some mornings bring {swans} swans to the pond below.")
     said.insert(7, f"Those mornings and that shine go together, and {'never' if row['exclusive'] else 'gladly'} apart.")
-    return {"row": number, "essay": "\n\n".join(said), "behavior_sentence": 2, "condition_sentence": 5, "link_sentence": 8}
+    return {
+        "row": number,
+        "essay": "\n\n".join(said),
+        "behavior_sentence": 2,
+        "condition_sentence": 5,
+        "link_sentence": 8,
+    }
 
 
 def preferences(row):
@@ -133,11 +146,20 @@ def person(row):
 
 
 def chain(hops, number):
-    anchors = [f"{word(40 * hops + number, turn)} {WORDS[turn]}" for turn in range(hops + 2)]
-    facts = [f"The {a} always puts me in mind of {b}." for a, b in zip(anchors, anchors[1:], strict=False)]
-    return {"anchors": anchors, "facts": facts, "question": f"Where does the {anchors[0]} lead me?", "answer": anchors[-1]}
+    anchors = [f"{word(number, turn)} {WORDS[turn]}{number}" for turn in range(hops + 2)]
+    facts = [f"The {a} always puts me in mind of {b}." for a, b in itertools.pairwise(anchors)]
+    return {
+        "anchors": anchors,
+        "facts": facts,
+        "question": f"Where does the {anchors[0]} lead me?",
+        "answer": anchors[-1],
+    }
 
 
 def options(right):
     del right
     return ["copper kettles", "paper boats", "woollen socks", "garden chairs"]
+
+
+STOP = Fault("status", 401, code="invalid_api_key")
+"""Ends a run at once."""
