@@ -75,7 +75,8 @@ class Session:
         if self._barren >= BARREN:
             self._stopped = (
                 f"{BARREN} batches in a row gave nothing that can be used ({stage}, {self.model}; the last: "
-                f"{one_line(batch.problem, 200)}); try another model or a smaller --batch-size; what was accepted is in {self.raw.path}"
+                f"{one_line(batch.problem, 200)}); try another model or a smaller --batch-size; "
+                f"what was accepted is in {self.raw.path}"
             )
         self._check()
 

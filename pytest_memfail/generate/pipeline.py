@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -114,12 +115,10 @@ class Generation:
         return Report(made, session.given_up, tuple(findings))
 
     def _account(self, made: Made, session: Session, client: ModelClient) -> dict[str, Any]:
-        from pytest_memfail._version import __version__
-
         totals = client.ledger.totals()
         request = self._request
         return {
-            "generator": f"pytest-memfail {__version__}",
+            "generator": f"pytest-memfail {version('pytest-memfail')}",
             "git_commit": output.git_commit(),
             "date": datetime.now(timezone.utc).date().isoformat(),
             "model": request.model,

@@ -1,4 +1,7 @@
-"""What the samplers draw from: the lists of the paper's tables 3, 4 and 5, in their order, and names of our own."""
+"""What the samplers draw from: the lists of the paper's tables 3, 4 and 5, in their order, and names of our own.
+
+The tables are those of MemFail (arXiv 2605.26667, CC BY 4.0).
+"""
 
 from __future__ import annotations
 

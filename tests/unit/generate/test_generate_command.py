@@ -248,6 +248,18 @@ def test_a_foreign_config_is_kept(generate, tmp_path):
     assert "coexisting_facts" in config["generated"]
 
 
+def test_an_essay_of_a_rule_that_was_changed_by_hand_is_written_anew(generate):
+    first = generate("conditional_facts", 4)
+    raw = first.folder / "raw/conditional_facts.jsonl"
+    name = first.rows("conditional_facts_easy")[1]["entity"]
+    lines = raw.read_text(encoding="utf-8").splitlines()
+    lines = [line.replace(name, "Ottoline") if '"stage": "rules"' in line else line for line in lines]
+    raw.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    second = generate("conditional_facts", 4, "--force")
+    assert sorted(second.kinds) == ["easy", "hard"]
+    assert second.rows("conditional_facts_hard")[1]["entity"] == "Ottoline"
+
+
 # -- what it costs ---------------------------------------------------------------------------------------------------
 
 

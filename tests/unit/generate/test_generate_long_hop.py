@@ -168,19 +168,13 @@ def test_a_chain_without_options_is_replaced_from_the_spare(generate):
     assert counts["without_options"] + counts["spare"] + counts["kept"] == counts["after_deduplication"] == 12
 
 
-def test_a_mended_raw_file_is_checked(generate):
+def test_a_chain_damaged_by_hand_is_named(generate):
     first = generate("long_hop", 3)
     raw = first.folder / "raw/long_hop.jsonl"
-    lines = raw.read_text().splitlines()
-    raw.write_text(
-        "\n".join([lines[0], lines[1].replace("Where does", "Where"), *lines[2:]]).replace("lead me", "x") + "\n"
-    )
+    raw.write_text(raw.read_text(encoding="utf-8").replace("Where does", "Where, oh where, has", 1), encoding="utf-8")
     assert generate("long_hop", 3, "--force").code == 0
-    raw.write_text(
-        raw.read_text()
-        .replace('"facts": ["The', '"facts": ["Some', 1)
-        .replace("always puts", "y", 1)
-        .replace("of ", "", 1)
-    )
+    raw.write_text(raw.read_text(encoding="utf-8").replace("lead me", "lead me? Options: A.", 1), encoding="utf-8")
     ran = generate("long_hop", 3, "--force")
-    assert ran.code in (0, 4)
+    assert ran.code == 4
+    assert "raw/long_hop.jsonl: chains of 1 1: the question holds options" in ran.err
+    assert ran.requests == []

@@ -12,7 +12,7 @@ import pytest
 from pytest_memfail.generate import pools
 from pytest_memfail.generate.samplers import apart, letters, person_specs, preference_specs, rule_specs
 
-PUBLISHED = Path("/work/shared/data/memfail")
+PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "memfail"
 
 
 def published(name):
