@@ -237,11 +237,12 @@ class MemfailSession:
         if self._journals is None:
             self._journals = Path(tempfile.mkdtemp(prefix="memfail-journals-"))
             self._runtime.share(self._journals)
+        known: dict[str, list[Any]] = dict(self._config.stash[KNOWN].items())
         node.workerinput[WORKER_INPUT] = {
             "run_id": self._run_id,
             "journals": str(self._journals),
             "selection": [list(chosen) for chosen in self._run.selection],
-            "known": {**self._config.stash[KNOWN]},
+            "known": known,
         }
         if self._line is not None and self._line.is_shown and self._watcher is None:
             self._watcher = Watcher(self._line, self._journals)
