@@ -46,7 +46,8 @@ def _places(wording: Wording, view: View, own: frozenset[int]) -> Iterable[tuple
     """The sentences with any word of the wording, alone and with the next one."""
     at = [i for i in candidates(wording, view) if i in own] if len(own) > SHORT else sorted(own)
     yield from ((i,) for i in at)
-    if wording.size > 1 and wording.literal is None:
+    # A number in the next sentence counts something else.
+    if len(wording.need) > 1 and not wording.numbers and wording.literal is None:
         for i in at:
             for pair in ((i - 1, i), (i, i + 1)):
                 if own.issuperset(pair) and view.entry[pair[0]] == view.entry[pair[1]]:

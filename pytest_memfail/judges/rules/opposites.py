@@ -1,14 +1,15 @@
-"""Words turned into their opposites in a sentence that is otherwise the source's."""
+"""Words turned into their opposites, and numbers changed, in a sentence that is otherwise the source's."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.polarity import is_negator
+from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, sentences_of, weight
 from pytest_memfail.judges.rules.view import View
 
@@ -40,7 +41,9 @@ def turned(evidence: Evidence, view: View, own: Collection[int]) -> str:
     for said in _telling(evidence):
         stored = _made_from(said, view, own)
         # Said right once, it is not turned by another sentence about it.
-        faults = [_opposite(said, sentence) for sentence in stored]
+        faults = [
+            _opposite(said, sentence) or _changed(said, sentence, _gold_numbers(evidence)) for sentence in stored
+        ]
         if faults and all(faults):
             return faults[0]
     return ""
@@ -51,6 +54,13 @@ def _telling(evidence: Evidence) -> tuple[Sentence, ...]:
     """The source's sentences with a curated detail."""
     firsts = [detail.wordings[0].casefold() for detail in evidence.details]
     return tuple(s for s in sentences_of(evidence.source) if any(first in s.text.casefold() for first in firsts))
+
+
+@lru_cache(maxsize=4096)
+def _gold_numbers(evidence: Evidence) -> tuple[Quantity, ...]:
+    """The numbers of the condition, or of what the question needs."""
+    gold = evidence.condition if evidence.kind == "rule" else evidence.value
+    return tuple(q for s in sentences_of(gold or "") for q in quantities(s.text, s.words))
 
 
 def _made_from(said: Sentence, view: View, own: Collection[int]) -> list[Sentence]:
@@ -75,4 +85,15 @@ def _opposite(said: Sentence, stored: Sentence) -> str:
     for key in sorted(said.keys - stored.keys):
         for other in sorted(lookup(key).opposite & stored.keys - said.keys):
             return f"'{other}' instead of '{key}'"
+    return ""
+
+
+def _changed(said: Sentence, stored: Sentence, gold: Sequence[Quantity]) -> str:
+    """Another number in the place of one that decides."""
+    told, now = quantities(said.text, said.words), quantities(stored.text, stored.words)
+    for number in told:
+        if any(number.same(q) for q in gold) and not any(number.same(q) for q in now):
+            for other in now:
+                if other.unit == number.unit and not any(other.same(q) for q in told):
+                    return f"'{other.text.strip()}' instead of '{number.text.strip()}'"
     return ""
