@@ -41,9 +41,7 @@ def turned(evidence: Evidence, view: View, own: Collection[int]) -> str:
     for said in _telling(evidence):
         stored = _made_from(said, view, own)
         # Said right once, it is not turned by another sentence about it.
-        faults = [
-            _opposite(said, sentence) or _changed(said, sentence, _gold_numbers(evidence)) for sentence in stored
-        ]
+        faults = [_opposite(said, sentence) or _changed(said, sentence, _gold_numbers(evidence)) for sentence in stored]
         if faults and all(faults):
             return faults[0]
     return ""
@@ -83,8 +81,8 @@ def _opposite(said: Sentence, stored: Sentence) -> str:
             if mine & one and theirs & other:
                 return f"'{min(theirs & other)}' instead of '{min(mine & one)}'"
     for key in sorted(said.keys - stored.keys):
-        for other in sorted(lookup(key).opposite & stored.keys - said.keys):
-            return f"'{other}' instead of '{key}'"
+        for contrary in sorted(lookup(key).opposite & stored.keys - said.keys):
+            return f"'{contrary}' instead of '{key}'"
     return ""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -22,6 +21,8 @@ CHANGED: Final = 0.4
 CODE: Final = re.compile(r"(?<![\w.,:])(?:[^\W\d_]{1,3}[- ]?\d+|\d+[^\W\d_]{1,3})(?![\w])")
 """A number with letters to it, such as X3, B1 or 3U, is a name: the number alone does not keep it."""
 UNIT: Final = re.compile(r"\d(?:am|pm|mg|kg|km|cm|mm|ml|g|m|h|k|C|F)$|^(?:no|GBP|USD|EUR) ?\d", re.IGNORECASE)
+
+DECIMAL_COMMA: Final = re.compile(r"\b(\d+),(\d{1,2})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Wording:
 @lru_cache(maxsize=8192)
 def read_wording(text: str) -> Wording:
     """The wording's words, quantities and negation."""
-    sentences = sentences_of(text)
+    sentences = sentences_of(DECIMAL_COMMA.sub(r"\1.\2", text))
     words = [w for s in sentences for w in s.words]
     numbers = tuple(q for s in sentences for q in quantities(s.text, s.words))
     need = needs(key for s in sentences for key in s.keys)
@@ -60,6 +61,18 @@ def read_wording(text: str) -> Wording:
 def _literal(text: str) -> re.Pattern[str]:
     parts = re.findall(r"\w+(?:'\w+)*", plain(text))
     return re.compile(r"(?<!\w)" + r"\W{0,3}".join(map(re.escape, parts)) + r"(?!\w)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=8192)
+def _in_order(text: str) -> re.Pattern[str] | None:
+    parts = re.findall(r"\w+(?:'\w+)*", plain(text))
+    return re.compile(r"\W{0,3}".join(map(re.escape, parts)), re.IGNORECASE) if parts else None
+
+
+def verbatim(wording: str, text: str) -> re.Match[str] | None:
+    """Where the wording stands in the text, if it does word for word."""
+    pattern = _in_order(wording)
+    return pattern.search(text) if pattern else None
 
 
 def share_of(wording: Wording, sentences: list[Sentence]) -> float:
@@ -94,14 +107,9 @@ def candidates(wording: Wording, view: View) -> list[int]:
 
 def numbered(view: View) -> list[int]:
     """The sentences that state any number."""
-    known = view.results.get(("numbered",))
+    known = view.shared.get("numbered")
     if known is None:
-        keys = [key for key in view.postings if key[0].isdigit()]
-        known = sorted({i for key in keys for i in view.postings[key]}.union(_clocks(view)))
-        view.results["numbered",] = known  # type: ignore[assignment]
+        keys = [key for key in view.postings if key[0].isdigit() or key in ("noon", "midnight")]
+        known = view.shared["numbered"] = sorted({i for key in keys for i in view.postings[key]})
     assert isinstance(known, list)
     return known
-
-
-def _clocks(view: View) -> Iterable[int]:
-    return (i for key in ("noon", "midnight", "midday") for i in view.postings.get(key, ()))
