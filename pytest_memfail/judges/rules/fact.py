@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.fact_reading import Fact, Part, read_fact, says_end
+from pytest_memfail.judges.rules.attitude import LIKED
+from pytest_memfail.judges.rules.fact_owner import strange
+from pytest_memfail.judges.rules.fact_reading import Fact, Part, dislikes, read_fact, says_end
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.history import is_past, later, tells_change, text_of
 from pytest_memfail.judges.rules.polarity import negated
 from pytest_memfail.judges.rules.text import weight
 from pytest_memfail.judges.rules.view import INHERITED, OPEN, View
-from pytest_memfail.judges.rules.wordings import Wording, candidates, share_of, verbatim
+from pytest_memfail.judges.rules.wordings import Wording, candidates, numbered, share_of, verbatim
 
 STORED: Final = 0.5
 """Share of a fact's words that shows it is there, where no value decides."""
@@ -29,6 +32,12 @@ AROUND: Final = 2.0
 """Words said with the fact that tie a value to it without its subject."""
 OVERWRITTEN: Final = 0.3
 """Share of the words of what looks like an update that shows it is stored."""
+MOSTLY: Final = 0.6
+TIED: Final = 2.0
+MONEY: Final = re.compile(
+    r"(?:[£$€]|GBP|EUR|USD) ?[\d.,]+|[\d.,]+ ?(?:pounds?|euros?|dollars?|GBP|EUR|USD|£|€)", re.IGNORECASE
+)
+NONE: Final[frozenset[str]] = frozenset()
 PRONOUNS: Final = frozenset("he she his her him hers".split())
 STALE: Final = "stale_value"
 OVER_UPDATE: Final = "over_update"
@@ -69,6 +78,9 @@ def _present(fact: Fact, view: View, places: Sequence[Sequence[Place]], stale: S
     if not fact.negative and all(negated(view.sentences[p.at], keys) for p in places[0]):
         reason = f"{fact.wording!r} is stored, but negated"
         return Finding(True, False, reason, entries, (), (fact.wording,), confidence=0.75, fault="turned")
+    if fact.disliked and all(_is_liked(view, p) for p in places[0]):
+        reason = f"{fact.wording!r} is stored, but as something liked"
+        return Finding(True, False, reason, entries, (), (fact.wording,), confidence=0.75, fault="turned")
     lost = tuple(part.text for part in fact.context if not _beside(part, fact, view, new))
     if lost:
         reason = f"{fact.wording!r} is stored, but without {listed(lost)}"
@@ -102,6 +114,11 @@ def _absent(fact: Fact, view: View, places: Sequence[Sequence[Place]], stale: Se
         return Finding(
             True, False, reason, view.entries_of(blurred), (), (fact.wording,), confidence=0.7, label=_label(stale)
         )
+    changed = _miscounted(fact, view)
+    if changed:
+        number, at = changed
+        reason = f"what was said of it is stored, but with {number!r} instead of {fact.wording!r}"
+        return Finding(True, False, reason, view.entries_of([at]), (), (fact.wording,), confidence=0.7)
     if stale:
         reason = f"only the old state {stale[0].wording.text!r} is stored, not {fact.wording!r}"
         return _fails(fact, view, stale, reason, STALE)
@@ -154,6 +171,8 @@ def _retracted(fact: Fact, view: View, stale: Sequence[Place]) -> Finding:
 def _ends_it(fact: Fact, view: View, at: int, ending: Wording) -> bool:
     """Whether what has ended is this fact's state."""
     old = fact.topic.union(key for part in fact.stale for w in part.wordings for key, _ in w.need)
+    if fact.name:
+        old |= fact.around
     told = _keys_near(view, at) & old - {key for key, _ in ending.need}
     least = 1.0 if fact.name else AROUND
     shared = sum(weight(key) for key in told)
@@ -175,6 +194,11 @@ def _retellings(fact: Fact, view: View, stale: Sequence[Place]) -> set[int]:
 def _is_over(fact: Fact, view: View, place: Place) -> bool:
     sentence = view.sentences[place.at]
     return is_past(sentence, verbatim(place.wording.text, sentence.text), fact.earlier)
+
+
+def _is_liked(view: View, place: Place) -> bool:
+    text = view.sentences[place.at].text
+    return LIKED.search(text) is not None and not dislikes(text)
 
 
 def _told_apart(fact: Fact, view: View, new: Sequence[int], old: Place) -> bool:
@@ -215,19 +239,22 @@ def _tie(fact: Fact, view: View, at: int, used: frozenset[str]) -> float:
     around = sum(weight(key) for key in keys & fact.around)
     if fact.name is not None:
         link = view.link(at, fact.name)
+        if strange(view, at, fact.name):
+            return 0.0
         if _names(fact, view, view.entry[at]):
             return link + 1.0 + subject if link >= OPEN else 0.0
         return 1.0 + subject if link >= INHERITED and PRONOUNS & view.sentences[at].lowers else 0.0
     if not _is_users(fact, view, at):
         return 0.0
     told = used & fact.topic if len(used) > 1 else frozenset()
+    subject += any(share_of(w, [view.sentences[at]]) >= 1.0 for part in fact.context for w in part.wordings)
     if subject >= 1.0 or around >= AROUND or sum(weight(key) for key in told) >= 1.0:
         return 1.0 + subject + around
     return 0.0
 
 
 def _is_users(fact: Fact, view: View, at: int) -> bool:
-    return not view.other_subject(at, fact.others)
+    return not view.other_subject(at, fact.others) and not strange(view, at, fact.others)
 
 
 def _names(fact: Fact, view: View, entry: int) -> bool:
@@ -280,13 +307,38 @@ def _blurred(fact: Fact, view: View, stale: Sequence[Place]) -> list[int]:
     ]
 
 
+def _miscounted(fact: Fact, view: View) -> tuple[str, int] | None:
+    """Another number of the same kind where the value should stand: neither that nor one that was said before."""
+    if len(fact.numbers) != 1 or fact.decoys:
+        return None
+    (wanted,) = fact.numbers
+    money = MONEY.search(fact.wording)
+    if not wanted.unit and not money:
+        return None
+    for i in numbered(view):
+        text = view.sentences[i].text
+        for other in view.quantities((i,)):
+            alike = other.unit == wanted.unit and (not money or any(other.text in m[0] for m in MONEY.finditer(text)))
+            if alike and not any(other.same(old) for old in fact.told) and _is_topic(fact, view, i):
+                return other.text.strip(), i
+    return None
+
+
+def _is_topic(fact: Fact, view: View, at: int) -> bool:
+    """Whether the sentence tells of the fact's very subject."""
+    if fact.name:
+        return _tie(fact, view, at, NONE) >= TIED
+    held = sum(weight(key) for key in view.sentences[at].keys & fact.topic)
+    return _is_users(fact, view, at) and held >= MOSTLY * sum(weight(key) for key in fact.topic)
+
+
 def _covering(fact: Fact, view: View, need: Sequence[tuple[str, float]], least: float) -> list[int]:
     """The sentences that have so much of what was said, in places tied to the fact."""
     found: list[int] = []
     for window in view.search(dict(need), fact.name):
         if window.coverage < least:
             break
-        if window.link >= OPEN:
+        if window.link >= OPEN and not any(strange(view, i, fact.name or fact.others) for i in window.sentences):
             found.extend(window.sentences)
     return found
 

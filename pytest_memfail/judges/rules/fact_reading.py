@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
+from pytest_memfail.judges.rules.attitude import DISLIKED, NEGATED
 from pytest_memfail.judges.rules.finding import keys_of, passage
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.polarity import is_negator, negated
@@ -62,11 +63,15 @@ class Fact:
     whole: tuple[tuple[str, float], ...]
     """Keys of all that the fact says, where no value is named."""
     numbers: tuple[Quantity, ...]
+    told: tuple[Quantity, ...]
+    """All numbers that were ever said of it."""
     stale: tuple[Part, ...]
     earlier: str
     endings: tuple[Wording, ...]
     decoys: tuple[tuple[str, float], ...]
     negative: bool
+    disliked: bool
+    """Whether what it tells is a dislike."""
     retraction: bool
     """Whether the current state is but the end of an old one."""
     wording: str
@@ -108,6 +113,7 @@ def read_fact(evidence: Evidence) -> Fact:
         tuple(needs(stated - value_keys - named).items()),
         tuple(needs((whole & stated) or whole).items()),
         tuple(q for s in sentences_of(told) for q in quantities(s.text, s.words)),
+        tuple(q for s in (*source, *before) for q in quantities(s.text, s.words)),
         tuple(
             Part((read_wording(old),), _is_name(old, sentences_of(evidence.earlier or "")))
             for old in evidence.stale_values
@@ -116,6 +122,7 @@ def read_fact(evidence: Evidence) -> Fact:
         tuple(w for w in map(read_wording, evidence.endings) if not any(share_of(w, [s]) >= 1.0 for s in before)),
         tuple(needs({key for text in evidence.decoys for key in keys_of(text)} - named).items()),
         any(negated(s, value_keys or whole) for s in source),
+        dislikes(evidence.subject or evidence.text),
         bool(evidence.stale_values) and not evidence.value and not evidence.details and negative,
         wording,
     )
@@ -124,6 +131,11 @@ def read_fact(evidence: Evidence) -> Fact:
 def says_end(text: str) -> bool:
     """Whether the text denies something, or says that it has ended."""
     return bool(ENDS.search(text)) or any(is_negator(w.lower) for s in sentences_of(text) for w in s.words)
+
+
+def dislikes(text: str) -> bool:
+    """Whether the text tells of a dislike."""
+    return bool(DISLIKED.search(text) or NEGATED.search(text))
 
 
 def _parts(evidence: Evidence) -> tuple[tuple[Part, ...], tuple[Part, ...]]:

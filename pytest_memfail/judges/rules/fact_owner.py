@@ -1,0 +1,79 @@
+"""Whether a sentence is about somebody else than the one whose state is looked for."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
+from pytest_memfail.judges.rules.text import Sentence, Word, fold
+from pytest_memfail.judges.rules.view import AFTER_NAME, FIRST_PERSON, Name, View
+from pytest_memfail.judges.rules.whose import BEFORE_PERSON, DID, DOING, LIKING_VERBS, RELATIONS
+from pytest_memfail.judges.rules.words import OPENERS, STOP
+
+KIN: Final = RELATIONS | frozenset("godson goddaughter godchild uncle relative fiance widow in-law girl boy".split())
+WHOSE: Final = frozenset("user user's users my our his her their the a an".split())
+PASTS: Final = frozenset(
+    """beat began bit blew broke brought built burnt came caught chose cut dealt dreamt drew fell felt flew forgot fought found
+    froze grew heard held hid hit hung hurt kept knew learnt led left lent let lit lost meant met paid put quit rang read rose
+    sat sent set shook shot shut slept sold sought spent spoke stole stood stuck swam swept swung taught thought threw tore
+    woke wore wound wrote""".split()
+)
+"""Past forms that no ending tells."""
+VERBS: Final = AFTER_NAME | DID | DOING | LIKING_VERBS | PASTS
+HE: Final = frozenset("he she his her".split())
+
+
+def strange(view: View, at: int, name: Name) -> bool:
+    """Whether the sentence is plainly about another than the name's: by its own subject, or by the pronoun it opens with."""
+    if view.named(at, name):
+        return _leads(view.sentences[at], name)
+    start = view.first[view.entry[at]]
+    for i in range(at, start - 1, -1):
+        sentence = view.sentences[i]
+        if i < at and name.parts and view.named(i, name):
+            return False
+        if _leads(sentence, name) or view.other_subject(i, name):
+            return True
+        if not (sentence.words and sentence.words[0].lower in HE):
+            return False
+    return False
+
+
+def _leads(sentence: Sentence, name: Name) -> bool:
+    """Whether the sentence's own subject is somebody else."""
+    words = sentence.words
+    at = next((i for i, word in enumerate(words) if word.lower not in WHOSE), len(words))
+    if at + 1 >= len(words):
+        return False
+    if not at:
+        return _is_stranger(words[0], words[1], name)
+    at += words[at].lower in BEFORE_PERSON
+    # "User's uncle Wilfred" is Wilfred.
+    return (
+        at < len(words) and _is_kin(words[at], name) and not any(_bare(w) in name.parts for w in words[at + 1 : at + 3])
+    )
+
+
+def _is_kin(word: Word, name: Name) -> bool:
+    bare = _bare(word)
+    return bare in KIN and bare not in name.parts and not name.known & {bare, f"{bare}'s", f"{bare}s"}
+
+
+def _is_stranger(word: Word, following: Word, name: Name) -> bool:
+    bare = _bare(word)
+    if not word.surface[0].isupper() or len(bare) < 2 or bare in name.parts or bare in name.known:
+        return False
+    if (
+        bare in OPENERS
+        or bare in STOP
+        or bare in FIRST_PERSON
+        or f"{bare}'s" in name.known
+        or lookup(fold(bare)) is not EMPTY
+    ):
+        return False
+    verb = following.lower
+    return word.lower.endswith("'s") or verb in VERBS or (verb.endswith(("s", "ed")) and verb not in STOP)
+
+
+def _bare(word: Word) -> str:
+    return word.lower.removesuffix("'s").removesuffix("'")
