@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import LIKED
-from pytest_memfail.judges.rules.fact_owner import strange
+from pytest_memfail.judges.rules.fact_owner import other_thing, strange
 from pytest_memfail.judges.rules.fact_reading import Fact, Part, dislikes, read_fact, says_end
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.history import is_past, later, tells_change, text_of
@@ -37,6 +37,7 @@ TIED: Final = 2.0
 MONEY: Final = re.compile(
     r"(?:[£$€]|GBP|EUR|USD) ?[\d.,]+|[\d.,]+ ?(?:pounds?|euros?|dollars?|GBP|EUR|USD|£|€)", re.IGNORECASE
 )
+YEARS: Final = range(1900, 2101)
 NONE: Final[frozenset[str]] = frozenset()
 PRONOUNS: Final = frozenset("he she his her him hers".split())
 STALE: Final = "stale_value"
@@ -104,7 +105,7 @@ def _absent(fact: Fact, view: View, places: Sequence[Sequence[Place]], stale: Se
             True, False, reason, view.entries_of([p.at for p in found]), (), lost, confidence=0.75, label=_label(stale)
         )
     elsewhere = _elsewhere(fact, view)
-    if elsewhere:
+    if elsewhere and all(_is_over(fact, view, place) for place in stale):
         reason = f"{fact.wording!r} is stored, but not as {fact.name.full if fact.name else 'the user'}'s"
         missing = (fact.name.full if fact.name else "the user",)
         return Finding(True, False, reason, view.entries_of(elsewhere), (), missing, confidence=0.7, fault="elsewhere")
@@ -193,7 +194,11 @@ def _retellings(fact: Fact, view: View, stale: Sequence[Place]) -> set[int]:
 
 def _is_over(fact: Fact, view: View, place: Place) -> bool:
     sentence = view.sentences[place.at]
-    return is_past(sentence, verbatim(place.wording.text, sentence.text), fact.earlier)
+    told = [place.wording.text, *(w.text for part in fact.stale for w in part.wordings)]
+    spans = [match for text in dict.fromkeys(told) if (match := verbatim(text, sentence.text))]
+    if not spans:
+        return is_past(sentence, None, fact.earlier)
+    return any(is_past(sentence, span, fact.earlier) for span in spans)
 
 
 def _is_liked(view: View, place: Place) -> bool:
@@ -226,10 +231,23 @@ def _places(part: Part, fact: Fact, view: View) -> list[Place]:
         for i in candidates(wording, view):
             if i in found or share_of(wording, [view.sentences[i]]) < 1.0:
                 continue
-            tie = _tie(fact, view, i, used) or 0.5 * (part.distinct and fact.name is None and _is_users(fact, view, i))
+            turned = part in fact.values and _with_old(fact, view, i) and _is_users(fact, view, i)
+            tie = (
+                _tie(fact, view, i, used)
+                or turned
+                or 0.5 * (part.distinct and fact.name is None and _is_users(fact, view, i))
+            )
             if tie > 0:
                 found[i] = Place(i, wording, tie)
     return [found[i] for i in sorted(found)]
+
+
+def _with_old(fact: Fact, view: View, at: int) -> bool:
+    """Whether the sentence tells of a change from a state that it replaced."""
+    sentence = view.sentences[at]
+    if fact.name is not None or not tells_change(sentence.text):
+        return False
+    return any(share_of(w, [sentence]) >= 1.0 for part in fact.stale for w in part.wordings)
 
 
 def _tie(fact: Fact, view: View, at: int, used: frozenset[str]) -> float:
@@ -248,6 +266,8 @@ def _tie(fact: Fact, view: View, at: int, used: frozenset[str]) -> float:
         return 0.0
     told = used & fact.topic if len(used) > 1 else frozenset()
     subject += any(share_of(w, [view.sentences[at]]) >= 1.0 for part in fact.context for w in part.wordings)
+    if other_thing(view.sentences[at], fact.around | fact.subject | used):
+        return 1.0 + subject if subject >= MOSTLY * sum(weight(key) for key in fact.topic) else 0.0
     if subject >= 1.0 or around >= AROUND or sum(weight(key) for key in told) >= 1.0:
         return 1.0 + subject + around
     return 0.0
@@ -313,23 +333,24 @@ def _miscounted(fact: Fact, view: View) -> tuple[str, int] | None:
         return None
     (wanted,) = fact.numbers
     money = MONEY.search(fact.wording)
-    if not wanted.unit and not money:
-        return None
     for i in numbered(view):
         text = view.sentences[i].text
         for other in view.quantities((i,)):
             alike = other.unit == wanted.unit and (not money or any(other.text in m[0] for m in MONEY.finditer(text)))
-            if alike and not any(other.same(old) for old in fact.told) and _is_topic(fact, view, i):
+            if not alike or other.value in YEARS or any(other.same(old) for old in fact.told):
+                continue
+            if _is_topic(fact, view, i, exactly=not wanted.unit and not money):
                 return other.text.strip(), i
     return None
 
 
-def _is_topic(fact: Fact, view: View, at: int) -> bool:
+def _is_topic(fact: Fact, view: View, at: int, *, exactly: bool) -> bool:
     """Whether the sentence tells of the fact's very subject."""
-    if fact.name:
+    if fact.name and not exactly:
         return _tie(fact, view, at, NONE) >= TIED
     held = sum(weight(key) for key in view.sentences[at].keys & fact.topic)
-    return _is_users(fact, view, at) and held >= MOSTLY * sum(weight(key) for key in fact.topic)
+    owned = _is_users(fact, view, at) if fact.name is None else _tie(fact, view, at, NONE) >= TIED
+    return owned and held >= MOSTLY * sum(weight(key) for key in fact.topic)
 
 
 def _covering(fact: Fact, view: View, need: Sequence[tuple[str, float]], least: float) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Final
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
 from pytest_memfail.judges.rules.view import AFTER_NAME, FIRST_PERSON, Name, View
-from pytest_memfail.judges.rules.whose import BEFORE_PERSON, DID, DOING, LIKING_VERBS, RELATIONS
+from pytest_memfail.judges.rules.whose import DID, DOING, LIKING_VERBS, RELATIONS
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 KIN: Final = RELATIONS | frozenset("godson goddaughter godchild uncle relative fiance widow in-law girl boy".split())
@@ -19,6 +19,11 @@ PASTS: Final = frozenset(
     woke wore wound wrote""".split()
 )
 """Past forms that no ending tells."""
+KIN_WITHIN: Final = 3
+"""Words between "user's" and the relation: "user's old choir friend"."""
+OPENING: Final = 7
+CLEFT: Final = 3
+OWN: Final = frozenset("user's users my our".split())
 VERBS: Final = AFTER_NAME | DID | DOING | LIKING_VERBS | PASTS
 HE: Final = frozenset("he she his her".split())
 
@@ -42,16 +47,35 @@ def strange(view: View, at: int, name: Name) -> bool:
 def _leads(sentence: Sentence, name: Name) -> bool:
     """Whether the sentence's own subject is somebody else."""
     words = sentence.words
+    if len(words) > CLEFT and words[0].lower == "it" and words[1].lower in ("is", "was"):
+        return any(_bare(w) in KIN for w in words[3:5]) and words[2].lower in WHOSE
     at = next((i for i, word in enumerate(words) if word.lower not in WHOSE), len(words))
     if at + 1 >= len(words):
         return False
     if not at:
         return _is_stranger(words[0], words[1], name)
-    at += words[at].lower in BEFORE_PERSON
-    # "User's uncle Wilfred" is Wilfred.
-    return (
-        at < len(words) and _is_kin(words[at], name) and not any(_bare(w) in name.parts for w in words[at + 1 : at + 3])
-    )
+    for i in range(at, min(at + KIN_WITHIN, len(words))):
+        if words[i].lower in VERBS or words[i].lower in STOP:
+            return False
+        if _is_kin(words[i], name):
+            # "User's uncle Wilfred" is Wilfred.
+            return not any(_bare(w) in name.parts for w in words[i + 1 : i + 3])
+    return False
+
+
+def other_thing(sentence: Sentence, known: frozenset[str]) -> bool:
+    """Whether the sentence is about a thing of the user's that nothing was said of: "User's chess club"."""
+    words = [w for w in sentence.words[:OPENING] if w.lower != "the"]
+    for i, word in enumerate(words):
+        if word.lower not in OWN or (i and words[i - 1].lower not in ("of", "for")):
+            continue
+        keys = []
+        for following in words[i + 1 : i + 3]:
+            if following.lower in VERBS or following.lower in STOP:
+                break
+            keys.append(following.key)
+        return bool(keys) and not any(key in known for key in keys if key)
+    return False
 
 
 def _is_kin(word: Word, name: Name) -> bool:

@@ -26,12 +26,13 @@ PAST: Final = re.compile(
 PAST_BEFORE: Final = re.compile(
     r"\b(?:was|were|wasn't|weren't|isn't|aren't|not|never|had|until|from|once|old|no more|before|earlier|than|lived|worked"
     r"|drove|took|kept|paid|studied|taught|played|sang|swam|wore|drank|ate|owned|ran|belonged|believed|thought|said|told"
-    r"|stated|noted|heard|claimed|assumed|over from)\s+(?:[\w'£$€.-]+\s+){0,4}$",
+    r"|stated|noted|heard|claimed|assumed|over from)\s+(?:[\w'£$€.:-]+\s+){0,4}$",
     re.IGNORECASE,
 )
 """The same where it stands close before the old value."""
 PAST_AFTER: Final = re.compile(
-    r"^\W{0,3}(?:[\w'-]+\s+){0,3}(?:until|before|at the time|back then|is over|is off|was (?:a |an )?(?:slip|mistake|error)"
+    r"^\W{0,3}(?:[\w'-]+\s+){0,3}(?:until|before|at the time|back then|is over|is off|belongs? to"
+    r"|was (?:a |an )?(?:slip|mistake|error)"
     r"|is (?:gone|history|done)|has (?:ended|gone))\b",
     re.IGNORECASE,
 )
@@ -49,6 +50,7 @@ CHANGE: Final = re.compile(
     r"|new|longer|anew|again like|told you|i said|i'd said|i gave you|so much for|in (?:its|her|his|their|my) place"
     r"|(?:my|his|her|their|the|our|user's) (?:old|last|other|bigger|smaller) (?!\w*day|week|month|year|time|one)\w+"
     r"|the (?:bigger|smaller|other) (?:figure|number|one)|is (?:over|off)|cut (?:down|back)|reduced|raised|increased"
+    r"|has(?:n't| not)\b[^.;]{0,40}\bfor (?:an? |\w+ )?(?:days?|weeks?|months?|years?)|all (?:week|month|year)|a better \w+"
     r"|back to being|in future|henceforth|hereafter|after all|r[au]n out|moved on|gone over)\b|->|→|=>|\(was\b|\bwas\s*[:=]",
     re.IGNORECASE,
 )

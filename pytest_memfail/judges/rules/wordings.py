@@ -20,6 +20,8 @@ CHANGED: Final = 0.4
 """What is left of a wording whose number was changed."""
 CODE: Final = re.compile(r"(?<![\w.,:])(?:[^\W\d_]{1,3}[- ]?\d+|\d+[^\W\d_]{1,3})(?![\w])")
 """A number with letters to it, such as X3, B1 or 3U, is a name: the number alone does not keep it."""
+JOINED: Final = re.compile(r"[a-z][A-Z]")
+"""Two words written as one, such as OkapiS: no ending may be taken off it."""
 UNIT: Final = re.compile(r"\d(?:am|pm|mg|kg|km|cm|mm|ml|g|m|h|k|C|F)$|^(?:no|GBP|USD|EUR) ?\d", re.IGNORECASE)
 
 DECIMAL_COMMA: Final = re.compile(r"\b(\d+),(\d{1,2})\b")
@@ -52,10 +54,13 @@ def read_wording(text: str) -> Wording:
     numbers = tuple(q for s in sentences for q in quantities(s.text, s.words))
     need = needs(key for s in sentences for key in s.keys)
     letters = frozenset(w.lower for w in words if len(w.lower) == 1 and w.lower.isalpha()) - {"a", "i"}
+    joined = bool(JOINED.search(text))
     code = bool(CODE.search(text)) and not UNIT.search(text.strip())
     vague = not numbers and sum(need.values()) < STRONG
     negative = any(is_negator(w.lower) for w in words)
-    return Wording(text, tuple(need.items()), numbers, negative, letters, _literal(text) if code or vague else None)
+    return Wording(
+        text, tuple(need.items()), numbers, negative, letters, _literal(text) if code or vague or joined else None
+    )
 
 
 def _literal(text: str) -> re.Pattern[str]:
