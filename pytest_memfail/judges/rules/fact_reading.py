@@ -19,6 +19,7 @@ from pytest_memfail.judges.rules.view import Name, needs
 from pytest_memfail.judges.rules.wordings import Wording, read_wording, share_of
 from pytest_memfail.judges.rules.words import OPENERS
 
+QUOTED: Final = 100
 FEW: Final = 6
 ENDS: Final = re.compile(
     r"\b(?:no longer|any ?more|any longer|stopped|quit|cancel\w*|retract\w*|withdr[ae]w\w*|forget|strike|scrap|gave up"
@@ -51,7 +52,7 @@ class Fact:
     values: tuple[Part, ...]
     """What the current state is; empty where the evidence names no value."""
     context: tuple[Part, ...]
-    """What else must be kept."""
+    """What else must be kept; all details where no value is named."""
     subject: frozenset[str]
     """Keys of what the fact is about, with their synonyms."""
     around: frozenset[str]
@@ -101,7 +102,13 @@ def read_fact(evidence: Evidence) -> Fact:
     negative = says_end(evidence.text)
     known = " ".join(filter(None, (evidence.source, evidence.text, evidence.earlier, evidence.subject, evidence.value)))
     words = frozenset(w.lower for s in sentences_of(known) for w in s.words)
-    wording = evidence.value or (passage(evidence.source, text[0], text[0].keys) if text else "") or evidence.text
+    short = evidence.text if evidence.text != evidence.source and len(evidence.text) <= QUOTED else ""
+    wording = (
+        evidence.value
+        or short.rstrip(".")
+        or (passage(evidence.source, text[0], text[0].keys) if text else "")
+        or evidence.text
+    )
     return Fact(
         Name.of(evidence.entity, words),
         Name("", frozenset(), "", words),
@@ -146,7 +153,7 @@ def _parts(evidence: Evidence) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
         for detail in evidence.details
     ]
     if evidence.value is None:
-        return tuple(details), ()
+        return (), tuple(details)
     value = read_wording(evidence.value)
     held = keys_of(evidence.value)
     own = [part for part in details if _tells(part, held, value)]
