@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from pytest_memfail.core import Evidence
@@ -123,7 +124,9 @@ def _absent(fact: Fact, view: View, places: Sequence[Sequence[Place]], stale: Se
         reason = f"no entry says {fact.wording!r} any more, but what only looks like an update is stored"
         return _fails(fact, view, [], reason, OVER_UPDATE, overwritten)
     near = [i for w in view.search(dict(fact.need), fact.name)[:3] for i in w.sentences]
-    return _fails(fact, view, [], f"no entry says {fact.wording!r}", None, near)
+    failure = _fails(fact, view, [], f"no entry says {fact.wording!r}", None, near)
+    # Something is said of the subject, perhaps in words that no table has.
+    return replace(failure, confidence=0.7) if _on_topic(fact, view) else failure
 
 
 def _fails(
@@ -210,12 +213,21 @@ def _elsewhere(fact: Fact, view: View) -> list[int]:
 
 
 def _blurred(fact: Fact, view: View, stale: Sequence[Place]) -> list[int]:
-    """Where the message is told without its value."""
+    """Where the message, or a change of its subject, is told without the value."""
     old = {p.at for p in stale}
+    found = covering(fact, view, fact.need, BLURRED) + _on_topic(fact, view)
+    return [i for i in found if i not in old and tells_change(text_of(view, view.entry[i]), fact.earlier)]
+
+
+def _on_topic(fact: Fact, view: View) -> list[int]:
+    """The sentences that tell of the fact's subject otherwise than was said before."""
+    earlier = frozenset(keys_of(fact.earlier))
+    # Without a name, few of the subject's words may be another's.
+    share = MOSTLY if fact.name else 1.0
     return [
         i
-        for i in covering(fact, view, fact.need, BLURRED)
-        if i not in old and tells_change(text_of(view, view.entry[i]), fact.earlier)
+        for i in sorted({i for key in fact.topic for i in view.postings.get(key, ())})
+        if _is_topic(fact, view, i, share) and not (earlier and view.own_share((i,), earlier) >= AGAIN)
     ]
 
 
@@ -231,15 +243,13 @@ def _miscounted(fact: Fact, view: View) -> tuple[str, int] | None:
             alike = other.unit == wanted.unit and (not money or any(other.text in m[0] for m in MONEY.finditer(text)))
             if not alike or other.value in YEARS or any(other.same(old) for old in fact.told):
                 continue
-            if _is_topic(fact, view, i, exactly=not wanted.unit and not money):
+            if _is_topic(fact, view, i, 0.0 if fact.name and (wanted.unit or money) else MOSTLY):
                 return other.text.strip(), i
     return None
 
 
-def _is_topic(fact: Fact, view: View, at: int, *, exactly: bool) -> bool:
-    """Whether the sentence tells of the fact's very subject."""
-    if fact.name and not exactly:
-        return tie(fact, view, at, NONE) >= TIED
-    held = sum(weight(key) for key in view.sentences[at].keys & fact.topic)
+def _is_topic(fact: Fact, view: View, at: int, share: float) -> bool:
+    """Whether the sentence is of the one whom the fact is about, and tells such a share of its subject."""
     owned = is_users(fact, view, at) if fact.name is None else tie(fact, view, at, NONE) >= TIED
-    return owned and held >= MOSTLY * sum(weight(key) for key in fact.topic)
+    held = sum(weight(key) for key in view.sentences[at].keys & fact.topic)
+    return owned and held >= share * sum(weight(key) for key in fact.topic)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_memfail.judges.rules.finding import keys_of
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
 from pytest_memfail.judges.rules.view import AFTER_NAME, FIRST_PERSON, Name, View
@@ -69,11 +70,11 @@ def other_thing(sentence: Sentence, known: frozenset[str]) -> bool:
     for i, word in enumerate(words):
         if word.lower not in OWN or (i and words[i - 1].lower not in ("of", "for")):
             continue
-        keys = []
+        keys: list[str] = []
         for following in words[i + 1 : i + 3]:
             if following.lower in VERBS or following.lower in STOP:
                 break
-            keys.append(following.key)
+            keys.extend(keys_of(following.surface.replace("-", " ")) or {following.key})
         return bool(keys) and not any(key in known for key in keys if key)
     return False
 

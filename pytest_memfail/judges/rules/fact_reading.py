@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -19,6 +19,10 @@ from pytest_memfail.judges.rules.view import Name, needs
 from pytest_memfail.judges.rules.wordings import Wording, read_wording, share_of
 from pytest_memfail.judges.rules.words import OPENERS
 
+UNITS: Final = frozenset(
+    key for word in "degrees pounds euros dollars bar units minutes".split() for key in keys_of(word)
+)
+"""Keys of units that are often written as a sign, or left out."""
 QUOTED: Final = 100
 FEW: Final = 6
 ENDS: Final = re.compile(
@@ -157,8 +161,21 @@ def _parts(evidence: Evidence) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     value = read_wording(evidence.value)
     held = keys_of(evidence.value)
     own = [part for part in details if _tells(part, held, value)]
-    values = own or [Part((value,), _is_name(evidence.value, said))]
+    values = own or [Part((value, *_other_words(value)), _is_name(evidence.value, said))]
     return tuple(values), tuple(part for part in details if part not in own)
+
+
+def _other_words(value: Wording) -> list[Wording]:
+    """The value with a synonym for one of its words, or a number without what it counts where that goes without saying."""
+    need = dict(value.need)
+    others = [
+        replace(value, need=tuple((near if key == old else key, weight) for key, weight in value.need))
+        for old in need
+        for near in sorted(lookup(old).same)[:FEW]
+    ]
+    if value.numbers and need.keys() <= UNITS:
+        others.append(replace(value, need=()))
+    return others
 
 
 def _tells(part: Part, held: set[str], value: Wording) -> bool:
