@@ -226,6 +226,8 @@ def _matches(anchor: Anchor, tokens: Sequence[Token]) -> list[tuple[int, int, fl
     for at, token in enumerate(tokens):
         for number, part in enumerate(anchor.parts):
             value = kin(part.key, token.key)[1] if token.key else 0.0
+            if value < FIRM and value and _is_general(anchor, token.key):
+                value = 0.0  # "clothes" is what became of the scarves, not of wearing
             if value < 1.0 and token.key in LIGHT and one_origin(part.key, token.key):
                 value = 0.0
             elif value < ORIGIN and _otherwise(part, token):
@@ -237,6 +239,11 @@ def _matches(anchor: Anchor, tokens: Sequence[Token]) -> list[tuple[int, int, fl
             if value:
                 found.append((at, number, value))
     return found
+
+
+def _is_general(anchor: Anchor, held: str) -> bool:
+    """Whether the word is a general term for one of the end's own words."""
+    return any(kin(part.key, held)[0] is Kin.GENERAL for part in anchor.parts)
 
 
 def _otherwise(part: Part, token: Token) -> bool:

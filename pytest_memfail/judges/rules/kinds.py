@@ -39,4 +39,7 @@ def kinds_of(key: str) -> frozenset[str]:
     >>> "bird" in kinds_of("parrot")
     True
     """
-    return frozenset(_lines().get(key, "").split()) - TOO_GENERAL
+    lines = _lines()
+    # "scarv" is folded from "scarves"
+    found = lines.get(key) or (lines.get(f"{key[:-1]}f", "") if key.endswith("v") else "")
+    return frozenset(found.split()) - TOO_GENERAL

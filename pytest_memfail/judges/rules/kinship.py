@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
 
+from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import lookup, nearness
 
 TABLE: Final = "phrasal.tsv.gz"
@@ -57,7 +58,7 @@ def kin(wanted: str, held: str) -> tuple[Kin, float]:
         return Kin.SAME, near
     if any(held in lookup(other).same for other in sorted(entry.close)[:AKIN_AT_MOST]):
         return Kin.SAME, DISTANT
-    if held in entry.general and len(entry.general) <= GENERAL_AT_MOST:
+    if (held in entry.general and len(entry.general) <= GENERAL_AT_MOST) or held in kinds_of(wanted):
         return Kin.GENERAL, 0.0
     return Kin.NONE, 0.0
 

@@ -47,7 +47,7 @@ FEW: Final = 5
 
 
 REFERRING: Final = frozenset(
-    "this that these those it then such result consequence afterwards therefore hence so which trigger".split()
+    "this that these those it they there then such result consequence afterwards therefore hence so which trigger".split()
 )
 
 
@@ -127,7 +127,9 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
         return read_person(link, view, at, tokens)
     pair = _pair(link, tokens)
     if pair is not None and _firm(pair) and _tied(tokens, pair):
-        return _judge(link, view, at, tokens, pair)
+        reading = _judge(link, view, at, tokens, pair)
+        if reading is not None:
+            return reading
     return _half(link, view, at, tokens)
 
 
@@ -139,7 +141,8 @@ def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
             continue
         crossed = first.first <= second.last and second.first <= first.last
         length = first.last - first.first + second.last - second.first
-        value = first.soft + second.soft + (first.kept + second.kept) - 0.01 * length - 0.5 * crossed
+        whole = first.share + second.share
+        value = first.soft + second.soft + (first.kept + second.kept) + 0.2 * whole - 0.01 * length - 0.5 * crossed
         if best is None or value > best[0]:
             best = (value, (first, second))
     return best[1] if best else None
@@ -260,7 +263,7 @@ def _blurred(
         if k
         and (place.firm >= MOST or place.share >= MOSTLY)
         and (other.firm > 0 or _in_general((other, other)))
-        and (end_of(link, place, pair).telling > 1 or other.firm >= MOST)
+        and (end_of(link, place, pair).telling > 1 or other.firm >= HALF)
     ]
     if (known and least >= SOME) or (least >= SOME and most >= HALF and _in_general(pair)):
         lost = tuple(w for w, whole in zip(link.wordings, kept, strict=True) if not whole)

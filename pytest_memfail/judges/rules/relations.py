@@ -14,7 +14,7 @@ _VERBS: Final = (
     r"(?:mak(?:es?|ing)|made|lead(?:s|ing)?|led|giv(?:es?|ing)|gave|caus(?:es?|ing)|trigger(?:s|ing)?|put(?:s|ting)?|"
     r"lea(?:ves?|ving)|left|inspir(?:es?|ing)|prompt(?:s|ing)?|spark(?:s|ing)?|motivat(?:es?|ing)|push(?:es|ing)?|"
     r"send(?:s|ing)?|sent|bring(?:s|ing)?|brought|driv(?:es?|ing)|drove|lets?|letting|gets?|getting|got|turn(?:s|ing)?|"
-    r"encourag(?:es?|ing)|result(?:s|ing)?|help(?:s|ing)?|has|have|having|allow(?:s|ing)?|enabl(?:es?|ing)|mov(?:es?|ing)|"
+    r"encourag(?:es?|ing)|result(?:s|ing)?|help(?:s|ing)?|has|have|allow(?:s|ing)?|enabl(?:es?|ing)|mov(?:es?|ing)|"
     r"end(?:s|ing)?|relax(?:es|ing)?|induc(?:es?|ing)|provok(?:es?|ing)|evok(?:es?|ing)|creat(?:es?|ing)|produc(?:es?|ing)|"
     r"urg(?:es?|ing)|nudg(?:es?|ing)|compel(?:s|ling)?|forc(?:es?|ing)|mean(?:s|ing)?|set(?:s|ting)?|stir(?:s|ring)?|"
     r"spur(?:s|ring)?|remind(?:s|ing)?|fuel(?:s|ling)?|start(?:s|ing)?|fill(?:s|ing)?|follow(?:ed|s) up)"
@@ -51,6 +51,7 @@ FRONTED: Final = re.compile(
 )
 FRONTED_BEFORE: Final = re.compile(r"\b(?:before|prior to|ahead of)\b[^,|]*$")
 PURPOSE: Final = re.compile(r"(?:^|\b|\|)\s*(?:in order )?(?:to|so as to|for)\s*(?:\w+ ){0,2}$")
+SUBJECT: Final = re.compile(r"^\s*(?:the )?(?:user|i|he|she|they|we)\b")
 BEHIND: Final = re.compile(
     r"^[\s,]*(?:being |is |are |was |as )?(?:the |a |an )?(?:usual )?(?:trigger|cause|reason|culprit|source)\b(?! (?:of|for))"
     r"|^[\s,]*(?:does|did) (?:it|that)\b|^[\s,]*(?:is|are) (?:behind|to blame|to thank)\b"
@@ -107,7 +108,7 @@ def _turn(ahead: str, between: str, behind: str) -> int:
         return -1
     if FRONTED.search(clause):
         return 1
-    if PURPOSE.search(clause) and "," in between:
+    if PURPOSE.search(clause) and ("," in between or SUBJECT.match(between)):
         return -1
     return _by_order(between, alone=not ahead and not behind)
 
