@@ -15,7 +15,7 @@ from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.finding import Finding, keys_of, quote
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.relations import relate
-from pytest_memfail.judges.rules.text import Sentence, sentences_of
+from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import STOP
 
@@ -114,6 +114,8 @@ def _is_verbal(first: str, tokens: tuple[Token, ...]) -> bool:
         return True
     at = next((i for i, t in enumerate(tokens) if t.lower == first), 0)
     before = tokens[at - 1] if at else None
+    if any(t.key and t.key == fold(first) and t.lower.endswith("ing") and t.lower != first for t in tokens):
+        return True
     return before is not None and (
         before.lower in ("i", "me", "we", "to", "she", "he", "they", "and", "then", "can", "will")
         or (before.surface[0].isupper() and first not in STOP)

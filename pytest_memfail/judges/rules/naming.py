@@ -389,11 +389,18 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
         return ""
     if lower.endswith(("ing", "ed", "ly", "ful", "ous", "able", "ive", "est", "ic", "al", "ish")) or lower in STOP:
         return ""
-    subject = last == 0 or all(not w.key for w in words[:last] if w.start < this.start and w is not this)
+    subject = last == 0 or all(not w.key for w in _clause(sentence, last))
     if lower.endswith("s") and not lower.endswith("ss") and subject:
         return ""  # "Karaoke breaks the ice"
     entry = lookup(following.key)
     return lower if entry.general and not entry.opposite else ""
+
+
+def _clause(sentence: Sentence, at: int) -> tuple[Word, ...]:
+    """The words before this one within its clause: "evenings: fado leaves the user cold"."""
+    words = sentence.words
+    first = next((i for i in range(at, 0, -1) if sentence.text[words[i - 1].end : words[i].start].strip(" -\"'")), 0)
+    return words[first:at]
 
 
 def _adjacent(sentence: Sentence, first: int, last: int) -> bool:

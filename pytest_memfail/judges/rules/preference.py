@@ -130,14 +130,16 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     for r in whole:
         if r.ours and (r.attitude >= 0 or wanted.negative) and r.owner == MINE:
             return _kept(wanted, view, r)
-    turned = [r for r in whole if r.ours and r.owner == MINE]
+    turned = [
+        r for r in whole if (r.ours or (r.support >= GIVEN_AWAY and r.attitude < 0)) and r.owner == MINE
+    ]
     away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
     if turned or away:
         return _turned(wanted, view, turned, away)
     damaged = next((r for r in readings[: 2 * READ] if _damaged(wanted, view, r)), None)
     if damaged is not None:
         return _lost_part(wanted, view, damaged)
-    trace = best_trace(view, wanted.context, wanted.stated, wanted.targets)
+    trace = best_trace(view, wanted.context, wanted.stated, wanted.targets, evidence.category or "")
     if trace is not None:
         return _trace(wanted, view, trace)
     return _nowhere(wanted, view, readings)

@@ -26,7 +26,7 @@ FORWARD: Final = re.compile(
     r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction)\s*:"
 )
 BACK: Final = re.compile(
-    r"\b(?:because|since|due to|thanks to|owing to|on account of|out of|after|once|when|whenever|as soon as|if|upon|"
+    r"\b(?:because|b/c|since|due to|thanks to|owing to|on account of|out of|after|once|when|whenever|as soon as|if|upon|"
     r"following|while|whilst|courtesy of|(?:each|every|any) time|in response to|preceded by|provided|given|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
     r"com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
@@ -49,6 +49,9 @@ FRONTED: Final = re.compile(
     r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|as soon as|if|upon|following|while|"
     r"having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|as)\b(?! (?:which|why))[^,|]*$"
 )
+NAMED: Final = re.compile(r"\b(?:reason|cause|trigger|source|inspiration|motive|motivation) (?:for|of|behind|why)\b[^,|:]*$")
+"""What comes next is told to be led to by what follows."""
+IS: Final = re.compile(r"[:=]|\b(?:is|are|was|being)\b")
 FRONTED_BEFORE: Final = re.compile(r"\b(?:before|prior to|ahead of)\b[^,|]*$")
 PURPOSE: Final = re.compile(r"(?:^|\b|\|)\s*(?:in order )?(?:to|so as to|for)\s*(?:\w+ ){0,2}$")
 SUBJECT: Final = re.compile(r"^\s*(?:the )?(?:user|i|he|she|they|we)\b")
@@ -96,7 +99,7 @@ def _turn(ahead: str, between: str, behind: str) -> int:
     forward, back = _last(FORWARD, between), _last(BACK, between)
     if APART.search(between):
         return 0
-    if FRONTED_BEFORE.search(clause) and forward < 0:
+    if (FRONTED_BEFORE.search(clause) or (NAMED.search(clause) and IS.search(between))) and forward < 0:
         return -1
     if NOT_BACK.search(between):
         return 1

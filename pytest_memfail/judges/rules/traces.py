@@ -13,7 +13,7 @@ from typing import Final
 from pytest_memfail.judges.rules.attitude import LIKED, is_liking, liked
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.naming import Target, loose
-from pytest_memfail.judges.rules.text import Sentence, fold, weight
+from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import View, needs
 from pytest_memfail.judges.rules.whose import MINE, owner, verbatim_store, word_for_word
 
@@ -22,6 +22,8 @@ STRONG: Final = 0.5
 """Share of the statement's other words with which nothing else need speak for it."""
 SOME: Final = 0.3
 """The same where something is said to be liked, or a vague word stands for the name."""
+LITTLE: Final = 0.2
+"""The same where what is liked is said to be of the kind that the question asks for."""
 MANY: Final = 0.4
 """The same where three telling words are among them."""
 ENOUGH: Final = 0.4
@@ -32,6 +34,12 @@ PERSONS: Final = frozenset(
     fold(w)
     for w in "poet writer author novelist singer band musician composer artist painter director actor duo".split()
 )
+SORTING: Final = frozenset(
+    fold(w)
+    for w in """type kind style genre method technique activity routine topic format habit idea way project item preference
+    favourite favorite option choice category thing practice form variety""".split()
+)
+"""Words that sort things whatever they are."""
 LISTED: Final = re.compile(r"\s*(?:[:=(]|,? such as|,? like\b|,? including|,? especially|,? namely)")
 HAVING: Final = re.compile(
     r"\b(?:wear|drink|eat|read|listen|watch|play|collect|learn|practi[cs]e|use|keep|grow|hold|take|train|follow|rel(?:y|ies))\w*\b",
@@ -80,8 +88,15 @@ def kinds(target: Target) -> frozenset[str]:
     return frozenset(kind for part in target.parts[-1:] or target.parts for kind in kinds_of(part.key)) - own
 
 
+@lru_cache(maxsize=1024)
+def category_keys(category: str) -> frozenset[str]:
+    """The words of a category that tell it from others: "cycling types" is about cycling."""
+    words = [w for s in sentences_of(category) for w in s.words if w.key]
+    return frozenset(w.key for w in words) - SORTING
+
+
 def best_trace(
-    view: View, context: Mapping[str, float], stated: frozenset[str], targets: Sequence[Target]
+    view: View, context: Mapping[str, float], stated: frozenset[str], targets: Sequence[Target], category: str = ""
 ) -> Trace | None:
     """The sentence about the user that was most likely made from the statement, if any was."""
     scores: dict[int, float] = defaultdict(float)
@@ -90,9 +105,10 @@ def best_trace(
             for at in view.postings.get(key, ()):
                 scores[at] += value
     general = kinds(targets[0]) if targets else frozenset()
+    asked = category_keys(category) - stated
     best: tuple[float, int, tuple[str, ...]] | None = None
     for at in sorted(scores, key=lambda i: (-scores[i], i))[:CANDIDATES]:
-        score, found = _score(view, at, context, stated, general)
+        score, found = _score(view, at, context, stated, general, asked)
         better = score >= 1.0 and (best is None or score > best[0])
         if better and owner(view, at, len(view.sentences[at].words), -1) == MINE:
             best = (score, at, found)
@@ -142,7 +158,7 @@ def _is_other(sentence: Sentence, at: int, known: frozenset[str]) -> bool:
 
 
 def _score(
-    view: View, at: int, context: Mapping[str, float], stated: frozenset[str], general: frozenset[str]
+    view: View, at: int, context: Mapping[str, float], stated: frozenset[str], general: frozenset[str], asked: frozenset[str]
 ) -> tuple[float, tuple[str, ...]]:
     """1.0 or more where the sentence is a trace of the statement."""
     sentence = view.sentences[at]
@@ -156,11 +172,12 @@ def _score(
         return (1.0 + share if share >= STRONG and len(found) >= 2 and enough else 0.0), found
     telling = [k for k in found if weight(k) >= 1.0]
     vague = bool(VAGUE.search(sentence.text))
-    hint = vague or bool(general & sentence.keys)
+    named = bool(asked & sentence.keys)
+    hint = vague or named or bool(general & sentence.keys)
     if not telling:
         return 0.0, found
     chance = coincidence(view, [keys[loose(k)] for k in telling], sum(v >= 1.0 for v in context.values()))
-    need = SOME if hint or liked(sentence) else MANY if len(telling) >= 3 else STRONG
+    need = LITTLE if named and liked(sentence) else SOME if hint or liked(sentence) else MANY if len(telling) >= 3 else STRONG
     # Both must speak for it: much of ours is there, and not much else is.
     score = (share / need) * min(1.0, own / ENOUGH) * (1.2 if hint else 1.0)
     if chance > CHANCE * (3 if hint else 1):
