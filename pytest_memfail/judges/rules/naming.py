@@ -11,9 +11,10 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.kinds import kinds_of
+from pytest_memfail.judges.rules.kinship import one_origin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, plain, sentences_of, words_of
-from pytest_memfail.judges.rules.variants import CARRIERS, GENERAL_HEADS, LIGHT, VARIANTS, WEIGHTY
+from pytest_memfail.judges.rules.variants import CARRIERS, GENERAL_HEADS, LIGHT, SORTING, VARIANTS, WEIGHTY
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import STOP
 
@@ -126,7 +127,7 @@ def read_target(text: str) -> Target:
         head = (
             at == len(content) - 1
             and len(telling) > 1
-            and word.key in _CARRIER_KEYS
+            and (word.key in _CARRIER_KEYS or _is_telling(content[at - 1], word))
             and all(w.key not in _WEIGHTY_KEYS for w in telling[:-1])
         )
         parts.append(Part(word.key, loose(word.key), light or head))
@@ -148,6 +149,22 @@ _LIGHT_KEYS: Final = frozenset(fold(word) for word in LIGHT)
 _CARRIER_KEYS: Final = frozenset(fold(word) for word in CARRIERS)
 _WEIGHTY_KEYS: Final = frozenset(fold(word) for word in WEIGHTY)
 _GENERAL_KEYS: Final = frozenset(fold(word) for word in GENERAL_HEADS)
+
+
+def _is_synonym(sentence: Sentence, at: int, key: str) -> bool:
+    """Whether the word stands for the key by its meaning alone."""
+    word = sentence.words[at]
+    return key in sentence.aliased and not _is_exact(word, key) and not one_origin(key, fold(word.lower))
+
+
+def _is_telling(first: Word, head: Word) -> bool:
+    """Whether the first word is so rare that it names the thing alone: lapsang (souchong)."""
+    return (
+        len(first.key) > 3
+        and lookup(first.key) is EMPTY
+        and lookup(head.key) is not EMPTY
+        and not head.surface[0].isupper()
+    )
 
 
 def _squash(text: str) -> str:
@@ -251,6 +268,9 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
         missing = []
     elif not missing and len(chosen) > 1 and not _together(chosen, target, sentence):
         missing = [min(chosen, key=lambda key: (chosen[key], key))]
+    elif not missing and list(chosen.values()) != sorted(chosen.values()):
+        # Out of their order words are only read as the name where they are its own words.
+        missing = [k for k, i in chosen.items() if _is_synonym(sentence, i, k)]
     total = len(target.needed) + len(target.codes) + len(target.digits) + len(particles)
     exact = all(key not in sentence.aliased or _is_exact(sentence.words[i], key) for key, i in chosen.items())
     end = chosen.get(target.parts[-1].key, last)
@@ -362,7 +382,7 @@ def _together(chosen: dict[str, int], target: Target, sentence: Sentence) -> boo
             continue
         # A modifier before the head may have others beside it, but none of its own: green juice and black tea.
         j = i + 1
-        while j < head and words[j].key and _adjacent(sentence, j - 1, j):
+        while j < head and words[j].key and words[j].lower not in SORTING and _adjacent(sentence, j - 1, j):
             j += 1
         if j < head and j not in held and j > i + 1 and not (set(range(i + 1, j)) <= held):
             return False

@@ -10,10 +10,11 @@ from typing import Final
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import attitude, is_liking, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
+from pytest_memfail.judges.rules.kinship import Kin, kin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.naming import Mention, Target, loose, mentions, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
-from pytest_memfail.judges.rules.traces import CHANCE, Trace, best_trace, coincidence
+from pytest_memfail.judges.rules.traces import CHANCE, HAVING, Trace, best_trace, coincidence
 from pytest_memfail.judges.rules.view import View, needs
 from pytest_memfail.judges.rules.whose import FAVOURING, MINE, owner, verbatim_store, word_for_word
 
@@ -32,6 +33,8 @@ BOTH: Final = 0.4
 """Either share, where each has as much of the other."""
 BESIDE: Final = 0.2
 """Share of our statement that shows a name beside the point to be ours."""
+BACKED: Final = 0.6
+"""Share of our statement that speaks for a name of which one word is said otherwise."""
 ADJUNCTS: Final = frozenset(
     "because since when while if so during for after before until though although unless".split()
 )
@@ -55,6 +58,7 @@ class Preference:
     loose_context: frozenset[str]
     stated: frozenset[str]
     wording: str
+    source: str
     negative: bool
     """Whether the statement itself reads like a dislike, so that none can be told from it."""
 
@@ -101,7 +105,7 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
     found = [m for target in targets for m in mentions(target, home, stated) if m.share >= 1.0]
     negative = any(attitude(source[m.at], m.first, m.last) < 0 for m in found[:1])
     loose_context = frozenset(map(loose, context))
-    return Preference(tuple(targets), context, loose_context, stated, named, negative)
+    return Preference(tuple(targets), context, loose_context, stated, named, evidence.source.casefold(), negative)
 
 
 def _as_stated(evidence: Evidence, target: Target, stated: frozenset[str]) -> list[Target]:
@@ -137,6 +141,8 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     if turned or away:
         return _turned(wanted, view, turned, away)
     damaged = next((r for r in readings[: 2 * READ] if _damaged(wanted, view, r)), None)
+    if damaged is not None and damaged.attitude >= 0 and _reworded(view, damaged):
+        return _kept(wanted, view, damaged)
     if damaged is not None:
         return _lost_part(wanted, view, damaged)
     trace = best_trace(view, wanted.context, wanted.stated, wanted.targets, evidence.category or "")
@@ -189,6 +195,14 @@ def _is_verb(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
     return plural and at > 0 and words[at - 1].lower == "user" and following is not None and bool(following.key)
 
 
+def _is_particular(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether the word stands for one certain thing of that name: "crosses the bridge" is no card game."""
+    at = mention.first
+    if not at or sentence.words[at - 1].lower != "the" or " the " in f" {wanted.source} ":
+        return False
+    return not liked(sentence) and HAVING.search(sentence.text) is None
+
+
 OPTING: Final = frozenset(
     fold(w) for w in "reach opt go care look hope long yearn weakness passion taste love knack".split()
 )
@@ -200,6 +214,8 @@ def _is_ours(wanted: Preference, view: View, mention: Mention, support: float) -
     total, held = _others(wanted, sentence)
     own = held / total if total else 1.0
     if (mention.foreign and support < COMPOUND) or _is_verb(sentence, mention, wanted):
+        return False
+    if not support and not held and _is_particular(sentence, mention, wanted):
         return False
     if not mention.exact and not mention.missing and held < 2 and total - held > ALONE:
         return False
@@ -261,6 +277,16 @@ def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     tried = len(named) + len(wanted.context)
     likely = coincidence(view, found, tried) <= CHANCE
     return reading.support >= GIVEN_AWAY and likely and held >= 0.5 * (total - held)
+
+
+def _reworded(view: View, reading: Reading) -> bool:
+    """Whether one word of the name is but said otherwise, and most of the statement stands behind it."""
+    m = reading.mention
+    if reading.support < BACKED or len(m.missing) != 1 or m.share < BOTH:
+        return False
+    others = [w for w in view.sentences[m.at].words if w.key]
+    lost = m.missing[0]
+    return any(kin(lost, w.key)[1] > 0 or (m.head and kin(lost, w.key)[0] is Kin.GENERAL) for w in others)
 
 
 def _modified(view: View, reading: Reading, wanted: Preference) -> bool:

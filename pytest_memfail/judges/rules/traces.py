@@ -14,6 +14,7 @@ from pytest_memfail.judges.rules.attitude import LIKED, is_liking, liked
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.naming import Target, loose
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
+from pytest_memfail.judges.rules.variants import SORTING
 from pytest_memfail.judges.rules.view import View, needs
 from pytest_memfail.judges.rules.whose import MINE, owner, verbatim_store, word_for_word
 
@@ -34,12 +35,6 @@ PERSONS: Final = frozenset(
     fold(w)
     for w in "poet writer author novelist singer band musician composer artist painter director actor duo".split()
 )
-SORTING: Final = frozenset(
-    fold(w)
-    for w in """type kind style genre method technique activity routine topic format habit idea way project item preference
-    favourite favorite option choice category thing practice form variety""".split()
-)
-"""Words that sort things whatever they are."""
 LISTED: Final = re.compile(r"\s*(?:[:=(]|,? such as|,? like\b|,? including|,? especially|,? namely)")
 HAVING: Final = re.compile(
     r"\b(?:wear|drink|eat|read|listen|watch|play|collect|learn|practi[cs]e|use|keep|grow|hold|take|train|follow|rel(?:y|ies))\w*\b",
@@ -92,7 +87,7 @@ def kinds(target: Target) -> frozenset[str]:
 def category_keys(category: str) -> frozenset[str]:
     """The words of a category that tell it from others: "cycling types" is about cycling."""
     words = [w for s in sentences_of(category) for w in s.words if w.key]
-    return frozenset(w.key for w in words) - SORTING
+    return frozenset(w.key for w in words if w.lower not in SORTING and w.lower.removesuffix("s") not in SORTING)
 
 
 def best_trace(

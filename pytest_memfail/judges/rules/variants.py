@@ -99,3 +99,9 @@ GENERAL_HEADS: Final = frozenset(
     wrap roll plate latte world scene genre story hub area spot place setting""".split()
 )
 """A last word that leaves the thing what it is: fedora (hat), tennis (match)."""
+
+SORTING: Final = frozenset(
+    """type kind sort style genre method technique activity activities routine topic format habit idea way project item
+    preference favourite favorite option choice category categories thing practice form variety varieties""".split()
+)
+"""Words that sort things whatever they are: "cycling types", "the climbing sort of hydrangea"."""
