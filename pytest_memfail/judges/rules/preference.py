@@ -14,7 +14,7 @@ from pytest_memfail.judges.rules.kinship import Kin, kin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.naming import Mention, Target, loose, mentions, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
-from pytest_memfail.judges.rules.traces import CHANCE, HAVING, Trace, best_trace, coincidence
+from pytest_memfail.judges.rules.traces import ASKING, CHANCE, HAVING, Trace, best_trace, coincidence
 from pytest_memfail.judges.rules.view import View, needs
 from pytest_memfail.judges.rules.whose import FAVOURING, MINE, owner, verbatim_store, word_for_word
 
@@ -215,6 +215,8 @@ def _is_ours(wanted: Preference, view: View, mention: Mention, support: float) -
     own = held / total if total else 1.0
     if (mention.foreign and support < COMPOUND) or _is_verb(sentence, mention, wanted):
         return False
+    if not mention.exact and not support and ASKING.search(sentence.text):
+        return False
     if not support and not held and _is_particular(sentence, mention, wanted):
         return False
     if not mention.exact and not mention.missing and held < 2 and total - held > ALONE:
@@ -263,6 +265,8 @@ def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     m = reading.mention
     sentence = view.sentences[m.at]
     if m.share >= 1.0 or m.share <= 0.0 or m.foreign or not reading.ours:
+        return False
+    if reading.support < BESIDE and ASKING.search(sentence.text):
         return False
     if word_for_word(view, m.at):
         total, held = _others(wanted, sentence)

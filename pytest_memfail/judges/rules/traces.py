@@ -41,6 +41,12 @@ HAVING: Final = re.compile(
     re.I,
 )
 """What one does with things that one likes."""
+ASKING: Final = re.compile(
+    r"\b(?:advice|recommend(?:s|ed|ations?)|suggestions?|ideas?|tips?|help with|plan(?:s|ned|ning)?|look(?:s|ing) for|consider(?:s|ing)"
+    r"|ask(?:s|ed|ing)|decid(?:es?|ing)|wonder(?:s|ing)|think(?:s|ing) (?:about|of)|organi[sz](?:es|ing))\b",
+    re.IGNORECASE,
+)
+"""What the user is about to do, and what the question is about, is no preference yet."""
 SMOOTH: Final = 10
 OWN: Final = 0.72
 CUT: Final = 0.9
@@ -116,6 +122,8 @@ def _generalised(view: View, stated: frozenset[str], general: frozenset[str]) ->
     """A sentence on the kind of thing that the preference is, as the user's: as what is liked, or with little else."""
     for at in sorted({at for key in general & view.postings.keys() for at in view.postings[key]}):
         sentence = view.sentences[at]
+        if ASKING.search(sentence.text):
+            continue
         kind = sorted(general & sentence.keys)
         others = [i for i in range(len(sentence.words)) if _is_other(sentence, i, general | stated)]
         if any(LISTED.match(sentence.text, w.end) for w in sentence.words if w.key in general):
@@ -167,8 +175,9 @@ def _score(
         return (1.0 + share if share >= STRONG and len(found) >= 2 and enough else 0.0), found
     telling = [k for k in found if weight(k) >= 1.0]
     vague = bool(VAGUE.search(sentence.text))
-    named = bool(asked & sentence.keys)
-    hint = vague or named or bool(general & sentence.keys)
+    about = general | asked if ASKING.search(sentence.text) is None else frozenset()
+    named = bool(asked & about & sentence.keys)
+    hint = vague or named or bool(general & about & sentence.keys)
     if not telling:
         return 0.0, found
     chance = coincidence(view, [keys[loose(k)] for k in telling], sum(v >= 1.0 for v in context.values()))
