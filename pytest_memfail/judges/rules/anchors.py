@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 from unicodedata import combining, normalize
 
+from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, kin, one_origin, phrasal
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
@@ -317,8 +318,9 @@ def _acted_by_object(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...
     verbs = {part.key for part in anchor.parts[:1] if anchor.verbal}
     for i in at[1:]:
         token, before = tokens[i], tokens[i - 1]
-        if token.key in verbs and i - 1 in at and token.lower.endswith("s") and not token.gap:
-            return before.key in SOMEBODY or before.lower.endswith("ist")
+        active = token.lower.endswith("s") or token.lower.rstrip("e") == token.key.rstrip("e")
+        if active and i - 1 in at and not token.gap and any(kin(verb, token.key)[1] for verb in verbs):
+            return before.key in SOMEBODY or is_person(before.key)
     return False
 
 

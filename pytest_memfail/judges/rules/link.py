@@ -130,7 +130,19 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
         reading = _judge(link, view, at, tokens, pair)
         if reading is not None:
             return reading
+    if pair is not None and min(place.firm for place in pair) >= ALL and all(not any(sides(tokens, span(p))) for p in pair):
+        return _unlinked(link, view, at, tokens, pair)
     return _half(link, view, at, tokens)
+
+
+def _unlinked(
+    link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], pair: tuple[Place, Place]
+) -> Reading | None:
+    """Both ends side by side, each for itself."""
+    if any(whose_is(link, view, tokens, place) == OTHER for place in pair):
+        return None
+    reason = f"{link.wordings[0]!r} and {link.wordings[1]!r} are stored, but not how one leads to the other"
+    return Reading((3.0,), Finding(True, False, reason, view.entries_of(at), (), link.wordings, confidence=0.6))
 
 
 def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
@@ -252,7 +264,8 @@ def _blurred(
     owner: int,
 ) -> Reading | None:
     """Both ends are there, one or both not in full."""
-    if turn != link.direction and not (all(p.share >= MOST for p in pair)):
+    shares = sorted(p.share for p in pair)
+    if turn != link.direction and shares[0] < MOST and (shares[0] < HALF or shares[1] < ALL):
         return None
     if owner == OTHER and min(p.firm for p in pair) < MOST:
         return None
@@ -291,7 +304,7 @@ def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]
     wanted = 2 if len(view.sentences) <= SMALL else 3
     for number, end in enumerate(link.ends):
         place = next(iter(places(end, tokens, link.stated)), None)
-        if place is None or place.firm < ALL or end.telling < wanted or _somebody_else(link, view, tokens, place):
+        if place is None or not place.kept or place.firm < HALF or end.telling < wanted or _somebody_else(link, view, tokens, place):
             continue
         cause, effect = sides(tokens, span(place))
         role = cause if (number == 0) == (link.direction == 1) else effect
