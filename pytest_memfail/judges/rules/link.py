@@ -14,7 +14,7 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.actors import OTHER, whose
-from pytest_memfail.judges.rules.anchors import Anchor, Place, Token, places
+from pytest_memfail.judges.rules.anchors import CAUSING, LIGHT, Anchor, Place, Token, places
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.link_person import read_person
 from pytest_memfail.judges.rules.links import (
@@ -171,8 +171,21 @@ def _tied(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
     left, right = sorted(pair, key=lambda p: p.first)
     if tokens[left.last].inside == tokens[right.first].inside:
         return True
-    opening = [t for t in tokens if t.inside == tokens[right.first].inside][:5]
-    return any(t.lower in REFERRING for t in opening) or tokens[left.last].inside != 0 or _is_field(tokens, right.first)
+    first = next(i for i, t in enumerate(tokens) if t.inside == tokens[right.first].inside)
+    if _has_own(tokens, first, right):
+        return False
+    opening = tokens[first : min(first + 5, right.last + 1)]
+    return any(t.lower in REFERRING for t in opening) or _is_field(tokens, right.first)
+
+
+def _has_own(tokens: tuple[Token, ...], first: int, place: Place) -> bool:
+    """Whether the place leads to something else in its own sentence, so that it is not what the one before leads to."""
+    inside = tokens[first].inside
+    own = tuple(t for t in tokens if t.inside == inside)
+    taken = {i - first for i in place.at}
+    if any(t.lower in REFERRING for t in own) or not sides(own, (place.first - first, place.last - first))[0]:
+        return False
+    return any(t.key and t.key not in LIGHT | CAUSING and i not in taken for i, t in enumerate(own))
 
 
 def _is_field(tokens: tuple[Token, ...], at: int) -> bool:
@@ -304,7 +317,7 @@ def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]
     wanted = 2 if len(view.sentences) <= SMALL else 3
     for number, end in enumerate(link.ends):
         place = next(iter(places(end, tokens, link.stated)), None)
-        if place is None or not place.kept or place.firm < HALF or end.telling < wanted or _somebody_else(link, view, tokens, place):
+        if place is None or not place.kept or place.firm < MOST or end.telling < wanted or _somebody_else(link, view, tokens, place):
             continue
         cause, effect = sides(tokens, span(place))
         role = cause if (number == 0) == (link.direction == 1) else effect
