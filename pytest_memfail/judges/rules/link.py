@@ -16,6 +16,7 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.actors import OTHER, whose
 from pytest_memfail.judges.rules.anchors import CAUSING, LIGHT, Anchor, Place, Token, places
 from pytest_memfail.judges.rules.finding import Finding, listed
+from pytest_memfail.judges.rules.kinship import FIRM, kin
 from pytest_memfail.judges.rules.link_person import read_person
 from pytest_memfail.judges.rules.links import (
     ALL,
@@ -317,7 +318,7 @@ def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]
     wanted = 2 if len(view.sentences) <= SMALL else 3
     for number, end in enumerate(link.ends):
         place = next(iter(places(end, tokens, link.stated)), None)
-        if place is None or not place.kept or place.firm < MOST or end.telling < wanted or _somebody_else(link, view, tokens, place):
+        if place is None or not place.kept or place.firm < HALF or not _head_stands(end, tokens, place) or end.telling < wanted or _somebody_else(link, view, tokens, place):
             continue
         cause, effect = sides(tokens, span(place))
         role = cause if (number == 0) == (link.direction == 1) else effect
@@ -335,3 +336,9 @@ def _somebody_else(link: Link, view: View, tokens: tuple[Token, ...], place: Pla
     """Whether anybody else acts in the stretch."""
     ends = (span(place), (len(tokens) - 1, len(tokens) - 1))
     return any(whose(tokens, span, link.mine, link.known, view) == OTHER for span in ends)
+
+
+def _head_stands(end: Anchor, tokens: tuple[Token, ...], place: Place) -> bool:
+    """Whether what the end is about stands there itself."""
+    heads = [part.key for part in end.parts if part.kind == "head"]
+    return any(kin(key, tokens[i].key)[1] >= FIRM for key in heads for i in place.at if tokens[i].key)
