@@ -94,6 +94,12 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
     return after_cues[0][1] if after_cues else 0
 
 
+def against(text: str) -> frozenset[str]:
+    """The words that speak against something."""
+    text = TWISTED.sub(" ", text)
+    return frozenset(m[0].casefold() for pattern in (PAST, NEGATED, DISLIKED) for m in pattern.finditer(text))
+
+
 def _cues(text: str) -> list[tuple[int, int]]:
     """Where the text speaks for or against something: place and sign, in order."""
     found: dict[int, tuple[int, int]] = {}

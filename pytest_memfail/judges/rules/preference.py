@@ -8,15 +8,16 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.attitude import attitude, is_liking, liked
+from pytest_memfail.judges.rules.attitude import against, attitude, is_liking, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.kinship import Kin, kin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.naming import Mention, Target, loose, mentions, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
-from pytest_memfail.judges.rules.traces import ASKING, CHANCE, HAVING, Trace, best_trace, coincidence
+from pytest_memfail.judges.rules.traces import ASKING, CHANCE, HAVING, LISTED, Trace, best_trace, coincidence
+from pytest_memfail.judges.rules.variants import SORTING
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import FAVOURING, MINE, owner, verbatim_store, word_for_word
+from pytest_memfail.judges.rules.whose import FAVOURING, MINE, PRONOUNS, USER, owner, verbatim_store, word_for_word
 
 PARAPHRASED: Final = 2
 READ: Final = 32
@@ -35,6 +36,8 @@ BESIDE: Final = 0.2
 """Share of our statement that shows a name beside the point to be ours."""
 BACKED: Final = 0.6
 """Share of our statement that speaks for a name of which one word is said otherwise."""
+BESIDE_IT: Final = 2
+"""So many words away at most stands what a word of a name was replaced by."""
 ADJUNCTS: Final = frozenset(
     "because since when while if so during for after before until though although unless".split()
 )
@@ -132,10 +135,12 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     readings = sorted((_read(wanted, view, m) for m in found), key=_strength, reverse=True)
     whole = [r for r in readings if r.mention.share >= 1.0][:READ]
     for r in whole:
-        if r.ours and (r.attitude >= 0 or wanted.negative) and r.owner == MINE:
+        if r.ours and not _is_against(wanted, view, r) and r.owner == MINE:
             return _kept(wanted, view, r)
     turned = [
-        r for r in whole if (r.ours or (r.support >= GIVEN_AWAY and r.attitude < 0)) and r.owner == MINE
+        r
+        for r in whole
+        if (r.ours or (r.support >= GIVEN_AWAY and _is_against(wanted, view, r))) and r.owner == MINE
     ]
     away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
     if turned or away:
@@ -149,6 +154,13 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     if trace is not None:
         return _trace(wanted, view, trace)
     return _nowhere(wanted, view, readings)
+
+
+def _is_against(wanted: Preference, view: View, reading: Reading) -> bool:
+    """Whether the sentence speaks against it, other than the statement itself seems to do."""
+    if reading.attitude >= 0:
+        return False
+    return not wanted.negative or not against(view.sentences[reading.mention.at].text) <= against(wanted.source)
 
 
 def _strength(reading: Reading) -> tuple[float, bool, float, int]:
@@ -195,6 +207,16 @@ def _is_verb(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
     return plural and at > 0 and words[at - 1].lower == "user" and following is not None and bool(following.key)
 
 
+def _is_other_form(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether a thing stands for what is done with such things, or the other way round: journals, journaling."""
+    word = sentence.words[mention.first]
+    if mention.first != mention.last or " " in wanted.wording or not word.lower.startswith(wanted.wording[:3].casefold()):
+        return False
+    before = sentence.words[mention.first - 1].lower if mention.first else ""
+    done = before in USER | PRONOUNS or before in ("to", "and")
+    return word.lower.endswith("ing") != wanted.wording.endswith("ing") and not done
+
+
 def _is_particular(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
     """Whether the word stands for one certain thing of that name: "crosses the bridge" is no card game."""
     at = mention.first
@@ -215,7 +237,9 @@ def _is_ours(wanted: Preference, view: View, mention: Mention, support: float) -
     own = held / total if total else 1.0
     if (mention.foreign and support < COMPOUND) or _is_verb(sentence, mention, wanted):
         return False
-    if not mention.exact and not support and ASKING.search(sentence.text):
+    if not mention.exact and not support and (mention.last == mention.first or ASKING.search(sentence.text)):
+        return False
+    if not support and not held and _is_other_form(sentence, mention, wanted):
         return False
     if not support and not held and _is_particular(sentence, mention, wanted):
         return False
@@ -266,7 +290,7 @@ def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     sentence = view.sentences[m.at]
     if m.share >= 1.0 or m.share <= 0.0 or m.foreign or not reading.ours:
         return False
-    if reading.support < BESIDE and ASKING.search(sentence.text):
+    if reading.support < BESIDE and (ASKING.search(sentence.text) or _is_label(sentence, m.last)):
         return False
     if word_for_word(view, m.at):
         total, held = _others(wanted, sentence)
@@ -283,12 +307,21 @@ def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     return reading.support >= GIVEN_AWAY and likely and held >= 0.5 * (total - held)
 
 
+def _is_label(sentence: Sentence, at: int) -> bool:
+    """Whether the word heads a list of others: "types of museums: …", "garden types"."""
+    following = sentence.words[at + 1] if at + 1 < len(sentence.words) else None
+    if following is not None and following.lower.removesuffix("s") in SORTING:
+        return True
+    return LISTED.match(sentence.text, sentence.words[at].end) is not None
+
+
 def _reworded(view: View, reading: Reading) -> bool:
     """Whether one word of the name is but said otherwise, and most of the statement stands behind it."""
     m = reading.mention
     if reading.support < BACKED or len(m.missing) != 1 or m.share < BOTH:
         return False
-    others = [w for w in view.sentences[m.at].words if w.key]
+    words = view.sentences[m.at].words
+    others = [w for w in words[max(0, m.first - BESIDE_IT) : m.last + BESIDE_IT + 1] if w.key]
     lost = m.missing[0]
     return any(kin(lost, w.key)[1] > 0 or (m.head and kin(lost, w.key)[0] is Kin.GENERAL) for w in others)
 
@@ -304,7 +337,8 @@ def _modified(view: View, reading: Reading, wanted: Preference) -> bool:
     if gap not in (" ", "-") or not before.key or before.key in wanted.stated or liked_word(before.lower):
         return False
     entry = lookup(before.key)
-    return not before.lower.endswith(("s", "ing")) or entry is EMPTY
+    plural = before.lower.endswith("s") and not before.lower.endswith("ss")
+    return not (plural or before.lower.endswith("ing")) or entry is EMPTY
 
 
 def _kept(wanted: Preference, view: View, best: Reading) -> Finding:
