@@ -131,7 +131,11 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
         reading = _judge(link, view, at, tokens, pair)
         if reading is not None:
             return reading
-    if pair is not None and min(place.firm for place in pair) >= ALL and all(not any(sides(tokens, span(p))) for p in pair):
+    if (
+        pair is not None
+        and min(place.firm for place in pair) >= ALL
+        and all(not any(sides(tokens, span(p))) for p in pair)
+    ):
         return _unlinked(link, view, at, tokens, pair)
     return _half(link, view, at, tokens)
 
@@ -318,7 +322,14 @@ def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]
     wanted = 2 if len(view.sentences) <= SMALL else 3
     for number, end in enumerate(link.ends):
         place = next(iter(places(end, tokens, link.stated)), None)
-        if place is None or not place.kept or place.firm < HALF or not _head_stands(end, tokens, place) or end.telling < wanted or _somebody_else(link, view, tokens, place):
+        if (
+            place is None
+            or not place.kept
+            or place.firm < HALF
+            or not _head_stands(end, tokens, place)
+            or end.telling < wanted
+            or _somebody_else(link, view, tokens, place)
+        ):
             continue
         cause, effect = sides(tokens, span(place))
         role = cause if (number == 0) == (link.direction == 1) else effect

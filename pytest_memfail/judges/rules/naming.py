@@ -157,6 +157,15 @@ def _is_synonym(sentence: Sentence, at: int, key: str) -> bool:
     return key in sentence.aliased and not _is_exact(word, key) and not one_origin(key, fold(word.lower))
 
 
+def _is_general(sentence: Sentence, at: int, key: str) -> bool:
+    """Whether the word stands for the key as a general term for it: nap for catnap."""
+    held = fold(sentence.words[at].lower)
+    entry = lookup(key)
+    return (
+        _is_synonym(sentence, at, key) and (held in kinds_of(key) or held in entry.general) and held not in entry.same
+    )
+
+
 def _is_telling(first: Word, head: Word) -> bool:
     """Whether the first word is so rare that it names the thing alone: lapsang (souchong)."""
     return (
@@ -271,6 +280,7 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
     elif not missing and list(chosen.values()) != sorted(chosen.values()):
         # Out of their order words are only read as the name where they are its own words.
         missing = [k for k, i in chosen.items() if _is_synonym(sentence, i, k)]
+    missing += [k for k, i in chosen.items() if k not in missing and _is_general(sentence, i, k)]
     total = len(target.needed) + len(target.codes) + len(target.digits) + len(particles)
     exact = all(key not in sentence.aliased or _is_exact(sentence.words[i], key) for key, i in chosen.items())
     end = chosen.get(target.parts[-1].key, last)

@@ -38,6 +38,7 @@ BACKED: Final = 0.6
 """Share of our statement that speaks for a name of which one word is said otherwise."""
 BESIDE_IT: Final = 2
 """So many words away at most stands what a word of a name was replaced by."""
+ROOT: Final = 5
 ADJUNCTS: Final = frozenset(
     "because since when while if so during for after before until though although unless".split()
 )
@@ -138,15 +139,13 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
         if r.ours and not _is_against(wanted, view, r) and r.owner == MINE:
             return _kept(wanted, view, r)
     turned = [
-        r
-        for r in whole
-        if (r.ours or (r.support >= GIVEN_AWAY and _is_against(wanted, view, r))) and r.owner == MINE
+        r for r in whole if (r.ours or (r.support >= GIVEN_AWAY and _is_against(wanted, view, r))) and r.owner == MINE
     ]
     away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
     if turned or away:
         return _turned(wanted, view, turned, away)
     damaged = next((r for r in readings[: 2 * READ] if _damaged(wanted, view, r)), None)
-    if damaged is not None and damaged.attitude >= 0 and _reworded(view, damaged):
+    if damaged is not None and damaged.attitude >= 0 and _reworded(wanted, view, damaged):
         return _kept(wanted, view, damaged)
     if damaged is not None:
         return _lost_part(wanted, view, damaged)
@@ -160,7 +159,8 @@ def _is_against(wanted: Preference, view: View, reading: Reading) -> bool:
     """Whether the sentence speaks against it, other than the statement itself seems to do."""
     if reading.attitude >= 0:
         return False
-    return not wanted.negative or not against(view.sentences[reading.mention.at].text) <= against(wanted.source)
+    said = {word[:ROOT] for word in against(wanted.source)}
+    return not wanted.negative or any(w[:ROOT] not in said for w in against(view.sentences[reading.mention.at].text))
 
 
 def _strength(reading: Reading) -> tuple[float, bool, float, int]:
@@ -210,7 +210,11 @@ def _is_verb(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
 def _is_other_form(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
     """Whether a thing stands for what is done with such things, or the other way round: journals, journaling."""
     word = sentence.words[mention.first]
-    if mention.first != mention.last or " " in wanted.wording or not word.lower.startswith(wanted.wording[:3].casefold()):
+    if (
+        mention.first != mention.last
+        or " " in wanted.wording
+        or not word.lower.startswith(wanted.wording[:3].casefold())
+    ):
         return False
     before = sentence.words[mention.first - 1].lower if mention.first else ""
     done = before in USER | PRONOUNS or before in ("to", "and")
@@ -290,7 +294,7 @@ def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     sentence = view.sentences[m.at]
     if m.share >= 1.0 or m.share <= 0.0 or m.foreign or not reading.ours:
         return False
-    if reading.support < BESIDE and (ASKING.search(sentence.text) or _is_label(sentence, m.last)):
+    if reading.support < BESIDE and (ASKING.search(sentence.text) or _heads_list(sentence, m)):
         return False
     if word_for_word(view, m.at):
         total, held = _others(wanted, sentence)
@@ -307,6 +311,12 @@ def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     return reading.support >= GIVEN_AWAY and likely and held >= 0.5 * (total - held)
 
 
+def _heads_list(sentence: Sentence, mention: Mention) -> bool:
+    """Whether the word found heads a list of others, there or elsewhere in the sentence."""
+    key = loose(sentence.words[mention.last].key)
+    return any(loose(w.key) == key and _is_label(sentence, i) for i, w in enumerate(sentence.words) if w.key)
+
+
 def _is_label(sentence: Sentence, at: int) -> bool:
     """Whether the word heads a list of others: "types of museums: …", "garden types"."""
     following = sentence.words[at + 1] if at + 1 < len(sentence.words) else None
@@ -315,13 +325,16 @@ def _is_label(sentence: Sentence, at: int) -> bool:
     return LISTED.match(sentence.text, sentence.words[at].end) is not None
 
 
-def _reworded(view: View, reading: Reading) -> bool:
+def _reworded(wanted: Preference, view: View, reading: Reading) -> bool:
     """Whether one word of the name is but said otherwise, and most of the statement stands behind it."""
     m = reading.mention
     if reading.support < BACKED or len(m.missing) != 1 or m.share < BOTH:
         return False
     words = view.sentences[m.at].words
-    others = [w for w in words[max(0, m.first - BESIDE_IT) : m.last + BESIDE_IT + 1] if w.key]
+    kept = {part.loose for target in wanted.targets for part in target.parts if part.key not in m.missing}
+    others = [
+        w for w in words[max(0, m.first - BESIDE_IT) : m.last + BESIDE_IT + 1] if w.key and loose(w.key) not in kept
+    ]
     lost = m.missing[0]
     return any(kin(lost, w.key)[1] > 0 or (m.head and kin(lost, w.key)[0] is Kin.GENERAL) for w in others)
 

@@ -49,7 +49,9 @@ FRONTED: Final = re.compile(
     r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|as soon as|if|upon|following|while|"
     r"having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|as)\b(?! (?:which|why))[^,|]*$"
 )
-NAMED: Final = re.compile(r"\b(?:reason|cause|trigger|source|inspiration|motive|motivation) (?:for|of|behind|why)\b[^,|:]*$")
+NAMED: Final = re.compile(
+    r"\b(?:reason|cause|trigger|source|inspiration|motive|motivation) (?:for|of|behind|why)\b[^,|:]*$"
+)
 """What comes next is told to be led to by what follows."""
 IS: Final = re.compile(r"[:=]|\b(?:is|are|was|being)\b")
 FRONTED_BEFORE: Final = re.compile(r"\b(?:before|prior to|ahead of)\b[^,|]*$")

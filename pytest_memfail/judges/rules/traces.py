@@ -27,7 +27,7 @@ LITTLE: Final = 0.2
 """The same where what is liked is said to be of the kind that the question asks for."""
 MANY: Final = 0.4
 """The same where three telling words are among them."""
-ENOUGH: Final = 0.4
+ENOUGH: Final = 0.45
 """Share of the sentence's words that come from the statement."""
 CHANCE: Final = 0.1
 """So many sentences may be expected to share the words by chance."""
@@ -36,6 +36,7 @@ PERSONS: Final = frozenset(
     for w in "poet writer author novelist singer band musician composer artist painter director actor duo".split()
 )
 LISTED: Final = re.compile(r"\s*(?:[:=(]|,? such as|,? like\b|,? including|,? especially|,? namely)")
+ENUMERATED: Final = re.compile(r"\s*(?:[,;/&]|(?:and|or)\b)")
 HAVING: Final = re.compile(
     r"\b(?:wear|drink|eat|read|listen|watch|play|collect|learn|practi[cs]e|use|keep|grow|hold|take|train|follow|rel(?:y|ies))\w*\b",
     re.I,
@@ -147,7 +148,11 @@ def _is_object(sentence: Sentence, general: frozenset[str]) -> bool:
         before = re.split(r"[,;:.()]", sentence.text[start : word.start])[-1]
         telling = [w for w in sentence.words[max(0, i - 5) : i] if w.start >= word.start - len(before)]
         named = [w for w in telling if w.key and weight(w.key) >= 1.0 and not is_liking(w.lower)]
-        if VAGUE.search(before) or (len(named) <= 1 and LIKED.search(before)):
+        if VAGUE.search(before):
+            return True
+        if i and ENUMERATED.match(sentence.text, word.end) and _is_other(sentence, i - 1, frozenset()):
+            continue  # "historic districts, business hubs": others of the kind
+        if len(named) <= 1 and LIKED.search(before):
             return True
     return False
 
@@ -161,7 +166,12 @@ def _is_other(sentence: Sentence, at: int, known: frozenset[str]) -> bool:
 
 
 def _score(
-    view: View, at: int, context: Mapping[str, float], stated: frozenset[str], general: frozenset[str], asked: frozenset[str]
+    view: View,
+    at: int,
+    context: Mapping[str, float],
+    stated: frozenset[str],
+    general: frozenset[str],
+    asked: frozenset[str],
 ) -> tuple[float, tuple[str, ...]]:
     """1.0 or more where the sentence is a trace of the statement."""
     sentence = view.sentences[at]
@@ -181,7 +191,15 @@ def _score(
     if not telling:
         return 0.0, found
     chance = coincidence(view, [keys[loose(k)] for k in telling], sum(v >= 1.0 for v in context.values()))
-    need = LITTLE if named and liked(sentence) else SOME if hint or liked(sentence) else MANY if len(telling) >= 3 else STRONG
+    need = (
+        LITTLE
+        if named and liked(sentence)
+        else SOME
+        if hint or liked(sentence)
+        else MANY
+        if len(telling) >= 3
+        else STRONG
+    )
     # Both must speak for it: much of ours is there, and not much else is.
     score = (share / need) * min(1.0, own / ENOUGH) * (1.2 if hint else 1.0)
     if chance > CHANCE * (3 if hint else 1):
@@ -197,4 +215,4 @@ def own_share(sentence: Sentence, stated: frozenset[str]) -> float:
 
 
 def _worth(sentence: Sentence, key: str) -> float:
-    return 0.75 if key in sentence.aliased else 1.0
+    return 0.5 if key in sentence.aliased else 1.0
