@@ -10,7 +10,7 @@ from typing import Final
 from unicodedata import combining, normalize
 
 from pytest_memfail.judges.rules.kinds import is_person
-from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, kin, one_origin, phrasal
+from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, is_cut, kin, one_origin, phrasal
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
@@ -250,6 +250,8 @@ def _is_general(anchor: Anchor, held: str) -> bool:
 def _otherwise(part: Part, token: Token) -> bool:
     """Whether a word stands for the part though their keys do not tell."""
     if part.surface in PLACES and len(token.lower) > 1 and part.surface.startswith(token.lower):
+        return True
+    if is_cut(part.surface, token.lower):
         return True
     if part.key in NEGATING and is_negator(token.lower):
         return True

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Final
 
 from pytest_memfail.judges.rules.kinds import kinds_of
-from pytest_memfail.judges.rules.lexicon import lookup, nearness
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, nearness
 
 TABLE: Final = "phrasal.tsv.gz"
 ORIGIN: Final = 0.85
@@ -81,6 +81,17 @@ def one_origin(one: str, other: str) -> bool:
         and shorter[shared:] in ("", "e", "i", "y")
         and (longer[shared:] in ENDINGS or (shorter[shared:] != "" and longer[shared:] in ("", "i", "y", "e")))
     )
+
+
+def is_cut(wanted: str, held: str) -> bool:
+    """Whether a word of the store is the wanted key cut short: synths for synthesizers.
+
+    >>> is_cut("synthesizer", "synths"), is_cut("pilsner", "pils"), is_cut("carpet", "cars")
+    (True, True, False)
+    """
+    bare = held.removesuffix("s")
+    cut = len(held) >= SHARED and len(wanted) >= len(held) + 3 and wanted.startswith((held, bare))
+    return cut and lookup(held) is EMPTY and lookup(bare) is EMPTY
 
 
 @cache

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.kinds import kinds_of
-from pytest_memfail.judges.rules.kinship import one_origin
+from pytest_memfail.judges.rules.kinship import is_cut, one_origin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, plain, sentences_of, words_of
 from pytest_memfail.judges.rules.variants import CARRIERS, GENERAL_HEADS, LIGHT, SORTING, VARIANTS, WEIGHTY
@@ -38,6 +38,10 @@ CODE: Final = re.compile(r"\b(?:\d+[A-Za-z]{1,2}|[A-Za-z]\d+)\b")
 NUMBER: Final = re.compile(r"\d+")
 SPREAD: Final = 6
 """How many other words may stand between the words of a name."""
+
+
+BEHIND: Final = 4
+"""How far behind its head a word of the name may stand: "notebooks, the ones with dots"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +152,7 @@ def read_target(text: str) -> Target:
 _LIGHT_KEYS: Final = frozenset(fold(word) for word in LIGHT)
 _CARRIER_KEYS: Final = frozenset(fold(word) for word in CARRIERS)
 _WEIGHTY_KEYS: Final = frozenset(fold(word) for word in WEIGHTY)
-_GENERAL_KEYS: Final = frozenset(fold(word) for word in GENERAL_HEADS)
+GENERAL_KEYS: Final = frozenset(fold(word) for word in GENERAL_HEADS)
 
 
 def _is_synonym(sentence: Sentence, at: int, key: str) -> bool:
@@ -224,7 +228,8 @@ def _forms(target: Target, spelled: dict[str, list[str]]) -> set[str]:
         forms.update(spelled.get(part.loose, ()))
         for cut in range(3, len(part.loose) - 2):
             # "tow path" for "towpath"
-            if part.loose[:cut] in spelled and part.loose[cut:] in spelled:
+            known = lookup(part.loose[:cut]) is not EMPTY
+            if part.loose[:cut] in spelled and (part.loose[cut:] in spelled or not known):
                 forms.update(spelled[part.loose[:cut]])  # and "lifts weights" for weightlifting
         forms.update(key for other in _relatives(part.loose) for key in spelled.get(other, ()))
     for joined in target.joined:
@@ -358,6 +363,8 @@ def _places(part: Part, sentence: Sentence) -> list[int]:
     if not found and len(part.loose) >= 5:
         relatives = _relatives(part.loose)
         found = [i for i, w in enumerate(words) if w.key and loose(w.key) in relatives]
+    if not found:
+        found = [i for i, w in enumerate(words) if w.key and is_cut(part.key, w.lower)]
     if not found and len(part.loose) > 5:
         for i, (a, b) in enumerate(pairwise(words)):
             ends = {loose(fold(a.lower + b.lower)), a.key + b.key, b.key + a.key}
@@ -388,7 +395,9 @@ def _together(chosen: dict[str, int], target: Target, sentence: Sentence) -> boo
     held = set(at)
     head = chosen.get(target.parts[-1].key, at[-1])
     for i in at:
-        if i == head or i > head:
+        if i > head + BEHIND:
+            return False
+        if i >= head:
             continue
         # A modifier before the head may have others beside it, but none of its own: green juice and black tea.
         j = i + 1
@@ -411,7 +420,7 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
         return ""
     if (_relatives(loose(following.key)) | {loose(following.key)}) & {loose(key) for key in known}:
         return ""
-    if following.key in _GENERAL_KEYS or following.key in kinds_of(this.key):
+    if following.key in GENERAL_KEYS or following.key in kinds_of(this.key):
         return ""
     if not whole:
         return lower

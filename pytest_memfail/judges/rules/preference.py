@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.attitude import against, attitude, is_liking, l
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.kinship import Kin, kin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
-from pytest_memfail.judges.rules.naming import Mention, Target, loose, mentions, read_target
+from pytest_memfail.judges.rules.naming import GENERAL_KEYS, Mention, Target, loose, mentions, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
 from pytest_memfail.judges.rules.traces import ASKING, CHANCE, HAVING, LISTED, Trace, best_trace, coincidence
 from pytest_memfail.judges.rules.variants import SORTING
@@ -36,6 +36,8 @@ BESIDE: Final = 0.2
 """Share of our statement that shows a name beside the point to be ours."""
 BACKED: Final = 0.6
 """Share of our statement that speaks for a name of which one word is said otherwise."""
+BACKED_HEADLESS: Final = 0.4
+"""The same for a name without the last word, if many names share that."""
 BESIDE_IT: Final = 2
 """So many words away at most stands what a word of a name was replaced by."""
 ROOT: Final = 5
@@ -328,9 +330,11 @@ def _is_label(sentence: Sentence, at: int) -> bool:
 def _reworded(wanted: Preference, view: View, reading: Reading) -> bool:
     """Whether one word of the name is but said otherwise, and most of the statement stands behind it."""
     m = reading.mention
-    if reading.support < BACKED or len(m.missing) != 1 or m.share < BOTH:
+    if reading.support < BACKED_HEADLESS or (m.head and reading.support < BACKED) or len(m.missing) != 1 or m.share < BOTH:
         return False
     words = view.sentences[m.at].words
+    if not m.head and m.share >= BOTH and m.missing[0] in GENERAL_KEYS and not m.foreign:
+        return True
     kept = {part.loose for target in wanted.targets for part in target.parts if part.key not in m.missing}
     others = [
         w for w in words[max(0, m.first - BESIDE_IT) : m.last + BESIDE_IT + 1] if w.key and loose(w.key) not in kept

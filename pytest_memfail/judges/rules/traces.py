@@ -23,6 +23,8 @@ STRONG: Final = 0.5
 """Share of the statement's other words with which nothing else need speak for it."""
 SOME: Final = 0.3
 """The same where something is said to be liked, or a vague word stands for the name."""
+COMMON: Final = 3
+"""A word of the category tells nothing where more sentences than so many, and than one in so many, have it."""
 LITTLE: Final = 0.2
 """The same where what is liked is said to be of the kind that the question asks for."""
 MANY: Final = 0.4
@@ -107,7 +109,8 @@ def best_trace(
             for at in view.postings.get(key, ()):
                 scores[at] += value
     general = kinds(targets[0]) if targets else frozenset()
-    asked = category_keys(category) - stated
+    often = max(COMMON, len(view.sentences) / COMMON)
+    asked = frozenset(k for k in category_keys(category) - stated if len(view.postings.get(k, ())) <= often)
     best: tuple[float, int, tuple[str, ...]] | None = None
     for at in sorted(scores, key=lambda i: (-scores[i], i))[:CANDIDATES]:
         score, found = _score(view, at, context, stated, general, asked)
