@@ -33,7 +33,7 @@ SOMEBODY: Final = frozenset(
     fold(w)
     for w in """sister brother mother father mom dad aunt uncle cousin niece nephew grandmother grandfather wife husband
     partner son daughter friend flatmate roommate housemate colleague coworker boss neighbour neighbor twin parent spouse
-    girlfriend boyfriend teacher dog cat kid child postman landlord dentist doctor grandparents""".split()
+    girlfriend boyfriend teacher dog cat kid child postman landlord dentist doctor grandparents ex fiance fiancee""".split()
 )
 PARTICLES: Final = frozenset("off on up down out over through away back in into around along by apart together".split())
 ATTACHING: Final = frozenset("that which who whose with by in of for to from no not like being meant when".split())
@@ -353,6 +353,8 @@ def _fate(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: froz
     }
     if Kin.OPPOSITE in kinds:
         return "opposite"
+    if part.kind == "head" and any(tokens[i].key and kin(tokens[i].key, part.key)[0] is Kin.GENERAL for i in at):
+        return "light"  # a storm is weather
     if part.kind == "verb" and Kin.GENERAL in kinds:
         return "light"
     if Kin.GENERAL in kinds:

@@ -48,7 +48,7 @@ FEW: Final = 5
 
 
 REFERRING: Final = frozenset(
-    "this that these those it they there then such result consequence afterwards therefore hence so which trigger".split()
+    "this that these those it they them there then such result consequence afterwards therefore hence so which trigger".split()
 )
 
 

@@ -20,6 +20,10 @@ MOVING: Final = frozenset(
 """Here the thing acts on the person, so that it may well be the subject."""
 
 
+DOES: Final = frozenset("do does did doing".split())
+"""What ties a person to a thing where nothing more is said than that it is done."""
+
+
 BINDING: Final = frozenset("is are was by of for to with as that".split())
 
 
@@ -117,7 +121,14 @@ def _tie_found(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token,
         felt = felt_for(view.sentences[at[inside]], tokens, place)
         if felt:
             return felt * link.sentiment
-    keys = link.relation - LIGHT - CAUSING or link.relation
+    keys = link.relation - LIGHT - CAUSING
+    if (
+        not keys
+        and not link.sentiment
+        and any(t.key in (LIGHT - CAUSING) | link.relation or t.lower in DOES for t in here)
+    ):
+        return 1
+    keys = keys or link.relation
     if any(t.key and kin(key, t.key)[1] >= 0.75 for key in keys for t in here):
         return 1
     return 0

@@ -226,7 +226,7 @@ def _is_other_form(sentence: Sentence, mention: Mention, wanted: Preference) -> 
 def _is_particular(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
     """Whether the word stands for one certain thing of that name: "crosses the bridge" is no card game."""
     at = mention.first
-    if not at or sentence.words[at - 1].lower != "the" or " the " in f" {wanted.source} ":
+    if not at or sentence.words[at - 1].lower != "the" or f" the {sentence.words[at].lower}" in f" {wanted.source}":
         return False
     return not liked(sentence) and HAVING.search(sentence.text) is None
 
@@ -330,7 +330,12 @@ def _is_label(sentence: Sentence, at: int) -> bool:
 def _reworded(wanted: Preference, view: View, reading: Reading) -> bool:
     """Whether one word of the name is but said otherwise, and most of the statement stands behind it."""
     m = reading.mention
-    if reading.support < BACKED_HEADLESS or (m.head and reading.support < BACKED) or len(m.missing) != 1 or m.share < BOTH:
+    if (
+        reading.support < BACKED_HEADLESS
+        or (m.head and reading.support < BACKED)
+        or len(m.missing) != 1
+        or m.share < BOTH
+    ):
         return False
     words = view.sentences[m.at].words
     if not m.head and m.share >= BOTH and m.missing[0] in GENERAL_KEYS and not m.foreign:
