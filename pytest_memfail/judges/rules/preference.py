@@ -12,7 +12,8 @@ from pytest_memfail.judges.rules.attitude import against, attitude, is_liking, l
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.kinship import Kin, kin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
-from pytest_memfail.judges.rules.naming import GENERAL_KEYS, Mention, Target, loose, mentions, read_target
+from pytest_memfail.judges.rules.naming import Mention, mentions
+from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Target, loose, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
 from pytest_memfail.judges.rules.traces import ASKING, CHANCE, HAVING, LISTED, Trace, best_trace, coincidence
 from pytest_memfail.judges.rules.variants import SORTING

@@ -12,7 +12,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.attitude import LIKED, is_liking, liked
 from pytest_memfail.judges.rules.kinds import kinds_of
-from pytest_memfail.judges.rules.naming import Target, loose
+from pytest_memfail.judges.rules.targets import Target, loose
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 from pytest_memfail.judges.rules.variants import SORTING
 from pytest_memfail.judges.rules.view import View, needs
@@ -45,7 +45,8 @@ HAVING: Final = re.compile(
 )
 """What one does with things that one likes."""
 ASKING: Final = re.compile(
-    r"\b(?:advice|recommend(?:s|ed|ations?)|suggestions?|ideas?|tips?|help with|plan(?:s|ned|ning)?|look(?:s|ing) for|consider(?:s|ing)"
+    r"\b(?:advice|recommend(?:s|ed|ations?)|suggestions?|ideas?|tips?|help with|plan(?:s|ned|ning)?"
+    r"|look(?:s|ing) for|consider(?:s|ing)"
     r"|ask(?:s|ed|ing)|decid(?:es?|ing)|wonder(?:s|ing)|think(?:s|ing) (?:about|of)|organi[sz](?:es|ing))\b",
     re.IGNORECASE,
 )
