@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.kinds import kinds_of
-from pytest_memfail.judges.rules.kinship import is_cut, one_origin
+from pytest_memfail.judges.rules.kinship import SHARED, is_cut, one_origin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, PARTICLES, Part, Target, loose, relatives, squash
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, words_of
@@ -18,6 +18,8 @@ from pytest_memfail.judges.rules.variants import SORTING
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import STOP
 
+READ: Final = 96
+"""So many sentences at most are read for a name."""
 NUMBER: Final = re.compile(r"\d+")
 SPREAD: Final = 6
 """How many other words may stand between the words of a name."""
@@ -67,8 +69,19 @@ def mentions(target: Target, view: View, known: frozenset[str]) -> list[Mention]
         candidates.update(view.postings.get(key, ()))
     if target.phrase:
         candidates.update(_by_lower(view, target.phrase))
-    found = (_mention(target, view, at, known) for at in sorted(candidates))
+    found = (_mention(target, view, at, known) for at in _likeliest(view, candidates, _forms(target, spelled) | known))
     return [mention for mention in found if mention is not None]
+
+
+def _likeliest(view: View, candidates: set[int], keys: frozenset[str] | set[str]) -> list[int]:
+    """Of very many sentences those with the most words of name and statement, and of these the shortest."""
+    if len(candidates) <= READ:
+        return sorted(candidates)
+    return sorted(
+        sorted(candidates, key=lambda at: (-len(view.sentences[at].keys & keys), len(view.sentences[at].words), at))[
+            :READ
+        ]
+    )
 
 
 def _spelled(view: View) -> dict[str, list[str]]:
@@ -203,7 +216,7 @@ def _phrase_at(target: Target, sentence: Sentence) -> tuple[int, int] | None:
 
 
 def _initials_at(target: Target, sentence: Sentence) -> int | None:
-    if not target.initials:
+    if not target.initials or not sentence.lowers & {target.initials, f"{target.initials}s"}:
         return None
     for i, word in enumerate(sentence.words):
         bare = word.surface.removesuffix("s")
@@ -232,7 +245,8 @@ def _places(part: Part, sentence: Sentence) -> list[int]:
         akin = relatives(part.loose)
         found = [i for i, w in enumerate(words) if w.key and loose(w.key) in akin]
     if not found:
-        found = [i for i, w in enumerate(words) if w.key and is_cut(part.key, w.lower)]
+        start = part.key[:SHARED]
+        found = [i for i, w in enumerate(words) if w.lower.startswith(start) and is_cut(part.key, w.lower)]
     if not found and len(part.loose) > 5:
         for i, (a, b) in enumerate(pairwise(words)):
             ends = {loose(fold(a.lower + b.lower)), a.key + b.key, b.key + a.key}

@@ -134,6 +134,7 @@ def _is_telling(first: Word, head: Word) -> bool:
     )
 
 
+@lru_cache(maxsize=65536)
 def squash(text: str) -> str:
     return loose(re.sub(r"\W", "", text))
 
