@@ -40,7 +40,7 @@ PERSONS: Final = frozenset(
 LISTED: Final = re.compile(r"\s*(?:[:=(]|,? such as|,? like\b|,? including|,? especially|,? namely)")
 ENUMERATED: Final = re.compile(r"\s*(?:[,;/&]|(?:and|or)\b)")
 HAVING: Final = re.compile(
-    r"\b(?:wear|drink|eat|read|listen|watch|play|collect|learn|practi[cs]e|use|keep|grow|hold|take|train|follow|rel(?:y|ies))\w*\b",
+    r"\b(?:wear|drink|eat|read|listen|watch|play|collect|learn|practi[cs]e|use(?!r)|using|keep|grow|hold|take|train|follow|rel(?:y|ies))\w*\b",
     re.I,
 )
 """What one does with things that one likes."""
