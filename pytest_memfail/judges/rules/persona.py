@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
@@ -19,7 +19,7 @@ from pytest_memfail.judges.rules.persona_match import (
     refusing,
     turned,
 )
-from pytest_memfail.judges.rules.persona_need import ASKED, NAMED_TOO, ONLY, Essay, Item, needed_items, read_essay
+from pytest_memfail.judges.rules.persona_need import ASKED, NAMED_TOO, ONLY, Essay, Item, Stated, needed_items, read_essay
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.related import opposed
@@ -64,6 +64,9 @@ FAITHFUL: Final = 0.4
 """Share of the essay's details that must be kept where no question asks for particular ones."""
 SHOWN: Final = 0.25
 PAPER: Final = 0.85
+
+
+Fault = Literal["", "turned", "elsewhere"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +200,7 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
         changed = _changed(item, kept, view)
         # A number beside the point is missed only where the rest was kept without it.
         if item.weight >= 1.0 or kept.share > 0.25 or changed:
-            return Judged(item, kept, changed or f"{listed(kept.missing)} is missing")
+            return Judged(item, kept, changed or f"{listed(kept.missing)} is missing", turned=bool(changed))
     least = TRAIT_KEPT if trait else ITEM_KEPT
     if kept.share < least:
         return Judged(item, kept, f"'{item.wording}' is missing")
@@ -241,7 +244,7 @@ def _replaced(item: Item, keys: frozenset[str], essay: Essay) -> str:
 def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
     """Sentences about the person, alone and with the next one, that may hold the detail."""
     name = match.essay.name
-    at = [m.at for m in match.own if _may_hold(item, m, named=name is None or view.link(m.at, name) == NAMED)]
+    at = [m.at for m in match.own if _may_hold(item, m, view, match.essay, named=name is None or view.link(m.at, name) == NAMED)]
     known = set(at)
     pairs: list[tuple[int, ...]] = [
         (i, i + 1)
@@ -251,12 +254,18 @@ def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
     return [*((i,) for i in at), *pairs]
 
 
-def _may_hold(item: Item, made: Made, *, named: bool) -> bool:
+def _may_hold(item: Item, made: Made, view: View, essay: Essay, *, named: bool) -> bool:
     """A single word of an answer tells nothing in a sentence about other things."""
     here = made.by.get(item.at, 0.0)
-    if made.stated != item.at and made.closest >= OTHERWISE and here < OTHERWISE * made.overlap:
+    if not (named or made.own >= 0.3 or here >= 1.5):
         return False
-    return named or made.own >= 0.3 or here >= 1.5
+    # Where all that is there of it stands in another sentence of the essay, which this one plainly tells, it is that one's.
+    return made.stated == item.at or made.closest < OTHERWISE or not _explained(item, view.sentences[made.at].keys, essay.stated[made.stated])
+
+
+def _explained(item: Item, keys: frozenset[str], stated: Stated) -> bool:
+    """Whether another sentence of the essay has all that a stored one has of the item."""
+    return all(found(c, stated.sentence.keys) for c in item.concepts if found(c, keys))
 
 
 def _changed(item: Item, kept: Kept, view: View) -> str:
@@ -292,7 +301,8 @@ def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
             f"what the question needs of {match.who} is lost: {'; '.join(j.lost for j in worst)} ({match.coverage})"
         )
         missing = tuple(j.item.wording for j in lost)
-        return Finding(True, False, reason, entries, kept, missing, reported, _sure_lost(worst))
+        fault: Fault = "turned" if any(j.turned for j in worst) else ""
+        return Finding(True, False, reason, entries, kept, missing, reported, _sure_lost(worst), fault=fault)
     reason = f"what the question needs of {match.who} is kept: {listed(kept)} ({match.coverage})"
     return Finding(True, True, reason, entries, kept, (), reported, _sure_kept(asked))
 
@@ -329,7 +339,7 @@ def _unclear(match: Match, view: View) -> Finding:
         stated = match.essay.stated[m.stated]
         fault = turned(view, m.at, stated, stated.weights, 2) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
         if fault:
-            return Finding(True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6)
+            return Finding(True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6, fault="turned")
     return Finding(True, True, match.coverage, entries, kept, (), lost, 0.6)
 
 
@@ -337,7 +347,7 @@ def _absent(match: Match, view: View) -> Finding:
     elsewhere = _under_another_name(match, view)
     if elsewhere:
         reason = f"details of {match.who} are stored, but not under that name"
-        return Finding(True, False, reason, elsewhere, (), (match.who,), confidence=0.8)
+        return Finding(True, False, reason, elsewhere, (), (match.who,), confidence=0.8, fault="elsewhere")
     reason = f"no entry keeps what was told about {match.who}" + ("" if match.own else ", who is not named at all")
     most = max((m.overlap for m in match.own), default=0.0)
     sure = 0.97 if not match.own or most < 1.0 else 0.92 if most < 2.0 else 0.75

@@ -23,6 +23,8 @@ ADVICE: Final = frozenset(
     "bring pack use give include offer choose yes expect avoid recommend suggest prefer like info informat".split()
 )
 """What answers are made of; it is no detail of the person."""
+HALVES: Final = frozenset(("am", "pm"))
+"""They belong to a number."""
 ASIDE: Final = 0.35
 """What a reason given in the answer counts beside the answer."""
 VERB: Final = 0.5
@@ -235,7 +237,7 @@ def _weighed(sentences: tuple[Sentence, ...], ignored: frozenset[str]) -> dict[s
     for sentence in sentences:
         before = ""
         for word in sentence.words:
-            if word.key and word.key not in ignored and not word.key[0].isdigit():
+            if word.key and word.key not in ignored and word.key not in HALVES and not word.key[0].isdigit():
                 verb = before in SUBJECTS or word.lower.endswith(("ing", "ed"))
                 keys[word.key] = max(keys.get(word.key, 0.0), min(weight(word.key), VERB if verb else 1.0))
             before = word.lower
@@ -245,6 +247,7 @@ def _weighed(sentences: tuple[Sentence, ...], ignored: frozenset[str]) -> dict[s
 def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
     """The sentence whose trait a misleading question borrows, if its words tell; its clauses beside the point count less."""
     asked = [k for k in sorted(keys_of(question)) if not k[0].isdigit() and k not in ADVICE]
+    told = [q for s in sentences_of(question) for q in quantities(s.text, s.words)]
     scores = []
     for at, stated in enumerate(essay.stated):
         hits = {k: max((_asks(k, other) for other in stated.weights), default=0.0) for k in asked}
@@ -261,9 +264,9 @@ def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
     for clause, hit in zip(clauses, named, strict=True):
         share = 1.0 if hit else BESIDE
         for key, value in _weighed(clause, essay.ignored).items():
-            told = ASKED if key in asked and value >= 1.0 else value * share
-            concepts[key] = Concept((key,), max(told, concepts[key].weight if key in concepts else 0.0))
-        numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and (q.unit or q.value > COUNTED)]
+            counts = ASKED if key in asked and value >= 1.0 else value * share
+            concepts[key] = Concept((key,), max(counts, concepts[key].weight if key in concepts else 0.0))
+        numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and _counts(q, told)]
     return (Item(tuple(concepts.values()), tuple(numbers), 1.0, stated.wording, -at),)
 
 
@@ -274,6 +277,11 @@ COUNTED: Final = 12
 TRAIT: Final = 1.0
 TRAIT_UNSURE: Final = 1.3
 """How much of a sentence the question must name."""
+
+
+def _counts(number: Quantity, told: list[Quantity]) -> bool:
+    """Whether a number is part of a trait: not one that only counts things, nor one that the question itself tells."""
+    return (bool(number.unit) or number.value > COUNTED) and not any(number.same(q) for q in told)
 
 
 def _asks(asked: str, stated: str) -> float:

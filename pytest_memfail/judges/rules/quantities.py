@@ -91,7 +91,9 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
         return 60.0, DURATION, at + 2
     if ":" in lower and lower.replace(":", "").isdigit():
         hours, _, minutes = lower.partition(":")
-        return _clock(float(hours) + float(minutes[:2] or 0) / 60, following, at)
+        half = following if following in ("am", "pm") else _half_of_day(words, at + 1)
+        value, unit, _ = _clock(float(hours) + float(minutes[:2] or 0) / 60, half, at)
+        return value, unit, at + 1 + (following in ("am", "pm", "o'clock"))
     value = _number(word.key)
     if value is None:
         return None
@@ -135,6 +137,14 @@ def _clock(hours: float, half: str, at: int) -> tuple[float, str, int]:
         hours -= 12
     minutes = round(hours * 60)
     return float(minutes or 1440), CLOCK, at + 1 + (half in ("am", "pm", "o'clock"))
+
+
+def _half_of_day(words: tuple[Word, ...], at: int) -> str:
+    """The half of the day that "in the morning", "at night" behind a time tell; empty where nothing does."""
+    behind = tuple(w.lower for w in words[at : at + 3])
+    if behind == ("in", "the", "morning"):
+        return "am"
+    return "pm" if behind in (("in", "the", "evening"), ("in", "the", "afternoon")) or behind[:2] == ("at", "night") else ""
 
 
 def _number(key: str) -> float | None:
