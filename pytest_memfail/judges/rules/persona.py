@@ -9,17 +9,18 @@ from typing import Final, Literal
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.persona_match import (
-    UNCERTAIN,
-    Kept,
-    Made,
-    found,
-    keep,
-    own_sentences,
-    refusing,
-    turned,
+from pytest_memfail.judges.rules.persona_match import Kept, Made, found, keep, own_sentences
+from pytest_memfail.judges.rules.persona_need import (
+    ASKED,
+    NAMED_TOO,
+    ONLY,
+    Essay,
+    Item,
+    Stated,
+    needed_items,
+    read_essay,
 )
-from pytest_memfail.judges.rules.persona_need import ASKED, NAMED_TOO, ONLY, Essay, Item, Stated, needed_items, read_essay
+from pytest_memfail.judges.rules.persona_turned import UNCERTAIN, refusing, turned
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.related import opposed
@@ -244,7 +245,11 @@ def _replaced(item: Item, keys: frozenset[str], essay: Essay) -> str:
 def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
     """Sentences about the person, alone and with the next one, that may hold the detail."""
     name = match.essay.name
-    at = [m.at for m in match.own if _may_hold(item, m, view, match.essay, named=name is None or view.link(m.at, name) == NAMED)]
+    at = [
+        m.at
+        for m in match.own
+        if _may_hold(item, m, view, match.essay, named=name is None or view.link(m.at, name) == NAMED)
+    ]
     known = set(at)
     pairs: list[tuple[int, ...]] = [
         (i, i + 1)
@@ -260,7 +265,11 @@ def _may_hold(item: Item, made: Made, view: View, essay: Essay, *, named: bool) 
     if not (named or made.own >= 0.3 or here >= 1.5):
         return False
     # Where all that is there of it stands in another sentence of the essay, which this one plainly tells, it is that one's.
-    return made.stated == item.at or made.closest < OTHERWISE or not _explained(item, view.sentences[made.at].keys, essay.stated[made.stated])
+    return (
+        made.stated == item.at
+        or made.closest < OTHERWISE
+        or not _explained(item, view.sentences[made.at].keys, essay.stated[made.stated])
+    )
 
 
 def _explained(item: Item, keys: frozenset[str], stated: Stated) -> bool:
@@ -339,7 +348,9 @@ def _unclear(match: Match, view: View) -> Finding:
         stated = match.essay.stated[m.stated]
         fault = turned(view, m.at, stated, stated.weights, 2) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
         if fault:
-            return Finding(True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6, fault="turned")
+            return Finding(
+                True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6, fault="turned"
+            )
     return Finding(True, True, match.coverage, entries, kept, (), lost, 0.6)
 
 
