@@ -238,7 +238,7 @@ def _weighed(sentences: tuple[Sentence, ...], ignored: frozenset[str]) -> dict[s
         before = ""
         for word in sentence.words:
             if word.key and word.key not in ignored and word.key not in HALVES and not word.key[0].isdigit():
-                verb = before in SUBJECTS or word.lower.endswith(("ing", "ed"))
+                verb = before in SUBJECTS or (word.lower.endswith(("ing", "ed")) and word.key != word.lower)
                 keys[word.key] = max(keys.get(word.key, 0.0), min(weight(word.key), VERB if verb else 1.0))
             before = word.lower
     return keys

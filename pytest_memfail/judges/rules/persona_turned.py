@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_need import Stated
-from pytest_memfail.judges.rules.polarity import order
+from pytest_memfail.judges.rules.polarity import is_negator, order
 from pytest_memfail.judges.rules.related import opposed, related
-from pytest_memfail.judges.rules.text import Sentence, fold, weight
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 from pytest_memfail.judges.rules.view import View
 
 REJECTING: Final = frozenset(
@@ -41,7 +42,10 @@ REFUSALS: Final = frozenset(
 
 def refusing(sentence: Sentence) -> bool:
     """Whether anything in the sentence may say no, in whatever words."""
-    words = sentence.words
+    return _refuses(sentence.words)
+
+
+def _refuses(words: Sequence[Word]) -> bool:
     return any(
         says_no(w.lower)
         or w.key in REFUSALS
@@ -75,9 +79,77 @@ def rejected_keys(sentence: Sentence, reach: int = REACH) -> frozenset[str]:
     return frozenset(found)
 
 
+ENDS: Final = re.compile(r"[;:.!?()]|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
+"""Where what a sentence says ends: a refusal in the next part of it is about something else."""
+CLOSES: Final = frozenset("because since as but so though although while unless until except without instead".split())
+COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
+STRETCH: Final = 10
+SAME_THING: Final = 0.5
+AFFIRMING: Final = frozenset(
+    fold(word) for word in "insist prefer require like love welcome favour enjoy want demand accept allow permit".split()
+)
+ALWAYS: Final = frozenset("only always solely exclusively".split())
+
+
+def refused_stretches(sentence: Sentence) -> list[frozenset[str]]:
+    """What each refusal of the sentence is about: the keys behind it, to the end of the clause."""
+    words = sentence.words
+    found = []
+    for at, word in enumerate(words):
+        following = words[at + 1].lower if at + 1 < len(words) else ""
+        no = is_negator(word.lower) and following not in COMPARING
+        if (no or word.key in REFUSALS) and not any(says_no(w.lower) for w in words[max(0, at - 4) : at]):
+            keys = set()
+            for before, follower in pairwise(words[at : at + STRETCH]):
+                if (
+                    follower.lower in CLOSES
+                    or says_no(follower.lower)
+                    or ENDS.search(sentence.text[before.end : follower.end])
+                ):
+                    break
+                keys.add(follower.key)
+            found.append(frozenset(keys - {""}))
+    return found
+
+
+def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
+    """The words of the sentence, part by part."""
+    parts: list[list[Word]] = [[]]
+    for at, word in enumerate(sentence.words):
+        if at and ENDS.search(sentence.text[sentence.words[at - 1].end : word.end]):
+            parts.append([])
+        parts[-1].append(word)
+    return [tuple(part) for part in parts if part]
+
+
+def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
+    """What the source refuses and the stored sentence has without a refusal; empty if nothing."""
+    for stretch in refused_stretches(source):
+        about = [k for k in sorted(stretch & set(telling)) if weight(k) >= 1.0]
+        total = sum(weight(k) for k in stretch)
+        for part in parts_of(sentence) if about else ():
+            there = {w.key for w in part}
+            held = [k for k in about if k in there]
+            if held and sum(weight(k) for k in stretch & there) >= SAME_THING * total:
+                if not _refuses(part) or _affirms(part, held[0]):
+                    return f"'{surface(source, held[0])}' is refused in what was told, not in what is stored"
+    return ""
+
+
+def _affirms(words: Sequence[Word], key: str) -> bool:
+    """Whether the word is what somebody insists on."""
+    at = next(i for i, w in enumerate(words) if w.key == key)
+    before = words[max(0, at - 3) : at]
+    wanted = any(w.key in AFFIRMING or w.lower in ALWAYS for w in before)
+    return wanted and not any(says_no(w.lower) for w in words[max(0, at - 6) : at])
+
+
 def turned(view: View, at: int, stated: Stated, telling: Collection[str], reach: int = REACH) -> str:
     """What the stored sentence says the other way round than the essay's sentence; empty if nothing."""
     sentence, source = view.sentences[at], stated.sentence
+    fault = affirmed(sentence, source, telling)
+    if fault:
+        return fault
     around = [i for i in (at - 1, at + 1) if 0 <= i < len(view.sentences) and view.entry[i] == view.entry[at]]
     quiet = not refusing(sentence) and not any(
         refusing(view.sentences[i]) and view.sentences[i].keys & stated.weights.keys() for i in around
