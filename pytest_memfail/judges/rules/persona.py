@@ -20,6 +20,8 @@ from pytest_memfail.judges.rules.persona_need import (
     needed_items,
     read_essay,
 )
+from pytest_memfail.judges.rules.persona_owner import given
+from pytest_memfail.judges.rules.persona_slots import replaced
 from pytest_memfail.judges.rules.persona_turned import UNCERTAIN, refusing, turned
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.quantities import Quantity
@@ -195,6 +197,9 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
     told = {k for c in item.concepts for k in c.keys}
     for at in kept.where:
         fault = turned(view, at, essay.stated[item.at], told)
+        holder = "" if fault else given(view.sentences[at], essay.stated[item.at], essay, told)
+        if holder:
+            fault = f"'{item.wording}' is told of '{holder}'"
         if fault:
             return Judged(item, kept, fault, turned=True)
     if kept.missing:
@@ -213,6 +218,8 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
             return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
     quiet = not any(refusing(view.sentences[at]) for at in kept.where)
     other = _generalised(item, keys, essay) or (_replaced(item, keys, essay) if quiet else "")
+    if not other:
+        other = replaced(item, (view.sentences[at] for at in kept.where), essay, ASKED if trait else 1.0)
     if other:
         return Judged(item, kept, other, turned=True)
     if item.exclusive and not any(exclusive(s) or ONLY.search(s.text) for s in (view.sentences[i] for i in kept.where)):

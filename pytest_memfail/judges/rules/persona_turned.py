@@ -81,12 +81,14 @@ def rejected_keys(sentence: Sentence, reach: int = REACH) -> frozenset[str]:
 
 ENDS: Final = re.compile(r"[;:.!?()]|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
 """Where what a sentence says ends: a refusal in the next part of it is about something else."""
+APART: Final = re.compile(r"[,;:.!?()/]|\s-\s|\b(?:and|or|but)\b")
 CLOSES: Final = frozenset("because since as but so though although while unless until except without instead".split())
 COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
 STRETCH: Final = 10
 SAME_THING: Final = 0.5
 AFFIRMING: Final = frozenset(
-    fold(word) for word in "insist prefer require like love welcome favour enjoy want demand accept allow permit".split()
+    fold(word)
+    for word in "insist prefer require like love welcome favour enjoy want demand accept allow permit".split()
 )
 ALWAYS: Final = frozenset("only always solely exclusively".split())
 
@@ -125,7 +127,7 @@ def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
 def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
     """What the source refuses and the stored sentence has without a refusal; empty if nothing."""
     for stretch in refused_stretches(source):
-        about = [k for k in sorted(stretch & set(telling)) if weight(k) >= 1.0]
+        about = [k for k in sorted(stretch & set(telling)) if weight(k) >= 1.0 and not _affirms(source.words, k)]
         total = sum(weight(k) for k in stretch)
         for part in parts_of(sentence) if about else ():
             there = {w.key for w in part}
@@ -211,9 +213,14 @@ def swapped(sentence: Sentence, source: Sentence, telling: Collection[str]) -> s
 
 
 def pairs(sentence: Sentence) -> frozenset[tuple[str, str]]:
-    """Neighbouring content words."""
-    keys = [w.key for w in sentence.words if w.key]
-    return frozenset(pairwise(keys))
+    """Neighbouring content words that nothing sets apart."""
+    words = [w for w in sentence.words if w.key]
+    return frozenset(
+        (one.key, other.key)
+        for one, other in pairwise(words)
+        if not APART.search(sentence.text[one.end : other.start])
+        and not (one.key[0].isdigit() or other.key[0].isdigit())
+    )
 
 
 def surface(sentence: Sentence, key: str) -> str:

@@ -144,7 +144,11 @@ def _half_of_day(words: tuple[Word, ...], at: int) -> str:
     behind = tuple(w.lower for w in words[at : at + 3])
     if behind == ("in", "the", "morning"):
         return "am"
-    return "pm" if behind in (("in", "the", "evening"), ("in", "the", "afternoon")) or behind[:2] == ("at", "night") else ""
+    return (
+        "pm"
+        if behind in (("in", "the", "evening"), ("in", "the", "afternoon")) or behind[:2] == ("at", "night")
+        else ""
+    )
 
 
 def _number(key: str) -> float | None:

@@ -1,0 +1,87 @@
+"""Another word in the place of a needed one: nitrile gloves for cotton gloves, Wednesday for Sunday."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from pytest_memfail.judges.rules.persona_match import found
+from pytest_memfail.judges.rules.persona_need import Concept, Essay, Item
+from pytest_memfail.judges.rules.persona_turned import APART
+from pytest_memfail.judges.rules.related import ROOT, related
+from pytest_memfail.judges.rules.text import Sentence, fold, weight
+
+SAME_HEAD: Final = 0.9
+PLACING: Final = frozenset(
+    "before after during at in on with for from of by to under over into onto near than as".split()
+)
+"""What ties a word to the one before it."""
+CLOSED: Final = tuple(
+    frozenset(fold(word) for word in group.split())
+    for group in (
+        "monday tuesday wednesday thursday friday saturday sunday",
+        "january february march april may june july august september october november december",
+        "spring summer autumn winter",
+        "morning afternoon evening night",
+        "red orange yellow green blue purple pink brown black white grey",
+        "north south east west",
+        "left right",
+    )
+)
+"""Kinds with few members: of two of them one is not the other."""
+
+
+def replaced(item: Item, stored: Iterable[Sentence], essay: Essay, least: float) -> str:
+    """What stands where a needed word of the detail should; empty if nothing does."""
+    stored = tuple(stored)
+    keys = frozenset().union(*(s.keys for s in stored))
+    source = essay.stated[item.at].sentence
+    for concept in item.concepts:
+        if concept.weight >= least and not found(concept, keys):
+            other = _other_member(concept, keys, source) or _in_its_place(concept, stored, source, essay)
+            if other:
+                return f"'{other}' instead of '{concept.keys[-1]}'"
+    return ""
+
+
+def _other_member(concept: Concept, keys: frozenset[str], source: Sentence) -> str:
+    """Another one of a kind with few members."""
+    for kind in CLOSED:
+        if not kind.isdisjoint(concept.keys):
+            return min((kind & keys) - source.keys, default="")
+    return ""
+
+
+def _in_its_place(concept: Concept, stored: Iterable[Sentence], source: Sentence, essay: Essay) -> str:
+    """A word that the essay does not have, tied to the same neighbour."""
+    places = {place for key, *place in _ties(source) if key in concept.keys for place in [tuple(place)]}
+    for sentence in stored:
+        for key, side, joint, neighbour in _ties(sentence):
+            if key not in essay.reads and key not in essay.ignored and weight(key) >= 1.0:
+                for its_side, its_joint, its_neighbour in places:
+                    if (
+                        (side, joint) == (its_side, its_joint)
+                        and related(its_neighbour, neighbour) >= SAME_HEAD
+                        and not any(related(k, key) or k[:ROOT] == key[:ROOT] for k in concept.keys)
+                    ):
+                        return next(w.surface for w in sentence.words if w.key == key)
+    return ""
+
+
+def _ties(sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
+    """The word, and what it is tied to: the next word, or by a preposition the one before."""
+    words = sentence.words
+    for at, word in enumerate(words):
+        if not word.key or word.key[0].isdigit():
+            continue
+        if (
+            at + 1 < len(words)
+            and words[at + 1].key
+            and not APART.search(sentence.text[word.end : words[at + 1].start])
+        ):
+            yield word.key, "of", "", words[at + 1].key
+        back = at - 1
+        while back > 0 and words[back].lower in ("a", "an", "the", "his", "her", "their"):
+            back -= 1
+        if back > 0 and words[back].lower in PLACING and words[back - 1].key:
+            yield word.key, "to", words[back].lower, words[back - 1].key
