@@ -344,7 +344,7 @@ def _blurred(judged: Judged) -> bool:
         return False
     least = min(0.25, 0.99 / item.size) if item.weight >= 1.0 else 0.25
     said = bool(judged.kept.missing) and judged.kept.share > least
-    return said or (item.weight < 1.0 and item.size - len(item.numbers) >= 1.0)
+    return said or (item.weight < 1.0 and item.size >= 2.0)
 
 
 def _unclear(match: Match, view: View) -> Finding:

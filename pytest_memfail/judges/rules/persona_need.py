@@ -29,6 +29,8 @@ ASIDE: Final = 0.35
 """What a reason given in the answer counts beside the answer."""
 VERB: Final = 0.5
 """What a verb counts: stores reword verbs first."""
+SHORT_NOUN: Final = 4
+"""Words of so few letters in -ed and -ing are mostly nouns: bed, seed, wing."""
 GROUNDED: Final = 0.7
 """How near a word of the answer must be to one of the essay to be taken from it."""
 SURE: Final = 1.0
@@ -238,7 +240,7 @@ def _weighed(sentences: tuple[Sentence, ...], ignored: frozenset[str]) -> dict[s
         before = ""
         for word in sentence.words:
             if word.key and word.key not in ignored and word.key not in HALVES and not word.key[0].isdigit():
-                verb = before in SUBJECTS or (word.lower.endswith(("ing", "ed")) and word.key != word.lower)
+                verb = before in SUBJECTS or (len(word.lower) > SHORT_NOUN and word.lower.endswith(("ing", "ed")))
                 keys[word.key] = max(keys.get(word.key, 0.0), min(weight(word.key), VERB if verb else 1.0))
             before = word.lower
     return keys

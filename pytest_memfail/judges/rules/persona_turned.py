@@ -132,9 +132,9 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
         for part in parts_of(sentence) if about else ():
             there = {w.key for w in part}
             held = [k for k in about if k in there]
-            if held and sum(weight(k) for k in stretch & there) >= SAME_THING * total:
-                if not _refuses(part) or _affirms(part, held[0]):
-                    return f"'{surface(source, held[0])}' is refused in what was told, not in what is stored"
+            same = bool(held) and sum(weight(k) for k in stretch & there) >= SAME_THING * total
+            if same and (not _refuses(part) or _affirms(part, held[0])):
+                return f"'{surface(source, held[0])}' is refused in what was told, not in what is stored"
     return ""
 
 
