@@ -22,7 +22,7 @@ from pytest_memfail.judges.rules.persona_need import (
 )
 from pytest_memfail.judges.rules.persona_owner import given
 from pytest_memfail.judges.rules.persona_slots import replaced
-from pytest_memfail.judges.rules.persona_turned import UNCERTAIN, refusing, turned
+from pytest_memfail.judges.rules.persona_turned import UNCERTAIN, refusing, rejections, turned
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.related import opposed
@@ -116,6 +116,8 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     match = _match(read_essay(evidence.source, evidence.entity), view)
     items = needed_items(evidence) if protocol == "ours" else ()
     judged = [_judge(item, match, view, trait=not evidence.value) for item in items]
+    if not evidence.value:
+        judged = _likeliest(judged)
     whole = bool(judged) and all(
         not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
     )
@@ -132,6 +134,12 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     if share < least:
         return Finding(True, False, f"only {match.coverage}", entries, kept, lost, (), 0.7)
     return Finding(True, True, match.coverage, entries, kept, (), lost, 0.6 + 0.4 * share)
+
+
+def _likeliest(traits: list[Judged]) -> list[Judged]:
+    """Of the traits that a question may borrow the one that is meant: turned around, or else kept."""
+    first = [j for j in traits[:1] if j.turned]
+    return (first or [j for j in traits if not j.lost] or [j for j in traits if j.turned] or traits)[:1]
 
 
 def _match(essay: Essay, view: View) -> Match:
@@ -207,6 +215,9 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
         # A number beside the point is missed only where the rest was kept without it.
         if item.weight >= 1.0 or kept.share > 0.25 or changed:
             return Judged(item, kept, changed or f"{listed(kept.missing)} is missing", turned=bool(changed))
+    other_side = _other_side(item, kept, view, essay)
+    if other_side:
+        return Judged(item, kept, other_side, turned=True)
     least = TRAIT_KEPT if trait else ITEM_KEPT
     if kept.share < least:
         return Judged(item, kept, f"'{item.wording}' is missing")
@@ -295,6 +306,17 @@ def _changed(item: Item, kept: Kept, view: View) -> str:
     return ""
 
 
+def _other_side(item: Item, kept: Kept, view: View, essay: Essay) -> str:
+    """The same number, but the other side of it: before ten for after ten."""
+    for at in kept.where:
+        if rejections(view.sentences[at]) == rejections(essay.stated[item.at].sentence):
+            for number in item.numbers:
+                for other in view.quantities((at,)):
+                    if number.same(other) and number.direction * other.direction < 0:
+                        return f"the other side of '{number.text.strip()}' is meant"
+    return ""
+
+
 def _rivals(number: Quantity, other: Quantity) -> bool:
     return number.unit == other.unit
 
@@ -353,7 +375,7 @@ def _unclear(match: Match, view: View) -> Finding:
     kept, lost = match.wordings(kept=True), match.wordings(kept=False)
     for m in match.own:
         stated = match.essay.stated[m.stated]
-        fault = turned(view, m.at, stated, stated.weights, 2) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
+        fault = turned(view, m.at, stated, stated.weights) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
         if fault:
             return Finding(
                 True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6, fault="turned"

@@ -23,6 +23,10 @@ ADVICE: Final = frozenset(
     "bring pack use give include offer choose yes expect avoid recommend suggest prefer like info informat".split()
 )
 """What answers are made of; it is no detail of the person."""
+ASKING: Final = ADVICE | keys_of(
+    "tell know ask hire think want wonder plan need like help find detail advice idea tip information work good best"
+)
+"""What questions are made of; it tells no trait."""
 HALVES: Final = frozenset(("am", "pm"))
 """They belong to a number."""
 ASIDE: Final = 0.35
@@ -247,18 +251,24 @@ def _weighed(sentences: tuple[Sentence, ...], ignored: frozenset[str]) -> dict[s
 
 
 def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
-    """The sentence whose trait a misleading question borrows, if its words tell; its clauses beside the point count less."""
-    asked = [k for k in sorted(keys_of(question)) if not k[0].isdigit() and k not in ADVICE]
+    """The sentences whose trait a misleading question may borrow, if its words tell; the likeliest first."""
+    asked = [k for k in sorted(keys_of(question)) if not k[0].isdigit() and len(k) > 2 and k not in ASKING]
     told = [q for s in sentences_of(question) for q in quantities(s.text, s.words)]
     scores = []
     for at, stated in enumerate(essay.stated):
         hits = {k: max((_asks(k, other) for other in stated.weights), default=0.0) for k in asked}
         scores.append((sum(value * weight(k) / _spread(essay, k) for k, value in hits.items()), -at))
-    score, at = max(scores, default=(0.0, 0))
-    stated = essay.stated[-at]
-    sure = any(k in stated.weights and weight(k) >= 1.0 and _spread(essay, k) == 1.0 for k in asked)
-    if score < (TRAIT if sure else TRAIT_UNSURE):
-        return ()
+    best = max(scores, default=(0.0, 0))[0]
+    return tuple(
+        _trait(essay, -at, asked, told)
+        for score, at in sorted(scores, reverse=True)
+        if score >= AS_LIKELY * best and score >= TRAIT
+    )
+
+
+def _trait(essay: Essay, at: int, asked: list[str], told: list[Quantity]) -> Item:
+    """The essay's sentence as a detail; its clauses beside the point count less."""
+    stated = essay.stated[at]
     clauses = [sentences_of(part) for part in PARTS.split(stated.sentence.text)]
     named = [any(_asks(k, o) for k in asked for s in clause for o in s.keys) for clause in clauses]
     concepts: dict[str, Concept] = {}
@@ -269,15 +279,16 @@ def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
             counts = ASKED if key in asked and value >= 1.0 else value * share
             concepts[key] = Concept((key,), max(counts, concepts[key].weight if key in concepts else 0.0))
         numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and _counts(q, told)]
-    return (Item(tuple(concepts.values()), tuple(numbers), 1.0, stated.wording, -at),)
+    return Item(tuple(concepts.values()), tuple(numbers), 1.0, stated.wording, at)
 
 
 PARTS: Final = re.compile(r"[,;:]\s|\s-\s|\b(?:because|since|but|though|although)\b")
 BESIDE: Final = 0.5
 COUNTED: Final = 12
 """Small numbers without a unit are mostly not what a trait is about."""
+AS_LIKELY: Final = 0.6
+"""How much of the best sentence's share another one must have to be meant as well."""
 TRAIT: Final = 1.0
-TRAIT_UNSURE: Final = 1.3
 """How much of a sentence the question must name."""
 
 

@@ -26,7 +26,8 @@ def given(sentence: Sentence, stated: Stated, essay: Essay, told: Collection[str
     holder = ""
     for at, word in enumerate(words[:first]):
         bare = word.lower.removesuffix("'s")
-        if (bare in name and bare == word.lower) or word.lower in PRONOUNS:
+        owned = bare != word.lower or words[at + 1].lower.removesuffix("'s") in name
+        if (bare in name and not owned) or word.lower in PRONOUNS:
             return ""
         if bare not in name and _acts(words, at) and _other(words, at, stated, essay):
             holder = word.surface

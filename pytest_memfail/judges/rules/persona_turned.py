@@ -23,12 +23,6 @@ REJECTING: Final = frozenset(
     sworn swears won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
     turned against rather less disallowed off-limits insult liars liar eschews eschew""".split()
 )
-TURNS: Final = frozenset(
-    "because since as but so and or until unless except without if when while before after".split()
-)
-REACH: Final = 4
-
-
 def rejections(sentence: Sentence) -> int:
     """How many words of the sentence say no."""
     return sum(says_no(w.lower) for w in sentence.words)
@@ -64,47 +58,40 @@ def says_no(lower: str) -> bool:
     return lower in REJECTING or lower.endswith("n't") or (lower.startswith("un") and len(lower) > 12)
 
 
-def rejected_keys(sentence: Sentence, reach: int = REACH) -> frozenset[str]:
-    """The next keys behind a word that says no, where no other such word takes it back."""
-    found: set[str] = set()
-    words = sentence.words
-    for at, word in enumerate(words):
-        if says_no(word.lower) and not any(says_no(w.lower) for w in words[max(0, at - 4) : at]):
-            behind: list[str] = []
-            for follower in words[at + 1 :]:
-                if len(behind) == reach or says_no(follower.lower) or follower.lower in TURNS:
-                    break
-                behind += [follower.key] * bool(follower.key)
-            found.update(behind)
-    return frozenset(found)
-
-
 ENDS: Final = re.compile(r"[;:.!?()]|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
 """Where what a sentence says ends: a refusal in the next part of it is about something else."""
 APART: Final = re.compile(r"[,;:.!?()/]|\s-\s|\b(?:and|or|but)\b")
 CLOSES: Final = frozenset("because since as but so though although while unless until except without instead".split())
 COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
+GOES_ON: Final = frozenset("therefore always so then only thus he she they".split())
 STRETCH: Final = 10
 SAME_THING: Final = 0.5
 AFFIRMING: Final = frozenset(
     fold(word)
     for word in "insist prefer require like love welcome favour enjoy want demand accept allow permit".split()
 )
+AWAY: Final = frozenset("away clear beyond outside far free off out apart".split())
+"""They say where something is not done."""
 ALWAYS: Final = frozenset("only always solely exclusively".split())
 
 
-def refused_stretches(sentence: Sentence) -> list[frozenset[str]]:
+ALLERGY: Final = fold("allergic")
+
+
+def refused_stretches(sentence: Sentence, *, allergies: bool = False) -> list[frozenset[str]]:
     """What each refusal of the sentence is about: the keys behind it, to the end of the clause."""
     words = sentence.words
     found = []
     for at, word in enumerate(words):
         following = words[at + 1].lower if at + 1 < len(words) else ""
         no = is_negator(word.lower) and following not in COMPARING
-        if (no or word.key in REFUSALS) and not any(says_no(w.lower) for w in words[max(0, at - 4) : at]):
+        refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY)
+        if (no or refusal) and not any(says_no(w.lower) for w in words[max(0, at - 4) : at]):
             keys = set()
             for before, follower in pairwise(words[at : at + STRETCH]):
                 if (
                     follower.lower in CLOSES
+                    or (before.lower == "and" and follower.lower in GOES_ON)
                     or says_no(follower.lower)
                     or ENDS.search(sentence.text[before.end : follower.end])
                 ):
@@ -133,33 +120,54 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
             there = {w.key for w in part}
             held = [k for k in about if k in there]
             same = bool(held) and sum(weight(k) for k in stretch & there) >= SAME_THING * total
-            if same and (not _refuses(part) or _affirms(part, held[0])):
+            quiet = not _refuses(part) and AWAY.isdisjoint(w.lower for w in part)
+            if same and (quiet or _affirms(part, held[0])):
                 return f"'{surface(source, held[0])}' is refused in what was told, not in what is stored"
     return ""
+
+
+def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
+    """Something refused in the place of what is wanted, which is not refused: each alone may be put in other words."""
+    wanted, unwanted = _sides(source)
+    kept, refused = _sides(sentence)
+    for one in sorted((wanted - unwanted) & (refused - kept)):
+        for other in sorted((unwanted - wanted) & (kept - refused)):
+            if weight(one) >= 1.0 and weight(other) >= 1.0 and (one in telling or other in telling):
+                return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
+    return ""
+
+
+def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]]:
+    """What the sentence has beside its refusals, and what it refuses."""
+    unwanted = frozenset().union(*refused_stretches(sentence, allergies=True))
+    # What stands before a refusal in one go with it may be what is refused: "shellfish does not agree with her".
+    before: set[str] = set()
+    since: set[str] = set()
+    for part in parts_of(sentence):
+        since.clear()
+        for word in part:
+            if says_no(word.lower):
+                before |= since
+            elif word.lower in ("and", "or"):
+                since.clear()
+            since.add(word.key)
+    return sentence.keys - unwanted - before, unwanted
 
 
 def _affirms(words: Sequence[Word], key: str) -> bool:
     """Whether the word is what somebody insists on."""
     at = next(i for i, w in enumerate(words) if w.key == key)
-    before = words[max(0, at - 3) : at]
+    before = words[max(0, at - 6) : at]
     wanted = any(w.key in AFFIRMING or w.lower in ALWAYS for w in before)
-    return wanted and not any(says_no(w.lower) for w in words[max(0, at - 6) : at])
+    return wanted and not any(says_no(w.lower) for w in before)
 
 
-def turned(view: View, at: int, stated: Stated, telling: Collection[str], reach: int = REACH) -> str:
+def turned(view: View, at: int, stated: Stated, telling: Collection[str]) -> str:
     """What the stored sentence says the other way round than the essay's sentence; empty if nothing."""
     sentence, source = view.sentences[at], stated.sentence
-    fault = affirmed(sentence, source, telling)
+    fault = affirmed(sentence, source, telling) or exchanged(sentence, source, telling)
     if fault:
         return fault
-    around = [i for i in (at - 1, at + 1) if 0 <= i < len(view.sentences) and view.entry[i] == view.entry[at]]
-    quiet = not refusing(sentence) and not any(
-        refusing(view.sentences[i]) and view.sentences[i].keys & stated.weights.keys() for i in around
-    )
-    if quiet and not opposed_by_word(sentence, stated):
-        for key in sorted(rejected_keys(source, reach) & sentence.keys):
-            if key in telling and weight(key) >= 1.0:
-                return f"'{surface(source, key)}' is refused in what was told, not in what is stored"
     if not rejections(source):
         for key in sorted(denied_keys(sentence) & stated.weights.keys()):
             return f"'{surface(sentence, key)}' is denied in what is stored"
@@ -193,11 +201,6 @@ def denied_keys(sentence: Sentence) -> frozenset[str]:
         for before, word in pairwise(sentence.words)
         if word.key and (before.lower in ("not", "never") or before.lower.endswith("n't"))
     )
-
-
-def opposed_by_word(sentence: Sentence, stated: Stated) -> bool:
-    """Whether the stored sentence uses an opposite, which may carry the negation."""
-    return any(opposed(key, other) for key in stated.weights for other in sentence.keys)
 
 
 def swapped(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
