@@ -29,7 +29,7 @@ from pytest_memfail.judges.rules.related import opposed
 from pytest_memfail.judges.rules.text import weight
 from pytest_memfail.judges.rules.view import NAMED, View, needs
 
-ITEM_KEPT: Final = 0.42
+ITEM_KEPT: Final = 0.46
 """Share of a needed detail's words that keeps it; all its numbers must be there."""
 TRAIT_KEPT: Final = 0.25
 """The same for a trait that a misleading question borrows: a whole sentence of the essay."""

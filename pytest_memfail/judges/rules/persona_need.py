@@ -179,7 +179,15 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str]) -> tuple[Item, 
                 known.update(k for c in item.concepts for k in c.keys)
         items += _joined(found)
         head = head and not items
+    if YES_NO.match(answer) and any(_is_asked(item) for item in items):
+        # A yes or no needs what it is about; what else somebody likes is said besides.
+        items = [item if _is_asked(item) else replace(item, weight=min(item.weight, ASIDE)) for item in items]
     return tuple(items)
+
+
+def _is_asked(item: Item) -> bool:
+    """Whether a word of the question belongs to the detail."""
+    return item.weight >= 1.0 and any(c.weight >= NAMED_TOO for c in item.concepts)
 
 
 def _joined(found: list[Item]) -> list[Item]:
