@@ -37,7 +37,11 @@ def replaced(item: Item, stored: Iterable[Sentence], essay: Essay, least: float)
     keys = frozenset().union(*(s.keys for s in stored))
     source = essay.stated[item.at].sentence
     for concept in item.concepts:
-        if concept.weight >= least and not found(concept, keys):
+        if concept.weight >= least and found(concept, keys):
+            other = next((o for s in stored if (o := _nearer_member(concept, item, s))), "")
+            if other and not _nearer_member(concept, item, source):
+                return f"'{other}' instead of '{concept.keys[-1]}'"
+        elif concept.weight >= least:
             other = _other_member(concept, keys, source) or _in_its_place(concept, stored, source, essay)
             if other:
                 return f"'{other}' instead of '{concept.keys[-1]}'"
@@ -50,6 +54,19 @@ def _other_member(concept: Concept, keys: frozenset[str], source: Sentence) -> s
         if not kind.isdisjoint(concept.keys):
             return min((kind & keys) - source.keys, default="")
     return ""
+
+
+def _nearer_member(concept: Concept, item: Item, stored: Sentence) -> str:
+    """The other one of a kind with few members that stands closer to the detail's words, where both are told."""
+    kind = next((kind for kind in CLOSED if not kind.isdisjoint(concept.keys)), frozenset())
+    members = [(at, w.key) for at, w in enumerate(stored.words) if w.key in kind]
+    if len({key for _, key in members}) < 2:
+        return ""
+    told = {k for c in item.concepts for k in c.keys}
+    nearest = {
+        min(members, key=lambda m: abs(m[0] - at))[1] for at, w in enumerate(stored.words) if w.key in told - kind
+    }
+    return "" if len(nearest) != 1 or nearest & told else nearest.pop()
 
 
 def _in_its_place(concept: Concept, stored: Iterable[Sentence], source: Sentence, essay: Essay) -> str:

@@ -23,6 +23,8 @@ REJECTING: Final = frozenset(
     sworn swears won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
     turned against rather less disallowed off-limits insult liars liar eschews eschew""".split()
 )
+
+
 def rejections(sentence: Sentence) -> int:
     """How many words of the sentence say no."""
     return sum(says_no(w.lower) for w in sentence.words)
@@ -30,7 +32,7 @@ def rejections(sentence: Sentence) -> int:
 
 REFUSALS: Final = frozenset(
     fold(word)
-    for word in "refuse avoid forbid prohibit dislike detest taboo abstain exclude reject quit cease shun ban".split()
+    for word in "refuse avoid forbid prohibit dislike hate detest taboo abstain exclude reject quit cease shun ban".split()
 )
 
 
@@ -64,8 +66,9 @@ APART: Final = re.compile(r"[,;:.!?()/]|\s-\s|\b(?:and|or|but)\b")
 CLOSES: Final = frozenset("because since as but so though although while unless until except without instead".split())
 COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
 GOES_ON: Final = frozenset("therefore always so then only thus he she they".split())
+OBJECTS: Final = frozenset("a an the his her their its to that only".split())
 STRETCH: Final = 10
-SAME_THING: Final = 0.5
+SAME_THING: Final = 0.6
 AFFIRMING: Final = frozenset(
     fold(word)
     for word in "insist prefer require like love welcome favour enjoy want demand accept allow permit".split()
@@ -78,26 +81,34 @@ ALWAYS: Final = frozenset("only always solely exclusively".split())
 ALLERGY: Final = fold("allergic")
 
 
-def refused_stretches(sentence: Sentence, *, allergies: bool = False) -> list[frozenset[str]]:
+def _goes_on(word: Word, words: Sequence[Word]) -> bool:
+    """Whether the word behind an "and" tells another thing that somebody does."""
+    if word.lower in GOES_ON or word.key in AFFIRMING:
+        return True
+    after = words[words.index(word) + 1 :][:1]
+    return word.lower.endswith("s") and bool(after) and (after[0].lower in OBJECTS or bool(after[0].key))
+
+
+def refused_stretches(sentence: Sentence, *, negations: bool = True, allergies: bool = False) -> list[tuple[str, ...]]:
     """What each refusal of the sentence is about: the keys behind it, to the end of the clause."""
     words = sentence.words
     found = []
     for at, word in enumerate(words):
         following = words[at + 1].lower if at + 1 < len(words) else ""
-        no = is_negator(word.lower) and following not in COMPARING
+        no = negations and is_negator(word.lower) and following not in COMPARING
         refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY)
         if (no or refusal) and not any(says_no(w.lower) for w in words[max(0, at - 4) : at]):
-            keys = set()
+            keys: list[str] = []
             for before, follower in pairwise(words[at : at + STRETCH]):
                 if (
                     follower.lower in CLOSES
-                    or (before.lower == "and" and follower.lower in GOES_ON)
+                    or (before.lower == "and" and _goes_on(follower, words))
                     or says_no(follower.lower)
                     or ENDS.search(sentence.text[before.end : follower.end])
                 ):
                     break
-                keys.add(follower.key)
-            found.append(frozenset(keys - {""}))
+                keys += [follower.key] * bool(follower.key)
+            found.append(tuple(keys))
     return found
 
 
@@ -114,12 +125,12 @@ def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
 def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
     """What the source refuses and the stored sentence has without a refusal; empty if nothing."""
     for stretch in refused_stretches(source):
-        about = [k for k in sorted(stretch & set(telling)) if weight(k) >= 1.0 and not _affirms(source.words, k)]
-        total = sum(weight(k) for k in stretch)
+        about = [k for k in sorted(set(stretch) & set(telling)) if weight(k) >= 1.0 and not _affirms(source.words, k)]
+        total = sum(weight(k) for k in set(stretch))
         for part in parts_of(sentence) if about else ():
             there = {w.key for w in part}
             held = [k for k in about if k in there]
-            same = bool(held) and sum(weight(k) for k in stretch & there) >= SAME_THING * total
+            same = bool(held) and sum(weight(k) for k in there.intersection(stretch)) >= SAME_THING * total
             quiet = not _refuses(part) and AWAY.isdisjoint(w.lower for w in part)
             if same and (quiet or _affirms(part, held[0])):
                 return f"'{surface(source, held[0])}' is refused in what was told, not in what is stored"
@@ -139,14 +150,14 @@ def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) ->
 
 def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]]:
     """What the sentence has beside its refusals, and what it refuses."""
-    unwanted = frozenset().union(*refused_stretches(sentence, allergies=True))
+    unwanted = frozenset(k for stretch in refused_stretches(sentence, allergies=True) for k in stretch)
     # What stands before a refusal in one go with it may be what is refused: "shellfish does not agree with her".
     before: set[str] = set()
     since: set[str] = set()
     for part in parts_of(sentence):
         since.clear()
         for word in part:
-            if says_no(word.lower):
+            if is_negator(word.lower) or word.key in REFUSALS:
                 before |= since
             elif word.lower in ("and", "or"):
                 since.clear()
@@ -171,6 +182,10 @@ def turned(view: View, at: int, stated: Stated, telling: Collection[str]) -> str
     if not rejections(source):
         for key in sorted(denied_keys(sentence) & stated.weights.keys()):
             return f"'{surface(sentence, key)}' is denied in what is stored"
+        for stretch in refused_stretches(sentence, negations=False):
+            direct = [k for k in stretch if weight(k) >= 1.0][:1]
+            if direct and direct[0] in telling and direct[0] in stated.weights:
+                return f"'{surface(sentence, direct[0])}' is refused in what is stored"
     for key in sorted(stated.weights.keys() & sentence.keys & set(telling)):
         if order(source, {key}) * order(sentence, {key}) < 0:
             return f"before and after '{surface(source, key)}' are exchanged"
