@@ -179,10 +179,9 @@ def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
     before = [w.lower for w in words[max(0, at - 4) : at]]
     after = [w.lower for w in words[end : end + 7]]
     joined = " ".join(before)
-    if joined.endswith(("more than", "less than")) and any(
-        w.lower in ("never", "not", "no") for w in words[max(0, at - 7) : at - 2]
-    ):
-        return -1 if joined.endswith("more than") else 1
+    if before[-1:] == ["than"] and (before[-2:-1] and (before[-2] in ("more", "less") or before[-2].endswith("er"))):
+        side = -1 if before[-2] in _LESSER else 1
+        return -side if any(w.lower in _NOTHING for w in words[max(0, at - 7) : at - 2]) else side
     for phrase, direction in _PHRASES:
         if joined.endswith(phrase):
             return direction
@@ -198,6 +197,8 @@ def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
     return 0
 
 
+_LESSER: Final = frozenset("less fewer lower smaller shorter younger earlier lighter colder cooler quieter".split())
+_NOTHING: Final = frozenset("never not no nothing nobody none".split())
 _PHRASES: Final = (
     ("no more than", -1), ("not more than", -1), ("never more than", -1), ("more than twice", 0), ("at most", -1),
     ("up to", -1), ("maximum of", -1), ("fewer than", -1), ("less than", -1), ("no fewer than", 1), ("no less than", 1),
