@@ -115,8 +115,6 @@ class Kept:
     where: tuple[int, ...]
     missing: tuple[str, ...] = ()
     """Numbers that are not there."""
-    slack: float = 0.0
-    """How many telling words of the place the essay does not explain: they may stand for those that miss."""
 
 
 def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) -> Kept:
@@ -132,8 +130,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
         share = (got + len(same)) / item.size
         if share > best.share + 1e-9:
             lacking = tuple(q.text for q in item.numbers if q not in same)
-            slack = sum(1 for k in keys if k not in essay.reads and k not in essay.ignored and weight(k) >= 1.0)
-            best = Kept(share, tuple(place), lacking, float(slack))
+            best = Kept(share, tuple(place), lacking)
     return best
 
 

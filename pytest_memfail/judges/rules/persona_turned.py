@@ -32,7 +32,7 @@ def rejections(sentence: Sentence) -> int:
 
 REFUSALS: Final = frozenset(
     fold(word)
-    for word in "refuse avoid forbid prohibit dislike hate detest taboo abstain exclude reject quit cease shun ban".split()
+    for word in "refuse avoid forbid prohibit dislike hate detest taboo abstain exclude reject quit stop cease shun ban".split()
 )
 
 
@@ -41,11 +41,11 @@ def refusing(sentence: Sentence) -> bool:
     return _refuses(sentence.words)
 
 
-def _refuses(words: Sequence[Word]) -> bool:
+def _refuses(words: Sequence[Word], told: Collection[str] = ()) -> bool:
     return any(
         says_no(w.lower)
         or w.key in REFUSALS
-        or (w.key and not REFUSALS.isdisjoint(lookup(w.key).same) and w.key not in UNCERTAIN)
+        or (w.key not in told and w.key not in UNCERTAIN and not REFUSALS.isdisjoint(lookup(w.key).same))
         or (w.lower in GIVING and "up" in {f.lower for f in words[i + 1 : i + 5]})
         for i, w in enumerate(words)
     )
@@ -69,6 +69,7 @@ GOES_ON: Final = frozenset("therefore always so then only thus he she they".spli
 OBJECTS: Final = frozenset("a an the his her their its to that only".split())
 STRETCH: Final = 10
 SAME_THING: Final = 0.6
+NEAR: Final = 0.6
 AFFIRMING: Final = frozenset(
     fold(word)
     for word in "insist prefer require like love welcome favour enjoy want demand accept allow permit".split()
@@ -125,15 +126,18 @@ def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
 def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
     """What the source refuses and the stored sentence has without a refusal; empty if nothing."""
     for stretch in refused_stretches(source):
-        about = [k for k in sorted(set(stretch) & set(telling)) if weight(k) >= 1.0 and not _affirms(source.words, k)]
+        about = {k for k in stretch if k in telling and weight(k) >= 1.0 and not _affirms(source.words, k)}
         total = sum(weight(k) for k in set(stretch))
         for part in parts_of(sentence) if about else ():
-            there = {w.key for w in part}
-            held = [k for k in about if k in there]
-            same = bool(held) and sum(weight(k) for k in there.intersection(stretch)) >= SAME_THING * total
-            quiet = not _refuses(part) and AWAY.isdisjoint(w.lower for w in part)
-            if same and (quiet or _affirms(part, held[0])):
-                return f"'{surface(source, held[0])}' is refused in what was told, not in what is stored"
+            keys = {w.key for w in part} - {""}
+            there = {k: max(keys, key=lambda held: (related(k, held), held)) for k in set(stretch)} if keys else {}
+            there = {k: held for k, held in there.items() if related(k, held) >= NEAR}
+            if about.isdisjoint(there) or sum(weight(k) for k in there) < SAME_THING * total:
+                continue
+            quiet = not _refuses(part, source.keys) and AWAY.isdisjoint(w.lower for w in part)
+            one = min(about & there.keys())
+            if quiet or _affirms(part, there[one]):
+                return f"'{surface(source, one)}' is refused in what was told, not in what is stored"
     return ""
 
 
@@ -168,9 +172,8 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]]:
 def _affirms(words: Sequence[Word], key: str) -> bool:
     """Whether the word is what somebody insists on."""
     at = next(i for i, w in enumerate(words) if w.key == key)
-    before = words[max(0, at - 6) : at]
-    wanted = any(w.key in AFFIRMING or w.lower in ALWAYS for w in before)
-    return wanted and not any(says_no(w.lower) for w in before)
+    wanted = [i for i in range(max(0, at - 6), at) if words[i].key in AFFIRMING or words[i].lower in ALWAYS]
+    return bool(wanted) and not any(says_no(w.lower) for w in words[max(0, min(wanted) - 3) : at])
 
 
 def turned(view: View, at: int, stated: Stated, telling: Collection[str]) -> str:
