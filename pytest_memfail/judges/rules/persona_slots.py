@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_match import found
 from pytest_memfail.judges.rules.persona_need import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_turned import APART
@@ -80,9 +81,16 @@ def _in_its_place(concept: Concept, stored: Iterable[Sentence], source: Sentence
                         (side, joint) == (its_side, its_joint)
                         and related(its_neighbour, neighbour) >= SAME_HEAD
                         and not any(related(k, key) or k[:ROOT] == key[:ROOT] for k in concept.keys)
+                        and (side != "behind" or _sisters(concept.keys[-1], key))
                     ):
                         return next(w.surface for w in sentence.words if w.key == key)
     return ""
+
+
+def _sisters(one: str, other: str) -> bool:
+    """Whether both are kinds of the same, and neither of them is a kind of the other."""
+    mine, its = lookup(one).general, lookup(other).general
+    return not mine.isdisjoint(its) and other not in mine and one not in its
 
 
 def _ties(sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
@@ -97,6 +105,8 @@ def _ties(sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
             and not APART.search(sentence.text[word.end : words[at + 1].start])
         ):
             yield word.key, "of", "", words[at + 1].key
+        if at and words[at - 1].key and not APART.search(sentence.text[words[at - 1].end : word.start]):
+            yield word.key, "behind", "", words[at - 1].key
         back = at - 1
         while back > 0 and words[back].lower in ("a", "an", "the", "his", "her", "their"):
             back -= 1
