@@ -72,7 +72,7 @@ def _nearer_member(concept: Concept, item: Item, stored: Sentence) -> str:
 
 def _in_its_place(concept: Concept, stored: Iterable[Sentence], source: Sentence, essay: Essay) -> str:
     """A word that the essay does not have, tied to the same neighbour."""
-    places = {place for key, *place in _ties(source) if key in concept.keys for place in [tuple(place)]}
+    places = {(side, joint, neighbour) for key, side, joint, neighbour in _ties(source) if key in concept.keys}
     for sentence in stored:
         for key, side, joint, neighbour in _ties(sentence):
             if key not in essay.reads and key not in essay.ignored and weight(key) >= 1.0:

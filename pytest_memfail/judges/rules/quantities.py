@@ -92,8 +92,8 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
     if ":" in lower and lower.replace(":", "").isdigit():
         hours, _, minutes = lower.partition(":")
         half = following if following in ("am", "pm") else _half_of_day(words, at + 1)
-        value, unit, _ = _clock(float(hours) + float(minutes[:2] or 0) / 60, half, at)
-        return value, unit, at + 1 + (following in ("am", "pm", "o'clock"))
+        clock, unit, _ = _clock(float(hours) + float(minutes[:2] or 0) / 60, half, at)
+        return clock, unit, at + 1 + (following in ("am", "pm", "o'clock"))
     value = _number(word.key)
     if value is None:
         return None
