@@ -308,12 +308,14 @@ def _changed(item: Item, kept: Kept, view: View) -> str:
 
 def _other_side(item: Item, kept: Kept, view: View, essay: Essay) -> str:
     """The same number, but the other side of it: before ten for after ten."""
+    told = essay.stated[item.at].sentence
     for at in kept.where:
-        if rejections(view.sentences[at]) == rejections(essay.stated[item.at].sentence):
-            for number in item.numbers:
-                for other in view.quantities((at,)):
-                    if number.same(other) and number.direction * other.direction < 0:
-                        return f"the other side of '{number.text.strip()}' is meant"
+        for number in item.numbers:
+            for other in view.quantities((at,)):
+                # "Refuses to sail above twenty" may be "sails below twenty".
+                alike = rejections(told, number.at) == rejections(view.sentences[at], other.at)
+                if alike and number.same(other) and number.direction * other.direction < 0:
+                    return f"the other side of '{number.text.strip()}' is meant"
     return ""
 
 

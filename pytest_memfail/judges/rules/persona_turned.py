@@ -25,9 +25,9 @@ REJECTING: Final = frozenset(
 )
 
 
-def rejections(sentence: Sentence) -> int:
-    """How many words of the sentence say no."""
-    return sum(says_no(w.lower) for w in sentence.words)
+def rejections(sentence: Sentence, end: int | None = None) -> int:
+    """How many words of the sentence say no, up to the end."""
+    return sum(says_no(w.lower) for w in sentence.words[:end])
 
 
 REFUSALS: Final = frozenset(
