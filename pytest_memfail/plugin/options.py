@@ -49,11 +49,24 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
     ("seed", "42", "N", "Seed of layout, order and sample (default: 42)"),
     ("concurrency", "32", "N", "Questions of one process in flight at once (default: 32)"),
     ("record", None, "PATH", "Where to write the record, JSON Lines (default: in pytest's cache)"),
+    (
+        "baseline",
+        None,
+        "FILE",
+        "Earlier run to compare with: what failed there is expected to fail, and the run fails only for regressions",
+    ),
+    ("save-baseline", None, "FILE", "Save the verdicts of this run as a baseline; refused for a partial or faulty run"),
     ("summary", "short", "none|short|full", "Summary at the end: none, short, or full with the facts of each task"),
 )
-PAIR_OPTIONS: Final = (
-    ("system-option", "Setting handed to the memory system's factory"),
-    ("model-option", "Parameter of every call of a model (temperature=0)"),
+LIST_OPTIONS: Final = (
+    ("system-option", "KEY=VALUE", "Setting handed to the memory system's factory"),
+    ("model-option", "KEY=VALUE", "Parameter of every call of a model (temperature=0)"),
+    (
+        "fail-on",
+        "EXPR",
+        "Fail the run, whatever its items do, if this holds: correct<0.80, long_hop.summary_error>0.1, regressions>0, "
+        "regressions:p<0.05 (default with a baseline)",
+    ),
 )
 
 
@@ -63,10 +76,8 @@ def add_options(parser: pytest.Parser) -> None:
     for name, default, metavar, text in OPTIONS:
         group.addoption(f"--memfail-{name}", default=None, metavar=metavar, help=text)
         parser.addini(f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}", default=default)
-    for name, text in PAIR_OPTIONS:
-        group.addoption(
-            f"--memfail-{name}", action="append", default=None, metavar="KEY=VALUE", help=f"{text}; repeatable"
-        )
+    for name, metavar, text in LIST_OPTIONS:
+        group.addoption(f"--memfail-{name}", action="append", default=None, metavar=metavar, help=f"{text}; repeatable")
         parser.addini(
             f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}, one a line", type="linelist", default=[]
         )

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import json
-import platform
-import sys
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timezone
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED
+from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED, UsageError
 from pytest_memfail.plugin import marks
+from pytest_memfail.plugin.gating import NO_TRUSTWORTHY_RESULT, Gatekeeper
+from pytest_memfail.plugin.header import record_header
 from pytest_memfail.plugin.run import Run
-from pytest_memfail.plugin.settings import public_options
-from pytest_memfail.plugin.stash import RUNTIME
+from pytest_memfail.plugin.stash import KNOWN, RUNTIME
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
     from pytest_memfail.results import RecordWriter, Summary, SummaryBuilder
 
-NO_TRUSTWORTHY_RESULT: Final = 6
-
 
 class Reporting:
     """Registered only where a memory system was named, and never in an xdist worker."""
 
-    def __init__(self, config: pytest.Config, run: Run) -> None:
-        self._config, self._run = config, run
+    def __init__(self, config: pytest.Config, run: Run, gatekeeper: Gatekeeper) -> None:
+        self._config, self._run, self._gatekeeper = config, run, gatekeeper
         self._builder: SummaryBuilder | None = None
         self._writer: RecordWriter | None = None
         self._expected: dict[str, None] = {}
@@ -38,6 +35,9 @@ class Reporting:
         self._lost: list[str] = []
         self._summary: Summary | None = None
         self._record: Path | None = run.settings.record
+        self._judged_failures = 0
+        self._said: list[tuple[str, bool]] = []
+        """Lines for the end of the run, and whether each is bad news."""
 
     # -- the header --------------------------------------------------------------------------------------------------
 
@@ -45,12 +45,12 @@ class Reporting:
         run, settings = self._run, self._run.settings
         questions = sum(len(task.questions) for task in run.tasks) * len(settings.k)
         rows = "shipped rows" if settings.data is None else f"rows of {_short(settings.data, self._config)}"
-        recorded = marks.recorded_verdicts(self._config, settings.system)
-        known = (
-            f"{len(recorded)} recorded verdicts in pytest's cache"
-            if recorded
-            else "what each task is made for (nothing recorded)"
-        )
+        sources = []
+        if recorded := marks.recorded_verdicts(self._config, settings.system):
+            sources.append(f"{len(recorded)} recorded verdicts in pytest's cache")
+        if more := self._config.stash[KNOWN].keys() - recorded.keys():
+            sources.append(f"{len(more)} of the baseline {_short(settings.baseline or '', self._config)}")
+        known = ", ".join(sources) or "what each task is made for (nothing recorded)"
         return [
             f"memfail: system {settings.system}, judge {settings.judge}, "
             f"{f'answers by {settings.model}, ' if settings.model else ''}protocol {settings.protocol}, "
@@ -64,8 +64,12 @@ class Reporting:
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
         verdict = getattr(report, "memfail_verdict", None)
-        if verdict is None or report.when != "call" or hasattr(report, "wasxfail"):
+        if verdict is None or report.when != "call":
             return None
+        if hasattr(report, "wasxfail"):
+            if report.skipped:
+                return "xfailed", "x", "XFAIL (known)"
+            return ("xpassed", "X", "XPASS (fixed)") if report.passed else None
         if verdict in FAILURES and report.failed:
             return "failed", LETTERS[verdict], verdict.upper()
         if verdict == UNGRADED and report.skipped:
@@ -78,6 +82,7 @@ class Reporting:
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.when == "call" or not report.passed:
             self._reported.add(report.nodeid)
+        self._judged_failures += report.failed and getattr(report, "memfail_verdict", None) in FAILURES
         # taken off the report: pytest keeps every report to the end of the run
         if (line := report.__dict__.pop("memfail", None)) is not None:
             self._take(json.loads(line) if isinstance(line, str) else line)
@@ -94,40 +99,10 @@ class Reporting:
                 self._record = Path(cache.mkdir("memfail")) / "last.jsonl"
             if self._record is not None:
                 self._writer = RecordWriter(self._record)
-                self._writer.write(self._header())
+                self._writer.write(record_header(self._run))
         self._builder.add(line)
         if self._writer is not None:
             self._writer.write(line)
-
-    def _header(self) -> dict[str, Any]:
-        from pytest_memfail._version import __version__
-        from pytest_memfail.results import SCHEMA_VERSION
-
-        settings = self._run.settings
-        return {
-            "type": "header",
-            "schema_version": SCHEMA_VERSION,
-            "memfail": __version__,
-            "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            "system": settings.system,
-            "system_options": public_options(settings.system_options),
-            "judge": settings.judge,
-            "test_taker": settings.model,
-            "model_options": public_options({name: str(value) for name, value in settings.model_options.items()}),
-            "assistant_turns": settings.assistant_turns and settings.model is not None,
-            "protocol": settings.protocol,
-            "k": list(settings.k),
-            "seed": settings.seed,
-            "limit": settings.limit,
-            "tasks": {
-                task.name: {"data_hash": task.data_hash, "licence": task.licence, "questions": len(task.questions)}
-                for task in self._run.tasks
-            },
-            "python": platform.python_version(),
-            "pytest": pytest.__version__,
-            "platform": sys.platform,
-            "machine": platform.machine(),
-        }
 
     # -- completeness and the end ------------------------------------------------------------------------------------
 
@@ -146,18 +121,24 @@ class Reporting:
         option = self._config.option
         if option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False):
             return
+        ended_early = bool(session.shouldstop or session.shouldfail) or self._stopped_by_maxfail(session)
+        ended_early |= exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        if not ended_early:
+            self._lost = [node_id for node_id in self._expected if node_id not in self._reported]
         if self._builder is not None:
             order = [task.name for task in self._run.tasks]
             shown = _short(self._record, self._config) if self._record is not None else None
             spent = self._config.stash[RUNTIME].spending()
             self._summary = self._builder.build(order, shown, spent)
+            if not ended_early and self._untrusted() is None:
+                self._summary = replace(self._summary, gate=self._gatekeeper.decide(self._summary, self._builder))
             marks.save_verdicts(self._config, self._run.settings.system, self._builder.verdicts)
             self._config.hook.pytest_memfail_summary(config=self._config, summary=self._summary)
-        ended_early = bool(session.shouldstop or session.shouldfail) or self._stopped_by_maxfail(session)
-        if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not ended_early:
-            self._lost = [node_id for node_id in self._expected if node_id not in self._reported]
-            if self._untrusted() is not None:
-                session.exitstatus = NO_TRUSTWORTHY_RESULT
+        if not ended_early:
+            session.exitstatus = self._exit_code(session, exitstatus)
+        elif self._gatekeeper.is_asked and self._builder is not None:
+            self._said.append(("the gate was not decided: the run ended early", True))
+        self._save_baseline(session, ended_early)
         if self._writer is not None:
             complete = not self._lost and not ended_early and exitstatus in (0, 1)
             models = [dict(row) for row in self._summary.models] if self._summary is not None else []
@@ -169,6 +150,34 @@ class Reporting:
         if self._writer is not None:  # after an internal error no session finishes
             self._writer.close()
 
+    def _exit_code(self, session: pytest.Session, exitstatus: int) -> int:
+        """What a run comes to that went to its end: once there is a gate, it alone decides about verdicts."""
+        if self._gatekeeper.lacks_baseline is not None and self._summary is not None:
+            self._said.append((f"{self._gatekeeper.lacks_baseline}", False))
+        if self._untrusted() is not None:
+            return NO_TRUSTWORTHY_RESULT
+        gate = self._summary.gate if self._summary is not None else None
+        if gate is None or gate.outcome == "skipped":
+            return exitstatus
+        if gate.outcome == "failed":
+            return int(pytest.ExitCode.TESTS_FAILED)
+        if exitstatus == pytest.ExitCode.TESTS_FAILED and session.testsfailed == self._judged_failures:
+            self._said.append((f"the gate decides: {self._judged_failures} failed items do not fail the run", False))
+            return int(pytest.ExitCode.OK)
+        return exitstatus
+
+    def _save_baseline(self, session: pytest.Session, ended_early: bool) -> None:
+        if self._run.settings.save_baseline is None:
+            return
+        try:
+            saved = self._gatekeeper.save(self._builder, ended_early, self._untrusted())
+        except UsageError as error:
+            self._said.append((f"no baseline is saved: {error}", True))
+            if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+                session.exitstatus = NO_TRUSTWORTHY_RESULT
+        else:
+            self._said.append((f"baseline saved: {saved}", False))
+
     def _stopped_by_maxfail(self, session: pytest.Session) -> bool:
         most = self._config.getoption("maxfail")
         return bool(most) and session.testsfailed >= most
@@ -179,7 +188,11 @@ class Reporting:
                 f"{len(self._lost)} of {len(self._expected)} selected questions have no result, e.g. {self._lost[0]}: "
                 "they ended without a report, or it was lost on the way"
             )
-        return self._summary.untrusted if self._summary is not None else None
+        if self._summary is None:
+            return "no question was asked, so the gate cannot be decided" if self._gatekeeper.is_asked else None
+        if (untrusted := self._summary.untrusted) is not None:
+            return untrusted
+        return self._summary.gate.undecided if self._summary.gate is not None else None
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         untrusted = self._untrusted()
@@ -191,6 +204,17 @@ class Reporting:
             terminalreporter.section("memfail", sep="=", bold=True)
             for line in summary(self._summary, full=full):
                 terminalreporter.write_line(line)
+        if self._summary is not None and self._summary.gate is not None:
+            from pytest_memfail.report import gate
+
+            decided = self._summary.gate
+            first, *others = gate(decided, full=how == "full" or self._config.getoption("verbose") > 0)
+            failed, passed = decided.outcome == "failed", decided.outcome == "passed"
+            terminalreporter.write_line(f"memfail {first}", red=failed, green=passed, bold=True)
+            for line in others:
+                terminalreporter.write_line(line)
+        for line, bad in self._said:
+            terminalreporter.write_line(f"memfail: {line}", red=bad, bold=bad)
         if untrusted is not None:
             terminalreporter.write_line(f"memfail: no trustworthy result: {untrusted}", red=True, bold=True)
 

@@ -38,6 +38,9 @@ class Settings:
     assistant_turns: bool
     record: Path | None
     summary: str
+    baseline: Path | None
+    save_baseline: Path | None
+    fail_on: tuple[str, ...]
 
     def command_line(self) -> list[str]:
         """The options that matter for what an item's verdict is, as they would be given."""
@@ -80,6 +83,9 @@ def read_settings(config: pytest.Config) -> Settings:
         assistant_turns=_assistant_turns(config),
         record=_path(config, "record"),
         summary=_choice(config, "summary", ("none", "short", "full")),
+        baseline=_path(config, "baseline"),
+        save_baseline=_path(config, "save-baseline"),
+        fail_on=tuple(raw_value(config, "fail-on")),
     )
 
 

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+from pytest_memfail.results.baseline import (
+    Baseline,
+    BaselineRefused,
+    Entry,
+    check_baseline,
+    check_baseline_place,
+    notes,
+    read_baseline,
+    write_baseline,
+)
+from pytest_memfail.results.comparison import Comparison, Flip, change_of, compare, shown
+from pytest_memfail.results.expressions import DEFAULT, Expression, check_tasks, parse_expressions
+from pytest_memfail.results.gate import Check, Gate, evaluate
 from pytest_memfail.results.record import (
     SCHEMA_VERSION,
     RecordWriter,
@@ -10,21 +23,58 @@ from pytest_memfail.results.record import (
     read_record,
     store_line,
 )
-from pytest_memfail.results.statistics import Rate, wilson
+from pytest_memfail.results.statistics import (
+    Paired,
+    Rate,
+    correct_together,
+    fewest_flips,
+    holm,
+    mcnemar,
+    power,
+    smallest_detectable,
+    wilson,
+)
 from pytest_memfail.results.summary import MAX_ERROR_SHARE, StoreFigures, Summary, SummaryBuilder, Tally
 
 __all__ = [
+    "DEFAULT",
     "MAX_ERROR_SHARE",
     "SCHEMA_VERSION",
+    "Baseline",
+    "BaselineRefused",
+    "Check",
+    "Comparison",
+    "Entry",
+    "Expression",
+    "Flip",
+    "Gate",
+    "Paired",
     "Rate",
     "RecordWriter",
     "StoreFigures",
     "Summary",
     "SummaryBuilder",
     "Tally",
+    "change_of",
+    "check_baseline",
+    "check_baseline_place",
+    "check_tasks",
     "check_writable",
+    "compare",
+    "correct_together",
+    "evaluate",
+    "fewest_flips",
+    "holm",
+    "mcnemar",
+    "notes",
+    "parse_expressions",
+    "power",
     "question_line",
+    "read_baseline",
     "read_record",
+    "shown",
+    "smallest_detectable",
     "store_line",
     "wilson",
+    "write_baseline",
 ]

@@ -14,6 +14,7 @@ from pytest_memfail.judges.rules.opposites import turned
 from pytest_memfail.judges.rules.text import Sentence, sentences_of
 from pytest_memfail.judges.rules.view import OPEN, Name, View
 from pytest_memfail.judges.rules.wordings import Wording, candidates, read_wording, share_of
+from pytest_memfail.judges.rules.words import EXCLUSIVE
 
 STORED: Final = 0.6
 """Share of a wording that shows the detail is there in some form."""
@@ -34,12 +35,21 @@ def locate(detail: Detail, view: View, own: frozenset[int]) -> tuple[float, tupl
     for text in detail.wordings:
         wording = read_wording(text)
         for place in _places(wording, view, own):
-            share = share_of(wording, [view.sentences[i] for i in place])
+            sentences = [view.sentences[i] for i in place]
+            if detail.part == "exclusivity" and not _says_only(text, sentences):
+                continue
+            share = share_of(wording, sentences)
             if share > best[0]:
                 best = (share, place)
                 if share >= 1.0:
                     return best
     return best
+
+
+def _says_only(text: str, sentences: Sequence[Sentence]) -> bool:
+    """Whether an "only" of the wording, which has no key, stands in the sentences too."""
+    wanted = frozenset(text.casefold().split()) & EXCLUSIVE
+    return not wanted or any(wanted & sentence.lowers for sentence in sentences)
 
 
 def _places(wording: Wording, view: View, own: frozenset[int]) -> Iterable[tuple[int, ...]]:

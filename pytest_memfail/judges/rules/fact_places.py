@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from pytest_memfail.judges.rules.fact_owner import other_thing, strange
 from pytest_memfail.judges.rules.fact_reading import Fact, Part
 from pytest_memfail.judges.rules.history import is_past, later, tells_change, text_of
+from pytest_memfail.judges.rules.quantities import CLOCK
 from pytest_memfail.judges.rules.text import weight
 from pytest_memfail.judges.rules.view import INHERITED, OPEN, View
-from pytest_memfail.judges.rules.wordings import Wording, candidates, share_of, verbatim
+from pytest_memfail.judges.rules.wordings import Wording, candidates, numbered, share_of, verbatim
 
 BELOW: Final = 4
 """The sentences of a short entry explain one another; of a longer one, only neighbours do."""
@@ -18,6 +20,7 @@ AROUND: Final = 2.0
 """Words said with the fact that tie a value to it without its subject."""
 MOSTLY: Final = 0.6
 """Share of a subject's words that shows it is meant."""
+NONE: Final[frozenset[int]] = frozenset()
 PRONOUNS: Final = frozenset("he she his her him hers".split())
 
 
@@ -61,7 +64,7 @@ def places_of(part: Part, fact: Fact, view: View) -> list[Place]:
     found: dict[int, Place] = {}
     for wording in part.wordings:
         used = frozenset(key for key, _ in wording.need)
-        for i in candidates(wording, view):
+        for i in _stating(wording, view):
             if i in found or share_of(wording, [view.sentences[i]]) < 1.0:
                 continue
             turned = part in fact.values and with_old(fact, view, i) and is_users(fact, view, i)
@@ -70,6 +73,30 @@ def places_of(part: Part, fact: Fact, view: View) -> list[Place]:
             if strength > 0:
                 found[i] = Place(i, wording, strength)
     return [found[i] for i in sorted(found)]
+
+
+def _stating(wording: Wording, view: View) -> list[int]:
+    """The sentences that may hold the wording whole: where it has a number, those that state one of its value."""
+    found = candidates(wording, view)
+    if not wording.numbers:
+        return found
+    index = _numbers(view)
+    number = wording.numbers[0]
+    alike = index.get(round(number.value, 6), NONE) | index.get(CLOCK, NONE)
+    return found if number.unit == CLOCK else [i for i in found if i in alike]
+
+
+def _numbers(view: View) -> dict[float | str, set[int]]:
+    """The sentences by the values that they state; those of times of day, which are written in many ways, together."""
+    known = view.shared.get("numbers")
+    if known is None:
+        index: dict[float | str, set[int]] = defaultdict(set)
+        for i in numbered(view):
+            for number in view.quantities((i,)):
+                index[CLOCK if number.unit == CLOCK else round(number.value, 6)].add(i)
+        known = view.shared["numbers"] = dict(index)
+    assert isinstance(known, dict)
+    return known
 
 
 def with_old(fact: Fact, view: View, at: int) -> bool:
