@@ -20,11 +20,11 @@ from pytest_memfail.judges.rules.persona_need import (
     needed_items,
     read_essay,
 )
+from pytest_memfail.judges.rules.persona_numbers import changed, other_side
 from pytest_memfail.judges.rules.persona_owner import given
 from pytest_memfail.judges.rules.persona_slots import replaced
-from pytest_memfail.judges.rules.persona_turned import UNCERTAIN, refusing, rejections, turned
+from pytest_memfail.judges.rules.persona_turned import UNCERTAIN, refusing, turned
 from pytest_memfail.judges.rules.polarity import exclusive
-from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.related import opposed
 from pytest_memfail.judges.rules.text import weight
 from pytest_memfail.judges.rules.view import NAMED, View, needs
@@ -211,13 +211,13 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
         if fault:
             return Judged(item, kept, fault, turned=True)
     if kept.missing:
-        changed = _changed(item, kept, view)
+        other_number = changed(item, kept, view)
         # A number beside the point is missed only where the rest was kept without it.
-        if item.weight >= 1.0 or kept.share > 0.25 or changed:
-            return Judged(item, kept, changed or f"{listed(kept.missing)} is missing", turned=bool(changed))
-    other_side = _other_side(item, kept, view, essay)
-    if other_side:
-        return Judged(item, kept, other_side, turned=True)
+        if item.weight >= 1.0 or kept.share > 0.25 or other_number:
+            return Judged(item, kept, other_number or f"{listed(kept.missing)} is missing", turned=bool(other_number))
+    side = other_side(item, kept, view, essay)
+    if side:
+        return Judged(item, kept, side, turned=True)
     least = TRAIT_KEPT if trait else ITEM_KEPT
     if kept.share < least:
         return Judged(item, kept, f"'{item.wording}' is missing")
@@ -293,34 +293,6 @@ def _may_hold(item: Item, made: Made, view: View, essay: Essay, *, named: bool) 
 def _explained(item: Item, keys: frozenset[str], stated: Stated) -> bool:
     """Whether another sentence of the essay has all that a stored one has of the item."""
     return all(found(c, stated.sentence.keys) for c in item.concepts if found(c, keys))
-
-
-def _changed(item: Item, kept: Kept, view: View) -> str:
-    """Another number of the same unit in the place of a missing one."""
-    stated = view.quantities(kept.where)
-    for number in item.numbers:
-        if number.text in kept.missing:
-            other = next((q for q in stated if _rivals(number, q) and not any(q.same(n) for n in item.numbers)), None)
-            if other is not None:
-                return f"'{other.text.strip()}' instead of '{number.text.strip()}'"
-    return ""
-
-
-def _other_side(item: Item, kept: Kept, view: View, essay: Essay) -> str:
-    """The same number, but the other side of it: before ten for after ten."""
-    told = essay.stated[item.at].sentence
-    for at in kept.where:
-        for number in item.numbers:
-            for other in view.quantities((at,)):
-                # "Refuses to sail above twenty" may be "sails below twenty".
-                alike = rejections(told, number.at) == rejections(view.sentences[at], other.at)
-                if alike and number.same(other) and number.direction * other.direction < 0:
-                    return f"the other side of '{number.text.strip()}' is meant"
-    return ""
-
-
-def _rivals(number: Quantity, other: Quantity) -> bool:
-    return number.unit == other.unit
 
 
 def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:

@@ -8,7 +8,7 @@ from typing import Final
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_match import found
 from pytest_memfail.judges.rules.persona_need import Concept, Essay, Item
-from pytest_memfail.judges.rules.persona_turned import APART
+from pytest_memfail.judges.rules.persona_turned import APART, surface
 from pytest_memfail.judges.rules.related import ROOT, related
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 
@@ -41,12 +41,18 @@ def replaced(item: Item, stored: Iterable[Sentence], essay: Essay, least: float)
         if concept.weight >= least and found(concept, keys):
             other = next((o for s in stored if (o := _nearer_member(concept, item, s))), "")
             if other and not _nearer_member(concept, item, source):
-                return f"'{other}' instead of '{concept.keys[-1]}'"
+                return _instead(other, concept, stored, source)
         elif concept.weight >= least:
             other = _other_member(concept, keys, source) or _in_its_place(concept, stored, source, essay)
             if other:
-                return f"'{other}' instead of '{concept.keys[-1]}'"
+                return _instead(other, concept, stored, source)
     return ""
+
+
+def _instead(other: str, concept: Concept, stored: Iterable[Sentence], source: Sentence) -> str:
+    """Both words as they are written."""
+    held = next((surface(s, other) for s in stored if other in s.keys), other)
+    return f"'{held}' instead of '{surface(source, concept.keys[-1])}'"
 
 
 def _other_member(concept: Concept, keys: frozenset[str], source: Sentence) -> str:
@@ -83,7 +89,7 @@ def _in_its_place(concept: Concept, stored: Iterable[Sentence], source: Sentence
                         and not any(related(k, key) or k[:ROOT] == key[:ROOT] for k in concept.keys)
                         and (side != "behind" or _sisters(concept.keys[-1], key))
                     ):
-                        return next(w.surface for w in sentence.words if w.key == key)
+                        return key
     return ""
 
 
