@@ -91,7 +91,9 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
         return 60.0, DURATION, at + 2
     if ":" in lower and lower.replace(":", "").isdigit():
         hours, _, minutes = lower.partition(":")
-        return _clock(float(hours) + float(minutes[:2] or 0) / 60, following, at)
+        half = following if following in ("am", "pm") else _half_of_day(words, at + 1)
+        clock, unit, _ = _clock(float(hours) + float(minutes[:2] or 0) / 60, half, at)
+        return clock, unit, at + 1 + (following in ("am", "pm", "o'clock"))
     value = _number(word.key)
     if value is None:
         return None
@@ -137,6 +139,18 @@ def _clock(hours: float, half: str, at: int) -> tuple[float, str, int]:
     return float(minutes or 1440), CLOCK, at + 1 + (half in ("am", "pm", "o'clock"))
 
 
+def _half_of_day(words: tuple[Word, ...], at: int) -> str:
+    """The half of the day that "in the morning", "at night" behind a time tell; empty where nothing does."""
+    behind = tuple(w.lower for w in words[at : at + 3])
+    if behind == ("in", "the", "morning"):
+        return "am"
+    return (
+        "pm"
+        if behind in (("in", "the", "evening"), ("in", "the", "afternoon")) or behind[:2] == ("at", "night")
+        else ""
+    )
+
+
 def _number(key: str) -> float | None:
     if key and key[0].isdigit():
         try:
@@ -165,10 +179,9 @@ def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
     before = [w.lower for w in words[max(0, at - 4) : at]]
     after = [w.lower for w in words[end : end + 7]]
     joined = " ".join(before)
-    if joined.endswith(("more than", "less than")) and any(
-        w.lower in ("never", "not", "no") for w in words[max(0, at - 7) : at - 2]
-    ):
-        return -1 if joined.endswith("more than") else 1
+    if before[-1:] == ["than"] and (before[-2:-1] and (before[-2] in ("more", "less") or before[-2].endswith("er"))):
+        side = -1 if before[-2] in _LESSER else 1
+        return -side if any(w.lower in _NOTHING for w in words[max(0, at - 7) : at - 2]) else side
     for phrase, direction in _PHRASES:
         if joined.endswith(phrase):
             return direction
@@ -184,6 +197,8 @@ def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
     return 0
 
 
+_LESSER: Final = frozenset("less fewer lower smaller shorter younger earlier lighter colder cooler quieter".split())
+_NOTHING: Final = frozenset("never not no nothing nobody none".split())
 _PHRASES: Final = (
     ("no more than", -1), ("not more than", -1), ("never more than", -1), ("more than twice", 0), ("at most", -1),
     ("up to", -1), ("maximum of", -1), ("fewer than", -1), ("less than", -1), ("no fewer than", 1), ("no less than", 1),
