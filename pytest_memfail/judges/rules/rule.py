@@ -8,8 +8,9 @@ from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
-from pytest_memfail.judges.rules.rule_condition import Kept, kept_condition, other_currency, refers_back
+from pytest_memfail.judges.rules.rule_condition import Kept, kept_condition, refers_back
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
+from pytest_memfail.judges.rules.rule_numbers import other_currency
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule
 from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
 from pytest_memfail.judges.rules.text import Sentence, weight

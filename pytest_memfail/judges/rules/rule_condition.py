@@ -9,10 +9,12 @@ from typing import Final
 
 from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_not
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
-from pytest_memfail.judges.rules.quantities import CLOCK, Quantity
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
+from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, telling
+from pytest_memfail.judges.rules.rule_other import contrary_condition, other_condition
 from pytest_memfail.judges.rules.rule_phrases import clashes, unsaid, values
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
+from pytest_memfail.judges.rules.rule_sides import swapped_roles
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import EXCLUSIVE
@@ -21,33 +23,13 @@ KEPT: Final = 0.4
 LINKED: Final = 0.65
 KEPT_WITH_NUMBER: Final = 0.3
 TOLD_BY_NUMBER: Final = 0.6
-COMMON: Final = 12
 ACCOUNTED: Final = 0.34
 ONLY_KEYS: Final = frozenset(fold(word) for word in EXCLUSIVE)
 NEAR: Final = 3
-SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
-"""Units that say by themselves what is measured."""
-CURRENCIES: Final = (
-    re.compile(r"\beuros?\b|\beur\b|€", re.IGNORECASE),
-    re.compile(r"\bdollars?\b|\busd\b|\bbucks?\b|\$", re.IGNORECASE),
-    re.compile(r"\bpounds?\b|\bgbp\b|\bquid\b|£", re.IGNORECASE),
-    re.compile(r"\bz[lł]ot(?:y|ys|ies)\b|\bpln\b|\bzł", re.IGNORECASE),
-    re.compile(r"\byen\b|\bjpy\b|¥", re.IGNORECASE),
-    re.compile(r"\bfrancs?\b|\bchf\b", re.IGNORECASE),
-    re.compile(r"\brupees?\b|\binr\b|₹", re.IGNORECASE),
-    re.compile(r"\bcrowns?\b|\bkron(?:or|er|a|e)\b|\b(?:sek|nok|dkk|czk)\b", re.IGNORECASE),
-    re.compile(r"\bpesos?\b|\bmxn\b", re.IGNORECASE),
-    re.compile(r"\bliras?\b|\btry\b|₺", re.IGNORECASE),
-)
-SIGNS: Final = {"<": -1, "≤": -1, ">": 1, "≥": 1}
 LACKING: Final = re.compile(
     r"\b(?:yet to|without|lacks?|lacking|missing|un\w+|absen\w+|fails?|pending|awaiting|until|no|not|never"
     r"|\w+n't|free of|skips?|skipped)\b",
     re.IGNORECASE,
-)
-AT_MOST: Final = re.compile(r"\b(?:at most|up to|no more than|maximum|or (?:less|fewer|under))\b", re.IGNORECASE)
-AT_LEAST: Final = re.compile(
-    r"\b(?:at least|no (?:less|fewer) than|minimum|or (?:more|higher|over))\b|\+", re.IGNORECASE
 )
 
 
@@ -78,12 +60,15 @@ def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence
         return Kept(1.0, True, True, (), "", ())
     here = [view.sentences[i] for i in core]
     told = [view.sentences[i] for i in region]
-    lost, turned = _numbers(rule, view, core, region if rule.tied else wider)
+    at = region if rule.tied else wider
+    lost, turned = kept_numbers(rule.numbers, rule.wording_numbers, view, core, at, tied=rule.tied)
     share = _share(rule, here, told, lost)
     if rule.tied:
         turned = turned or _turned(rule, here)
     turned = turned or _opposed(rule, here) or _clashing(rule, here, told)
-    if rule.tied and not turned and not lost and _telling(rule):
+    turned = turned or contrary_condition(rule, here) or other_condition(rule, here) or swapped_roles(rule, here)
+    turned = turned or (other_rate(rule.when, rule.source, here) if rule.numbers else "")
+    if rule.tied and not turned and not lost and telling(rule.numbers):
         share = max(share, TOLD_BY_NUMBER)
     dropped = _dropped(rule, told, here)
     ok = (share >= _least(rule) or _accounted(rule, here)) and not lost and not dropped
@@ -147,64 +132,10 @@ def _clashing(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence]) ->
     return ""
 
 
-def _telling(rule: Rule) -> bool:
-    """Whether the numbers alone show the condition: of a telling unit, or too large to stand there by chance."""
-    return bool(rule.numbers) and all(q.unit in SELF_TELLING or q.value > COMMON for q in rule.numbers)
-
-
 def _least(rule: Rule) -> float:
     if rule.numbers:
         return 0.0 if all(q.unit in SELF_TELLING for q in rule.numbers) else KEPT_WITH_NUMBER
     return KEPT
-
-
-def _numbers(rule: Rule, view: View, core: Sequence[int], at: Sequence[int]) -> tuple[tuple[str, ...], str]:
-    """The numbers that are gone, and how one of them stands on the wrong side."""
-    stated = [(view.sentences[i], q) for i in at for q in view.quantities((i,))]
-    here = {view.sentences[i] for i in core}
-    lost = []
-    turned = ""
-    for wanted, wording in zip(rule.numbers, rule.wording_numbers, strict=True):
-        same = [(s, q) for s, q in stated if _equal(wanted, q, s)]
-        if not same:
-            lost.append(wording)
-            continue
-        # Elsewhere than beside the behaviour, the other side may tell what happens there.
-        ways = [_way(q, s) for s, q in same if s in here]
-        if wanted.direction and rule.tied and ways and all(way and way != wanted.direction for way in ways):
-            turned = f"on the other side of {wording!r}"
-    return tuple(lost), turned
-
-
-def _equal(wanted: Quantity, stated: Quantity, sentence: Sentence) -> bool:
-    if wanted.same(stated):
-        return True
-    if not (wanted.unit and stated.unit) and _numeral(wanted) == _numeral(stated):
-        return True  # "a five-day streak" is "five gym days" in a row
-    # Fewer than three is at most two, and more than three at least four.
-    step = stated.value - wanted.value
-    if wanted.direction < 0 and step == -1 and AT_MOST.search(sentence.text):
-        return not wanted.unit or wanted.unit == stated.unit
-    return wanted.direction > 0 and step == 1 and bool(AT_LEAST.search(sentence.text)) and wanted.unit == stated.unit
-
-
-def _numeral(quantity: Quantity) -> str:
-    return next((fold(word) for word in re.findall(r"[\w.,:]+", quantity.text.casefold())), "")
-
-
-def _way(quantity: Quantity, sentence: Sentence) -> int:
-    before = sentence.text[: sentence.text.find(quantity.text)].rstrip(" $€£=")[-1:]
-    return SIGNS.get(before, quantity.direction)
-
-
-def other_currency(source: str, stored: str) -> bool:
-    """Whether the stored text counts in money that the source never mentions.
-
-    >>> other_currency("less than 250 zloty", "under 250 euros"), other_currency("250 zloty", "under 250 PLN")
-    (True, False)
-    """
-    meant = [pattern for pattern in CURRENCIES if pattern.search(source)]
-    return bool(meant) and any(p.search(stored) for p in CURRENCIES) and not any(p.search(stored) for p in meant)
 
 
 def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> tuple[str, ...]:
