@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,9 +44,32 @@ class Kept:
     turned: str
     dropped: tuple[str, ...]
     """Words of the condition that are gone, with nothing in their place."""
+    checks: frozenset[str] = frozenset()
+    """Which checks found something at fault."""
 
 
-def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence[int], wider: Sequence[int]) -> Kept:
+@dataclass(frozen=True, slots=True)
+class Quirks:
+    """What the checks find at fault in the source itself, which must not be held against a store."""
+
+    share: float = 1.0
+    """How much of the condition the source itself keeps by this measure."""
+    numbers: frozenset[str] = frozenset()
+    checks: frozenset[str] = frozenset()
+    dropped: bool = False
+
+
+NO_QUIRKS: Final = Quirks()
+
+
+def kept_condition(
+    rule: Rule,
+    view: View,
+    core: Sequence[int],
+    region: Sequence[int],
+    wider: Sequence[int],
+    quirks: Quirks = NO_QUIRKS,
+) -> Kept:
     """What the region (the core, where the behaviour stands, and what refers to it) keeps of the condition.
 
     Args:
@@ -55,25 +78,41 @@ def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence
         core: the sentences that state the behaviour.
         region: these, and those that refer back to the behaviour.
         wider: these, and what says of the condition what it means, where the source states it apart.
+        quirks: what the source itself fails in.
     """
     if not rule.conditions and not rule.numbers and not rule.link:
         return Kept(1.0, True, True, (), "", ())
     here = [view.sentences[i] for i in core]
-    told = [view.sentences[i] for i in region]
+    apart = not rule.tied and not rule.link
+    told = [view.sentences[i] for i in (wider if apart else region)]
     at = region if rule.tied else wider
-    lost, turned = kept_numbers(rule.numbers, rule.wording_numbers, view, core, at, tied=rule.tied)
-    share = _share(rule, here, told, lost)
-    if rule.tied:
-        turned = turned or _turned(rule, here)
-    turned = turned or _opposed(rule, here) or _clashing(rule, here, told)
-    turned = turned or contrary_condition(rule, here) or other_condition(rule, here) or swapped_roles(rule, here)
-    turned = turned or (other_rate(rule.when, rule.source, here) if rule.numbers else "")
+    gone, moved = kept_numbers(rule.numbers, rule.wording_numbers, view, core, at, tied=rule.tied)
+    lost = tuple(wording for wording in gone if wording not in quirks.numbers)
+    share = min(1.0, _share(rule, here, told, lost) / (quirks.share or 1.0))
+    found = {} if quirks.numbers or not moved else {"number": moved}
+    found |= {name: how for name, how in _contradictions(rule, here, told) if name not in quirks.checks}
+    turned = next(iter(found.values()), "")
     if rule.tied and not turned and not lost and telling(rule.numbers):
         share = max(share, TOLD_BY_NUMBER)
-    dropped = _dropped(rule, told, here)
+    dropped = () if quirks.dropped else _dropped(rule, told, here)
     ok = (share >= _least(rule) or _accounted(rule, here)) and not lost and not dropped
     ok = ok and not unsaid(rule.when, (view.sentences[i].text for i in wider), rule.source)
-    return Kept(share, ok, _leaves_nothing(rule, view, core, region), lost, turned, dropped)
+    only = _leaves_nothing(rule, view, core, region)
+    return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
+
+
+def _contradictions(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
+    """Each way in which what is told with the behaviour may be another condition, or its contrary; by name."""
+    checks = (
+        ("turned", _turned(rule, here) if rule.tied else ""),
+        ("opposed", _opposed(rule, here)),
+        ("clashing", _clashing(rule, here, told)),
+        ("contrary", contrary_condition(rule, here)),
+        ("other", other_condition(rule, here)),
+        ("roles", swapped_roles(rule, here)),
+        ("rate", other_rate(rule.when, rule.source, here) if rule.numbers else ""),
+    )
+    return ((name, how) for name, how in checks if how)
 
 
 def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost: Sequence[str]) -> float:

@@ -98,8 +98,8 @@ def kept_numbers(
             lost.append(wording)
             continue
         # Elsewhere than beside the behaviour, the other side may tell what happens there.
-        ways = [_way(q, s) for s, q in same if s in here]
-        if wanted.direction and tied and ways and all(way and way != wanted.direction for way in ways):
+        ways = [_way(q, s) for s, q in same if s in here or not tied]
+        if wanted.direction and ways and all(way and way != wanted.direction for way in ways):
             turned = f"on the other side of {wording!r}"
     if lost and not turned:
         turned = _replaced([q for q, w in zip(numbers, wordings, strict=True) if w in lost], stated, here)
