@@ -20,7 +20,6 @@ from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import EXCLUSIVE
 
 KEPT: Final = 0.4
-LINKED: Final = 0.65
 KEPT_WITH_NUMBER: Final = 0.3
 TOLD_BY_NUMBER: Final = 0.6
 ACCOUNTED: Final = 0.34
@@ -95,7 +94,7 @@ def kept_condition(
     if rule.tied and not turned and not lost and telling(rule.numbers):
         share = max(share, TOLD_BY_NUMBER)
     dropped = () if quirks.dropped else _dropped(rule, told, here)
-    ok = (share >= _least(rule) or _accounted(rule, here)) and not lost and not dropped
+    ok = (share >= _least(rule) or (not rule.tied and _accounted(rule, here))) and not lost and not dropped
     ok = ok and not unsaid(rule.when, (view.sentences[i].text for i in wider), rule.source)
     only = _leaves_nothing(rule, view, core, region)
     return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
@@ -117,8 +116,6 @@ def _contradictions(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentenc
 
 def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost: Sequence[str]) -> float:
     """How much of the condition is said, in the wording of which most is."""
-    if rule.link and any(coverage(rule.link, (s,), rule.name_keys) >= LINKED for s in told):
-        return 1.0
     if rule.conditions:
         return max(coverage(need, told, rule.name_keys) for need in rule.conditions)
     # "at that hour": the source does not say it in words of its own, so words from around it must do.

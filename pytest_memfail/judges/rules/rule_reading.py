@@ -19,8 +19,6 @@ from pytest_memfail.judges.rules.view import Name, View
 from pytest_memfail.judges.rules.words import COMPARING
 
 COMPARING_KEYS: Final = frozenset(fold(word) for word in COMPARING)
-REPEATED: Final = 0.5
-"""What a word is worth that the source uses outside the rule as well: it does not show the rule."""
 LIGHT: Final = frozenset(
     fold(word)
     for word in """
@@ -30,10 +28,10 @@ LIGHT: Final = frozenset(
     state actually
     """.split()
 )
+"""Words around a trigger that tell little of it."""
 LIGHT_WEIGHT: Final = 0.3
 LEAST_TRIGGER: Final = 0.5
 """A trigger of less ("at that hour") says nothing by itself."""
-"""Words around a trigger that tell little of it."""
 STATED: Final = 0.5
 """Share of the gold behaviour that the source must use for the gold's words to be looked for."""
 STATES: Final = 0.35
@@ -134,10 +132,8 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         wanted = {key: value for key, value in wanted.items() if said(key, (told[place],)) >= MATCHED}
     link = place if place is not None else _link(told, behavior, wanted, home)
     rule_at = {i for i in (home, link) if i is not None}
-    behavior = _weighed(behavior, told, rule_at)
-    conditions = _conditions(
-        told, wanted, behavior, ignore, link if not tied else None, rule_at, enough, _words(asked - behavior.keys())
-    )
+    asked_for = _words(asked - behavior.keys())
+    conditions = _conditions(told, wanted, behavior, ignore, link if not tied else None, enough, asked_for)
     spoken = [told[i] for i in ([place] if place is not None else [home])]
     shown = _condition_wording(evidence.source, told, place if tied else link, conditions, numbers)
     return Rule(
@@ -242,26 +238,19 @@ def _link(
     )
 
 
-def _weighed(need: Mapping[str, float], told: Sequence[Sentence], rule_at: set[int]) -> dict[str, float]:
-    """The words, those that the source uses outside the rule as well worth less."""
-    elsewhere = {key for i, s in enumerate(told) if i not in rule_at for key in s.keys}
-    return {key: value * (REPEATED if key in elsewhere else 1.0) for key, value in need.items()}
-
-
 def _conditions(
     told: Sequence[Sentence],
     wanted: Mapping[str, float],
     behavior: Mapping[str, float],
     ignore: set[str],
     link: int | None,
-    rule_at: set[int],
     enough: bool,
     asked: Mapping[str, float],
 ) -> tuple[Mapping[str, float], ...]:
     found: list[Mapping[str, float]] = []
     trigger = {} if link is None else _words(_trigger(told[link]) - ignore - behavior.keys())
     if wanted and (enough or not trigger):
-        found.append(_weighed(wanted, told, rule_at))
+        found.append(wanted)
     if sum(trigger.values()) >= LEAST_TRIGGER:
         found.append(trigger)
         found.append(asked)
