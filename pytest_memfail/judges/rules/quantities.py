@@ -179,6 +179,8 @@ def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
     for phrase, direction in _PHRASES:
         if joined.endswith(phrase):
             return direction
+    if after[:1] == ["or"] and len(after) > 1 and after[1] in UP | DOWN:
+        return 1 if after[1] in UP else -1
     tail = " ".join(after)
     for phrase, direction in _TAILS:
         if tail.startswith(phrase) or f" {phrase}" in f" {tail[:40]}":
@@ -195,7 +197,7 @@ _FOOT: Final = re.compile(r" ?(?:-|to|-to-) ?\w+[- ](?:point )?scale")
 """What follows the foot of a scale: a 1-10 scale, a one-to-ten scale."""
 _PHRASES: Final = (
     ("no more than", -1), ("not more than", -1), ("never more than", -1), ("more than twice", 0), ("at most", -1),
-    ("up to", -1), ("maximum of", -1), ("fewer than", -1), ("less than", -1), ("no fewer than", 1), ("no less than", 1),
+    ("up to", -1), ("maximum of", -1), ("no fewer than", 1), ("no less than", 1), ("fewer than", -1), ("less than", -1),
     ("at least", 1), ("minimum of", 1), ("minimum", 1), ("more than", 1), ("drops to", -1), ("within", -1),
     ("before", -1), ("until", -1), ("after", 1), ("past", 1), ("since", 1),
 )  # fmt: skip

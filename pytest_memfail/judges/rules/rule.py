@@ -41,6 +41,8 @@ CONDITION_SWAPPED: Final = 0.3
 """Shares that show it where the entity is named, but another one does it."""
 CORES: Final = 6
 CLOSE: Final = 0.2
+OWN_SHARE: Final = 0.6
+"""Of two places as good, one has to have so much of the other's share of the source's words."""
 REFERS: Final = 0.2
 """Share of the behaviour by which another sentence refers to it."""
 TIES: Final = 0.5
@@ -124,6 +126,8 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> _M
     best = max((match.share for match in stored), default=0.0)
     # Of places about as good, one that keeps the condition: a rule may be stored twice, once in short.
     near = [match for match in stored if match.share >= best - CLOSE]
+    taken = max((match.source for match in near), default=0.0)
+    near = [match for match in near if match.source >= OWN_SHARE * taken]  # another of that name
     return max(near, key=lambda m: (m.whole, m.share + 0.5 * m.kept.share, tuple(-i for i in m.core)), default=None)
 
 

@@ -27,9 +27,11 @@ ONLY_KEYS: Final = frozenset(fold(word) for word in EXCLUSIVE)
 NEAR: Final = 3
 LACKING: Final = re.compile(
     r"\b(?:yet to|without|lacks?|lacking|missing|un\w+|absen\w+|fails?|pending|awaiting|until|no|not|never"
-    r"|\w+n't|free of|skips?|skipped)\b",
+    r"|\w+n't|free of|skips?|skipped|wait\w*)\b",
     re.IGNORECASE,
 )
+
+ANY: Final = re.compile(r"\b(?:any|anything|anywhere|anyone|all (?:kinds|sorts)|whatever|wherever|various)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,7 @@ def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
         - ONLY_KEYS
     )
     rest = {key for key in rest if max((likeness(own, key) for own in rule.behavior), default=0.0) < MATCHED}
-    told = [key for key in rest if any(likeness(known, key) >= MATCHED for known in rule.pool)]
+    told = [key for key in rest if any(likeness(known, key) >= MATCHED for known in rule.pool - rule.also.keys())]
     return bool(told) and len(told) >= ACCOUNTED * len(rest)
 
 
@@ -183,7 +185,12 @@ def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> 
     )
     if not gone or len(gone) == len(rule.condition):
         return ()
-    return () if _unexplained(rule, here) else gone
+    return () if _unexplained(rule, here) and not _generalised(rule, here) else gone
+
+
+def _generalised(rule: Rule, here: Sequence[Sentence]) -> bool:
+    """Whether what is told with the behaviour is said to hold of all of a kind, as the source does not say."""
+    return any(ANY.search(s.text) for s in here) and not ANY.search(rule.told)
 
 
 def _unexplained(rule: Rule, told: Sequence[Sentence]) -> set[str]:

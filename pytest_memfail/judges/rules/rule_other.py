@@ -9,6 +9,7 @@ from typing import Final
 from pytest_memfail.judges.rules.lexicon import lookup, nearness
 from pytest_memfail.judges.rules.polarity import CONDITIONAL, is_negator
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, likeness
+from pytest_memfail.judges.rules.rule_numbers import telling
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
 from pytest_memfail.judges.rules.text import Sentence, weight
 
@@ -16,12 +17,16 @@ OPENING: Final = CONDITIONAL | {"with", "for", "every", "each", "outside", "near
 """Words that a condition may begin with."""
 CLAUSE: Final = frozenset("when whenever if during after before while unless".split())
 """Words after which nothing but a condition stands."""
+LEAST: Final = 0.5
+"""A condition of less, or of nothing but numbers, tells too little to say what is another."""
 NEGATED: Final = 3
 """So many words after a negation are turned by it."""
 
 
 def other_condition(rule: Rule, here: Sequence[Sentence]) -> str:
     """A condition told with the behaviour that the source tells of something else, or the opposite of its own."""
+    if sum(rule.condition.values()) < LEAST or telling(rule.numbers):
+        return ""
     told = [key for sentence in here for key in condition_keys(sentence, rule, CLAUSE)]
     known = rule.known
     if not told or any(likeness(own, key) >= MATCHED for key in told for own in known):
@@ -54,11 +59,21 @@ def contrary(one: str, other: str) -> bool:
     >>> contrary("warm", "cool"), contrary("placid", "stormy"), contrary("warm", "hot")
     (True, True, False)
     """
+    one, other = _positive(one), _positive(other)
     if nearness(one, other) > 0:
         return False
     return any(nearness(o, one) >= SYNONYM for o in lookup(other).opposite) or any(
         nearness(o, other) >= SYNONYM for o in lookup(one).opposite
     )
+
+
+def _positive(key: str) -> str:
+    """The word that a comparative is made from."""
+    for ending in ("er", "r"):
+        base = key.removesuffix(ending)
+        if base != key and lookup(base).opposite and not lookup(key).opposite:
+            return base
+    return key
 
 
 def condition_keys(sentence: Sentence, rule: Rule, opening: frozenset[str] = OPENING) -> list[str]:
