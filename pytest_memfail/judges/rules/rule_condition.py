@@ -158,7 +158,7 @@ def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
         - ONLY_KEYS
     )
     rest = {key for key in rest if max((likeness(own, key) for own in rule.behavior), default=0.0) < MATCHED}
-    told = [key for key in rest if any(likeness(known, key) >= MATCHED for known in rule.pool - rule.also.keys())]
+    told = [key for key in rest if any(likeness(known, key) >= MATCHED for known in rule.pool)]
     return bool(told) and len(told) >= ACCOUNTED * len(rest)
 
 

@@ -17,15 +17,13 @@ OPENING: Final = CONDITIONAL | {"with", "for", "every", "each", "outside", "near
 """Words that a condition may begin with."""
 CLAUSE: Final = frozenset("when whenever if during after before while unless".split())
 """Words after which nothing but a condition stands."""
-LEAST: Final = 0.5
-"""A condition of less, or of nothing but numbers, tells too little to say what is another."""
 NEGATED: Final = 3
 """So many words after a negation are turned by it."""
 
 
 def other_condition(rule: Rule, here: Sequence[Sentence]) -> str:
     """A condition told with the behaviour that the source tells of something else, or the opposite of its own."""
-    if sum(rule.condition.values()) < LEAST or telling(rule.numbers):
+    if telling(rule.numbers):
         return ""
     told = [key for sentence in here for key in condition_keys(sentence, rule, CLAUSE)]
     known = rule.known

@@ -39,8 +39,6 @@ POINTING: Final = frozenset("that those these this such".split())
 POINTS_AT: Final = 4
 POINTS_TO: Final = 0.3
 TIED_BEHAVIOR: Final = 0.3
-TIED_SHARE: Final = 0.5
-"""Share of the behaviour, of what the sentence with most of it has, that a sentence must have which states the rule."""
 TIED_CONDITION: Final = 0.5
 TRIGGERS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -211,13 +209,12 @@ def _place(
     if not wanted and not numbers:
         return None
     best: tuple[float, int] | None = None
-    most = max((coverage(behavior, (sentence,)) for sentence in told), default=0.0)
     for i, sentence in enumerate(told):
         does, holds = coverage(behavior, (sentence,)), coverage(wanted, (sentence,))
         stated = stated_numbers(sentence)
         if not all(any(q.same(o) for o in stated) for q in numbers):
             continue
-        if does < max(TIED_BEHAVIOR, TIED_SHARE * most) or (holds < TIED_CONDITION and not numbers):
+        if does < TIED_BEHAVIOR or (holds < TIED_CONDITION and not numbers):
             continue
         if best is None or does + holds > best[0]:
             best = (does + holds, i)
