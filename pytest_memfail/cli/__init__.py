@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from pytest_memfail.cli import cache, estimate, judge_check, validate
+from pytest_memfail.cli import cache, estimate, generate, judge_check, validate
 from pytest_memfail.core import MemfailError
 
 USAGE = 4
@@ -34,6 +34,6 @@ def _parser() -> argparse.ArgumentParser:
         prog="memfail", description="Work with the data, judges and costs of pytest-memfail."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (validate, judge_check, cache, estimate):
+    for command in (validate, judge_check, generate, cache, estimate):
         command.add(commands)
     return parser
