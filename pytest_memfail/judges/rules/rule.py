@@ -45,8 +45,6 @@ OWN_SHARE: Final = 0.6
 """Of two places as good, one has to have so much of the other's share of the source's words."""
 REFERS: Final = 0.2
 """Share of the behaviour by which another sentence refers to it."""
-TIES: Final = 0.5
-"""Share of the source's linking sentence that shows it is stored."""
 SCATTERED: Final = 0.8
 """What words are worth that are found in several places."""
 MEANT: Final = 0.3
@@ -182,7 +180,6 @@ def _region(
             does[i] >= REFERS
             or sentence.keys & threads
             or (beside and refers_back(sentence))
-            or (rule.link and coverage(rule.link, (sentence,)) >= TIES)
         ):
             found.append(i)
     return tuple(found)

@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.polarity import condition_negated, excepted, ne
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
 from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, telling
 from pytest_memfail.judges.rules.rule_other import contrary_condition, other_condition
-from pytest_memfail.judges.rules.rule_phrases import clashes, unsaid, values
+from pytest_memfail.judges.rules.rule_phrases import clashes, values
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
@@ -97,7 +97,6 @@ def kept_condition(
         share = max(share, TOLD_BY_NUMBER)
     dropped = () if quirks.dropped else _dropped(rule, told, here)
     ok = (share >= _least(rule) or (not rule.tied and _accounted(rule, here))) and not lost and not dropped
-    ok = ok and not unsaid(rule.when, (view.sentences[i].text for i in wider), rule.source)
     only = _leaves_nothing(rule, view, core, region)
     return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
 
