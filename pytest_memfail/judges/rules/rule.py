@@ -77,7 +77,9 @@ def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
     """The rule in a view: its behaviour (stored), and its condition tied to it (faithful)."""
     rule = read_rule(evidence, protocol)
     own = _own(rule, view)
-    match = _of_entity(rule, view, own, _quirks(rule))
+    match = _of_entity(rule, view, own, NO_QUIRKS)
+    if match is not None and not match.whole and _quirks(rule) != NO_QUIRKS:
+        match = _of_entity(rule, view, own, _quirks(rule))
     if match is None or not _is_stored(match):
         match = _of_another(rule, view, own) or match
     if match is None or not _is_stored(match):
@@ -176,11 +178,7 @@ def _region(
             continue
         sentence = view.sentences[i]
         beside = any(abs(i - at) == 1 and view.entry[i] == view.entry[at] for at in core)
-        if (
-            does[i] >= REFERS
-            or sentence.keys & threads
-            or (beside and refers_back(sentence))
-        ):
+        if does[i] >= REFERS or sentence.keys & threads or (beside and refers_back(sentence)):
             found.append(i)
     return tuple(found)
 

@@ -31,7 +31,9 @@ LACKING: Final = re.compile(
     re.IGNORECASE,
 )
 
-ANY: Final = re.compile(r"\b(?:any|anything|anywhere|anyone|all (?:kinds|sorts)|whatever|wherever|various)\b", re.IGNORECASE)
+ANY: Final = re.compile(
+    r"\b(?:any|anything|anywhere|anyone|all (?:kinds|sorts)|whatever|wherever|various)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)

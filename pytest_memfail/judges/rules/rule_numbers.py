@@ -55,7 +55,7 @@ def stated_numbers(sentence: Sentence) -> tuple[Quantity, ...]:
 
 @lru_cache(maxsize=65536)
 def _stated(text: str) -> tuple[Quantity, ...]:
-    found = []
+    found: list[Quantity] = []
     for sentence in sentences_of(text):
         found += quantities(sentence.text, sentence.words)
         for i, word in enumerate(sentence.words):
