@@ -54,6 +54,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if given:
         selection = tuple(map(tuple, given["selection"]))
     run = config.stash[RUN] = build_run(config, selection)
+    if given and given["recorded"]:
+        from pytest_memfail.plugin.resume import in_worker
+
+        run.kept = in_worker(given["recorded"])
     config.pluginmanager.register(MemfailSession(config, run), "memfail-session")
     if not hasattr(config, "workerinput"):
         from pytest_memfail.plugin.reporting import Reporting

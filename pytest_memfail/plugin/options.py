@@ -49,7 +49,16 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
     ("seed", "42", "N", "Seed of layout, order and sample (default: 42)"),
     ("concurrency", "32", "N", "Questions of one process in flight at once (default: 32)"),
     ("record", None, "PATH", "Where to write the record, JSON Lines (default: in pytest's cache)"),
+    (
+        "shard",
+        None,
+        "I/N",
+        "Run only the Ith of N parts, split by store and balanced by weight; memfail merge joins them",
+    ),
     ("summary", "short", "none|short|full", "Summary at the end: none, short, or full with the facts of each task"),
+)
+SWITCHES: Final = (
+    ("resume", "Go on with the run of the record: what it holds is reported from there, the rest and errors are asked"),
 )
 PAIR_OPTIONS: Final = (
     ("system-option", "Setting handed to the memory system's factory"),
@@ -63,6 +72,9 @@ def add_options(parser: pytest.Parser) -> None:
     for name, default, metavar, text in OPTIONS:
         group.addoption(f"--memfail-{name}", default=None, metavar=metavar, help=text)
         parser.addini(f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}", default=default)
+    for name, text in SWITCHES:
+        group.addoption(f"--memfail-{name}", action="store_true", default=None, help=text)
+        parser.addini(f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}", type="bool", default=False)
     for name, text in PAIR_OPTIONS:
         group.addoption(
             f"--memfail-{name}", action="append", default=None, metavar="KEY=VALUE", help=f"{text}; repeatable"

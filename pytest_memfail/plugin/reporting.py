@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import platform
-import sys
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,8 +11,9 @@ import pytest
 
 from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED
 from pytest_memfail.plugin import marks
+from pytest_memfail.plugin.header import record_header
+from pytest_memfail.plugin.resume import LAST_RECORD, kept_lines
 from pytest_memfail.plugin.run import Run
-from pytest_memfail.plugin.settings import public_options
 from pytest_memfail.plugin.stash import RUNTIME
 
 if TYPE_CHECKING:
@@ -43,21 +41,26 @@ class Reporting:
 
     def pytest_report_header(self) -> list[str]:
         run, settings = self._run, self._run.settings
-        questions = sum(len(task.questions) for task in run.tasks) * len(settings.k)
+        questions = sum(len(unit.plan.questions) for unit in run.units) * len(settings.k)
+        tasks = len({unit.task.name for unit in run.units})
         rows = "shipped rows" if settings.data is None else f"rows of {_short(settings.data, self._config)}"
+        shard = "" if settings.shard is None else " (shard {} of {})".format(*settings.shard)
         recorded = marks.recorded_verdicts(self._config, settings.system)
         known = (
             f"{len(recorded)} recorded verdicts in pytest's cache"
             if recorded
             else "what each task is made for (nothing recorded)"
         )
-        return [
+        lines = [
             f"memfail: system {settings.system}, judge {settings.judge}, "
             f"{f'answers by {settings.model}, ' if settings.model else ''}protocol {settings.protocol}, "
             f"k={','.join(map(str, settings.k))}",
-            f"memfail: {len(run.tasks)} tasks, {questions} questions in {len(run.units)} stores, {rows}; "
+            f"memfail: {tasks} tasks, {questions} questions in {len(run.units)} stores{shard}, {rows}; "
             f"verdict markers from {known}",
         ]
+        if settings.resume:
+            lines.append(f"memfail: {len(run.kept.questions)} questions are taken from the record, not asked again")
+        return lines
 
     # -- outcomes ----------------------------------------------------------------------------------------------------
 
@@ -66,18 +69,21 @@ class Reporting:
         verdict = getattr(report, "memfail_verdict", None)
         if verdict is None or report.when != "call" or hasattr(report, "wasxfail"):
             return None
+        mark = " (recorded)" if getattr(report, "memfail_recorded", False) else ""
         if verdict in FAILURES and report.failed:
-            return "failed", LETTERS[verdict], verdict.upper()
+            return "failed", LETTERS[verdict], verdict.upper() + mark
         if verdict == UNGRADED and report.skipped:
-            return "skipped", LETTERS[verdict], "UNGRADED"
-        if verdict == CORRECT and report.passed and report.memfail_vacuous:
-            return "passed", LETTERS[verdict], "VACUOUS"
+            return "skipped", LETTERS[verdict], "UNGRADED" + mark
+        if verdict == CORRECT and report.passed and (report.memfail_vacuous or mark):
+            return "passed", LETTERS[verdict], ("VACUOUS" if report.memfail_vacuous else "PASSED") + mark
         return None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.when == "call" or not report.passed:
             self._reported.add(report.nodeid)
+        if getattr(report, "memfail_recorded", False):
+            self._begun()  # its line is in the record already
         # taken off the report: pytest keeps every report to the end of the run
         if (line := report.__dict__.pop("memfail", None)) is not None:
             self._take(json.loads(line) if isinstance(line, str) else line)
@@ -85,49 +91,27 @@ class Reporting:
             self._take(json.loads(line))
 
     def _take(self, line: Mapping[str, Any]) -> None:
+        builder = self._begun()
+        builder.add(line)
+        if self._writer is not None:
+            self._writer.write(line)
+
+    def _begun(self) -> SummaryBuilder:
+        """The summary and the record, begun at the first result: a run without any leaves the last record alone."""
         from pytest_memfail.results import RecordWriter, SummaryBuilder
 
         if self._builder is None:
             self._builder = SummaryBuilder(self._run.settings.protocol)
             cache: Any = getattr(self._config, "cache", None)
             if self._record is None and cache is not None:
-                self._record = Path(cache.mkdir("memfail")) / "last.jsonl"
+                self._record = Path(cache.mkdir("memfail")) / LAST_RECORD
+            kept = kept_lines(self._run, self._expected)
+            for line in kept:
+                self._builder.add(line)
             if self._record is not None:
                 self._writer = RecordWriter(self._record)
-                self._writer.write(self._header())
-        self._builder.add(line)
-        if self._writer is not None:
-            self._writer.write(line)
-
-    def _header(self) -> dict[str, Any]:
-        from pytest_memfail._version import __version__
-        from pytest_memfail.results import SCHEMA_VERSION
-
-        settings = self._run.settings
-        return {
-            "type": "header",
-            "schema_version": SCHEMA_VERSION,
-            "memfail": __version__,
-            "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            "system": settings.system,
-            "system_options": public_options(settings.system_options),
-            "judge": settings.judge,
-            "test_taker": settings.model,
-            "model_options": public_options({name: str(value) for name, value in settings.model_options.items()}),
-            "assistant_turns": settings.assistant_turns and settings.model is not None,
-            "protocol": settings.protocol,
-            "k": list(settings.k),
-            "seed": settings.seed,
-            "limit": settings.limit,
-            "tasks": {
-                task.name: {"data_hash": task.data_hash, "licence": task.licence, "questions": len(task.questions)}
-                for task in self._run.tasks
-            },
-            "python": platform.python_version(),
-            "pytest": pytest.__version__,
-            "platform": sys.platform,
-            "machine": platform.machine(),
-        }
+                self._writer.begin([record_header(self._run), *kept])
+        return self._builder
 
     # -- completeness and the end ------------------------------------------------------------------------------------
 

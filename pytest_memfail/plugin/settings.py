@@ -37,6 +37,9 @@ class Settings:
     prices: Path | None
     assistant_turns: bool
     record: Path | None
+    resume: bool
+    shard: tuple[int, int] | None
+    """The number of this shard, from 1, and how many there are."""
     summary: str
 
     def command_line(self) -> list[str]:
@@ -79,6 +82,8 @@ def read_settings(config: pytest.Config) -> Settings:
         prices=_path(config, "prices"),
         assistant_turns=_assistant_turns(config),
         record=_path(config, "record"),
+        resume=_switch(config, "resume"),
+        shard=_shard(config),
         summary=_choice(config, "summary", ("none", "short", "full")),
     )
 
@@ -102,6 +107,21 @@ def _whole(config: pytest.Config, name: str, least: int) -> int | None:
     if number < least:
         raise _wrong(name, value, f"a whole number of at least {least}")
     return number
+
+
+def _switch(config: pytest.Config, name: str) -> bool:
+    key = f"memfail_{name.replace('-', '_')}"
+    return bool(config.getoption(key, None) or config.getini(key))
+
+
+def _shard(config: pytest.Config) -> tuple[int, int] | None:
+    value = raw_value(config, "shard")
+    if value in (None, ""):
+        return None
+    match = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", value)
+    if match is None or int(match[1]) > int(match[2]):
+        raise _wrong("shard", value, "I/N with I from 1 to N, such as 2/8")
+    return int(match[1]), int(match[2])
 
 
 def _ks(config: pytest.Config) -> tuple[int, ...]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pytest_memfail.results.comparison import Comparison, Flips, Row, compare
+from pytest_memfail.results.kept import Kept, read_kept
+from pytest_memfail.results.loaded import Loaded, load_record
 from pytest_memfail.results.record import (
     SCHEMA_VERSION,
+    Line,
     RecordWriter,
     check_writable,
     question_line,
@@ -16,14 +20,23 @@ from pytest_memfail.results.summary import MAX_ERROR_SHARE, StoreFigures, Summar
 __all__ = [
     "MAX_ERROR_SHARE",
     "SCHEMA_VERSION",
+    "Comparison",
+    "Flips",
+    "Kept",
+    "Line",
+    "Loaded",
     "Rate",
     "RecordWriter",
+    "Row",
     "StoreFigures",
     "Summary",
     "SummaryBuilder",
     "Tally",
     "check_writable",
+    "compare",
+    "load_record",
     "question_line",
+    "read_kept",
     "read_record",
     "store_line",
     "wilson",

@@ -1,0 +1,51 @@
+"""The first line of a record: what the run was asked to do, and on what."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_memfail.plugin.settings import public_options
+
+if TYPE_CHECKING:
+    from pytest_memfail.plugin.run import Run
+
+
+def record_header(run: Run) -> dict[str, Any]:
+    """The header as plain values."""
+    from pytest_memfail._version import __version__
+    from pytest_memfail.results import SCHEMA_VERSION
+
+    settings = run.settings
+    return {
+        "type": "header",
+        "schema_version": SCHEMA_VERSION,
+        "memfail": __version__,
+        "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "system": settings.system,
+        "system_options": public_options(settings.system_options),
+        "judge": settings.judge,
+        "test_taker": settings.model,
+        "model_options": public_options({name: str(value) for name, value in settings.model_options.items()}),
+        "assistant_turns": settings.assistant_turns and settings.model is not None,
+        "protocol": settings.protocol,
+        "k": list(settings.k),
+        "seed": settings.seed,
+        "limit": settings.limit,
+        "shard": settings.shard and "/".join(map(str, settings.shard)),
+        # the folder's name alone: a record is shared, and the paths of a machine are nobody's business
+        "data": settings.data and settings.data.name,
+        "tasks": {
+            task.name: {"data_hash": task.data_hash, "licence": task.licence, "questions": len(task.questions)}
+            for task in run.tasks
+        },
+        "stores": run.store_sizes(),
+        "python": platform.python_version(),
+        "pytest": pytest.__version__,
+        "platform": sys.platform,
+        "machine": platform.machine(),
+    }
