@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_memfail.results.comparison import Comparison, Flips, Row, compare
+from pytest_memfail.results.comparison import HELD, Comparison, Flips, Row, compare, success
 from pytest_memfail.results.kept import Kept, read_kept
-from pytest_memfail.results.loaded import Loaded, load_record
+from pytest_memfail.results.loaded import Loaded, labels, load_record
 from pytest_memfail.results.record import (
     SCHEMA_VERSION,
     Line,
@@ -18,6 +18,7 @@ from pytest_memfail.results.statistics import Rate, wilson
 from pytest_memfail.results.summary import MAX_ERROR_SHARE, StoreFigures, Summary, SummaryBuilder, Tally
 
 __all__ = [
+    "HELD",
     "MAX_ERROR_SHARE",
     "SCHEMA_VERSION",
     "Comparison",
@@ -34,10 +35,12 @@ __all__ = [
     "Tally",
     "check_writable",
     "compare",
+    "labels",
     "load_record",
     "question_line",
     "read_kept",
     "read_record",
     "store_line",
+    "success",
     "wilson",
 ]

@@ -81,4 +81,4 @@ def labels(records: Sequence[Loaded]) -> list[str]:
     for names in ways:
         if len(set(names)) == len(names):
             return names
-    return [f"{chr(ord('A') + i % 26)}: {name}" for i, name in enumerate(ways[-1])]
+    return [f"{name} ({i})" for i, name in enumerate(ways[-1], 1)]
