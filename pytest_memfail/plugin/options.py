@@ -64,6 +64,9 @@ PAIR_OPTIONS: Final = (
     ("system-option", "Setting handed to the memory system's factory"),
     ("model-option", "Parameter of every call of a model (temperature=0)"),
 )
+LISTS: Final = (
+    ("report", "PATH", "Report of the run: x.html, x.md (in CI appended to the step summary) or x.json; repeatable"),
+)
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -75,6 +78,11 @@ def add_options(parser: pytest.Parser) -> None:
     for name, text in SWITCHES:
         group.addoption(f"--memfail-{name}", action="store_true", default=None, help=text)
         parser.addini(f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}", type="bool", default=False)
+    for name, metavar, text in LISTS:
+        group.addoption(f"--memfail-{name}", action="append", default=None, metavar=metavar, help=text)
+        parser.addini(
+            f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}, one a line", type="linelist", default=[]
+        )
     for name, text in PAIR_OPTIONS:
         group.addoption(
             f"--memfail-{name}", action="append", default=None, metavar="KEY=VALUE", help=f"{text}; repeatable"

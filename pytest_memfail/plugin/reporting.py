@@ -36,6 +36,7 @@ class Reporting:
         self._lost: list[str] = []
         self._summary: Summary | None = None
         self._record: Path | None = run.settings.record
+        self._report_faults: list[str] = []
 
     # -- the header --------------------------------------------------------------------------------------------------
 
@@ -148,6 +149,20 @@ class Reporting:
             code = int(session.exitstatus)
             self._writer.write({"type": "footer", "exit_code": code, "complete": complete, "models": models})
             self._writer.close()
+            self._write_reports()
+
+    def _write_reports(self) -> None:
+        if self._record is None or not self._run.settings.reports:
+            return
+        from pytest_memfail.report import write_report
+        from pytest_memfail.results import load_record
+
+        record = load_record(self._record)
+        for path in self._run.settings.reports:
+            try:
+                write_report(path, [record])
+            except OSError as error:  # the run and its record are not lost for it
+                self._report_faults.append(f"the report {path} could not be written: {error}")
 
     def pytest_unconfigure(self) -> None:
         if self._writer is not None:  # after an internal error no session finishes
@@ -175,6 +190,10 @@ class Reporting:
             terminalreporter.section("memfail", sep="=", bold=True)
             for line in summary(self._summary, full=full):
                 terminalreporter.write_line(line)
+            for path in self._run.settings.reports:
+                terminalreporter.write_line(f"report: {_short(path, self._config)}")
+        for fault in self._report_faults:
+            terminalreporter.write_line(f"memfail: {fault}", red=True)
         if untrusted is not None:
             terminalreporter.write_line(f"memfail: no trustworthy result: {untrusted}", red=True, bold=True)
 

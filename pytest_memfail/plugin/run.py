@@ -221,11 +221,29 @@ def build_run(config: pytest.Config, selection: Sequence[Selection]) -> Run:
         check_models(config, settings)
         if settings.record is not None:
             check_writable(settings.record)
+        check_reports(config, settings)
         if settings.resume and not hasattr(config, "workerinput"):  # a worker is told
             run.kept = read_own(config, run)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error.__cause__
     return run
+
+
+def check_reports(config: pytest.Config, settings: Settings) -> None:
+    """Refuse reports that could not be written at the end.
+
+    Raises `UsageError`.
+    """
+    if not settings.reports:
+        return
+    from pytest_memfail.report import check_report
+
+    for path in settings.reports:
+        check_report(path, "--memfail-report")
+    if settings.record is None and not config.pluginmanager.has_plugin("cacheprovider"):
+        raise UsageError(
+            "--memfail-report: a report is made from the record: without pytest's cache, give --memfail-record"
+        )
 
 
 def find_cases(config: pytest.Config) -> list[Path]:

@@ -38,6 +38,7 @@ class Settings:
     assistant_turns: bool
     record: Path | None
     resume: bool
+    reports: tuple[Path, ...]
     shard: tuple[int, int] | None
     """The number of this shard, from 1, and how many there are."""
     summary: str
@@ -83,6 +84,7 @@ def read_settings(config: pytest.Config) -> Settings:
         assistant_turns=_assistant_turns(config),
         record=_path(config, "record"),
         resume=_switch(config, "resume"),
+        reports=_paths(config, "report"),
         shard=_shard(config),
         summary=_choice(config, "summary", ("none", "short", "full")),
     )
@@ -148,6 +150,15 @@ def _path(config: pytest.Config, name: str) -> Path | None:
         return Path(config.invocation_params.dir, given)
     value = config.getini(key)
     return Path((config.inipath.parent if config.inipath else config.rootpath), value) if value else None
+
+
+def _paths(config: pytest.Config, name: str) -> tuple[Path, ...]:
+    key = f"memfail_{name.replace('-', '_')}"
+    given = config.getoption(key, None)
+    base = config.invocation_params.dir
+    if given is None:
+        given, base = config.getini(key), config.inipath.parent if config.inipath else config.rootpath
+    return tuple(dict.fromkeys(Path(base, path) for path in given))
 
 
 def _amount(config: pytest.Config, name: str) -> float | None:

@@ -9,7 +9,9 @@ from typing import Final
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED
 from pytest_memfail.results import HELD, Comparison, Rate, Summary, Tally
 
-COLOURS: Final = ("--not_retrieved", "--summary_error", "--reasoning_error", "--correct", "--not_stored", "--ungraded")
+COLOURS: Final = tuple(f"--s{i}" for i in range(6))
+"""Of records: not those of verdicts."""
+
 DASHES: Final = ("none", "6 4", "2 3", "10 3 2 3")
 WIDTH: Final = 420
 HEIGHT: Final = 260
@@ -35,6 +37,8 @@ def legend(summaries: Sequence[Summary]) -> str:
         for tally in summary.tasks
         for colour, name, _ in segments(tally, answered=summary.answered)
     }
+    order = ("held", CORRECT, *FAILURES, UNGRADED, ERROR)
+    seen = {colour: seen[colour] for colour in order if colour in seen}
     items = (f'<li><i style="background:var(--{colour})"></i>{escape(name)}</li>' for colour, name in seen.items())
     return f'<ul class="legend" aria-label="Colours">{"".join(items)}</ul>'
 
@@ -47,8 +51,8 @@ def bar(tally: Tally, *, answered: bool) -> str:
     for colour, name, count in parts:
         width = 600 * count / tally.n
         shapes.append(
-            f'<rect x="{x:.2f}" width="{width:.2f}" height="24" style="fill:var(--{colour})"><title>{escape(name)}: {count}'
-            "</title></rect>"
+            f'<rect x="{x:.2f}" width="{width:.2f}" height="24" style="fill:var(--{colour});stroke:var(--back)">'
+            f"<title>{escape(name)}: {count}</title></rect>"
         )
         x += width
     said = ", ".join(f"{name} {count}" for _, name, count in parts)

@@ -23,7 +23,8 @@ def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
         ],
         "texts": list(texts),
     }
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    # not ASCII: a lone surrogate is then replaced as the file is written; browsers have crashed over one
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

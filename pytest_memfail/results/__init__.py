@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytest_memfail.results.comparison import HELD, Comparison, Flips, Row, compare, success
 from pytest_memfail.results.kept import Kept, read_kept
 from pytest_memfail.results.loaded import Loaded, labels, load_record
+from pytest_memfail.results.merging import merge
 from pytest_memfail.results.record import (
     SCHEMA_VERSION,
     Line,
@@ -37,6 +38,7 @@ __all__ = [
     "compare",
     "labels",
     "load_record",
+    "merge",
     "question_line",
     "read_kept",
     "read_record",

@@ -193,19 +193,19 @@ def _text(line: Line) -> str:
     return json.dumps(line, ensure_ascii=True, separators=(",", ":"), default=str) + "\n"
 
 
-def check_writable(path: Path) -> None:
+def check_writable(path: Path, option: str = "--memfail-record") -> None:
     """Refuse a place where a record cannot be, or must not be, written.
 
     Raises `UsageError`, with nothing touched.
     """
     if path.is_dir():
-        raise UsageError(f"--memfail-record: got the folder {path}, expected a file name")
+        raise UsageError(f"{option}: got the folder {path}, expected a file name")
     if not path.parent.is_dir():
-        raise UsageError(f"--memfail-record: the folder {path.parent} does not exist; create it first")
+        raise UsageError(f"{option}: the folder {path.parent} does not exist; create it first")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise UsageError(f"--memfail-record: no permission to write {path}")
+        raise UsageError(f"{option}: no permission to write {path}")
     if path.exists() and path.stat().st_size and _header(path) is None:
-        raise UsageError(f"--memfail-record: {path} exists and is not a record of memfail; it is left as it is")
+        raise UsageError(f"{option}: {path} exists and is not a record of memfail; it is left as it is")
 
 
 def _header(path: Path) -> Line | None:
