@@ -88,6 +88,8 @@ class Evidence:
     anchors: tuple[str, ...] = ()
     value: str | None = None
     """What the question needs of the fact (a direct persona question: its gold answer)."""
+    asked: str | None = None
+    """The question where it tells which part of the fact matters (persona); a misleading one borrows a trait."""
     stale_values: tuple[str, ...] = ()
     """Values that it replaced, or that were taken back."""
     decoys: tuple[str, ...] = ()

@@ -48,6 +48,7 @@ def build(name: str, rows: Rows[PersonaRow], protocol: layout.Protocol, seed: in
             conversation_id=conversations[i].id,
             entity=row.entity,
             value=asked.ground_truth_answer if direct and protocol == "ours" else None,
+            asked=asked.text if protocol == "ours" else None,
             details=tuple(d.detail() for d in curated) if direct and protocol == "ours" else (),
         )
         questions.append(

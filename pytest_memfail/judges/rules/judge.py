@@ -22,6 +22,8 @@ from pytest_memfail.judges.rules.text import TextCache
 from pytest_memfail.judges.rules.view import View
 
 Protocol = Literal["ours", "paper"]
+WEIGHS_SYNONYMS: Final = frozenset(("link", "rule", "persona"))
+"""Kinds that look for the synonyms of what they need themselves: not every word of an essay may stand for all of its own."""
 SHOWN_VIEWS: Final = 16
 """How many views of shown memories are kept: systems that show everything show the same again and again."""
 
@@ -116,7 +118,8 @@ class RulesJudge:
         return self._look(evidence, view, shown=False).faithful
 
     def _look(self, evidence: Evidence, view: View, *, shown: bool) -> Finding:
-        view = view.seen_for(_wanted(evidence))
+        if evidence.kind not in WEIGHS_SYNONYMS:
+            view = view.seen_for(_wanted(evidence))
         finding = self._look_generally(evidence, view, shown=shown)
         # The ends of a link and a preference are looked for in all their wordings at once.
         return (

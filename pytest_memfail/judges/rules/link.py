@@ -1,99 +1,57 @@
-"""Links of a chain: both ends, the relation between them, and its direction (paper, section 4, task 4)."""
+"""Links of a chain: both ends, the relation between them, and its direction (paper, section 4, task 4).
+
+A link is looked for where words of its ends stand. A place is judged by how whole each end is there (`anchors`), which of them is
+told to lead to the other (`relations`), and whose link it is (`actors`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.finding import Finding, keys_of, listed, quote
-from pytest_memfail.judges.rules.polarity import is_negator, sentiment
-from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
-from pytest_memfail.judges.rules.view import OTHER, Name, View, needs
-from pytest_memfail.judges.rules.words import OPENERS, STOP
-
-ANCHOR_STORED: Final = 0.5
-ANCHOR_KEPT: Final = 0.65
-OWN: Final = 0.7
-"""Share of an entry's words that are the link's own, if it was made from it."""
-BACKWARD: Final = frozenset(
-    "because since when whenever after once while if by from due thanks following upon as during under".split()
+from pytest_memfail.judges.rules.actors import OTHER, whose
+from pytest_memfail.judges.rules.anchors import Anchor, Place, Token, places
+from pytest_memfail.judges.rules.finding import Finding, listed
+from pytest_memfail.judges.rules.link_person import read_person
+from pytest_memfail.judges.rules.links import (
+    ALL,
+    BEST,
+    HALF,
+    MOST,
+    MOSTLY,
+    SOME,
+    Link,
+    Reading,
+    negated,
+    otherwise_worded,
+    read_link,
+    span,
+    whose_is,
 )
-"""Between two ends, these say that the second comes first."""
-FRONTED: Final = frozenset(
-    "because since when whenever after once while if upon following due thanks as during by".split()
+from pytest_memfail.judges.rules.relations import relate, sides
+from pytest_memfail.judges.rules.stretches import akin
+from pytest_memfail.judges.rules.stretches import tokens as tokens_in
+from pytest_memfail.judges.rules.view import View
+
+CANDIDATES: Final = 24
+
+
+SMALL: Final = 80
+"""In a store of more sentences, two words meet by chance in another link."""
+FEW: Final = 5
+"""Entries of at most so many short sentences are also read as a whole."""
+
+
+REFERRING: Final = frozenset(
+    "this that these those it then such result consequence afterwards therefore hence so which trigger".split()
 )
-FRONTED_BACK: Final = frozenset("before".split())
-PLACING: Final = frozenset("on with during in at upon over using".split())
-"""Right before the second end these say that it is where, or with what, the first happens."""
-FORWARD: Final = frozenset(
-    fold(word)
-    for word in """make lead give cause trigger put leave inspire prompt spark motivate push send bring drive let get
-    turn encourage result""".split()
-)
-ARTICLES: Final = frozenset("a an the his her their my your its user's".split())
-LISTING: Final = frozenset("and or also plus with both as well".split())
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """What must be found of a link."""
-
-    ends: tuple[Mapping[str, float], Mapping[str, float]]
-    wordings: tuple[str, str]
-    person: int | None
-    """Which end is a person, if one is: then the order of words says nothing."""
-    direction: int
-    relation: frozenset[str]
-    sentiment: int
-    negative: bool
-    stated: frozenset[str]
-    owner: Name | None
-    """Somebody the link is about who is not one of its ends."""
-
-
-@lru_cache(maxsize=4096)
-def read_link(evidence: Evidence, protocol: str) -> Link:
-    """The link of the evidence."""
-    source = sentences_of(evidence.source)
-    stated = {key for s in source for key in s.keys}
-    anchors = (
-        evidence.anchors[:2]
-        if len(evidence.anchors) >= 2
-        else (evidence.entity or evidence.text, evidence.value or evidence.text)
-    )
-    ends = []
-    for anchor in anchors:
-        keys = keys_of(anchor)
-        ends.append(needs(keys if protocol == "paper" or not keys & stated else keys & stated))
-    home = max(source, key=lambda s: len(s.keys & (set(ends[0]) | set(ends[1])))) if source else None
-    direction, relation = _direction(home, ends[0], ends[1]) if home else (0, frozenset())
-    person = next(
-        (i for i, a in enumerate(anchors) if a[:1].isupper() and len(a.split()) <= 2 and len(keys_of(a)) == 1), None
-    )
-    return Link(
-        (ends[0], ends[1]),
-        (quote(evidence.source, anchors[0].split()), quote(evidence.source, anchors[1].split())),
-        person,
-        direction,
-        relation,
-        sentiment(home) if home else 0,
-        any(is_negator(w.lower) for w in home.words) if home else False,
-        frozenset(stated),
-        _owner(home, anchors) if home and person is None else None,
-    )
-
-
-def _owner(sentence: Sentence, anchors: tuple[str, ...]) -> Name | None:
-    inside = {w for anchor in anchors for w in anchor.casefold().split()}
-    for at, word in enumerate(sentence.words):
-        bare = word.lower.removesuffix("'s")
-        if word.surface[0].isupper() and at and len(bare) > 2 and bare not in STOP | OPENERS and bare not in inside:
-            return Name.of(word.surface.removesuffix("'s"))
-    return None
+POINTING: Final = frozenset("that those this these such same".split())
 
 
 def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
@@ -102,7 +60,7 @@ def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
     best = _find(link, view)
     if best.faithful or best.fault:
         return best
-    for other in _otherwise_worded(evidence, protocol):
+    for other in otherwise_worded(evidence, protocol):
         finding = _find(other, view)
         if (finding.faithful, finding.present) > (best.faithful, best.present):
             best = finding
@@ -111,179 +69,240 @@ def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
     return best
 
 
-@lru_cache(maxsize=4096)
-def _otherwise_worded(evidence: Evidence, protocol: str) -> tuple[Link, ...]:
-    """The same link with each end in its curated wordings."""
-    anchors = [detail.wordings for detail in evidence.details if detail.part == "anchor"]
-    if len(anchors) != 2:
-        return ()
-    link = read_link(evidence, protocol)
-    found = []
-    for first, second in product(*anchors):
-        ends = (needs(keys_of(first)), needs(keys_of(second)))
-        if all(ends) and ends != link.ends:
-            found.append(replace(link, ends=ends, stated=link.stated | ends[0].keys() | ends[1].keys()))
-    return tuple(found)
-
-
 def _find(link: Link, view: View) -> Finding:
-    both = {**link.ends[0], **link.ends[1]}
-    best: tuple[tuple[bool, bool, float, int], Finding] | None = None
+    best: Reading | None = None
     near: list[int] = []
-    for window in view.search(both, link.owner):
-        shares = [_share(end, window.found) for end in link.ends]
-        near.extend(window.sentences)
-        if min(shares) < ANCHOR_STORED or not _is_ours(link, view, window.sentences, shares):
-            continue
-        finding = _judge(link, view, window.sentences, shares, window.link)
-        rank = (finding.faithful, finding.present, round(sum(shares), 6), -len(window.sentences))
-        if best is None or rank > best[0]:
-            best = (rank, finding)
+    for at in _stretches(link, view):
+        near.extend(at[:1])
+        reading = _read(link, view, at)
+        if reading is not None and (best is None or reading.rank > best.rank):
+            best = reading
+            if best.rank[0] >= BEST:
+                break
     if best is not None:
-        return best[1]
-    halves = [view.search(end, None, 1) for end in link.ends]
-    there = [w for w, h in zip(link.wordings, halves, strict=True) if h and h[0].coverage >= ANCHOR_KEPT]
-    lost = tuple(w for w in link.wordings if w not in there) or link.wordings
+        return best.finding
     reason = f"no entry links {link.wordings[0]!r} with {link.wordings[1]!r}"
-    return Finding(False, False, reason, view.entries_of(near)[:3], tuple(there), lost, confidence=0.9)
+    lost = tuple(w for w, end in zip(link.wordings, link.ends, strict=True) if not _anywhere(end, view))
+    there = tuple(w for w in link.wordings if w not in lost)
+    return Finding(
+        False, False, reason, view.entries_of(near)[:3], there, lost or link.wordings, confidence=0.9 if lost else 0.75
+    )
 
 
-def _is_ours(link: Link, view: View, at: tuple[int, ...], shares: list[float]) -> bool:
-    """Whether the sentences state this link, and not another one that shares words with it."""
-    if view.own_share(at, link.stated) >= OWN:
-        return True
-    if min(shares) < 0.999:
-        return False
-    if link.person is None:
-        return True
-    # A person and a thing meet in many links: this one is told by its verb or its feeling.
-    keys = frozenset().union(*(view.sentences[i].keys for i in at))
-    if link.relation & keys:
-        return True
-    return bool(link.sentiment) and any(sentiment(view.sentences[i]) for i in at)
+def _anywhere(end: Anchor, view: View) -> bool:
+    return all(view.postings.get(part.key) for part in end.parts if part.weight >= 1.0)
 
 
-def _judge(link: Link, view: View, at: tuple[int, ...], shares: list[float], owner: int) -> Finding:
-    entries = view.entries_of(at)
-    lost = tuple(w for w, share in zip(link.wordings, shares, strict=True) if share < ANCHOR_KEPT)
-    if lost:
-        kept = tuple(w for w in link.wordings if w not in lost)
-        return Finding(
-            True, False, f"the link is stored, but {listed(lost)} is blurred", entries, kept, lost, confidence=0.7
-        )
-    arrow = f"{link.wordings[0]!r} to {link.wordings[1]!r}"
-    if link.owner is not None and owner == OTHER and not any(view.named(i, link.owner) for i in at):
-        return Finding(
-            True,
-            False,
-            f"the link from {arrow} is stored, but not as {link.owner.full}'s",
-            entries,
-            link.wordings,
-            (link.owner.full,),
-        )
-    sentences = [view.sentences[i] for i in at]
-    for sentence in sentences:
-        if not (sentence.keys & link.ends[0].keys() and sentence.keys & link.ends[1].keys()):
+def _stretches(link: Link, view: View) -> Iterator[tuple[int, ...]]:
+    """Where the link may stand: sentences with words of its ends, alone, with a neighbour, and short entries whole."""
+    scores: dict[int, float] = defaultdict(float)
+    for number, end in enumerate(link.ends):
+        strong = [p for p in end.parts if p.weight >= 1.0] or list(end.parts)
+        for part in strong:
+            for key in (part.key, *akin(view, part.key)):
+                for at in view.postings.get(key, ()):
+                    scores[at] += (1.0 if key == part.key else 0.7) / len(strong) / (2 if number == link.person else 1)
+    ranked = sorted(scores, key=lambda at: (-round(scores[at], 6), at))[:CANDIDATES]
+    seen: set[tuple[int, ...]] = set()
+    for at in ranked:
+        for stretch in _around(view, at):
+            if stretch not in seen:
+                seen.add(stretch)
+                yield stretch
+
+
+def _around(view: View, at: int) -> Iterator[tuple[int, ...]]:
+    yield (at,)
+    first, end = view.first[view.entry[at]], view.first[view.entry[at] + 1]
+    for pair in ((at - 1, at), (at, at + 1)):
+        if pair[0] >= first and pair[1] < end and not view.sentences[pair[1]].starts_turn:
+            yield pair
+    if 2 < end - first <= FEW and not any(view.sentences[i].starts_turn for i in range(first + 1, end)):
+        yield tuple(range(first, end))
+
+
+def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
+    tokens = tokens_in(view, at)
+    if link.person is not None:
+        return read_person(link, view, at, tokens)
+    pair = _pair(link, tokens)
+    if pair is not None and _firm(pair) and _tied(tokens, pair):
+        return _judge(link, view, at, tokens, pair)
+    return _half(link, view, at, tokens)
+
+
+def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
+    """Both ends, each in a place of its own."""
+    best: tuple[float, tuple[Place, Place]] | None = None
+    for first, second in product(*(places(end, tokens, link.stated) for end in link.ends)):
+        if set(first.at) & set(second.at):
             continue
-        direction, relation = _direction(sentence, *link.ends)
-        if link.person is not None:
-            turned = (
-                direction == -link.direction != 0
-                and bool(relation & link.relation)
-                and not sentence.lowers & {"by", "of", "for", "is", "are"}
-            )
-        else:
-            turned = direction == -link.direction != 0
-        if turned:
-            return Finding(
-                True,
-                False,
-                f"the link from {arrow} is stored the other way round",
-                entries,
-                (),
-                link.wordings,
-                confidence=0.8,
-            )
-        if link.person is None and not direction:
-            return Finding(
-                True,
-                False,
-                f"{arrow}: both are stored, but not how one leads to the other",
-                entries,
-                (),
-                link.wordings,
-                confidence=0.6,
-            )
-        if link.sentiment and sentiment(sentence) == -link.sentiment:
-            return Finding(
-                True,
-                False,
-                f"the link from {arrow} is stored with the opposite feeling",
-                entries,
-                (),
-                link.wordings,
-                confidence=0.8,
-            )
-        if any(is_negator(w.lower) for w in sentence.words) != link.negative and not link.negative:
-            return Finding(
-                True, False, f"the link from {arrow} is stored, but negated", entries, (), link.wordings, confidence=0.7
-            )
-    return Finding(True, True, f"the link from {arrow} is kept", entries, link.wordings)
+        crossed = first.first <= second.last and second.first <= first.last
+        length = first.last - first.first + second.last - second.first
+        value = first.soft + second.soft + (first.kept + second.kept) - 0.01 * length - 0.5 * crossed
+        if best is None or value > best[0]:
+            best = (value, (first, second))
+    return best[1] if best else None
 
 
-def _share(end: Mapping[str, float], found: frozenset[str]) -> float:
-    total = sum(end.values())
-    return sum(v for k, v in end.items() if k in found) / total if total else 1.0
+def _firm(pair: tuple[Place, Place]) -> bool:
+    """Whether enough of the ends' own words stand there: two synonyms meet in many a sentence."""
+    least, most = sorted(place.firm for place in pair)
+    return least >= SOME or most >= MOST or _in_general(pair)
 
 
-def _direction(
-    sentence: Sentence, first: Mapping[str, float], second: Mapping[str, float]
-) -> tuple[int, frozenset[str]]:
-    """1 where the first end comes before the second in cause or time, -1 the other way round, 0 if they are but listed."""
-    a, b = _span(sentence, first, second), _span(sentence, second, first)
-    if a is None or b is None:
-        return 0, frozenset()
-    order = 1 if a[0] < b[0] else -1
-    left, right = (a, b) if order == 1 else (b, a)
-    words = sentence.words
-    between = [w.lower for w in words[left[1] + 1 : right[0]]]
-    relation = frozenset(w.key for w in words[left[1] + 1 : right[0]] if w.key)
-    ahead = [w.lower for w in words[: left[0]]]
-    marks = [w for w in between if w in BACKWARD]
-    ending = [w for w in between if w not in ARTICLES][-1:]
-    if ending and ending[0] in PLACING and not relation & FORWARD and not _fronted(ahead, FRONTED):
-        return -order, relation
-    if "help of" in " ".join(between):
-        return -order, relation
-    if marks and not _fronted(ahead, FRONTED):
-        return -order, relation
-    if "before" in between or "until" in between:
-        return order, relation
-    if _fronted(ahead, FRONTED_BACK):
-        return -order, relation
-    if _fronted(ahead, FRONTED):
-        return order, relation
-    if not [w for w in between if w not in LISTING]:
-        return 0, relation
-    return order, relation
+def _tied(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
+    """Within a sentence, or in one that refers back."""
+    left, right = sorted(pair, key=lambda p: p.first)
+    if tokens[left.last].inside == tokens[right.first].inside:
+        return True
+    opening = [t for t in tokens if t.inside == tokens[right.first].inside][:5]
+    return any(t.lower in REFERRING for t in opening) or tokens[left.last].inside != 0 or _is_field(tokens, right.first)
 
 
-def _fronted(ahead: list[str], marks: frozenset[str]) -> bool:
-    return any(word in marks for word in ahead[-6:])
+def _is_field(tokens: tuple[Token, ...], at: int) -> bool:
+    """Whether a label stands before the word: "trigger: …"."""
+    inside = tokens[at].inside
+    return any(t.inside == inside and ":" in t.gap for t in tokens[: at + 1])
 
 
-def _span(sentence: Sentence, end: Mapping[str, float], other: Mapping[str, float]) -> tuple[int, int] | None:
-    """Where the end stands: the densest run of its own words."""
-    at = [i for i, w in enumerate(sentence.words) if w.key in end and w.key not in other]
-    if not at:
-        at = [i for i, w in enumerate(sentence.words) if w.key in end]
-    if not at:
+def _openings(tokens: tuple[Token, ...]) -> list[int]:
+    """The last word of every sentence but the first."""
+    last = {t.inside: i for i, t in enumerate(tokens)}
+    return [i for inside, i in last.items() if inside]
+
+
+def _judge(
+    link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], pair: tuple[Place, Place]
+) -> Reading | None:
+    entries = view.entries_of(at)
+    arrow = f"{link.wordings[0]!r} to {link.wordings[1]!r}"
+    turn = relate(tokens, span(pair[0]), span(pair[1]))
+    owner = min(whose_is(link, view, tokens, place) for place in pair)
+    kept = [
+        place.kept or _pointed_at(link, view, tokens, end, place) for end, place in zip(link.ends, pair, strict=True)
+    ]
+    soft = pair[0].soft + pair[1].soft
+    own = _own_share(link, tokens)
+    if not all(kept):
+        return _blurred(link, entries, pair, kept, turn, owner)
+    closeness = min(p.share for p in pair)
+
+    def damaged(reason: str, confidence: float, fault: bool = False) -> Reading:
+        finding = Finding(True, False, reason, entries, (), link.wordings, confidence=confidence)
+        return Reading((5.0 + soft, own), replace(finding, fault="turned") if fault else finding)
+
+    if owner == OTHER:
+        if closeness < MOST:
+            return None
+        return damaged(f"the link from {arrow} is stored, but as somebody else's", 0.85)
+    if not link.negative and negated(tokens, pair):
+        return damaged(f"the link from {arrow} is stored, but negated", 0.75)
+    if turn != link.direction and min(place.firm for place in pair) < SOME:
         return None
-    runs: list[list[int]] = [[at[0]]]
-    for i in at[1:]:
-        if i - runs[-1][-1] <= 3:
-            runs[-1].append(i)
-        else:
-            runs.append([i])
-    best = max(runs, key=lambda run: (len({sentence.words[i].key for i in run}), -run[0]))
-    return best[0], best[-1]
+    if turn == -link.direction:
+        return damaged(f"the link from {arrow} is stored the other way round", 0.75)
+    if not turn:
+        return damaged(f"{arrow}: both are stored, but not how one leads to the other", 0.65)
+    whole = closeness >= 0.99
+    confidence = 0.97 if whole else 0.9 if closeness >= 0.75 else 0.75
+    return Reading(
+        (BEST if whole else 8.0, soft, own),
+        Finding(True, True, f"the link from {arrow} is kept", entries, link.wordings, confidence=confidence),
+    )
+
+
+def _own_share(link: Link, tokens: tuple[Token, ...]) -> float:
+    keys = {t.key for t in tokens if t.key}
+    return len(keys & link.stated) / len(keys) if keys else 0.0
+
+
+def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, place: Place) -> bool:
+    """Whether "that hour", "those" stand for what another entry says in full."""
+    near = [t.lower for t in tokens[max(0, place.first - 2) : place.first]]
+    after = [t.lower for t in tokens[place.first : place.last + 6]]
+    lost = {fate for _, fate in place.gaps}
+    if place.share < SOME or lost & {"opposite", "general"} or not POINTING.intersection(near + after):
+        return False
+    if "rival" in lost and not POINTING.intersection(near + after[-6:]):
+        return False
+    for at in _where_whole(end, view):
+        others = tokens_in(view, (at,))
+        if others != tokens and any(
+            p.kept and whose_is(link, view, others, p) != OTHER for p in places(end, others, link.stated)[:1]
+        ):
+            return True
+    return False
+
+
+def _where_whole(end: Anchor, view: View) -> list[int]:
+    heads = [p.key for p in end.parts if p.kind == "head"] or [p.key for p in end.parts]
+    return sorted({at for key in heads for at in view.postings.get(key, ())})[:CANDIDATES]
+
+
+def _blurred(
+    link: Link,
+    entries: tuple[int, ...],
+    pair: tuple[Place, Place],
+    kept: list[bool],
+    turn: int,
+    owner: int,
+) -> Reading | None:
+    """Both ends are there, one or both not in full."""
+    if turn != link.direction and not (all(p.share >= MOST for p in pair)):
+        return None
+    if owner == OTHER and min(p.firm for p in pair) < MOST:
+        return None
+    least, most = sorted(p.soft for p in pair)
+    known = [
+        (place, other)
+        for (place, other), k in zip((pair, pair[::-1]), kept, strict=True)
+        if k
+        and (place.firm >= MOST or place.share >= MOSTLY)
+        and (other.firm > 0 or _in_general((other, other)))
+        and (end_of(link, place, pair).telling > 1 or other.firm >= MOST)
+    ]
+    if (known and least >= SOME) or (least >= SOME and most >= HALF and _in_general(pair)):
+        lost = tuple(w for w, whole in zip(link.wordings, kept, strict=True) if not whole)
+        whole = tuple(w for w in link.wordings if w not in lost)
+        gaps = [f"{word!r} ({fate})" for p, k in zip(pair, kept, strict=True) if not k for word, fate in p.gaps]
+        reason = f"the link is stored, but {listed(lost)} is blurred: {', '.join(gaps)}"
+        confidence = 0.72 if any(kept) and least >= HALF else 0.65
+        return Reading((4.0 + least + most,), Finding(True, False, reason, entries, whole, lost, confidence=confidence))
+    return None
+
+
+def end_of(link: Link, place: Place, pair: tuple[Place, Place]) -> Anchor:
+    """The end that stands at the place."""
+    return link.ends[0] if place is pair[0] else link.ends[1]
+
+
+def _in_general(pair: tuple[Place, Place]) -> bool:
+    return any(fate == "general" for p in pair for _, fate in p.gaps)
+
+
+def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> Reading | None:
+    """One end in its role, with something else in the place of the other."""
+    if len(at) > 1 and not all(_is_field(tokens, at_field) for at_field in _openings(tokens)):
+        return None
+    wanted = 2 if len(view.sentences) <= SMALL else 3
+    for number, end in enumerate(link.ends):
+        place = next(iter(places(end, tokens, link.stated)), None)
+        if place is None or place.firm < ALL or end.telling < wanted or _somebody_else(link, view, tokens, place):
+            continue
+        cause, effect = sides(tokens, span(place))
+        role = cause if (number == 0) == (link.direction == 1) else effect
+        if role and not (cause and effect):
+            lost = link.wordings[1 - number]
+            reason = f"{link.wordings[number]!r} is stored with something else than {lost!r}"
+            finding = Finding(
+                True, False, reason, view.entries_of(at), (link.wordings[number],), (lost,), confidence=0.6
+            )
+            return Reading((2.0 + place.soft,), finding)
+    return None
+
+
+def _somebody_else(link: Link, view: View, tokens: tuple[Token, ...], place: Place) -> bool:
+    """Whether anybody else acts in the stretch."""
+    ends = (span(place), (len(tokens) - 1, len(tokens) - 1))
+    return any(whose(tokens, span, link.mine, link.known, view) == OTHER for span in ends)

@@ -2,207 +2,360 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.finding import Finding, keys_of, listed, passage
-from pytest_memfail.judges.rules.quantities import Quantity, quantities
-from pytest_memfail.judges.rules.text import Sentence, TextCache, weight
-from pytest_memfail.judges.rules.view import NAMED, OPEN, Name, View, needs
+from pytest_memfail.judges.rules.finding import Finding, listed
+from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.persona_match import (
+    UNCERTAIN,
+    Kept,
+    Made,
+    found,
+    keep,
+    own_sentences,
+    refusing,
+    turned,
+)
+from pytest_memfail.judges.rules.persona_need import ASKED, NAMED_TOO, ONLY, Essay, Item, needed_items, read_essay
+from pytest_memfail.judges.rules.polarity import exclusive
+from pytest_memfail.judges.rules.quantities import Quantity
+from pytest_memfail.judges.rules.related import opposed
+from pytest_memfail.judges.rules.text import weight
+from pytest_memfail.judges.rules.view import NAMED, View, needs
 
-DETAIL_KEPT: Final = 0.5
-"""Share of a detail's words that keeps it."""
-BRIEF: Final = 0.3
-OWN_BRIEF: Final = 0.6
-"""The same for two words or more in an entry that has hardly anything but the essay's words."""
-NEEDED_KEPT: Final = 0.6
-"""The same for a detail that the question needs; all its numbers must be there."""
-UNNEEDED: Final = 0.34
-"""Share of what the gold answer takes from the essay that an answer can do without."""
-OWN: Final = 0.45
-OWN_UNNAMED: Final = 0.75
-"""Share of a stored sentence's words that come from the essay, if it was made from it."""
-OWN_MADE: Final = 0.65
-TELLING_MADE: Final = 4
-"""With so many telling words one named sentence shows that the essay was stored at all."""
-STORED: Final = 0.2
+ITEM_KEPT: Final = 0.42
+"""Share of a needed detail's words that keeps it; all its numbers must be there."""
+TRAIT_KEPT: Final = 0.25
+"""The same for a trait that a misleading question borrows: a whole sentence of the essay."""
+TRAIT_NAMED: Final = 0.5
+"""Share of what the question names of the trait."""
+ENOUGH: Final = 0.7
+"""Share of the needed details that must be kept."""
+MANY: Final = 4
+ENOUGH_OF_MANY: Final = 0.6
+TELLING: Final = 1.5
+"""An answer that takes less from the essay than this is told by its reasons too."""
+MADE: Final = ((2.0, 0.5, 0.55), (3.5, 0.6, 0.42), (3.0, 0.74, 0.36))
+"""What shows that a sentence was made from the essay: words of one of its sentences, and the share that the essay and
+that sentence have of its words."""
+MERGED: Final = (3.5, 0.75)
+"""The same of a sentence that takes a little from many: so much of the essay, and that share of its words."""
+IDENTITY_OWN: Final = 0.4
+BRIEF: Final = 7.0
+GROUP_OWN: Final = 0.45
+"""The share that the essay has of all that is said beside such a sentence."""
+LONG: Final = 5
+"""Of so many sentences about a person one alone may be like the essay by chance."""
+GROUP_SURE: Final = 0.6
+FEW: Final = 0.08
+"""Where fewer of the sentences about that name are like the essay, they are a namesake's."""
+TRAIT_GRACE: Final = 0.25
+ANCHORED: Final = 0.5
+ANCHORED_SHOWN: Final = 0.25
+TRAIT_SURE: Final = 0.5
+"""The same of entries that were shown: that they are somebody else's was for the whole store to tell."""
+OTHERWISE: Final = 0.7
+"""The share of a sentence that shows it to tell another detail of the essay."""
+PART_KEPT: Final = 0.5
 FAITHFUL: Final = 0.4
 """Share of the essay's details that must be kept where no question asks for particular ones."""
 SHOWN: Final = 0.25
-COVERED: Final = 0.8
-ADVICE: Final = frozenset("bring pack use give include offer choose yes".split())
-"""What answers begin with; it is no detail of the person."""
+PAPER: Final = 0.85
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One sentence of the essay as a detail."""
+class Match:
+    """An essay beside what a view holds of the person."""
 
-    need: Mapping[str, float]
-    numbers: tuple[Quantity, ...]
-    wording: str
+    essay: Essay
+    own: tuple[Made, ...]
+    """Sentences about the person or a namesake."""
+    made: tuple[Made, ...]
+    """Those that were made from the essay."""
+    kept: frozenset[int]
+    """The essay's sentences that are kept."""
+
+    @property
+    def who(self) -> str:
+        """The person's name."""
+        return self.essay.name.full if self.essay.name else "the person"
+
+    @property
+    def coverage(self) -> str:
+        """How much of the essay is there."""
+        return f"{len(self.kept)} of {len(self.essay.stated)} details of {self.who} are kept"
+
+    def wordings(self, *, kept: bool) -> tuple[str, ...]:
+        """The details that are kept, or lost."""
+        return tuple(s.wording for i, s in enumerate(self.essay.stated) if (i in self.kept) == kept)
 
 
 @dataclass(frozen=True, slots=True)
-class Persona:
-    """What must be found of an essay."""
+class Judged:
+    """One needed detail in a view."""
 
-    name: Name | None
-    parts: tuple[Part, ...]
-    needed: tuple[Part, ...]
-    stated: frozenset[str]
-
-
-@lru_cache(maxsize=4096)
-def read_persona(evidence: Evidence) -> Persona:
-    """The essay of the evidence, with the parts that its question's answer needs."""
-    view = View([evidence.source], TextCache())
-    ignore = keys_of(evidence.entity or "")
-    parts = []
-    for sentence in view.sentences:
-        need = needs(sentence.keys - ignore)
-        if need:
-            parts.append(
-                Part(need, quantities(sentence.text, sentence.words), passage(evidence.source, sentence, need, 60))
-            )
-    stated = frozenset(k for s in view.sentences for k in s.keys) - ignore
-    needed = _needed(evidence, view.sentences, ignore) if evidence.value else ()
-    return Persona(Name.of(evidence.entity, view.lowers()), tuple(parts), needed, stated)
-
-
-def _needed(evidence: Evidence, sentences: list[Sentence], ignore: set[str]) -> tuple[Part, ...]:
-    """The fewest essay sentences that together hold what the gold answer takes from the essay."""
-    asked = needs(keys_of(evidence.value or "") - ignore - ADVICE)
-    open_keys = {k for k in asked if any(k in s.keys for s in sentences)}
-    gold_numbers = [q for s in View([evidence.value or ""], TextCache()).sentences for q in quantities(s.text, s.words)]
-    total = sum(asked[k] for k in open_keys)
-    left = set(open_keys)
-    chosen: list[int] = []
-    while left and sum(asked[k] for k in left) > (1 - COVERED) * total:
-        gains = [
-            (sum(asked[k] for k in sentences[i].keys & left), -i) for i in range(len(sentences)) if i not in chosen
-        ]
-        if not gains or max(gains)[0] < 1.0:
-            break
-        i = -max(gains)[1]
-        chosen.append(i)
-        left -= sentences[i].keys
-    parts = []
-    for i in sorted(chosen):
-        need = {k: asked[k] for k in sorted(sentences[i].keys & open_keys)}
-        numbers = tuple(
-            q for q in quantities(sentences[i].text, sentences[i].words) if any(q.same(g) for g in gold_numbers)
-        )
-        parts.append(Part(need, numbers, passage(evidence.source, sentences[i], need)))
-    weights = [sum(p.need.values()) + len(p.numbers) for p in parts]
-    return tuple(p for p, w in zip(parts, weights, strict=True) if w >= 0.25 * max(weights))
+    item: Item
+    kept: Kept
+    lost: str
+    """Why it does not count as kept; empty where it does."""
+    turned: bool = False
+    trait: bool = False
 
 
 def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool = False) -> Finding:
-    """The essay in a view: some of its details under its name (stored), and those needed (faithful)."""
-    persona = read_persona(evidence)
-    name = persona.name
-    kept: list[str] = []
-    lost: list[str] = []
-    at: list[int] = []
-    about = frozenset(view.about(name)) if name else frozenset(range(len(view.sentences)))
-    for part in persona.parts:
-        place = _place(part, view, persona, about, DETAIL_KEPT)
-        if place is None:
-            lost.append(part.wording)
-        else:
-            kept.append(part.wording)
-            at.extend(place)
-    share = len(kept) / len(persona.parts) if persona.parts else 0.0
-    needed = [(part, _place(part, view, persona, about, NEEDED_KEPT, exact=True)) for part in persona.needed]
-    missing_parts = tuple(part for part, place in needed if place is None)
-    missing = tuple(part.wording for part in missing_parts)
-    where = [i for _, place in needed if place is not None for i in place]
-    entries = view.entries_of([*where, *at])
-    who = name.full if name else "the person"
-    present = (
-        share >= STORED or _made_from(persona, view, about) or len(kept) >= 2 or bool(persona.needed and not missing)
+    """The essay in a view: anything made from it (stored), and the details needed (faithful)."""
+    match = _match(read_essay(evidence.source, evidence.entity), view)
+    items = needed_items(evidence) if protocol == "ours" else ()
+    judged = [_judge(item, match, view, trait=not evidence.value) for item in items]
+    whole = bool(judged) and all(
+        not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
     )
-    if not present:
-        elsewhere = _under_another_name(persona, view)
-        if elsewhere:
-            return Finding(
-                True,
-                False,
-                f"details of {who} are stored, but not under that name",
-                elsewhere,
-                (),
-                (name.full if name else who,),
-                confidence=0.8,
-            )
-        reason = f"no entry keeps what was told about {who}" + ("" if about else ", who is not named at all")
-        return Finding(
-            False, False, reason, entries or view.entries_of(sorted(about))[:3], (), tuple(lost), confidence=0.9
-        )
-    coverage = f"{len(kept)} of {len(persona.parts)} details of {who} are kept"
-    if evidence.value and persona.needed and protocol == "ours":
-        if _size(missing_parts) > UNNEEDED * _size(persona.needed):
-            reason = f"what the question needs of {who} is lost: {listed(missing)} ({coverage})"
-            return Finding(
-                True, False, reason, entries, tuple(kept), missing, tuple(w for w in lost if w not in missing), 0.8
-            )
-        return Finding(
-            True, True, f"what the question needs of {who} is kept ({coverage})", entries, tuple(kept), (), tuple(lost)
-        )
-    least = 0.85 if protocol == "paper" and not shown else SHOWN if shown else FAITHFUL
+    if not match.made and not whole:
+        return _absent(match, view)
+    if judged:
+        return _needed(judged, match, view)
+    share = len(match.kept) / max(1, len(match.essay.stated))
+    if evidence.asked:
+        return _unclear(match, view)
+    least = PAPER if protocol == "paper" and not shown else SHOWN if shown else FAITHFUL
+    entries = _entries(match.made, view)
+    kept, lost = match.wordings(kept=True), match.wordings(kept=False)
     if share < least:
-        return Finding(True, False, f"only {coverage}", entries, tuple(kept), tuple(lost), (), 0.7)
-    return Finding(True, True, coverage, entries, tuple(kept), (), tuple(lost), 0.6 + 0.4 * share)
+        return Finding(True, False, f"only {match.coverage}", entries, kept, lost, (), 0.7)
+    return Finding(True, True, match.coverage, entries, kept, (), lost, 0.6 + 0.4 * share)
 
 
-def _place(
-    part: Part, view: View, persona: Persona, about: frozenset[int], least: float, *, exact: bool = False
-) -> tuple[int, ...] | None:
-    """Where the part is kept in sentences about the person, or None."""
-    for window in view.search(part.need, persona.name, only_about=True):
-        if window.coverage < BRIEF:
-            break
-        coverage = window.coverage
-        if exact and part.numbers:
-            if not all(any(q.same(o) for o in view.quantities(window.sentences)) for q in part.numbers):
-                continue
-            total = sum(part.need.values())
-            coverage = (coverage * total + len(part.numbers)) / (total + len(part.numbers))
-        own = view.own_share(window.sentences, persona.stated, persona.name)
-        if window.link < OPEN or not about or own < (OWN if window.link > OPEN else OWN_UNNAMED):
-            continue
-        if coverage < least and (exact or own < OWN_BRIEF or len(window.found) < 2):
-            continue
-        return window.sentences
-    return None
+def _match(essay: Essay, view: View) -> Match:
+    own: list[Made] = []
+    made: list[Made] = []
+    about = own_sentences(view, essay)
+    for group in _groups(about, view):
+        total = sum(m.total for m in group)
+        share = sum(m.own * m.total for m in group) / total if total else 0.0
+        like = [m for m in group if _made(m) or _same_person(m, essay, view)]
+        if len(group) < LONG or share >= GROUP_SURE or (share >= GROUP_OWN and len(like) > 1):
+            own += group
+            made += [m for m in like if share >= (GROUP_OWN if _made(m) else IDENTITY_OWN)]
+    if len(made) < FEW * len(about):
+        made = []
+    kept = frozenset(
+        i
+        for m in made
+        for i, got in m.by.items()
+        if got >= PART_KEPT * sum(essay.stated[i].weights.values()) or (got >= 2.0 and got >= PART_KEPT * m.total)
+    )
+    return Match(essay, tuple(own), tuple(made), kept)
 
 
-def _size(parts: Iterable[Part]) -> float:
-    return sum(sum(part.need.values()) + len(part.numbers) for part in parts)
+def _made(m: Made) -> bool:
+    if m.sure >= MERGED[0] and m.sure >= MERGED[1] * m.total:
+        return True
+    return any(m.overlap >= overlap and m.own >= own and m.closest >= closest for overlap, own, closest in MADE)
 
 
-def _made_from(persona: Persona, view: View, about: frozenset[int]) -> bool:
-    """Whether any sentence that names the person was plainly made from the essay."""
-    if persona.name is None:
+def _same_person(m: Made, essay: Essay, view: View) -> bool:
+    """Whether a short sentence under the name has a word that tells who it is: the trade, the name of the ship."""
+    known = view.sentences[m.at].keys & essay.identity
+    named = essay.name is not None and view.link(m.at, essay.name) == NAMED
+    return named and bool(known) and m.total <= BRIEF and m.sure >= max(2.0, IDENTITY_OWN * m.total)
+
+
+def _anchored(judged: Judged, match: Match, *, shown: bool) -> bool:
+    """Whether the place that keeps the detail has little else in it: what a namesake's entry shares by chance does."""
+    if judged.trait and not shown and judged.kept.share < TRAIT_SURE:
         return False
-    for i in sorted(about):
-        if view.link(i, persona.name) == NAMED and view.own_share((i,), persona.stated, persona.name) >= OWN_MADE:
-            telling = [key for key in view.sentences[i].keys & persona.stated if weight(key) >= 1.0]
-            if len(telling) >= TELLING_MADE:
-                return True
-    return False
+    places = [m for m in match.own if m.at in judged.kept.where]
+    least = ANCHORED_SHOWN if shown else ANCHORED
+    return any(m.own >= least and m.by.get(judged.item.at, 0.0) >= 1.0 for m in places)
 
 
-def _under_another_name(persona: Persona, view: View) -> tuple[int, ...]:
+def _groups(own: Sequence[Made], view: View) -> list[list[Made]]:
+    """Neighbouring sentences of one entry: a namesake's entry may share a sentence by chance."""
+    groups: list[list[Made]] = []
+    for m in own:
+        if groups and groups[-1][-1].at == m.at - 1 and view.entry[groups[-1][-1].at] == view.entry[m.at]:
+            groups[-1].append(m)
+        else:
+            groups.append([m])
+    return groups
+
+
+def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
+    """Whether the detail stands in what is stored of the person, and the right way round."""
+    essay = match.essay
+    kept = keep(item, _places(item, match, view), view, essay)
+    keys = frozenset().union(*(view.sentences[at].keys for at in kept.where)) if kept.where else frozenset()
+    told = {k for c in item.concepts for k in c.keys}
+    for at in kept.where:
+        fault = turned(view, at, essay.stated[item.at], told)
+        if fault:
+            return Judged(item, kept, fault, turned=True)
+    if kept.missing:
+        changed = _changed(item, kept, view)
+        # A number beside the point is missed only where the rest was kept without it.
+        if item.weight >= 1.0 or kept.share > 0.25 or changed:
+            return Judged(item, kept, changed or f"{listed(kept.missing)} is missing")
+    least = TRAIT_KEPT if trait else ITEM_KEPT
+    if kept.share < least:
+        return Judged(item, kept, f"'{item.wording}' is missing")
+    if trait:
+        named = [c for c in item.concepts if c.weight == ASKED]
+        there = sum(found(c, keys) for c in named)
+        if named and there < TRAIT_NAMED * len(named) and not item.numbers:
+            missing = [c.keys[0] for c in named if not found(c, keys)]
+            return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
+    quiet = not any(refusing(view.sentences[at]) for at in kept.where)
+    other = _generalised(item, keys, essay) or (_replaced(item, keys, essay) if quiet else "")
+    if other:
+        return Judged(item, kept, other, turned=True)
+    if item.exclusive and not any(exclusive(s) or ONLY.search(s.text) for s in (view.sentences[i] for i in kept.where)):
+        return Judged(item, kept, f"that it is only '{item.wording}' is lost", turned=True)
+    return Judged(item, kept, "", trait=trait)
+
+
+def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
+    """A more general word in the place of a telling one: wood for walnut."""
+    for concept in item.concepts:
+        if concept.weight >= NAMED_TOO and not found(concept, keys):
+            general = frozenset().union(*(lookup(k).general for k in concept.keys)) & keys
+            wider = sorted(k for k in general if weight(k) >= 1.0 and k not in essay.keys)
+            if wider:
+                return f"'{concept.keys[-1]}' is only '{wider[0]}'"
+    return ""
+
+
+def _replaced(item: Item, keys: frozenset[str], essay: Essay) -> str:
+    """An opposite in the place of a telling word."""
+    strange = sorted(k for k in keys - essay.reads.keys() - essay.ignored if weight(k) >= 1.0 and k not in UNCERTAIN)
+    for concept in item.concepts:
+        if concept.weight >= 1.0 and not found(concept, keys):
+            for key in strange:
+                if any(opposed(k, key) for k in concept.keys):
+                    return f"'{key}' instead of '{concept.keys[-1]}'"
+    return ""
+
+
+def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
+    """Sentences about the person, alone and with the next one, that may hold the detail."""
+    name = match.essay.name
+    at = [m.at for m in match.own if _may_hold(item, m, named=name is None or view.link(m.at, name) == NAMED)]
+    known = set(at)
+    pairs: list[tuple[int, ...]] = [
+        (i, i + 1)
+        for i in at
+        if i + 1 in known and view.entry[i] == view.entry[i + 1] and not view.sentences[i + 1].starts_turn
+    ]
+    return [*((i,) for i in at), *pairs]
+
+
+def _may_hold(item: Item, made: Made, *, named: bool) -> bool:
+    """A single word of an answer tells nothing in a sentence about other things."""
+    here = made.by.get(item.at, 0.0)
+    if made.stated != item.at and made.closest >= OTHERWISE and here < OTHERWISE * made.overlap:
+        return False
+    return named or made.own >= 0.3 or here >= 1.5
+
+
+def _changed(item: Item, kept: Kept, view: View) -> str:
+    """Another number of the same unit in the place of a missing one."""
+    stated = view.quantities(kept.where)
+    for number in item.numbers:
+        if number.text in kept.missing:
+            other = next((q for q in stated if _rivals(number, q) and not any(q.same(n) for n in item.numbers)), None)
+            if other is not None:
+                return f"'{other.text.strip()}' instead of '{number.text.strip()}'"
+    return ""
+
+
+def _rivals(number: Quantity, other: Quantity) -> bool:
+    return number.unit == other.unit
+
+
+def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
+    """Whether enough of the needed details is kept, and none of the answer itself is turned around."""
+    # What the answer gives as its reason may be lost, unless the answer itself takes hardly anything from the essay.
+    main = [j for j in judged if j.item.weight >= 1.0]
+    asked = main if sum(j.item.size for j in main) >= TELLING else judged
+    share = sum(j.item.weight for j in asked if not j.lost) / sum(j.item.weight for j in asked)
+    lost = [j for j in judged if j.lost]
+    broken = [j for j in lost if j.turned] or [j for j in lost if _blurred(j)]
+    where = [at for j in judged if not j.lost or j.turned for at in j.kept.where]
+    entries = view.entries_of([*where, *(m.at for m in match.made)])
+    kept = tuple(j.item.wording for j in judged if not j.lost)
+    reported = match.wordings(kept=False)
+    if broken or share < (ENOUGH if len(asked) < MANY else ENOUGH_OF_MANY):
+        worst = broken or lost
+        reason = (
+            f"what the question needs of {match.who} is lost: {'; '.join(j.lost for j in worst)} ({match.coverage})"
+        )
+        missing = tuple(j.item.wording for j in lost)
+        return Finding(True, False, reason, entries, kept, missing, reported, _sure_lost(worst))
+    reason = f"what the question needs of {match.who} is kept: {listed(kept)} ({match.coverage})"
+    return Finding(True, True, reason, entries, kept, (), reported, _sure_kept(asked))
+
+
+def _sure_kept(judged: Sequence[Judged]) -> float:
+    """Word for word is sure; the fewer of the words, the likelier something else was said with them."""
+    least = min((j.kept.share for j in judged if not j.lost), default=0.0)
+    if any(j.trait for j in judged):
+        least += TRAIT_GRACE
+    return 0.96 if least >= 0.9 else 0.85 if least >= 0.7 else 0.72 if least >= 0.55 else 0.65
+
+
+def _sure_lost(judged: Sequence[Judged]) -> float:
+    """A detail of which nothing is there is lost; one half there may be put in other words."""
+    most = max(0.0 if j.turned else j.kept.share for j in judged)
+    return 0.9 if most < 0.25 or any(_blurred(j) for j in judged) else 0.72
+
+
+def _blurred(judged: Judged) -> bool:
+    """Whether a detail lost its number: the answer's own, or one of a reason that says more than the number."""
+    item = judged.item
+    if not item.numbers:
+        return False
+    least = min(0.25, 0.99 / item.size) if item.weight >= 1.0 else 0.25
+    said = bool(judged.kept.missing) and judged.kept.share > least
+    return said or (item.weight < 1.0 and item.size - len(item.numbers) >= 1.0)
+
+
+def _unclear(match: Match, view: View) -> Finding:
+    """A question that does not tell which trait it borrows: what is stored of the person must not be turned around."""
+    entries = _entries(match.made, view)
+    kept, lost = match.wordings(kept=True), match.wordings(kept=False)
+    for m in match.own:
+        stated = match.essay.stated[m.stated]
+        fault = turned(view, m.at, stated, stated.weights, 2) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
+        if fault:
+            return Finding(True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6)
+    return Finding(True, True, match.coverage, entries, kept, (), lost, 0.6)
+
+
+def _absent(match: Match, view: View) -> Finding:
+    elsewhere = _under_another_name(match, view)
+    if elsewhere:
+        reason = f"details of {match.who} are stored, but not under that name"
+        return Finding(True, False, reason, elsewhere, (), (match.who,), confidence=0.8)
+    reason = f"no entry keeps what was told about {match.who}" + ("" if match.own else ", who is not named at all")
+    most = max((m.overlap for m in match.own), default=0.0)
+    sure = 0.97 if not match.own or most < 1.0 else 0.92 if most < 2.0 else 0.75
+    near = _entries(sorted(match.own, key=lambda m: -m.overlap)[:3], view)
+    return Finding(False, False, reason, near, (), match.wordings(kept=False), confidence=sure)
+
+
+def _under_another_name(match: Match, view: View) -> tuple[int, ...]:
     """The entries that hold most of the essay though they do not name the person."""
     at: list[int] = []
     kept = 0
-    for part in persona.parts:
-        best = view.search(part.need, None, 1)
+    for stated in match.essay.stated:
+        best = view.search(needs(stated.weights), None, 1)
         if best and best[0].coverage >= 0.7:
             kept += 1
             at.extend(best[0].sentences)
-    return view.entries_of(at) if persona.parts and kept >= 0.4 * len(persona.parts) else ()
+    return view.entries_of(at) if kept >= 0.4 * len(match.essay.stated) else ()
+
+
+def _entries(made: Sequence[Made], view: View) -> tuple[int, ...]:
+    return view.entries_of([m.at for m in made])

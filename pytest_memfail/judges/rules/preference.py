@@ -1,176 +1,342 @@
-"""Preferences: the specific one must stay identifiable (paper, section 4, task 2)."""
+"""Preferences: the specific one must stay identifiable as the user's own (paper, section 4, task 2)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.finding import Finding, keys_of, listed, passage
-from pytest_memfail.judges.rules.polarity import negated, sentiment
+from pytest_memfail.judges.rules.attitude import attitude, is_liking, liked
+from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
+from pytest_memfail.judges.rules.naming import Mention, Target, loose, mentions, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
-from pytest_memfail.judges.rules.view import View, Window, needs
-from pytest_memfail.judges.rules.words import HEADS, MODIFIERS
+from pytest_memfail.judges.rules.traces import CHANCE, Trace, best_trace, coincidence
+from pytest_memfail.judges.rules.view import View, needs
+from pytest_memfail.judges.rules.whose import FAVOURING, MINE, owner, verbatim_store, word_for_word
 
-STORED: Final = 0.5
 PARAPHRASED: Final = 2
-HEAD_KEYS: Final = frozenset(fold(word) for word in HEADS)
-MODIFIER_KEYS: Final = frozenset(fold(word) for word in MODIFIERS)
-REASON_STORED: Final = 0.5
-"""Share of the statement's other words that shows it is stored though the preference itself is gone."""
-RELATED: Final = 0.34
-"""Share of an entry's other words that come from the statement, or of the statement's that the entry has."""
+READ: Final = 32
+"""How many mentions are read closely."""
 OWN: Final = 0.72
-"""The same for statements that are kept word for word."""
-REWRITTEN: Final = 0.1
-"""How much less of it a rewritten statement needs."""
-FIRST_PERSON: Final = frozenset(("i", "my", "me"))
+"""Share of a first-person statement's other words that ours has too: statements kept word for word carry their reasons."""
 FOREIGN: Final = 2.5
 """The weight of its own words with which a first-person statement says something else, if none of them is ours."""
+WHOLE: Final = 0.75
+"""Share of our statement that one kept word for word has."""
+CUT: Final = 0.9
+"""Share of its own other words that one cut short has from ours."""
+BOTH: Final = 0.4
+"""Either share, where each has as much of the other."""
+BESIDE: Final = 0.2
+"""Share of our statement that shows a name beside the point to be ours."""
+ADJUNCTS: Final = frozenset(
+    "because since when while if so during for after before until though although unless".split()
+)
+COMPOUND: Final = 0.3
+"""The same for a name that is part of a longer one."""
+ALONE: Final = 2.0
+"""The weight of other words that a bare head may have beside it."""
+REASONED: Final = 0.25
+"""Share of our statement with which somebody else has our very preference, though no liking is said."""
+GIVEN_AWAY: Final = 0.15
 
 
 @dataclass(frozen=True, slots=True)
 class Preference:
     """What must be found of a preference, as far as its statement says it."""
 
-    wanted: Mapping[str, float]
-    """What names the preference."""
+    targets: tuple[Target, ...]
+    """Its names, the best first."""
     context: Mapping[str, float]
     """The rest of the statement: why, when, how."""
-    sentiment: int
+    loose_context: frozenset[str]
+    stated: frozenset[str]
     wording: str
-    words: tuple[tuple[str, str], ...]
-    """The keys of `wanted`, each as the source writes it."""
+    negative: bool
+    """Whether the statement itself reads like a dislike, so that none can be told from it."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A mention, read: whose it is, what is said of it, and whether our statement stands behind it."""
+
+    mention: Mention
+    view: View
+    support: float
+    """Share of the statement's other words in the sentence."""
+    ours: bool
+
+    @cached_property
+    def owner(self) -> str:
+        """Whose it is."""
+        return owner(self.view, self.mention.at, self.mention.first, self.mention.last)
+
+    @cached_property
+    def attitude(self) -> int:
+        """Whether it is liked (1), disliked or past (-1)."""
+        view, m = self.view, self.mention
+        end = view.first[view.entry[m.at] + 1]
+        following = view.sentences[m.at + 1] if m.at + 1 < end else None
+        return attitude(view.sentences[m.at], m.first, m.last, following)
 
 
 @lru_cache(maxsize=4096)
 def read_preference(evidence: Evidence, protocol: str) -> Preference:
     """The preference of the evidence."""
     source = sentences_of(evidence.source)
-    stated = {key for sentence in source for key in sentence.keys}
-    named = keys_of(evidence.preference or evidence.text)
-    wanted = needs(named if protocol == "paper" else named & stated)
-    if not wanted:
-        # The statement paraphrases its own preference ("shooting hoops"): its first telling words stand for it.
-        telling = [w.key for s in source for w in s.words if w.key and weight(w.key) >= 1.0]
-        wanted = needs(telling[:PARAPHRASED]) or needs(stated)
-    heads = {key for key in wanted if key in HEAD_KEYS}
-    if heads and any(key not in HEAD_KEYS | MODIFIER_KEYS for key in wanted):
-        wanted = {key: value for key, value in wanted.items() if key not in heads}
-    context = needs(stated - set(wanted))
-    view = View([evidence.source], TextCache())
-    best = view.search(wanted, None)
-    home = source[best[0].sentences[0]] if best else None
-    words = tuple((key, next((w.surface for s in source for w in s.words if w.key == key), key)) for key in wanted)
-    wording = passage(evidence.source, home, wanted) if home else evidence.preference or evidence.text
-    return Preference(wanted, context, sentiment(home) if home else 0, wording, words)
+    stated = frozenset(key for sentence in source for key in sentence.keys)
+    named = evidence.preference or evidence.text
+    targets = [read_target(named)]
+    if protocol != "paper":
+        targets += _as_stated(evidence, targets[0], stated)
+        targets += [read_target(text) for d in evidence.details if d.part == "preference" for text in d.wordings]
+    targets = [t for t in dict.fromkeys(targets) if t.parts or t.phrase]
+    own = {part.key for target in targets for part in target.parts}
+    liking = {w.key for sentence in source for w in sentence.words if is_liking(w.lower)}
+    context = needs(stated - own - liking)
+    home = View([evidence.source], TextCache())
+    found = [m for target in targets for m in mentions(target, home, stated) if m.share >= 1.0]
+    negative = any(attitude(source[m.at], m.first, m.last) < 0 for m in found[:1])
+    loose_context = frozenset(map(loose, context))
+    return Preference(tuple(targets), context, loose_context, stated, named, negative)
+
+
+def _as_stated(evidence: Evidence, target: Target, stated: frozenset[str]) -> list[Target]:
+    """The name as the statement itself has it, where it says less or something else."""
+    known = {loose(key) for key in stated}
+    kept = [part for part in target.parts if part.loose in known]
+    if len(kept) == len(target.parts):
+        return []
+    words = [w for s in sentences_of(target.text) for w in s.words if w.key and loose(w.key) in known]
+    if kept and any(not part.optional for part in kept):
+        return [read_target(" ".join(w.surface for w in words))]
+    if kept:
+        return []
+    # The statement paraphrases its own preference ("shooting hoops"): its first telling words stand for it.
+    telling = [w.surface for s in sentences_of(evidence.source) for w in s.words if w.key and weight(w.key) >= 1.0]
+    return [read_target(" ".join(telling[:PARAPHRASED]))] if telling else []
 
 
 def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     """The preference in a view: some version of it (stored), and the specific one (faithful)."""
     wanted = read_preference(evidence, protocol)
-    best = _find(evidence, wanted, view)
-    if not best.faithful and not best.fault and evidence.preference and protocol == "ours":
-        # A system may well use the preference's own name though the statement does not.
-        best = _better(best, _find(evidence, replace(wanted, wanted=needs(keys_of(evidence.preference))), view))
-    for detail in evidence.details:
-        for wording in detail.wordings if detail.part == "preference" and not best.fault else ():
-            if not best.faithful:
-                best = _better(best, _find(evidence, replace(wanted, wanted=needs(keys_of(wording))), view))
-    return best
+    found = [m for target in wanted.targets for m in mentions(target, view, wanted.stated)]
+    # Whom a mention is about is looked up for the likeliest ones only, and as rarely as possible.
+    readings = sorted((_read(wanted, view, m) for m in found), key=_strength, reverse=True)
+    whole = [r for r in readings if r.mention.share >= 1.0][:READ]
+    for r in whole:
+        if r.ours and (r.attitude >= 0 or wanted.negative) and r.owner == MINE:
+            return _kept(wanted, view, r)
+    turned = [r for r in whole if r.ours and r.owner == MINE]
+    away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
+    if turned or away:
+        return _turned(wanted, view, turned, away)
+    damaged = next((r for r in readings[: 2 * READ] if _damaged(wanted, view, r)), None)
+    if damaged is not None:
+        return _lost_part(wanted, view, damaged)
+    trace = best_trace(view, wanted.context, wanted.stated, wanted.targets)
+    if trace is not None:
+        return _trace(wanted, view, trace)
+    return _nowhere(wanted, view, readings)
 
 
-def _better(first: Finding, second: Finding) -> Finding:
-    return second if (second.faithful, second.present) > (first.faithful, first.present) else first
+def _strength(reading: Reading) -> tuple[float, bool, float, int]:
+    m = reading.mention
+    return (round(m.share, 6), m.exact, round(reading.support, 6), -m.at)
 
 
-def _find(evidence: Evidence, wanted: Preference, view: View) -> Finding:
-    best: tuple[float, float, Window] | None = None
-    for window in view.search(wanted.wanted, None):
-        if window.coverage < STORED or len(window.sentences) > 1:
-            continue
-        sentence = view.sentences[window.sentences[0]]
-        support = _support(wanted, sentence)
-        if not _is_ours(wanted, sentence, window.coverage, support):
-            continue
-        if best is None or (round(window.coverage, 6), support) > best[:2]:
-            best = (round(window.coverage, 6), support, window)
-    if best is None:
-        for window in view.search(wanted.context, None, 8):
-            sentence = view.sentences[window.sentences[0]]
-            own = _own(wanted, sentence) + (0 if sentence.lowers & FIRST_PERSON else REWRITTEN)
-            if window.coverage >= REASON_STORED and len(window.found) >= 2 and own >= OWN:
-                return Finding(
-                    True,
-                    False,
-                    f"what was said about {wanted.wording!r} is stored, but the preference itself is not named",
-                    view.entries_of(window.sentences),
-                    (),
-                    (wanted.wording,),
-                    confidence=0.7,
-                )
-        closest = view.search({**wanted.context, **wanted.wanted}, None, 3)
-        return Finding(
-            False,
-            False,
-            f"no entry names {wanted.wording!r}",
-            view.entries_of([i for w in closest for i in w.sentences])[:3],
-            (),
-            (wanted.wording,),
-            confidence=0.9,
-        )
-    coverage, _, window = best
-    sentences = [view.sentences[i] for i in window.sentences]
-    entries = view.entries_of(window.sentences)
-    if coverage < 0.999:
-        lost = tuple(word for key, word in wanted.words if key not in window.found)
-        return Finding(
-            True,
-            False,
-            f"{wanted.wording!r} is stored without {listed(lost)}",
-            entries,
-            (),
-            lost or (wanted.wording,),
-            confidence=0.75,
-        )
-    turned = any(negated(s, wanted.wanted) for s in sentences) or any(
-        sentiment(s) == -1 and wanted.sentiment >= 0 for s in sentences if s.keys & set(wanted.wanted)
-    )
-    if turned and not _source_negative(evidence, wanted):
-        return Finding(
-            True, False, f"{wanted.wording!r} is stored, but turned into its opposite", entries, (), (wanted.wording,)
-        )
-    return Finding(True, True, f"{wanted.wording!r} is named", entries, (wanted.wording,))
-
-
-def _source_negative(evidence: Evidence, wanted: Preference) -> bool:
-    return any(negated(s, wanted.wanted) or sentiment(s) == -1 for s in sentences_of(evidence.source))
+def _read(wanted: Preference, view: View, mention: Mention) -> Reading:
+    support = _support(wanted, view.sentences[mention.at])
+    return Reading(mention, view, support, _is_ours(wanted, view, mention, support))
 
 
 def _support(wanted: Preference, sentence: Sentence) -> float:
-    """The share of the statement's other words that the sentence has."""
+    """The share of the statement's other words that the sentence has; a synonym counts half."""
     total = sum(wanted.context.values())
-    return sum(v for k, v in wanted.context.items() if k in sentence.keys) / total if total else 0.0
+    keys = {loose(key): key for key in sentence.keys}
+    found = ((value, keys[loose(key)]) for key, value in wanted.context.items() if loose(key) in keys)
+    return sum(v * (0.5 if key in sentence.aliased else 1.0) for v, key in found) / total if total else 0.0
 
 
-def _own(wanted: Preference, sentence: Sentence) -> float:
-    """The share of the sentence's other words that the statement has."""
-    others = needs(sentence.keys - set(wanted.wanted))
-    total = sum(others.values())
-    return sum(v for k, v in others.items() if k in wanted.context) / total if total else 1.0
+def _others(wanted: Preference, sentence: Sentence) -> tuple[float, float]:
+    """The weight of the sentence's other words, and of those among them that the statement has."""
+    named = {part.loose for target in wanted.targets for part in target.parts}
+    stated = {loose(key) for key in wanted.stated}
+    total = held = 0.0
+    for key, value in needs(sentence.keys).items():
+        if loose(key) in named or key in LIKING_KEYS:
+            continue
+        total += value
+        held += value if loose(key) in stated else 0.0
+    return total, held
 
 
-def _is_ours(wanted: Preference, sentence: Sentence, coverage: float, support: float) -> bool:
+LIKING_KEYS: Final = frozenset(
+    fold(w) for w in "like love enjoy prefer favorite favourite appeal pick choice fan fond go-to".split()
+)
+
+
+def _is_verb(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether a plural of ours stands as a verb: "User books flights"."""
+    words, at = sentence.words, mention.first
+    plural = wanted.wording.endswith("s") and " " not in wanted.wording
+    following = words[at + 1] if at + 1 < len(words) else None
+    return plural and at > 0 and words[at - 1].lower == "user" and following is not None and bool(following.key)
+
+
+OPTING: Final = frozenset(
+    fold(w) for w in "reach opt go care look hope long yearn weakness passion taste love knack".split()
+)
+
+
+def _is_ours(wanted: Preference, view: View, mention: Mention, support: float) -> bool:
     """Whether the sentence is about this preference, and not another statement that shares words with it."""
-    others = sum(needs(sentence.keys - set(wanted.wanted)).values())
-    related = max(support, _own(wanted, sentence)) >= RELATED
-    # Statements of the user that are kept word for word carry their own reasons; rewritten ones seldom do.
-    rewritten = bool(sentence.lowers & {"user", "user's", "he", "she", "they"}) or sentiment(sentence) != 0
-    in_list = sentence.text.count(",") >= 2 or ":" in sentence.text
-    word_for_word = bool(sentence.lowers & FIRST_PERSON) or not (rewritten or in_list)
-    if word_for_word:
-        own = _own(wanted, sentence)
-        return own >= OWN or others < FOREIGN if coverage >= 0.999 else own >= OWN and support >= RELATED
-    return coverage >= 0.999 or related or others < 1.5
+    sentence = view.sentences[mention.at]
+    total, held = _others(wanted, sentence)
+    own = held / total if total else 1.0
+    if (mention.foreign and support < COMPOUND) or _is_verb(sentence, mention, wanted):
+        return False
+    if not mention.exact and not mention.missing and held < 2 and total - held > ALONE:
+        return False
+    if word_for_word(view, mention.at):
+        if verbatim_store(view):
+            # Kept statements are kept whole or cut short; another that merely resembles ours is neither.
+            return own >= CUT or (own >= OWN and support >= WHOLE)
+        return own >= OWN or total - held < FOREIGN or (own >= BOTH and support >= BOTH)
+    return support >= BESIDE or own >= 0.3 or not _beside_the_point(sentence, mention, wanted)
+
+
+def _beside_the_point(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether the name stands in a reason or circumstance of something else: "Spanish, because it is useful for travel"."""
+    before = sentence.words[: mention.first]
+    for at in range(len(before) - 1, 0, -1):
+        gap = sentence.text[before[at].end : sentence.words[at + 1].start]
+        if any(mark in gap for mark in ",;:("):
+            return False
+        if before[at].lower in ADJUNCTS and not (
+            before[at].lower == "for" and before[at - 1].key in LIKING_KEYS | OPTING
+        ):
+            governed = [w for w in before[:at] if w.key and w.key not in LIKING_KEYS and weight(w.key) >= 1.0]
+            return bool(governed) and not any(liked_word(w.lower) for w in before[at:]) and wanted.context != {}
+    return False
+
+
+def liked_word(lower: str) -> bool:
+    """Whether the word says liking."""
+    return fold(lower) in LIKING_KEYS
+
+
+def _given_away(wanted: Preference, view: View, reading: Reading) -> bool:
+    """Whether somebody else's preference is ours in their hands, and not simply one of their own."""
+    sentence = view.sentences[reading.mention.at]
+    if reading.mention.foreign:
+        return False
+    total, held = _others(wanted, sentence)
+    if liked(sentence) or reading.attitude or sentence.lowers & FAVOURING:
+        return reading.support > 0 or total - held < FOREIGN + 1.5
+    return held >= 2 and reading.support >= REASONED
+
+
+def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
+    """Whether a part of the name that stands alone is what became of it."""
+    m = reading.mention
+    sentence = view.sentences[m.at]
+    if m.share >= 1.0 or m.share <= 0.0 or m.foreign or not reading.ours:
+        return False
+    if word_for_word(view, m.at):
+        total, held = _others(wanted, sentence)
+        return reading.support >= 0.34 and held >= OWN * total
+    if reading.owner != MINE or (m.person and not m.head):
+        return False
+    total, held = _others(wanted, sentence)
+    if m.head and not _modified(view, reading, wanted) and total - held < ALONE:
+        return True
+    named = {loose(part.key) for target in wanted.targets for part in target.parts} - set(map(loose, m.missing))
+    found = [k for k in sentence.keys if loose(k) in named or (loose(k) in wanted.loose_context and weight(k) >= 1.0)]
+    tried = len(named) + len(wanted.context)
+    likely = coincidence(view, found, tried) <= CHANCE
+    return reading.support >= GIVEN_AWAY and likely and held >= 0.5 * (total - held)
+
+
+def _modified(view: View, reading: Reading, wanted: Preference) -> bool:
+    """Whether the head has another modifier in place of ours: video games for board games."""
+    sentence = view.sentences[reading.mention.at]
+    first = reading.mention.first
+    if first == 0:
+        return False
+    before = sentence.words[first - 1]
+    gap = sentence.text[before.end : sentence.words[first].start]
+    if gap not in (" ", "-") or not before.key or before.key in wanted.stated or liked_word(before.lower):
+        return False
+    entry = lookup(before.key)
+    return not before.lower.endswith(("s", "ing")) or entry is EMPTY
+
+
+def _kept(wanted: Preference, view: View, best: Reading) -> Finding:
+    sure = best.mention.exact and best.support >= BESIDE
+    likes = best.attitude > 0 or liked(view.sentences[best.mention.at])
+    confidence = 0.97 if sure else 0.93 if best.mention.exact and likes else 0.8 if best.mention.exact else 0.7
+    entries = view.entries_of([best.mention.at])
+    return Finding(True, True, f"{wanted.wording!r} is named", entries, (wanted.wording,), confidence=confidence)
+
+
+def _turned(wanted: Preference, view: View, turned: list[Reading], away: list[Reading]) -> Finding:
+    if turned:
+        best = turned[0]
+        reason = f"{wanted.wording!r} is stored, but as disliked, avoided or past"
+        fault = "turned"
+    else:
+        best = away[0]
+        reason = f"{wanted.wording!r} is stored, but as that of somebody else ({best.owner})"
+        fault = "elsewhere"
+    entries = view.entries_of([best.mention.at])
+    confidence = 0.92 if best.support >= GIVEN_AWAY else 0.75
+    return Finding(
+        True, False, reason, entries, (), (wanted.wording,), confidence=confidence,
+        fault="turned" if fault == "turned" else "elsewhere",
+    )  # fmt: skip
+
+
+def _lost_part(wanted: Preference, view: View, best: Reading) -> Finding:
+    lost = tuple(_as_written(wanted, key) for key in best.mention.missing)
+    reason = f"{wanted.wording!r} is stored without {listed(lost)}"
+    entries = view.entries_of([best.mention.at])
+    return Finding(True, False, reason, entries, (), lost, confidence=0.85 if best.support >= BESIDE else 0.7)
+
+
+def _as_written(wanted: Preference, key: str) -> str:
+    """A missing key as the preference writes it."""
+    words = (w for s in sentences_of(wanted.wording) for w in s.words)
+    return next((w.surface for w in words if w.key == key), key)
+
+
+def _trace(wanted: Preference, view: View, trace: Trace) -> Finding:
+    return Finding(
+        True,
+        False,
+        f"what was said about {wanted.wording!r} is stored ({listed(trace.found)}), but the preference itself is not named",
+        view.entries_of([trace.at]),
+        (),
+        (wanted.wording,),
+        confidence=trace.confidence,
+    )
+
+
+def _nowhere(wanted: Preference, view: View, readings: list[Reading]) -> Finding:
+    names = needs(key for target in wanted.targets[:1] for key in keys_of(target.text))
+    closest = view.search({**wanted.context, **names}, None, 3)
+    near = [r.mention.at for r in readings[:1]]
+    entries = view.entries_of([*near, *(i for w in closest for i in w.sentences)])[:3]
+    confidence = 0.8 if readings else 0.95 if not closest or closest[0].coverage < BESIDE else 0.88
+    return Finding(
+        False,
+        False,
+        f"no entry names {wanted.wording!r} as the user's",
+        entries,
+        (),
+        (wanted.wording,),
+        confidence=confidence,
+    )

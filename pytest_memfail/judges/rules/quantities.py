@@ -24,6 +24,15 @@ UNITS: Final = {
     **dict.fromkeys(("year", "years"), "year"),
     **dict.fromkeys(("mile", "miles"), "mile"),
 }
+SCALED: Final = {
+    **dict.fromkeys(("millimetre", "millimetres", "millimeter", "millimeters", "mm"), (0.001, "metre")),
+    **dict.fromkeys(("centimetre", "centimetres", "centimeter", "centimeters", "cm"), (0.01, "metre")),
+    **dict.fromkeys(("metre", "metres", "meter", "meters", "m"), (1.0, "metre")),
+    **dict.fromkeys(("kilometre", "kilometres", "kilometer", "kilometers", "km"), (1000.0, "metre")),
+    **dict.fromkeys(("gram", "grams", "gramme", "grammes", "g"), (0.001, "kg")),
+    **dict.fromkeys(("kilogram", "kilograms", "kilo", "kilos", "kg"), (1.0, "kg")),
+}
+"""Measures that are often told in another size of the same unit."""
 CLOCK: Final = "clock"
 HALF_OPEN: Final = "clock?"
 DURATION: Final = "time"
@@ -101,6 +110,9 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
         return value, "%", end
     if following in MINUTES:
         return value * MINUTES[following], DURATION, end + 1
+    if following in SCALED:
+        factor, unit = SCALED[following]
+        return round(value * factor, 9), unit, end + 1
     if following in UNITS:
         return value, UNITS[following], end + 1
     if lower == "one" and following in ("of", "who", "another", "else", "that", ""):

@@ -2,314 +2,300 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.finding import Finding, keys_of, listed, passage, quote
-from pytest_memfail.judges.rules.polarity import condition_negated, excepted, exclusive, negated, order
-from pytest_memfail.judges.rules.quantities import CLOCK, Quantity, quantities
-from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of
-from pytest_memfail.judges.rules.view import INHERITED, OPEN, OTHER, REACH, Name, View, Window, needs
-from pytest_memfail.judges.rules.words import COMPARING
+from pytest_memfail.judges.rules.finding import Finding, listed
+from pytest_memfail.judges.rules.rule_condition import Kept, kept_condition, other_currency, refers_back
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
+from pytest_memfail.judges.rules.rule_reading import Rule, read_rule
+from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
+from pytest_memfail.judges.rules.text import Sentence, weight
+from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window
 
-STORED: Final = 0.6
-"""Share of the behaviour that shows it is stored by itself, and with some of its condition."""
-STORED_WITH_CONDITION: Final = 0.4
-STORED_ELSEWHERE: Final = 0.9
-OWN_ELSEWHERE: Final = 0.8
-"""Share of both, and of the entry's words that are the source's, that shows the rule under another name."""
-OWN_UNNAMED: Final = 0.6
-STORED_UNNAMED: Final = 0.75
-OWN_DOUBTFUL: Final = 0.5
-CONDITION_KEPT: Final = 0.6
+STORED: Final = 0.55
+"""Share of the behaviour that shows it is stored by itself, and with its condition beside it."""
+STORED_WITH_CONDITION: Final = 0.3
+STORED_BY_SYNONYMS: Final = 0.45
+CONDITION_THERE: Final = 0.55
+STORED_UNNAMED: Final = 0.6
+STORED_ELSEWHERE: Final = 0.85
+CONDITION_ELSEWHERE: Final = 0.75
+OWN_ELSEWHERE: Final = 0.7
+"""Share of the entry's words that are the source's, that shows the rule under another name."""
+ALL: Final = 0.85
+SEVERAL: Final = 2
+"""So many words of the behaviour in one place show it."""
+TELLS: Final = 0.4
+CONDITION_HINTED: Final = 0.3
+FROM_SOURCE: Final = 0.35
+VERBATIM: Final = 0.9
+"""Share that shows a place to be as good as word for word: there the rules are sure, elsewhere they are not."""
+ALSO: Final = 0.9
+SWAPPED: Final = 0.5
+CONDITION_SWAPPED: Final = 0.3
+"""Shares that show it where the entity is named, but another one does it."""
+CORES: Final = 6
+CLOSE: Final = 0.2
+REFERS: Final = 0.2
+"""Share of the behaviour by which another sentence refers to it."""
+TIES: Final = 0.5
+"""Share of the source's linking sentence that shows it is stored."""
+SCATTERED: Final = 0.8
+"""What words are worth that are found in several places."""
+MEANT: Final = 0.3
+ENOUGH: Final = 60
+"""With more sentences than these about the entity, only those that share a word with the rule are read closely."""
 CONDITION_KEPT_APART: Final = 0.5
-CONDITION_KEPT_WITH_NUMBER: Final = 0.3
-TRIGGER_KEPT: Final = 0.5
-PLACES: Final = 200
-TIED: Final = 0.5
-"""Share of the condition that stands beside the behaviour where the source states the two together."""
-COMPARING_KEYS: Final = frozenset(fold(word) for word in COMPARING)
-SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
-"""Units that say by themselves what is measured."""
-TRIGGERS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"^(?:it's|it is|that's|that is) |^(?:around|by the time|most of the time|most often|most nights|most days|at exactly)\b",
-        r"^(?:usually|typically|often|during|on those|in those|at those|right after|right when|after|once|when|in that|at that)\b",
-    )
-)
-"""How a sentence opens that tells when, in essays that state no condition outright (appendix B.3); plainer ones first."""
-CLAUSE_END: Final = re.compile(r"\bthat\b|,|\b(?:he|she|they)\b", re.IGNORECASE)
-ONLY: Final = re.compile(r"\b(?:only|unless|exclusively|solely|except|never)\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What must be found of a rule, as far as its source states it."""
-
-    name: Name | None
-    behavior: Mapping[str, float]
-    reachable: float
-    """The best share of the behaviour that any one place of the source has: a store cannot be asked for more."""
-    condition: Mapping[str, float]
-    numbers: tuple[Quantity, ...]
-    trigger: Mapping[str, float]
-    tied: bool
-    """Whether the source states behaviour and condition together."""
-    only: bool
-    negative: bool
-    """Whether the source's condition is itself a negation."""
-    turned: bool
-    """Whether the source's behaviour is itself negated."""
-    order: int
-    """Whether the rule holds after (1) or before (-1) its condition."""
-    stated: frozenset[str]
-    wording_behavior: str
-    wording_condition: str
-    wording_numbers: tuple[str, ...]
-    wording_only: str
-
-
-@lru_cache(maxsize=4096)
-def read_rule(evidence: Evidence, protocol: str) -> Rule:
-    """The rule of the evidence."""
-    source = View([evidence.source], TextCache())
-    name = Name.of(evidence.entity, source.lowers())
-    ignore = keys_of(evidence.entity or "")
-    stated = {key for sentence in source.sentences for key in sentence.keys}
-    gold = evidence.behavior or evidence.text
-    wanted = needs(keys_of(gold) - ignore)
-    behavior = {key: value for key, value in wanted.items() if key in stated}
-    best = _best(source, behavior)
-    if sum(behavior.values()) < 0.5 * sum(wanted.values()) or best is None:
-        widest = _best(source, behavior) if behavior else None
-        more = set(behavior)
-        if widest is not None:
-            more |= {key for i in widest.sentences for key in source.sentences[i].keys} - ignore
-        behavior = needs(more) or wanted
-        best = _best(source, behavior)
-    home = best.sentences if best else ()
-
-    condition_text = evidence.condition or ""
-    asked = keys_of(condition_text) - ignore
-    condition = needs(asked if protocol == "paper" else asked & stated)
-    all_numbers = [q for s in source.sentences for q in quantities(s.text, s.words)]
-    numbers = []
-    for s in sentences_of(condition_text):
-        for q in quantities(s.text, s.words):
-            same = [other for other in all_numbers if q.same(other)]
-            if same or protocol == "paper":
-                numbers.append(q)
-    alone = {key: value for key, value in condition.items() if key not in behavior}
-    condition = alone or ({} if numbers else condition)
-    if numbers:
-        condition = {key: value for key, value in condition.items() if key not in COMPARING_KEYS}
-    place = _home_of_condition(source, behavior, condition, numbers)
-    tied = place is not None
-    if place is not None:
-        here = source.sentences[place[0]].keys
-        condition = {key: value for key, value in condition.items() if key in here or protocol == "paper"}
-    trigger = {} if tied else _trigger(source, ignore | set(behavior))
-    spoken = [source.sentences[i] for i in (place or home)]
-    only = tied and any(exclusive(s) for s in spoken) and _says_only(evidence)
-    if protocol == "paper":
-        only = bool(ONLY.search(condition_text))
-    shown = _condition_wording(evidence.source, source, place, condition, numbers, trigger)
-    return Rule(
-        name,
-        behavior,
-        best.coverage if best else 1.0,
-        condition,
-        tuple(numbers),
-        trigger,
-        tied,
-        only,
-        any(condition_negated(s, condition.keys()) or excepted(s, condition.keys()) for s in spoken),
-        any(negated(s, behavior.keys()) for s in spoken),
-        next((way for s in spoken if (way := order(s, condition.keys()))), 0),
-        frozenset(stated),
-        passage(evidence.source, source.sentences[home[0]], behavior) if home else gold,
-        shown or condition_text,
-        tuple(_number_wording(evidence.source, all_numbers, q) for q in numbers),
-        _only_wording(spoken),
-    )
-
-
-def _best(view: View, need: Mapping[str, float]) -> Window | None:
-    windows = view.search(need, None)
-    return windows[0] if windows else None
-
-
-def _trigger(source: View, ignore: set[str]) -> dict[str, float]:
-    """The words of the source that tell when the behaviour shows, where it does not say so beside the behaviour."""
-    for opening in TRIGGERS:
-        found: set[str] = set()
-        for sentence in source.sentences[1:]:
-            if match := opening.match(sentence.text):
-                found |= keys_of(CLAUSE_END.split(sentence.text[match.end() :].lstrip(), maxsplit=1)[0])
-        if found - ignore:
-            return needs(found - ignore)
-    return {}
-
-
-def _says_only(evidence: Evidence) -> bool:
-    gold = f"{evidence.condition} {evidence.value or ''}"
-    return bool(ONLY.search(gold)) or bool(re.match(r"\W*no\b", evidence.value or "", re.IGNORECASE))
-
-
-def _only_wording(sentences: list[Sentence]) -> str:
-    for sentence in sentences:
-        if match := ONLY.search(sentence.text):
-            return match[0]
-    return "only"
-
-
-def _home_of_condition(
-    source: View, behavior: Mapping[str, float], condition: Mapping[str, float], numbers: list[Quantity]
-) -> tuple[int, ...] | None:
-    """The source sentence that states behaviour and condition together, if one does."""
-    total = sum(condition.values())
-    if not total and not numbers:
-        return None
-    for window in source.search(behavior, None):
-        if window.coverage < 0.4 or len(window.sentences) > 1:
-            continue
-        sentence = source.sentences[window.sentences[0]]
-        held = sum(value for key, value in condition.items() if key in sentence.keys)
-        stated = quantities(sentence.text, sentence.words)
-        if (not total or held >= TIED * total or numbers) and all(any(q.same(o) for o in stated) for q in numbers):
-            return window.sentences
-    return None
-
-
-def _condition_wording(
-    text: str,
-    source: View,
-    place: tuple[int, ...] | None,
-    condition: Mapping[str, float],
-    numbers: list[Quantity],
-    trigger: Mapping[str, float],
-) -> str:
-    wanted = {*condition, *(w for q in numbers for w in keys_of(q.text))}
-    if place is None:
-        need = condition or trigger
-        best = _best(source, need) if need else None
-        if best is None:
-            return ""
-        return passage(text, source.sentences[best.sentences[0]], need)
-    sentence = source.sentences[place[0]]
-    return passage(text, sentence, wanted)
-
-
-def _number_wording(text: str, stated: list[Quantity], wanted: Quantity) -> str:
-    for quantity in stated:
-        if wanted.same(quantity):
-            return quote(text, [w for s in sentences_of(quantity.text) for w in s.words]) or quantity.text
-    return wanted.text
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """How much of the condition is kept beside one occurrence of the behaviour."""
-
-    share: float
-    ok: bool
-    only: bool
-    where: tuple[int, ...]
-    lost_numbers: tuple[str, ...]
-    turned: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """One place where the behaviour is stored."""
+    """One place where the behaviour may be stored."""
 
-    window: Window
+    core: tuple[int, ...]
     share: float
-    kept: _Kept
-    whole: bool
-    """Whether the condition is kept with it, the right way round."""
+    kept: Kept
+    region: tuple[int, ...]
+    own: bool
+    """Whether it is the entity's there."""
+    source: float = 1.0
+    """The share of its words that are the source's."""
+    words: tuple[int, bool] = (1, True)
+    """How many words of the behaviour are said outright there, and whether a telling one is."""
 
     @property
-    def linked(self) -> bool:
-        """Whether it is not plainly somebody else's."""
-        return self.window.link >= OPEN
+    def whole(self) -> bool:
+        return self.kept.ok and not self.kept.turned
 
 
 def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
     """The rule in a view: its behaviour (stored), and its condition tied to it (faithful)."""
     rule = read_rule(evidence, protocol)
-    windows = view.search(rule.behavior, rule.name)
-    matches = _matches(rule, view, windows)
-    if not matches or (protocol == "paper" and not _stored_by_the_paper(evidence, rule, view, matches)):
-        return _absent(rule, view, windows)
-    best = min(matches, key=lambda m: (not m.linked, not m.whole, -m.kept.share, -m.share, m.window.sentences))
-    return _explained(rule, view, best)
+    own = _own(rule, view)
+    match = _of_entity(rule, view, own)
+    if match is None or not _is_stored(match):
+        match = _of_another(rule, view, own) or match
+    if match is None or not _is_stored(match):
+        return _absent(rule, view, match)
+    if protocol == "paper" and not _stored_by_the_paper(evidence, rule, view, match):
+        return _absent(rule, view, match)
+    return _explained(evidence, rule, view, match)
 
 
-def _matches(rule: Rule, view: View, windows: list[Window]) -> list[_Match]:
-    """The places that state the behaviour as part of this rule, with the condition found beside each."""
-    places = _places(rule, view)
+def _own(rule: Rule, view: View) -> list[int]:
+    """The sentences about the entity that may have to do with the rule."""
+    about = view.about(rule.name) if rule.name is not None else list(range(len(view.sentences)))
+    about = [i for i in about if belongs(i, view, rule)]
+    if len(about) <= ENOUGH:
+        return about
+    keys = {*rule.behavior, *rule.link, *(key for need in rule.conditions for key in need)}
+    return [i for i in about if view.sentences[i].keys & keys]
+
+
+def _of_entity(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:
+    """The best place among the sentences about the entity."""
+    does = {i: _does(rule, (view.sentences[i],)) for i in own}
+    mine = [i for i in own if not given_to_another(view.sentences[i], rule)]
     found = []
-    for window in windows:
-        share = min(1.0, window.coverage / rule.reachable) if rule.reachable else 0.0
-        if share < STORED_WITH_CONDITION:
+    for core, share in _cores(rule, view, mine, does):
+        region = _region(rule, view, core, mine, does)
+        wider = [*region, *(i for i in mine if i not in region and _means(rule, view, i))]
+        source = view.own_share(core, rule.stated, rule.name)
+        said_at = _words_said(rule, view, core)
+        kept = kept_condition(rule, view, core, region, wider)
+        found.append(_Match(core, min(1.0, share), kept, region, True, source, said_at))
+    stored = [match for match in found if _is_stored(match)] or found
+    best = max((match.share for match in stored), default=0.0)
+    # Of places about as good, one that keeps the condition: a rule may be stored twice, once in short.
+    near = [match for match in stored if match.share >= best - CLOSE]
+    return max(near, key=lambda m: (m.whole, m.share + 0.5 * m.kept.share, tuple(-i for i in m.core)), default=None)
+
+
+def _does(rule: Rule, told: Collection[Sentence]) -> float:
+    share = coverage(rule.behavior, told, rule.name_keys) / rule.reachable
+    return max(share, ALSO * coverage(rule.also, told, rule.name_keys)) if rule.also else share
+
+
+def _exact(rule: Rule, sentence: Sentence) -> bool:
+    return bool((sentence.keys - sentence.aliased) & rule.behavior.keys() & rule.own)
+
+
+def _words_said(rule: Rule, view: View, core: Sequence[int]) -> tuple[int, bool]:
+    """How many words of the behaviour are said outright, and whether one that tells it from the rest of the source is."""
+    told = [view.sentences[i] for i in core]
+    known = {key: said(key, told, rule.name_keys) for key in rule.behavior}
+    telling = {key for key in rule.behavior.keys() & rule.own if weight(key) >= 1.0}
+    exact = sum(share >= SAME and rule.behavior[key] >= TELLS for key, share in known.items())
+    return exact, any(known[key] >= MATCHED for key in telling)
+
+
+def _cores(rule: Rule, view: View, mine: Sequence[int], does: dict[int, float]) -> list[tuple[tuple[int, ...], float]]:
+    """The places with most of the behaviour: a sentence, two neighbours, or several that refer to one another."""
+    found: dict[tuple[int, ...], float] = {}
+    touching = [i for i in mine if does[i] > 0]
+    for i in touching:
+        found[i,] = does[i]
+        if i + 1 in does and i + 1 in mine and view.entry[i] == view.entry[i + 1]:
+            both = _does(rule, (view.sentences[i], view.sentences[i + 1]))
+            if both > max(does[i], does[i + 1]):
+                found[i, i + 1] = both
+    scattered = tuple(i for i in touching if does[i] >= REFERS and _exact(rule, view.sentences[i]))
+    if len(scattered) > 1:
+        together = _does(rule, [view.sentences[i] for i in scattered])
+        found.setdefault(scattered, SCATTERED * together)
+    ranked = sorted(found.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
+    return ranked[:CORES]
+
+
+def _region(
+    rule: Rule, view: View, core: tuple[int, ...], mine: Sequence[int], does: dict[int, float]
+) -> tuple[int, ...]:
+    """The core, and every sentence that speaks of the behaviour or of when it shows."""
+    found = list(core)
+    threads = _threads(rule, view, core)
+    for i in mine:
+        if i in core:
             continue
-        kept = _condition(rule, view, window, places)
-        if _is_stored(rule, view, window, share, kept):
-            whole = kept.ok and not kept.turned and (kept.only or not rule.only)
-            found.append(_Match(window, share, kept, whole))
-            if whole and window.link > OPEN and share >= STORED_ELSEWHERE:
-                break
-    return found
+        sentence = view.sentences[i]
+        beside = any(abs(i - at) == 1 and view.entry[i] == view.entry[at] for at in core)
+        if (
+            does[i] >= REFERS
+            or sentence.keys & threads
+            or (beside and refers_back(sentence))
+            or (rule.link and coverage(rule.link, (sentence,)) >= TIES)
+        ):
+            found.append(i)
+    return tuple(found)
 
 
-def _stored_by_the_paper(evidence: Evidence, rule: Rule, view: View, matches: list[_Match]) -> bool:
+def _threads(rule: Rule, view: View, core: Sequence[int]) -> set[str]:
+    """Telling words of the core that are its own or the rule's: another entry with one of them goes on about it."""
+    words = [word for i in core for word in view.sentences[i].words]
+    names = {word.key for word in words if word.surface[0].isupper()} | rule.name_keys | rule.asked
+    keys = {word.key for word in words if word.key and weight(word.key) >= 1.0} - names
+    return {key for key in keys if (key in rule.own or key not in rule.stated) and not key[0].isdigit()}
+
+
+def _means(rule: Rule, view: View, at: int) -> bool:
+    if any(coverage(need, (view.sentences[at],), rule.name_keys) >= MEANT for need in rule.conditions):
+        return True
+    return any(q.unit and q.unit == o.unit and q.same(o) for q in rule.numbers for o in view.quantities((at,)))
+
+
+def _is_stored(match: _Match) -> bool:
+    if not match.own:
+        return True
+    exact, telling = match.words
+    from_source = match.source >= FROM_SOURCE
+    sure = match.kept.share >= CONDITION_HINTED or from_source
+    if (match.share >= ALL and sure) or (telling and sure and exact and match.share >= STORED):
+        return True
+    if (
+        exact >= SEVERAL
+        and len(match.core) == 1
+        and match.kept.share >= CONDITION_HINTED
+        and not match.kept.lost_numbers
+    ):
+        return True
+    there = match.kept.share >= CONDITION_THERE and not match.kept.lost_numbers
+    return (
+        match.share >= (STORED_WITH_CONDITION if exact else STORED_BY_SYNONYMS) and there and (telling or from_source)
+    )
+
+
+def _of_another(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:
+    """The same rule told of somebody else, or of nobody in particular."""
+    swapped = [i for i in own if given_to_another(view.sentences[i], rule)]
+    for i in swapped:
+        share = min(1.0, coverage(rule.behavior, (view.sentences[i],), rule.name_keys) / rule.reachable)
+        kept = kept_condition(rule, view, (i,), (i,), (i,))
+        if share >= SWAPPED and kept.share >= CONDITION_SWAPPED:
+            return _Match((i,), share, kept, (i,), own=False)
+    about = set(own).difference(swapped)
+    for window in view.search(rule.behavior, rule.name):
+        if about.intersection(window.sentences):
+            continue
+        match = _foreign(rule, view, window)
+        if match is not None:
+            return match
+    return None
+
+
+def _foreign(rule: Rule, view: View, window: Window) -> _Match | None:
+    told = [view.sentences[i] for i in window.sentences]
+    share = min(1.0, coverage(rule.behavior, told, rule.name_keys) / rule.reachable)
+    named = window.link in (OTHER, INHERITED) or window.link > INHERITED
+    if share < (STORED_ELSEWHERE if named else STORED_UNNAMED):
+        return None
+    kept = kept_condition(rule, view, window.sentences, window.sentences, window.sentences)
+    if kept.share < CONDITION_ELSEWHERE or kept.lost_numbers:
+        return None
+    if view.own_share(window.sentences, rule.stated, rule.name) < OWN_ELSEWHERE:
+        return None
+    return _Match(window.sentences, share, kept, window.sentences, own=False)
+
+
+def _stored_by_the_paper(evidence: Evidence, rule: Rule, view: View, match: _Match) -> bool:
     """The published storage checks (appendix D.3): easy wants the condition too, hard both anywhere in any form."""
     if "hard" not in evidence.task:
-        return any(m.kept.share >= CONDITION_KEPT_APART for m in matches)
+        return match.kept.share >= CONDITION_KEPT_APART
     if rule.condition:
         return any(window.coverage >= CONDITION_KEPT_APART for window in view.search(rule.condition, None)[:1])
     return not rule.numbers or any(q.same(o) for q in rule.numbers for o in view.quantities(range(len(view.sentences))))
 
 
-def _absent(rule: Rule, view: View, windows: list[Window]) -> Finding:
-    top = windows[0].coverage if windows else 0.0
-    reason = f"no entry says that {_who(rule.name)} {rule.wording_behavior!r}"
+def _absent(rule: Rule, view: View, match: _Match | None) -> Finding:
+    windows = () if match and match.share else view.search(rule.behavior, rule.name)[:1]
+    core = windows[0].sentences if windows else match.core if match else ()
+    top = windows[0].coverage if windows else match.share if match else 0.0
+    reason = f"no entry says that {_who(rule)} {rule.wording_behavior!r}"
     return Finding(
         False,
         False,
         f"{reason}; the closest has {top:.0%} of its words" if top else reason,
-        view.entries_of([i for window in windows[:3] for i in window.sentences])[:3],
+        view.entries_of(core)[:3],
         (),
         tuple(dict.fromkeys(filter(None, (rule.wording_behavior, rule.wording_condition)))),
-        confidence=0.95 if top < 0.35 else 0.7,
+        confidence=0.9 if top < 0.3 else 0.7,
     )
 
 
-def _explained(rule: Rule, view: View, match: _Match) -> Finding:
+def _explained(evidence: Evidence, rule: Rule, view: View, match: _Match) -> Finding:
     """What is kept of a stored rule, and what is not."""
-    kept, who = match.kept, _who(rule.name)
-    entries = view.entries_of((*match.window.sentences, *kept.where))
+    kept, who = match.kept, _who(rule)
+    entries = view.entries_of(match.region)
     found: tuple[str, ...] = (rule.wording_behavior,)
     missing: tuple[str, ...]
-    if not match.linked or not _tied_to(view, rule.name, (*match.window.sentences, *kept.where)):
+    if not match.own:
         reason = f"the behaviour {rule.wording_behavior!r} is stored, but not as {who}'s"
         missing = (rule.name.full,) if rule.name else ()
         return Finding(True, False, reason, entries, found, missing, confidence=0.8, fault="elsewhere")
-    if match.whole:
+    stored = " ".join(view.sentences[i].text for i in match.region)
+    money = bool(rule.numbers) and other_currency(f"{evidence.condition} {evidence.source}", stored)
+    only = kept.only or not rule.only
+    if match.whole and only and not money:
         found += (rule.wording_condition,) if rule.wording_condition else ()
         reason = f"behaviour and condition of {who} are kept"
-        return Finding(True, True, reason, entries, found, confidence=min(1.0, 0.6 + 0.4 * match.share))
+        return Finding(
+            True,
+            True,
+            reason,
+            entries,
+            found,
+            confidence=0.97 if match.share >= ALL and match.source >= VERBATIM else 0.7,
+        )
     missing = kept.lost_numbers or (rule.wording_condition,)
     if kept.turned:
         reason = f"the rule of {who} is stored, but {kept.turned}"
     elif kept.lost_numbers:
         reason = f"the rule of {who} is stored without {listed(kept.lost_numbers)}"
+    elif money:
+        reason = f"the rule of {who} is stored, but in another currency"
+    elif kept.dropped:
+        reason = f"the rule of {who} is stored, but {listed(kept.dropped)} of its condition is left out"
     elif not kept.ok:
         reason = f"the behaviour of {who} is stored, but its condition {rule.wording_condition!r} is not kept with it"
     else:
@@ -317,164 +303,8 @@ def _explained(rule: Rule, view: View, match: _Match) -> Finding:
         missing = (rule.wording_only,)
         found += (rule.wording_condition,)
     fault: Literal["", "turned"] = "turned" if kept.turned else ""
-    return Finding(True, False, reason, entries, found, tuple(filter(None, missing)), confidence=0.8, fault=fault)
+    return Finding(True, False, reason, entries, found, tuple(filter(None, missing)), confidence=0.7, fault=fault)
 
 
-def _is_stored(rule: Rule, view: View, window: Window, share: float, kept: _Kept) -> bool:
-    """Whether this occurrence is the rule itself, and not another one that shares words with it."""
-    own = view.own_share(window.sentences, rule.stated, rule.name)
-    if window.link == OTHER:
-        return (
-            share >= STORED_ELSEWHERE
-            and kept.share >= STORED_ELSEWHERE
-            and not kept.lost_numbers
-            and own >= OWN_ELSEWHERE
-        )
-    if window.link == OPEN:
-        return share >= STORED_UNNAMED and kept.share >= 0.5 and own >= OWN_UNNAMED
-    if share < STORED and kept.share < 0.5:
-        return False
-    return share >= 0.9 or kept.share >= 0.3 or own >= OWN_DOUBTFUL
-
-
-def _tied_to(view: View, name: Name | None, at: tuple[int, ...]) -> bool:
-    """Whether the entity can be told: named or inherited, or at least named anywhere and nobody else here."""
-    if name is None or any(view.link(i, name) >= INHERITED for i in at):
-        return True
-    return bool(view.mentions(name))
-
-
-def _least(rule: Rule) -> float:
-    """The share of the condition's words that must be there."""
-    if rule.numbers:
-        return 0.0 if all(q.unit in SELF_TELLING for q in rule.numbers) else CONDITION_KEPT_WITH_NUMBER
-    return CONDITION_KEPT if rule.tied else CONDITION_KEPT_APART
-
-
-def _condition(rule: Rule, view: View, window: Window, places: list[int]) -> _Kept:
-    if not rule.condition and not rule.numbers and not rule.trigger:
-        return _Kept(1.0, True, True, (), (), "")
-    scope = _scope(rule, view, window, places)
-    here = frozenset().union(*(view.sentences[i].keys for i in window.sentences))
-    total = sum(rule.condition.values())
-    least = _least(rule)
-    best: tuple[float, tuple[int, ...]] = (-1.0, ())
-    best_trigger = 0.0
-    trigger_total = sum(rule.trigger.values())
-    everything: set[str] = set(here)
-    for i in scope:
-        keys = view.sentences[i].keys
-        everything |= keys
-        both = here | keys
-        share = sum(v for k, v in rule.condition.items() if k in both) / total if total else 0.0
-        numbers = view.quantities((*window.sentences, i))
-        share += sum(any(q.same(o) for o in numbers) for q in rule.numbers)
-        if share > best[0]:
-            best = (share, () if i in window.sentences else (i,))
-        if trigger_total:
-            got = sum(v for k, v in rule.trigger.items() if k in keys) / trigger_total
-            if got > best_trigger:
-                best_trigger = got
-                if got >= TRIGGER_KEPT and best[0] <= 0:
-                    best = (best[0], () if i in window.sentences else (i,))
-    where = best[1]
-    at = (*window.sentences, *where)
-    keys = here | frozenset().union(*(view.sentences[i].keys for i in at))
-    if not rule.tied:
-        keys = frozenset(everything)
-    share = sum(v for k, v in rule.condition.items() if k in keys) / total if total else float(bool(rule.numbers))
-    numbers = view.quantities(at if rule.tied else scope)
-    lost = []
-    turned = ""
-    for wanted, wording in zip(rule.numbers, rule.wording_numbers, strict=True):
-        same = [o for o in numbers if wanted.same(o)]
-        if not same:
-            lost.append(wording)
-        elif wanted.direction and rule.tied and all(o.direction and o.direction != wanted.direction for o in same):
-            turned = f"on the other side of {wording!r}"
-    ok = share >= least if total else bool(rule.numbers) or not rule.trigger
-    if rule.trigger and best_trigger >= TRIGGER_KEPT:
-        ok = True
-        share = max(share, best_trigger)
-    told = [view.sentences[i] for i in at]
-    if not turned and rule.tied:
-        turned = _turned(rule, told)
-    only = any(exclusive(view.sentences[i]) for i in at if _tells_condition(rule, view, i))
-    return _Kept(share, ok and not lost, only, where, tuple(lost), turned)
-
-
-def _tells_condition(rule: Rule, view: View, at: int) -> bool:
-    """Whether the sentence says anything of the condition, so that an "only" in it is the condition's."""
-    return bool(rule.condition.keys() & view.sentences[at].keys) or any(
-        q.same(o) for q in rule.numbers for o in view.quantities((at,))
-    )
-
-
-def _turned(rule: Rule, told: list[Sentence]) -> str:
-    """How the stored sentence says the opposite, or nothing."""
-    for sentence in told:
-        if not rule.condition.keys() & sentence.keys:
-            continue
-        negative = condition_negated(sentence, rule.condition.keys()) or excepted(sentence, rule.condition.keys())
-        if negative != rule.negative or order(sentence, rule.condition.keys()) * rule.order < 0:
-            return "its condition is turned around"
-        refuses = "refus" in rule.behavior
-        if (
-            not refuses
-            and rule.behavior.keys() & sentence.keys
-            and negated(sentence, rule.behavior.keys())
-            and not rule.turned
-        ):
-            return "its behaviour is negated"
-    return ""
-
-
-def _scope(rule: Rule, view: View, window: Window, places: list[int]) -> list[int]:
-    """The sentences in which the condition may stand."""
-    scope = list(window.sentences)
-    entry = view.entry[scope[0]]
-    strong = {key for key, value in rule.behavior.items() if value >= 1.0} or set(rule.behavior)
-    if rule.tied:
-        for i in (scope[0] - 1, scope[-1] + 1):
-            if 0 <= i < len(view.sentences) and view.entry[i] == entry and _continues(view.sentences[i], strong):
-                scope.append(i)
-    if not rule.tied:
-        near = range(max(view.first[entry], scope[0] - REACH), min(view.first[entry + 1], scope[0] + REACH + 1))
-        scope.extend(i for i in near if i not in scope and view.link(i, rule.name) >= OPEN)
-    known = set(scope)
-    scope.extend(i for i in places if i not in known)
-    return scope
-
-
-def _places(rule: Rule, view: View) -> list[int]:
-    """The sentences about the entity that may state the condition, wherever they are stored."""
-    if rule.name is None:
-        return []
-    keys = rule.condition.keys() | rule.trigger.keys()
-    strong = {key for key, value in rule.behavior.items() if value >= 1.0} or set(rule.behavior)
-    found = []
-    for i in view.about(rule.name):
-        sentence = view.sentences[i]
-        if (sentence.keys & keys or (rule.numbers and view.quantities((i,)))) and (
-            not rule.tied or _restates(sentence, strong)
-        ):
-            found.append(i)
-    return found[:PLACES]
-
-
-_MARKER: Final = frozenset("when whenever if after during only unless while before once until".split())
-_BACK: Final = frozenset(
-    "this that it so these habit ritual behavior behaviour does happens happen occurs rule".split()
-)
-
-
-def _continues(sentence: Sentence, strong: set[str]) -> bool:
-    return bool(sentence.lowers & _MARKER) and (bool(sentence.keys & strong) or bool(sentence.lowers & _BACK))
-
-
-def _restates(sentence: Sentence, strong: set[str]) -> bool:
-    return len(sentence.keys & strong) >= min(1, len(strong)) and bool(sentence.lowers & _MARKER)
-
-
-def _who(name: Name | None) -> str:
-    return name.full if name else "the entity"
+def _who(rule: Rule) -> str:
+    return rule.name.full if rule.name else "the entity"

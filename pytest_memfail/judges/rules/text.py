@@ -39,6 +39,15 @@ STAMP: Final = re.compile(
 )
 ROLE: Final = re.compile(r"^\s*(?:user|assistant|human|ai|system|speaker)\s*:\s*", re.IGNORECASE)
 _PHRASES: Final = tuple((re.compile(pattern, re.IGNORECASE), word) for pattern, word in PHRASES)
+_SPOKEN: Final = {"five": 5, "ten": 10, "quarter": 15, "twenty": 20, "twenty-five": 25, "half": 30}
+_HOUR: Final = r"(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|1[0-2]|[1-9])\b(?![:\d])"
+SPOKEN_TIME: Final = re.compile(
+    rf"\b(?:(?:a )?(five|ten|quarter|twenty|twenty-five|half)(?: minutes)? (past) {_HOUR}"
+    rf"|(?:a )?(quarter|twenty|twenty-five) (to) {_HOUR}"
+    rf"|(?<=at )(five|ten) (to) {_HOUR})",
+    re.IGNORECASE,
+)
+"""Five to ten may as well be a range."""
 NOT_CONTRACTED: Final = re.compile(r"n't$")
 
 
@@ -71,8 +80,11 @@ class Sentence:
 
     def with_keys(self, alias: Mapping[str, str]) -> Sentence:
         """The same sentence, with other keys in place of those that are named."""
-        words = tuple(replace(w, key=alias[w.key]) if w.key in alias else w for w in self.words)
-        keys = frozenset(w.key for w in words if w.key)
+        held = self.keys & alias.keys()
+        words = tuple(
+            Word(w.surface, w.lower, alias[w.key], w.start, w.end) if w.key in held else w for w in self.words
+        )
+        keys = (self.keys - held).union(alias[key] for key in held)
         return replace(self, words=words, keys=keys, aliased=keys - self.keys)
 
 
@@ -81,7 +93,17 @@ def plain(text: str) -> str:
     text = ABBREVIATIONS.sub(lambda m: m[1].lower() + "m", text.translate(CHARACTERS))
     for pattern, word in _PHRASES:
         text = pattern.sub(word, text)
-    return text
+    return SPOKEN_TIME.sub(_written_time, text) if " past " in text or " to " in text else text
+
+
+def _written_time(match: re.Match[str]) -> str:
+    """A spoken time in digits: ten past six is 6:10."""
+    spoken, side, named = (group.casefold() for group in match.groups() if group)
+    minutes = _SPOKEN[spoken]
+    hour = int(named) if named.isdigit() else NUMBERS[named]
+    if side == "to":
+        hour, minutes = hour - 1 or 12, 60 - minutes
+    return f"{hour}:{minutes:02d}"
 
 
 @lru_cache(maxsize=65536)
@@ -195,6 +217,7 @@ def sentences_of(text: str) -> tuple[Sentence, ...]:
         turn = bool(ROLE.match(line)) or number == 0
         line = ROLE.sub("", line)
         for part in BREAKS.split(TITLES.sub(r"\1", LIST_NUMBER.sub("", line, count=1))):
+            part = part.strip()  # so that words know their place in the sentence's text
             words = words_of(part)
             for at in range(0, len(words), MAX_SENTENCE):
                 some = words[at : at + MAX_SENTENCE]

@@ -76,6 +76,8 @@ class View:
         self.postings: dict[str, list[int]] = defaultdict(list)
         self.capitals: dict[str, list[int]] = defaultdict(list)
         self.results: dict[tuple[object, ...], object] = {}
+        self.shared: dict[object, object] = {}
+        """What holds of the texts whoever reads them: copies made by `seen_for` share it."""
         self._links: dict[tuple[Name, int], int] = {}
         self._quantities: dict[int, tuple[Quantity, ...]] = {}
         self._uncapitalised: set[str] = set()

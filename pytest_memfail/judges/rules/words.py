@@ -112,6 +112,7 @@ IRREGULAR: Final = {
     half halves
     die died dying dies
     cancel cancelled cancelling
+    movie movies
     travel travelled travelling
     lie lying
     tie tied tying
@@ -123,6 +124,7 @@ IRREGULAR: Final = {
     steal stole stolen
     shake shook shaken
     forget forgot forgotten
+    fly flies flew flown flying
     """.strip().splitlines()
     for base, *forms in [line.split()]
     for form in forms
@@ -223,6 +225,7 @@ SYNONYMS: Final = tuple(
     percent percentage
     temperature temp
     phone smartphone
+    internet online web
     stroll walk
     enter entry
     sharpen hone
@@ -274,6 +277,9 @@ PHRASES: Final = (
     (r"\bwent to (?:bed|sleep)\b", "sleep"),
     (r"\bfalls? asleep\b", "sleep"),
     (r"\be-mail", "email"),
+    (r"\bthree[- ]quarters of an hour\b", "45 minutes"),
+    (r"\b(?:an|one) hour and a half\b", "90 minutes"),
+    (r"\bfortnight\b", "2 weeks"),
     (r"\b(?:quarter (?:of an )?hour)\b", "15 minutes"),
     (r"\bhalf an hour\b|\bhalf-hour\b", "30 minutes"),
     (r"\bt-shirt", "tshirt"),

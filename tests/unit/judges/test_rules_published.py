@@ -15,7 +15,6 @@ from pytest_memfail.judges.rules.finding import keys_of
 from pytest_memfail.tasks import MEMFAIL_TASKS
 
 pytestmark = needs_published_rows
-DELETED_NOTICED = {"persona_retrieval": 0.95}
 EVERY = {"verbatim": 1, "sentences": 4, "ten_messages": 4, "one_entry": 4}
 """All rows word for word; of the other granularities a quarter, which keeps the suite quick."""
 CONNECTIVE = re.compile(
@@ -52,7 +51,7 @@ def test_other_entries_shown_is_not_retrieved(name: str, granularity: str) -> No
         verdict(judge, e, q, listing, store.shown(e.conversation_id, rng, own=False))
         for e, q in facts(name, EVERY[granularity])
     ]
-    assert share(found, {"not_retrieved"}) >= (0.97 if name == "persona_retrieval" else 0.99)
+    assert share(found, {"not_retrieved"}) >= 0.99
 
 
 @pytest.mark.parametrize("name", MEMFAIL_TASKS)
@@ -61,7 +60,7 @@ def test_a_deleted_row_is_not_stored(name: str, granularity: str) -> None:
     judge, store = RulesJudge(), build(name, granularity)
     listings = {c: store.without(c) for c in [*store.conversations][:: EVERY[granularity]]}
     found = [judge.storage(e, listings[c]).outcome for e, _ in facts(name) if (c := e.conversation_id) in listings]
-    assert share(found, {"failed"}) >= DELETED_NOTICED.get(name, 0.97)
+    assert share(found, {"failed"}) >= 0.97
 
 
 def planted(name: str, change: Callable[[Evidence, str], str | None]) -> list[str]:
@@ -102,7 +101,8 @@ def without_condition(evidence: Evidence, text: str) -> str | None:
 
 
 def without_only(evidence: Evidence, text: str) -> str | None:
-    if not re.search(r"\bonly\b", f"{evidence.condition} {evidence.value}"):
+    # Where the answer is "yes", a reader can decide it without: nothing that is needed is lost.
+    if not re.match(r"no\b", evidence.value or "", re.IGNORECASE):
         return None
     sentences, at = rule_sentence(evidence, text)
     sentences[at] = re.sub(r"\bonly ", "", sentences[at])

@@ -1,0 +1,89 @@
+"""Whose link a stretch of a store tells: the speaker's, the named person's, or somebody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pytest_memfail.judges.rules.anchors import SOMEBODY, Token
+from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.stretches import speaker_is_named
+from pytest_memfail.judges.rules.text import fold
+from pytest_memfail.judges.rules.view import AFTER_NAME, View
+from pytest_memfail.judges.rules.words import OPENERS, STOP
+
+SPEAKER: Final = frozenset("user users user's i me my i'm i've i'd i'll myself speaker we our".split())
+FIRST: Final = frozenset("user i".split())
+PLACES: Final = frozenset("from in at near to around".split())
+OWN, OPEN, OTHER = 1, 0, -1
+
+
+def whose(
+    tokens: Sequence[Token], place: tuple[int, int], mine: frozenset[str], known: frozenset[str], view: View
+) -> int:
+    """Whose doing stands at the place; `mine`: the words that name whose link it is, `known`: all words of its source."""
+    for at in range(place[0] + 1, min(place[1] + 4, len(tokens))):
+        if at > place[1] and (tokens[at].breaks or tokens[at - 1].lower != "by"):
+            continue
+        if _actor(tokens, at, mine, known, view) == OTHER:
+            return OTHER
+    for at in range(place[0], -1, -1):
+        found = _actor(tokens, at, mine, known, view)
+        if found:
+            return found
+        if tokens[at].gap and ("|" in tokens[at].gap) and at < place[0] - 1 and not mine:
+            continue
+    return OPEN
+
+
+def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozenset[str], view: View) -> int:
+    token = tokens[at]
+    bare = token.lower.removesuffix("'s")
+    if bare in mine or token.lower in mine:
+        # "User's sister" is not the user.
+        following = tokens[at + 1] if at + 1 < len(tokens) else None
+        somebody = (
+            following is not None
+            and (token.lower.endswith("'s") or token.lower == "my")
+            and following.key in SOMEBODY
+            and following.lower not in known
+        )
+        return OTHER if somebody else OWN
+    if mine is not SPEAKER and token.lower in FIRST and at + 1 < len(tokens) and not tokens[at + 1].breaks:
+        return OTHER
+    if bare in known or token.key in known or bare in STOP or len(bare) < 2:
+        return OPEN
+    if token.key in SOMEBODY and not token.surface[0].isupper() and _acts(tokens, at):
+        return OTHER
+    if at and tokens[at - 1].lower in PLACES:
+        return OPEN
+    return OTHER if is_name(tokens, at) and not (mine is SPEAKER and speaker_is_named(view)) else OPEN
+
+
+def _acts(tokens: Sequence[Token], at: int) -> bool:
+    following = tokens[at + 1].lower if at + 1 < len(tokens) and not tokens[at + 1].breaks else ""
+    return following.endswith("s") and following not in STOP
+
+
+def is_name(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a capitalised word names somebody, as far as one can tell."""
+    token = tokens[at]
+    bare = token.lower.removesuffix("'s")
+    if (
+        not token.surface[0].isupper()
+        or bare in OPENERS
+        or bare in STOP
+        or token.surface.isupper()
+        or bare.endswith("ing")
+    ):
+        return False
+    opens = at == 0 or tokens[at - 1].inside != token.inside or "|" in token.gap or ">" in token.gap or ":" in token.gap
+    entry = lookup(fold(bare))
+    if not opens:
+        return not {"languag", "linguistic", "day", "month"} & entry.general
+    if not (entry.same or entry.general or entry.close):
+        return not bare.endswith(("ing", "ed", "ly"))
+    if token.lower.endswith("'s"):
+        return not {"day", "month", "time", "period"} & entry.general
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    return following is not None and not following.gap and following.lower in AFTER_NAME and not entry.close

@@ -1,0 +1,136 @@
+"""How a memory speaks of something: as liked, as disliked or avoided, or as a thing of the past."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pytest_memfail.judges.rules.text import Sentence
+
+LIKED: Final = re.compile(
+    r"\b(?:lov(?:e|es|ed|ing)|lik(?:e|es|ed|ing)|enjoy\w*|prefer\w*|favou?r\w*|ador\w+|cherish\w*|treasur\w+|crav\w+"
+    r"|fond|fan|keen|passion\w*|delight\w*|swears? by|go-to|goes to|happy|happiest|appreciat\w+|fascinat\w+|ideal|perfect"
+    r"|excit\w+|enthusias\w+|into|interested|relax\w*|chooses?|picks?|reach(?:es)? for|drawn to|looks? forward"
+    r"|finds? (?:joy|peace|comfort)|thrill\w*|captivat\w+|soft spot|weakness for|a blast|wants?|cheer\w*)\b",
+    re.IGNORECASE,
+)
+PURELY_LIKED: Final = re.compile(
+    r"(?:lov|lik|enjoy|prefer|favou?r|ador|cherish|treasur|appreciat|appeal|fond|fan|keen|delight|go|pick|choice|ideal"
+    r"|perfect)(?:e|es|ed|s|ing|ite|ites|able)?"
+)
+TWISTED: Final = re.compile(
+    r"\b(?:can(?:not|'t)|couldn't|could not) (?:\w+ )?(?:live|do|imagine|go|start|function|cope|be)\b[^,.;]*?\bwithout"
+    r"|\bnever (?:\w+ )?without|\b(?:can(?:not|'t)|never) (?:resist|get enough|get tired|tires?|gets? (?:old|bored|enough)|say no)"
+    r"|\bnever (?:tires?|gets?|fails?|bored|misses)\b|\bnothing (?:beats|better|compares|tops)|\bno(?:thing)? better"
+    r"|\bnot (?:only|just|least)|\bdo(?:es)?n't (?:mind|miss|care how)|\bnever goes out|\bnot without|\b(?:hates?|dislikes?) "
+    r"(?:missing|being without|when there)|\bno matter|\bcan't wait|\bnever leaves?\b|\bcannot wait|\brather than\b|\binstead of\b"
+    r"|\bnot to mention|\bno(?:t a)? problem",
+    re.IGNORECASE,
+)
+"""Negations that speak for a thing; what is set against it is left to the words around."""
+NEGATED: Final = re.compile(
+    r"(?:\b(?:not|never|no longer|hardly|rarely|seldom|neither|without|cannot|isn't|aren't|wasn't|nobody|none of)\b|n't\b)"
+    r"(?:\W+\w+){0,2}?\W+(?:lov\w+|lik\w+|enjoy\w*|prefer\w*|favou?r\w*|fond|fan|keen|ador\w+|appreciat\w+|car(?:e|es) for"
+    r"|into|interested|crav\w+|stand|bear|tolerat\w+|touch|want\w*|drink\w*|eat\w*|wear\w*|us(?:e|es|ing)|play\w*|go|do|watch\w*"
+    r"|listen\w*|read\w*|bother|see the point|appeal\w*|for (?:me|him|her|them|the user))",
+    re.IGNORECASE,
+)
+DISLIKED: Final = re.compile(
+    r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|detest\w*|loath\w+|dread\w*|avoid\w*|despis\w+|resent\w*|abhor\w*|shun\w*|annoy\w*"
+    r"|irritat\w+|bores?|bored by|boring|dull|stays? away|steers? clear|keeps? away|turned off|put off|off-putting|sick of"
+    r"|tired of|fed up|gone off|went off|wary of|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
+    r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on"
+    r"|on (?:\w+ |\w+'s ){1,2}nerves|upsets?|ruins?|undrinkable|inedible|unbearable|awful|terrible"
+    r"|(?:makes?|made) (?:\w+ ){0,4}worse|trouble with|uncomfortable|uneasy|anxious|scared|afraid"
+    r"|too (?:\w+ )?(?:loud|sweet|slow|long|boring"
+    r"|dull|bland|heavy|crowded|stressful|bitter|expensive|tedious|tiring|spicy|salty))\b",
+    re.IGNORECASE,
+)
+PAST: Final = re.compile(
+    r"\b(?:used to|no longer|stopped|quit|g(?:ave|iven|iving|ives) (?:it |them |that |this )?up"
+    r"|former(?:ly)?|previously|any ?more|not any longer"
+    r"|lost interest|grew out|grown out|outgrew|grew tired|abandoned|dropped|has moved on|moved away from|moved on from|in the past"
+    r"|until (?:recently|last)|as a (?:child|kid|teen\w*|student|boy|girl)|years ago|back then|gone off|cut out|cut down"
+    r"|swapped|replaced|retired from|sold|got rid)\b",
+    re.IGNORECASE,
+)
+SET_ASIDE: Final = re.compile(
+    r"\b(?:unlike|except|anything but|apart from|rather than|instead of|far from|(?:prefer\w*|favou?r\w*)\b[^,.;]* (?:over|to))"
+    r" (?:(?:the|a|an|any|to|go|going|of|for) )*$",
+    re.IGNORECASE,
+)
+"""What stands directly before something that is set against what is liked."""
+NEVER: Final = re.compile(
+    r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: [\w']+){0,2} (?:(?:a|an|the|any) )?$", re.I
+)
+"""A negation that governs what stands next."""
+TURN: Final = re.compile(
+    r"\b(?:but|though|although|however|yet|whereas|while|instead|now|prefers?|rather)\b|[;]", re.IGNORECASE
+)
+OF_IT: Final = re.compile(r"\b(?:it|they|them|those|these|the stuff|that|either)\b", re.IGNORECASE)
+
+
+def attitude(sentence: Sentence, first: int, last: int, following: Sentence | None = None) -> int:
+    """1 where the words from first to last name something liked, -1 disliked or past, 0 where neither is said."""
+    start, end = sentence.words[first].start, sentence.words[last].end
+    if SET_ASIDE.search(sentence.text[:start]):
+        return -1
+    text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text)
+    before, after = text[:start], text[end:]
+    if NEVER.search(before):
+        return -1
+    said = _afterwards(after)
+    if said:
+        return said
+    if following is not None:
+        opening = following.text[:60]
+        if PAST.search(opening) and OF_IT.search(opening):
+            return -1
+    before_cues = _cues(before)
+    if before_cues:
+        at, sign = before_cues[-1]
+        return 0 if sign < 0 and TURN.search(before[at:].split(" ", 1)[-1]) else sign
+    after_cues = _cues(_clause(after))
+    return after_cues[0][1] if after_cues else 0
+
+
+def _cues(text: str) -> list[tuple[int, int]]:
+    """Where the text speaks for or against something: place and sign, in order."""
+    found: dict[int, tuple[int, int]] = {}
+    covered: list[tuple[int, int]] = []
+    for pattern, sign in ((PAST, -1), (NEGATED, -1), (DISLIKED, -1), (LIKED, 1)):
+        for match in pattern.finditer(text):
+            if not any(a <= match.start() < b for a, b in covered):
+                found[match.start()] = (match.start(), sign)
+                # "used to love": what the cue governs says nothing of its own.
+                reach = match.end() + (12 if pattern is PAST else 0)
+                covered.append((match.start(), reach))
+    return [found[at] for at in sorted(found)]
+
+
+def _clause(after: str) -> str:
+    """What follows the mention within its own clause."""
+    stop = re.search(
+        r"[;.!?]|\b(?:but|whereas|while|because|since|instead)\b|, (?:and )?(?:\w+ ){0,2}(?:likes?|loves?|enjoys?|prefers?)\b",
+        after,
+    )
+    return after[: stop.start()] if stop else after
+
+
+def _afterwards(after: str) -> int:
+    """What is said of it later by a pronoun: "but now can't stand it"."""
+    for match in re.finditer(r"(?:\b(?:but|though|and|now|since)\b|,|;)([^,;.]*)", after):
+        cues = _cues(match[1])
+        if cues and OF_IT.search(match[1]):
+            return cues[0][1]
+    return 0
+
+
+def liked(sentence: Sentence) -> bool:
+    """Whether anything is said to be liked, or chosen."""
+    return LIKED.search(sentence.text) is not None
+
+
+def is_liking(lower: str) -> bool:
+    """Whether the word says liking and nothing else."""
+    return PURELY_LIKED.fullmatch(lower) is not None

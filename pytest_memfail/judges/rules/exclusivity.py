@@ -1,0 +1,43 @@
+"""Exclusivity in all its wordings: then, and at no other time."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pytest_memfail.judges.rules.polarity import NEVER_EXCEPT
+from pytest_memfail.judges.rules.text import Sentence
+from pytest_memfail.judges.rules.words import EXCLUSIVE
+
+AMBIGUOUS: Final = frozenset("alone reserved limited required must".split())
+"""Words that say so only in company: a reserved person is not reserved for Sundays."""
+ELSEWHEN: Final = re.compile(
+    r"\b(?:no|nobody|no one|none|nothing|never|not)\b.{0,40}\b(?:else|other|otherwise|elsewhere)\b"
+    r"|\b(?:otherwise|elsewhere|anywhere else|any other|all other|every other case)\b"
+    r"|\b(?:rest of the (?:time|week|year|day)|other (?:days?|times?|cases?|nights?|evenings?|six|occasions?))\b"
+    r"|\bafter that\b|\bno longer\b|\bor (?:less|more|fewer)\b ?(?:->|:|=|means)|\bif not\b|\belse\b",
+    re.IGNORECASE,
+)
+"""What is said of all the other times; it tells by itself."""
+CONFINED: Final = re.compile(
+    r"\b(?:restricts?|confines?|confined|limits? (?:his|her|its|their|this|that)|nothing but)\b"
+    r"|\b(?:reserves?|reserved|limited|restricted|keeps? .{1,60}(?= for (?:days?|times?|when)\b)) (?:for|to)\b"
+    r"|\b(?:sole|lone|single|one) (?:place|occasion|time|exception|spot|thing|circumstance|trigger|condition)\b"
+    r"|\bjust (?:once|one|on|when|if|for)\b|\b(?:depends? (?:entirely |solely )?on|it takes|takes? .{1,40} to (?:get|make|start))\b"
+    r"|\b(?:has|have) to be\b|\bmust be\b|\bneeds?\b|\brequire[sd]?\b|\b(?:as|so) long as\b|\bprovided\b|\buntil\b|\bstops?\b"
+    r"|\b(?:below|above|under|over|past|with more than|with less than) (?:that|it|this)\b",
+    re.IGNORECASE,
+)
+"""Turns of phrase that leave nothing besides, where they are said of the behaviour or its condition."""
+
+
+def tells_when_not(sentence: Sentence) -> bool:
+    """Whether a sentence about the rule says, or clearly implies, that it does not hold at other times."""
+    return tells_otherwise(sentence) or bool(CONFINED.search(sentence.text))
+
+
+def tells_otherwise(sentence: Sentence) -> bool:
+    """Whether a sentence beside the rule says so, without a word of the rule."""
+    if sentence.lowers & (EXCLUSIVE - AMBIGUOUS) or NEVER_EXCEPT.search(sentence.text):
+        return True
+    return bool(ELSEWHEN.search(sentence.text))

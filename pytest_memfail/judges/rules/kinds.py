@@ -1,0 +1,42 @@
+"""What a thing is a kind of: a table made from WordNet's nouns, loaded when it is first needed.
+
+`tools/build_kinds.py` makes the table; `lexicon.LICENSE` holds WordNet's licence.
+"""
+
+from __future__ import annotations
+
+import gzip
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Final
+
+from pytest_memfail.judges.rules.text import fold
+
+TABLE: Final = "kinds.tsv.gz"
+TOO_GENERAL: Final = frozenset(
+    fold(word)
+    for word in """object entity thing act action activity event state condition artifact artefact person individual someone
+    somebody mortal soul being organism life product good device instrumentality process change unit relation quality
+    attribute property group place point area region location structure construction form shape work line job business
+    substance matter material stuff content belief idea concept ability power space time period creation representation
+    creature support appendage cover provision supply collection measure quantity amount piece part body position nutrient
+    nutriment nourishment content communication message signal statement deed inhabitant repair way means""".split()
+)
+"""What nearly everything is."""
+
+
+@cache
+def _lines() -> dict[str, str]:
+    packed = files(__package__).joinpath(TABLE).read_bytes()
+    text = gzip.decompress(packed).decode()
+    return dict(line.split("\t", 1) for line in text.split("\n"))
+
+
+@lru_cache(maxsize=16384)
+def kinds_of(key: str) -> frozenset[str]:
+    """Keys of what the key's thing is a kind of, without those that nearly everything is.
+
+    >>> "bird" in kinds_of("parrot")
+    True
+    """
+    return frozenset(_lines().get(key, "").split()) - TOO_GENERAL

@@ -1,0 +1,132 @@
+"""Links of a person with a thing: what the person does with it, or feels for it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.judges.rules.actors import OTHER
+from pytest_memfail.judges.rules.anchors import CAUSING, LIGHT, Place, Token, places
+from pytest_memfail.judges.rules.finding import Finding
+from pytest_memfail.judges.rules.kinship import kin
+from pytest_memfail.judges.rules.links import BEST, HALF, MOST, SOME, Link, Reading, negated, span, whose_is
+from pytest_memfail.judges.rules.polarity import sentiment
+from pytest_memfail.judges.rules.relations import sides
+from pytest_memfail.judges.rules.stretches import tokens as tokens_in
+from pytest_memfail.judges.rules.text import fold, sentences_of
+from pytest_memfail.judges.rules.view import View
+
+MOVING: Final = frozenset(
+    fold(w) for w in "annoy irritate bother please delight fascinate excite scare bore amuse".split()
+)
+"""Here the thing acts on the person, so that it may well be the subject."""
+
+
+BINDING: Final = frozenset("is are was by of for to with as that".split())
+
+
+def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> Reading | None:
+    """What a person does with a thing, or feels for it."""
+    assert link.person is not None
+    thing = link.ends[1 - link.person]
+    owner = link.wordings[link.person]
+    wanted = link.wordings[1 - link.person]
+    place = next(iter(places(thing, tokens, link.stated)), None)
+    if place is None or place.soft < SOME:
+        return None
+    entries = view.entries_of(at)
+    said_of = whose_is(link, view, tokens, place)
+    named = any(t.lower.removesuffix("'s") in link.mine for t in tokens) or _inherited(link, view, at)
+    tie = _tie_found(link, tokens, place)
+    if tie < 0 and not place.kept:
+        return None
+    cause, effect = sides(tokens, span(place))
+    if _reversed(link, tokens, place, tie):
+        tie = -1
+    elsewhere = (cause or effect) and tie <= 0 and link.relation != frozenset() and not _only(link, tokens)
+
+    def damaged(reason: str, confidence: float, rank: float) -> Reading:
+        return Reading(
+            (rank + place.soft,), Finding(True, False, reason, entries, (), link.wordings, confidence=confidence)
+        )
+
+    if elsewhere and tie == 0:
+        return None
+    if not named or said_of == OTHER:
+        if place.kept and (tie > 0 or not link.relation) and place.firm >= MOST and not (cause and not tie):
+            return damaged(f"{wanted!r} is stored, but not as {owner}'s", 0.7, 4.0)
+        return None
+    if not place.kept:
+        if (tie > 0 or not link.relation) and (place.share >= HALF or place.soft >= HALF):
+            return damaged(f"{owner}'s link is stored, but {wanted!r} is blurred", 0.75, 4.0)
+        return None
+    if tie < 0:
+        return damaged(f"{owner}'s link with {wanted!r} is stored the other way round", 0.85, 6.0)
+    if tie == 0 and _does_otherwise(link, tokens, place):
+        return damaged(f"{wanted!r} is stored as {owner}'s, but not what ties the two", 0.6, 4.0)
+    if not link.negative and not link.sentiment and negated(tokens, (place, place)):
+        return damaged(f"{owner}'s link with {wanted!r} is stored, but negated", 0.75, 5.0)
+    whole = tie > 0 and place.share >= 0.99
+    return Reading(
+        (BEST if whole else 8.0 if tie > 0 else 7.0, place.soft),
+        Finding(
+            True, True, f"{owner}'s link with {wanted!r} is kept", entries, link.wordings,
+            confidence=0.96 if whole else 0.85 if tie > 0 else 0.65,
+        ),
+    )  # fmt: skip
+
+
+def _reversed(link: Link, tokens: tuple[Token, ...], place: Place, tie: int) -> bool:
+    """Whether the thing does to the person what the person did to it: active, and person last."""
+    after = tokens[place.last + 1 :]
+    at = next((i for i, t in enumerate(after) if t.lower in link.mine), None)
+    if tie <= 0 or not at or link.relation & MOVING or any(t.gap for t in after[: at + 1]) or place.first > 2:
+        return False
+    verbs = after[:at]
+    ends = {t.lower for t in verbs[-1:] + verbs[:1]}
+    return not ends & BINDING and any(t.key in link.relation for t in verbs)
+
+
+def _does_otherwise(link: Link, tokens: tuple[Token, ...], place: Place) -> bool:
+    """Whether something else than what was told is said between person and thing."""
+    names = [i for i, t in enumerate(tokens[: place.first]) if t.lower in link.mine]
+    between = tokens[names[-1] + 1 : place.first] if names else ()
+    return any(t.key and t.key not in LIGHT | link.stated and t.lower.endswith("s") for t in between)
+
+
+def _only(link: Link, tokens: tuple[Token, ...]) -> bool:
+    """Whether the stretch tells nothing but the link's own words."""
+    return all(not t.key or t.key in link.stated or t.key in LIGHT for t in tokens)
+
+
+def _inherited(link: Link, view: View, at: tuple[int, ...]) -> bool:
+    """Whether the name stands in the sentences before, in the same entry."""
+    start = view.first[view.entry[at[0]]]
+    return any(
+        t.lower.removesuffix("'s") in link.mine
+        for i in range(max(start, at[0] - 6), at[0])
+        for t in tokens_in(view, (i,))
+    )
+
+
+def _tie_found(link: Link, tokens: tuple[Token, ...], place: Place) -> int:
+    """1 where the words that tie person and thing stand there too, -1 where their opposite does, 0 where neither does."""
+    if not link.relation:
+        return 1
+    inside = tokens[place.first].inside
+    here = [t for i, t in enumerate(tokens) if t.inside == inside and i not in place.at]
+    if link.sentiment:
+        felt = sentiment_of(tuple(t.lower for t in here))
+        if felt:
+            return felt * link.sentiment
+    keys = link.relation - LIGHT - CAUSING or link.relation
+    if any(t.key and kin(key, t.key)[1] >= 0.75 for key in keys for t in here):
+        return 1
+    return 0
+
+
+@lru_cache(maxsize=8192)
+def sentiment_of(words: tuple[str, ...]) -> int:
+    """Liking or disliking, said in any of the words that the rules or the lexicon know for it."""
+    text = " ".join(words)
+    return next((felt for s in sentences_of(text) if (felt := sentiment(s))), 0)

@@ -1,0 +1,187 @@
+"""What must be found of a link: read once from the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
+from typing import Final
+
+from pytest_memfail.core import Evidence
+from pytest_memfail.judges.rules.actors import SPEAKER, whose
+from pytest_memfail.judges.rules.anchors import Anchor, Place, Token, places, read_anchor, tokens_of
+from pytest_memfail.judges.rules.finding import Finding, keys_of, quote
+from pytest_memfail.judges.rules.polarity import is_negator, sentiment
+from pytest_memfail.judges.rules.relations import relate
+from pytest_memfail.judges.rules.text import Sentence, sentences_of
+from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.words import STOP
+
+SOME: Final = 0.3
+"""The share of an end that shows that it was meant."""
+
+
+HALF: Final = 0.5
+
+
+ALL: Final = 0.95
+
+
+MOST: Final = 0.6
+
+
+MOSTLY: Final = 0.75
+
+
+BEST: Final = 9.0
+"""The rank of what cannot be bettered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What must be found of a link."""
+
+    ends: tuple[Anchor, Anchor]
+    wordings: tuple[str, str]
+    person: int | None
+    """Which end is a person, if one is: then the link is what the person does with the other."""
+    direction: int
+    relation: frozenset[str]
+    """The words that tie a person to the other end, without both."""
+    sentiment: int
+    stated: frozenset[str]
+    known: frozenset[str]
+    """Words and keys of the source: they name nobody else."""
+    negative: bool
+    mine: frozenset[str]
+    """The words that name whose link it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One place of a store, read as the link."""
+
+    rank: tuple[float, ...]
+    finding: Finding
+
+
+@lru_cache(maxsize=4096)
+def read_link(evidence: Evidence, protocol: str) -> Link:
+    """The link of the evidence."""
+    source = sentences_of(evidence.source)
+    stated = frozenset(key for s in source for key in s.keys)
+    words = frozenset(w for s in source for w in s.lowers)
+    texts = (
+        evidence.anchors[:2]
+        if len(evidence.anchors) >= 2
+        else (evidence.entity or evidence.text, evidence.value or evidence.text)
+    )
+    tokens = tokens_of(source)
+    ends = tuple(_end(text, stated, tokens, protocol) for text in texts)
+    person = next(
+        (i for i, a in enumerate(texts) if a[:1].isupper() and len(a.split()) <= 2 and len(keys_of(a)) == 1), None
+    )
+    found = [next(iter(places(end, tokens, stated)), None) for end in ends]
+    direction = relate(tokens, span(found[0]), span(found[1])) if found[0] and found[1] else 0
+    named = _names(source, texts)
+    apart = ends[0].keys | ends[1].keys
+    return Link(
+        (ends[0], ends[1]),
+        (quote(evidence.source, texts[0].split()), quote(evidence.source, texts[1].split())),
+        person,
+        direction or 1,
+        frozenset(_tie(tokens, found, apart)) if person is not None else frozenset(),
+        next((feeling for s in source if (feeling := sentiment(s))), 0) if person is not None else 0,
+        stated,
+        words | stated,
+        any(is_negator(w) for w in words),
+        named or SPEAKER,
+    )
+
+
+def _end(text: str, stated: frozenset[str], tokens: tuple[Token, ...], protocol: str) -> Anchor:
+    words = [w for s in sentences_of(text) for w in s.words]
+    if protocol != "paper" and any(w.key in stated for w in words):
+        text = " ".join(w.surface for w in words if not w.key or w.key in stated)
+    return read_anchor(text, _is_verbal(words[0].lower if words else "", tokens))
+
+
+def _is_verbal(first: str, tokens: tuple[Token, ...]) -> bool:
+    """Whether an end that begins with this word says what somebody does."""
+    if first.endswith("ing") and first not in ("morning", "evening", "spring"):
+        return True
+    at = next((i for i, t in enumerate(tokens) if t.lower == first), 0)
+    before = tokens[at - 1] if at else None
+    return before is not None and (
+        before.lower in ("i", "me", "we", "to", "she", "he", "they", "and", "then", "can", "will")
+        or (before.surface[0].isupper() and first not in STOP)
+    )
+
+
+def _names(source: tuple[Sentence, ...], texts: tuple[str, ...]) -> frozenset[str]:
+    """Whoever a source without "I" names."""
+    lowers = {w for s in source for w in s.lowers}
+    if lowers & {"i", "me", "my", "we", "i'm"}:
+        return frozenset()
+    inside = {w.casefold() for text in texts for w in text.split() if not w[:1].isupper()}
+    uncapital = {w.lower for s in source for w in s.words if not w.surface[0].isupper()}
+    names = {
+        w.lower.removesuffix("'s")
+        for s in source
+        for at, w in enumerate(s.words)
+        if w.surface[0].isupper()
+        and w.lower not in STOP | inside | uncapital
+        and (at or w.surface in texts or len(s.words) < 3)
+    }
+    return frozenset(names)
+
+
+def _tie(tokens: tuple[Token, ...], found: list[Place | None], apart: frozenset[str]) -> Iterator[str]:
+    if found[0] is None or found[1] is None:
+        return
+    first, second = sorted((found[0], found[1]), key=lambda p: p.first)
+    for token in tokens[first.last + 1 : second.first]:
+        if token.key and token.key not in apart:
+            yield token.key
+
+
+@lru_cache(maxsize=4096)
+def otherwise_worded(evidence: Evidence, protocol: str) -> tuple[Link, ...]:
+    """The same link with each end in its curated wordings."""
+    anchors = [detail.wordings for detail in evidence.details if detail.part == "anchor"]
+    if len(anchors) != 2:
+        return ()
+    link = read_link(evidence, protocol)
+    found = []
+    for first, second in product(*anchors):
+        ends = (_like(first, link.ends[0]), _like(second, link.ends[1]))
+        if ends != link.ends and all(end.parts for end in ends):
+            stated = link.stated | ends[0].keys | ends[1].keys
+            found.append(replace(link, ends=ends, stated=stated))
+    return tuple(found)
+
+
+def _like(text: str, end: Anchor) -> Anchor:
+    return read_anchor(text, any(part.kind == "verb" for part in end.parts))
+
+
+def span(place: Place | None) -> tuple[int, int]:
+    return (place.first, place.last) if place else (0, 0)
+
+
+def whose_is(link: Link, view: View, tokens: tuple[Token, ...], place: Place) -> int:
+    return whose(tokens, span(place), link.mine, link.known, view)
+
+
+def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
+    taken = {i for place in pair for i in place.at}
+    for place in pair:
+        for i in range(max(0, place.first - 3), place.first):
+            if (
+                i not in taken
+                and is_negator(tokens[i].lower)
+                and not any(t.breaks for t in tokens[i + 1 : place.first + 1])
+            ):
+                return tokens[i + 1].lower not in ("only", "just", "until", "without")
+    return False

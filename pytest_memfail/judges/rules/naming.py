@@ -1,0 +1,405 @@
+"""Where a memory names a thing: in another form, spelling or order, joined or apart, but not as part of another thing."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+from pytest_memfail.judges.rules.kinds import kinds_of
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, plain, sentences_of, words_of
+from pytest_memfail.judges.rules.variants import CARRIERS, GENERAL_HEADS, LIGHT, VARIANTS, WEIGHTY
+from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.words import STOP
+
+PARTICLES: Final = frozenset("up out off in on down over".split())
+LETTERS: Final = str.maketrans("łøđßæœ", "lodsao")
+SPELLINGS: Final = tuple(
+    (re.compile(british), american)
+    for british, american in (
+        (r"(?<=.)our", "or"),
+        ("is$", "iz"),
+        ("ogu$", "og"),
+        ("(?<=[aeiou])ll", "l"),
+        ("tr$", "ter"),
+        ("(?<=..)(?:ier|iest|er|est)$", "i"),
+    )
+)
+"""Regional spelling, and the ending of a comparative, brought to one form."""
+SUFFIXES: Final = ("ism", "ist", "er", "or", "us", "ian", "i", "ie", "ing")
+"""Endings by which words for a thing, the one who does it and its adjective differ."""
+CODE: Final = re.compile(r"\b(?:\d+[A-Za-z]{1,2}|[A-Za-z]\d+)\b")
+NUMBER: Final = re.compile(r"\d+")
+SPREAD: Final = 6
+"""How many other words may stand between the words of a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One word of a name."""
+
+    key: str
+    loose: str
+    optional: bool
+    """Whether the name can be told without it: a light verb, or a head that many names share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A name as it is looked for."""
+
+    text: str
+    parts: tuple[Part, ...]
+    joined: tuple[str, ...]
+    """Its words written together, loosely, neighbours by neighbours."""
+    codes: tuple[str, ...]
+    digits: frozenset[str]
+    phrase: tuple[str, ...]
+    """All its words, where function words carry it ("stand-up", "getting things done")."""
+    initials: str
+    person: bool
+    """Whether it reads like a name of a person or a work, of which the last word is enough."""
+
+    @property
+    def needed(self) -> tuple[Part, ...]:
+        """The parts without which it is not named."""
+        return tuple(part for part in self.parts if not part.optional) or self.parts
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Where a sentence names the target, and how well."""
+
+    at: int
+    first: int
+    last: int
+    share: float
+    """1.0 where nothing needed is missing."""
+    missing: tuple[str, ...]
+    exact: bool
+    """Whether every word stands there itself, not only a synonym."""
+    foreign: str
+    """The next word, where it makes something else of it: "green tea ice cream"."""
+    head: bool
+    """Whether the last word of the name is there."""
+    person: bool = False
+
+
+@lru_cache(maxsize=65536)
+def loose(key: str) -> str:
+    """A key without accents, regional spelling and the ending of a comparative, and of everyday doublets the first."""
+    bare = _respelled(key)
+    return _VARIANT.get(bare, bare)
+
+
+def _respelled(key: str) -> str:
+    bare = key
+    if not key.isascii():
+        plainer = unicodedata.normalize("NFKD", key.translate(LETTERS))
+        bare = fold("".join(c for c in plainer if c.isascii()).casefold() or key)
+    for british, american in SPELLINGS:
+        if len(bare) > 4 and british.search(bare):
+            bare = british.sub(american, bare, count=1)
+    return bare
+
+
+_VARIANT: Final[dict[str, str]] = {}
+for _group in VARIANTS:
+    for _word in _group.split():
+        _VARIANT.setdefault(_respelled(fold(_word)), _respelled(fold(_group.split()[0])))
+
+
+@lru_cache(maxsize=4096)
+def read_target(text: str) -> Target:
+    """The name, ready to be looked for."""
+    words = [w for s in sentences_of(text) for w in s.words]
+    content = [w for w in words if w.key and not w.key[0].isdigit()]
+    telling = [w for w in content if w.lower not in LIGHT and fold(w.lower) not in _LIGHT_KEYS]
+    parts = []
+    for at, word in enumerate(content):
+        light = bool(telling) and word not in telling
+        head = (
+            at == len(content) - 1
+            and len(telling) > 1
+            and word.key in _CARRIER_KEYS
+            and all(w.key not in _WEIGHTY_KEYS for w in telling[:-1])
+        )
+        parts.append(Part(word.key, loose(word.key), light or head))
+    capitals = sum(w.surface[0].isupper() for w in content)
+    functional = not telling or (len(content) < len(words) and any(w.lower in PARTICLES for w in words))
+    return Target(
+        text,
+        tuple(parts),
+        tuple(_squash(a.lower + b.lower) for a, b in pairwise(words)),
+        tuple(code.casefold() for code in CODE.findall(plain(text))),
+        frozenset(w.key for w in words if w.key and w.key[0].isdigit()),
+        tuple(w.lower for w in words) if functional and len(words) > 1 else (),
+        "".join(w.lower[0] for w in words) if len(words) >= 2 else "",
+        len(content) >= 2 and capitals == len(content) and lookup(content[-1].key) is EMPTY,
+    )
+
+
+_LIGHT_KEYS: Final = frozenset(fold(word) for word in LIGHT)
+_CARRIER_KEYS: Final = frozenset(fold(word) for word in CARRIERS)
+_WEIGHTY_KEYS: Final = frozenset(fold(word) for word in WEIGHTY)
+_GENERAL_KEYS: Final = frozenset(fold(word) for word in GENERAL_HEADS)
+
+
+def _squash(text: str) -> str:
+    return loose(re.sub(r"\W", "", text))
+
+
+def mentions(target: Target, view: View, known: frozenset[str]) -> list[Mention]:
+    """Every sentence that names at least a part of the target; `known` are the keys that its own statement has."""
+    spelled = _spelled(view)
+    candidates: set[int] = set()
+    for key in _forms(target, spelled):
+        candidates.update(view.postings.get(key, ()))
+    if target.phrase:
+        candidates.update(_by_lower(view, target.phrase))
+    found = (_mention(target, view, at, known) for at in sorted(candidates))
+    return [mention for mention in found if mention is not None]
+
+
+def _spelled(view: View) -> dict[str, list[str]]:
+    """The view's keys by their loose spelling."""
+    known = view.shared.get("spelled")
+    if known is None:
+        found: dict[str, list[str]] = {}
+        for key in view.postings:
+            found.setdefault(loose(key), []).append(key)
+        known = view.shared["spelled"] = found
+    assert isinstance(known, dict)
+    return known
+
+
+def _by_lower(view: View, phrase: Iterable[str]) -> set[int]:
+    """The sentences that hold all these words, function words too."""
+    known = view.shared.get("lowers")
+    if known is None:
+        index: dict[str, set[int]] = {}
+        for at, sentence in enumerate(view.sentences):
+            for word in sentence.lowers:
+                index.setdefault(word, set()).add(at)
+        known = view.shared["lowers"] = index
+    assert isinstance(known, dict)
+    return set.intersection(*(known.get(word, set()) for word in phrase))
+
+
+def _forms(target: Target, spelled: dict[str, list[str]]) -> set[str]:
+    """The keys by which sentences that may name the target are looked up."""
+    forms = {part.key for part in target.needed}
+    for part in target.needed:
+        forms.update(spelled.get(part.loose, ()))
+        for cut in range(3, len(part.loose) - 2):
+            # "tow path" for "towpath"
+            if part.loose[:cut] in spelled and part.loose[cut:] in spelled:
+                forms.update(spelled[part.loose[:cut]])  # and "lifts weights" for weightlifting
+        forms.update(key for other in _relatives(part.loose) for key in spelled.get(other, ()))
+    for joined in target.joined:
+        forms.update(spelled.get(joined, ()))
+        forms.update(spelled.get(loose(fold(joined)), ()))
+    if target.initials:
+        forms.update(spelled.get(target.initials, ()))
+        forms.update(spelled.get(loose(fold(target.initials)), ()))
+        forms.update(spelled.get(loose(fold(target.initials + "s")), ()))
+    return forms
+
+
+@lru_cache(maxsize=8192)
+def _relatives(key: str) -> frozenset[str]:
+    """Words of the same stem: impressionist for impressionism."""
+    stems = {key, *(key.removesuffix(suffix) for suffix in SUFFIXES)}
+    return frozenset(stem + suffix for stem in stems if len(stem) >= 5 for suffix in ("", *SUFFIXES)) - {key}
+
+
+def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Mention | None:
+    sentence = view.sentences[at]
+    literal = _phrase_at(target, sentence)
+    if literal is not None:
+        return _full(target, at, sentence, *literal, known)
+    if target.phrase and not any(p.key for p in target.parts):
+        return None
+    short = _initials_at(target, sentence)
+    if short is not None:
+        return Mention(at, short, short, 1.0, (), True, "", True)
+    places = [_places(part, sentence) for part in target.parts]
+    joined = _joined_at(target, sentence)
+    if joined is not None:
+        return _full(target, at, sentence, joined, joined, known)
+    held = [(part, found) for part, found in zip(target.parts, places, strict=True) if found]
+    if not held:
+        return None
+    chosen = _closest(held)
+    first, last = min(chosen.values()), max(chosen.values())
+    short_of = _abbreviated(view, at) if first == 0 else ""
+    missing = [p.key for p in target.needed if p.key not in chosen and not (short_of and p.key.startswith(short_of))]
+    missing += [code for code in target.codes if not _coded(code).search(sentence.text)]
+    stated = (
+        {number.lstrip("0") for number in NUMBER.findall(sentence.text)} | sentence.keys if target.digits else set()
+    )
+    missing += sorted(d for d in target.digits if d not in stated and not any(d in c for c in target.codes))
+    particles = [w for w in target.phrase if w in PARTICLES]
+    if particles and len(target.parts) == 1:
+        missing += particles
+    if target.person and target.parts[-1].key in chosen:
+        missing = []
+    elif not missing and len(chosen) > 1 and not _together(chosen, target, sentence):
+        missing = [min(chosen, key=lambda key: (chosen[key], key))]
+    total = len(target.needed) + len(target.codes) + len(target.digits) + len(particles)
+    exact = all(key not in sentence.aliased or _is_exact(sentence.words[i], key) for key, i in chosen.items())
+    end = chosen.get(target.parts[-1].key, last)
+    return Mention(
+        at,
+        first,
+        last,
+        max(0.0, 1 - len(missing) / total) if total else 1.0,
+        tuple(missing),
+        exact,
+        foreign(sentence, max(end, last) if not missing else end, target, known, whole=not missing),
+        target.parts[-1].key in chosen,
+        target.person,
+    )
+
+
+def _abbreviated(view: View, at: int) -> str:
+    """What stands cut short before the sentence: the "ult" of "ult. frisbee"."""
+    if at == 0 or view.entry[at - 1] != view.entry[at]:
+        return ""
+    before = view.sentences[at - 1]
+    last = before.words[-1] if before.words else None
+    return last.lower if last and 3 <= len(last.lower) <= 5 and before.text.endswith(last.surface + ".") else ""
+
+
+@lru_cache(maxsize=512)
+def _coded(code: str) -> re.Pattern[str]:
+    """The code with or without a space between number and letters."""
+    return re.compile(r"\b" + re.sub(r"(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)", r"[ -]?", code) + r"\b", re.IGNORECASE)
+
+
+def _full(target: Target, at: int, sentence: Sentence, first: int, last: int, known: frozenset[str]) -> Mention:
+    return Mention(at, first, last, 1.0, (), True, foreign(sentence, last, target, known), True)
+
+
+def _phrase_at(target: Target, sentence: Sentence) -> tuple[int, int] | None:
+    """Where all words of the phrase stand one after the other, the first and last in any form."""
+    size = len(target.phrase)
+    if not size:
+        return None
+    folded = tuple(fold(w) for w in target.phrase)
+    words = sentence.words
+    for i in range(len(words) - size + 1):
+        if all(fold(w.lower) == f for w, f in zip(words[i : i + size], folded, strict=True)):
+            return i, i + size - 1
+    return None
+
+
+def _initials_at(target: Target, sentence: Sentence) -> int | None:
+    if not target.initials:
+        return None
+    for i, word in enumerate(sentence.words):
+        bare = word.surface.removesuffix("s")
+        if bare.casefold() == target.initials and bare.isupper():
+            return i
+    return None
+
+
+def _joined_at(target: Target, sentence: Sentence) -> int | None:
+    """Where a name of two words is written as one."""
+    if len(target.parts) != 2 and not (len(target.parts) == 1 and target.joined):
+        return None
+    for i, word in enumerate(sentence.words):
+        if word.key and any(
+            joined in (_squash(word.lower), loose(word.key)) or loose(fold(joined)) == loose(word.key)
+            for joined in target.joined
+        ):
+            return i
+    return None
+
+
+def _places(part: Part, sentence: Sentence) -> list[int]:
+    words = sentence.words
+    found = [i for i, w in enumerate(words) if w.key and (w.key == part.key or loose(w.key) == part.loose)]
+    if not found and len(part.loose) >= 5:
+        relatives = _relatives(part.loose)
+        found = [i for i, w in enumerate(words) if w.key and loose(w.key) in relatives]
+    if not found and len(part.loose) > 5:
+        for i, (a, b) in enumerate(pairwise(words)):
+            ends = {loose(fold(a.lower + b.lower)), a.key + b.key, b.key + a.key}
+            if a.key and b.key and part.loose in ends:
+                found.append(i)
+    return found
+
+
+def _closest(held: list[tuple[Part, list[int]]]) -> dict[str, int]:
+    """Of every part the place nearest to the others."""
+    exact_last = held[-1][1]
+    best: tuple[int, dict[str, int]] | None = None
+    for anchor in exact_last[:6]:
+        chosen = {part.key: min(found, key=lambda i: (abs(i - anchor), i)) for part, found in held}
+        spread = max(chosen.values()) - min(chosen.values())
+        if best is None or spread < best[0]:
+            best = (spread, chosen)
+    assert best is not None
+    return best[1]
+
+
+def _together(chosen: dict[str, int], target: Target, sentence: Sentence) -> bool:
+    """Whether the words belong to one name, and not each to another."""
+    at = sorted(chosen.values())
+    if at[-1] - at[0] > SPREAD + len(at):
+        return False
+    words = sentence.words
+    held = set(at)
+    head = chosen.get(target.parts[-1].key, at[-1])
+    for i in at:
+        if i == head or i > head:
+            continue
+        # A modifier before the head may have others beside it, but none of its own: green juice and black tea.
+        j = i + 1
+        while j < head and words[j].key and _adjacent(sentence, j - 1, j):
+            j += 1
+        if j < head and j not in held and j > i + 1 and not (set(range(i + 1, j)) <= held):
+            return False
+    return True
+
+
+def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str], *, whole: bool = True) -> str:
+    """The word after the name, or after what is there of it, that makes something else of it, or nothing."""
+    words = sentence.words
+    if last + 1 >= len(words) or not _adjacent(sentence, last, last + 1):
+        return ""
+    this, following = words[last], words[last + 1]
+    lower = following.lower
+    own = {part.key for part in target.parts}
+    if not following.key or following.key in own or following.key in known or following.surface[0].isupper():
+        return ""
+    if (_relatives(loose(following.key)) | {loose(following.key)}) & {loose(key) for key in known}:
+        return ""
+    if following.key in _GENERAL_KEYS or following.key in kinds_of(this.key):
+        return ""
+    if not whole:
+        return lower
+    if (this.lower.endswith("s") and not this.lower.endswith("ss")) or this.lower.endswith(("ing", "ed")):
+        return ""
+    if lower.endswith(("ing", "ed", "ly", "ful", "ous", "able", "ive", "est", "ic", "al", "ish")) or lower in STOP:
+        return ""
+    subject = last == 0 or all(not w.key for w in words[:last] if w.start < this.start and w is not this)
+    if lower.endswith("s") and not lower.endswith("ss") and subject:
+        return ""  # "Karaoke breaks the ice"
+    entry = lookup(following.key)
+    return lower if entry.general and not entry.opposite else ""
+
+
+def _adjacent(sentence: Sentence, first: int, last: int) -> bool:
+    return sentence.text[sentence.words[first].end : sentence.words[last].start] in (" ", "-")
+
+
+def _is_exact(word: Word, key: str) -> bool:
+    own = words_of(word.lower)
+    return bool(own) and (own[0].key == key or loose(own[0].key) == loose(key))

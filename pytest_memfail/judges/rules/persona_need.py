@@ -1,0 +1,286 @@
+"""What a question needs of an essay about a person: the essay's sentences, and the details of the answer in them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+from pytest_memfail.core import Evidence
+from pytest_memfail.judges.rules.finding import keys_of, passage
+from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.polarity import exclusive
+from pytest_memfail.judges.rules.quantities import Quantity, quantities
+from pytest_memfail.judges.rules.related import related
+from pytest_memfail.judges.rules.text import Sentence, sentences_of, weight
+from pytest_memfail.judges.rules.view import Name
+
+ADVICE: Final = frozenset(
+    "bring pack use give include offer choose yes expect avoid recommend suggest prefer like info informat".split()
+)
+"""What answers are made of; it is no detail of the person."""
+ASIDE: Final = 0.35
+"""What a reason given in the answer counts beside the answer."""
+VERB: Final = 0.5
+"""What a verb counts: stores reword verbs first."""
+GROUNDED: Final = 0.7
+"""How near a word of the answer must be to one of the essay to be taken from it."""
+SURE: Final = 1.0
+ASKED: Final = 2.0
+"""What counts of a trait that the question itself names."""
+NAMED_TOO: Final = 1.5
+"""The same of a word that both the question and the answer have."""
+SYNONYM: Final = 0.6
+
+ORDINARY: Final = frozenset(
+    keys_of("treats spends runs balances splits weekends weekdays career job life love hobby shop studio")
+)
+"""What is said of anybody who is introduced."""
+CALENDAR: Final = frozenset(
+    """monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays
+    sundays january february march april may june july august september october november december""".split()
+)
+
+YES_NO: Final = re.compile(r"^\s*(?:yes|no)\b[\s,;:.\-]*", re.IGNORECASE)
+CLAUSES: Final = re.compile(
+    r"\s*(?:[;:(]|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which)\b)\s*"
+)
+ITEMS: Final = re.compile(r",\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z])")
+ONLY: Final = re.compile(r"\b(?:only|solely|exclusively|no one but|nobody but|nobody else)\b", re.IGNORECASE)
+SUBJECTS: Final = frozenset(
+    "he she they it i you we to will would can won't cannot can't must should never always also".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """One word of a detail, in the answer's and in the essay's wording."""
+
+    keys: tuple[str, ...]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One detail that must be kept."""
+
+    concepts: tuple[Concept, ...]
+    numbers: tuple[Quantity, ...]
+    weight: float
+    wording: str
+    at: int
+    """The essay's sentence that states it."""
+    exclusive: bool = False
+    """Whether the answer says that it holds for this alone."""
+
+    @property
+    def size(self) -> float:
+        """How much there is to keep."""
+        return sum(c.weight for c in self.concepts) + len(self.numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A sentence of the essay."""
+
+    sentence: Sentence
+    weights: Mapping[str, float]
+    numbers: tuple[Quantity, ...]
+    wording: str
+
+
+@dataclass(frozen=True, slots=True)
+class Essay:
+    """An essay, read once for all its questions."""
+
+    name: Name | None
+    ignored: frozenset[str]
+    stated: tuple[Stated, ...]
+    keys: frozenset[str]
+    identity: frozenset[str]
+    """Who it is: words of the first sentence, and names of other things."""
+    reads: Mapping[str, Mapping[int, float]]
+    """For a stored word: the sentences it may have come from, and how much that tells."""
+
+
+@lru_cache(maxsize=1024)
+def read_essay(source: str, entity: str | None) -> Essay:
+    """The sentences of the essay, and an index of the words that can stand for its own."""
+    sentences = sentences_of(source)
+    ignored = frozenset(keys_of(entity or ""))
+    stated = []
+    for sentence in sentences:
+        weights = {k: weight(k) for k in sorted(sentence.keys - ignored) if not k[0].isdigit()}
+        if weights:
+            numbers = quantities(sentence.text, sentence.words)
+            stated.append(Stated(sentence, weights, numbers, passage(source, sentence, weights, 60)))
+    reads: dict[str, dict[int, float]] = {}
+    for at, part in enumerate(stated):
+        for key, value in part.weights.items():
+            found = lookup(key)
+            for other in (found.same | found.close) - ignored:
+                known = reads.setdefault(other, {})
+                known[at] = max(known.get(at, 0.0), SYNONYM * value)
+    for at, part in enumerate(stated):
+        for key, value in part.weights.items():
+            reads.setdefault(key, {})[at] = value
+    lowers = frozenset(w.lower.removesuffix("'s") for s in sentences for w in s.words)
+    keys = frozenset(k for s in sentences for k in s.keys) - ignored
+    identity = {k for k, value in stated[0].weights.items() if value >= 1.0 and k not in ORDINARY} if stated else set()
+    identity |= {w.key for s in sentences for w in s.words[1:] if w.surface[0].isupper() and w.lower not in CALENDAR}
+    return Essay(
+        Name.of(entity, lowers),
+        ignored,
+        tuple(stated),
+        keys,
+        frozenset(identity - ignored - {""}),
+        MappingProxyType(reads),
+    )
+
+
+@lru_cache(maxsize=4096)
+def needed_items(evidence: Evidence) -> tuple[Item, ...]:
+    """The details that the question needs; none where it does not tell them."""
+    essay = read_essay(evidence.source, evidence.entity)
+    asked = frozenset(keys_of(evidence.asked or "")) - essay.ignored
+    if evidence.value:
+        return _of_answer(essay, evidence.value, asked)
+    return _of_trait(essay, evidence.asked) if evidence.asked else ()
+
+
+def _of_answer(essay: Essay, answer: str, asked: frozenset[str]) -> tuple[Item, ...]:
+    """What the gold answer takes from the essay, detail by detail; its reasons count less."""
+    items: list[Item] = []
+    known: set[str] = set()
+    clauses = [c for c in CLAUSES.split(YES_NO.sub("", answer.replace("—", " — "))) if c.strip()]
+    head = True
+    for clause in clauses:
+        found: list[Item] = []
+        for part in ITEMS.split(clause):
+            item = (
+                _grounded(essay, part, asked, known, frozenset(i.at for i in (*items, *found)))
+                if part and part.strip()
+                else None
+            )
+            if item is not None:
+                found.append(replace(item, weight=item.weight * (1.0 if head else ASIDE)))
+                known.update(k for c in item.concepts for k in c.keys)
+        items += _joined(found)
+        head = head and not items
+    return tuple(items)
+
+
+def _joined(found: list[Item]) -> list[Item]:
+    """Parts too small to be a detail of their own belong to the one before them."""
+    items: list[Item] = []
+    for item in found:
+        if items and item.at == items[-1].at and (item.size < 1.0 or items[-1].size < 1.0):
+            last = items.pop()
+            item = replace(
+                last,
+                concepts=last.concepts + item.concepts,
+                numbers=last.numbers + item.numbers,
+                wording=f"{last.wording}, {item.wording}" if item.wording else last.wording,
+            )
+        items.append(item)
+    return [item for item in items if item.size >= 1.0] or items[:1]
+
+
+def _grounded(essay: Essay, part: str, asked: frozenset[str], known: set[str], used: frozenset[int]) -> Item | None:
+    """What this part of the answer takes from the one sentence that holds most of it."""
+    sentences = sentences_of(part)
+    keys = _weighed(sentences, essay.ignored | ADVICE)
+    numbers = [q for s in sentences for q in quantities(s.text, s.words)]
+    best: Item | None = None
+    score = 0.0
+    for at, stated in enumerate(essay.stated):
+        concepts = []
+        context = 0.0
+        exact = False
+        for key, value in keys.items():
+            nearest = max(((related(key, other), other) for other in stated.weights), default=(0.0, ""))
+            if nearest[0] >= GROUNDED:
+                context += value
+                exact = exact or nearest[0] >= SURE or at in used
+                if key not in known:
+                    concepts.append(
+                        Concept(tuple(dict.fromkeys((key, nearest[1]))), value * (NAMED_TOO if key in asked else 1.0))
+                    )
+        same = tuple(q for q in stated.numbers if _telling(q) and any(q.same(n) for n in numbers))
+        # What the question is about tells which of several sentences is meant.
+        context += 2 * len(same) + 0.25 * len(asked & stated.weights.keys())
+        if ((concepts and (exact or len(concepts) > 1)) or same) and context > score + 1e-9:
+            score = context
+            wanted = [k for c in concepts for k in c.keys]
+            wording = passage(stated.sentence.text, stated.sentence, wanted) or ", ".join(q.text for q in same)
+            alone = any(ONLY.search(s.text) for s in sentences) and (
+                exclusive(stated.sentence) or bool(ONLY.search(stated.sentence.text))
+            )
+            best = Item(tuple(concepts), same, 1.0, wording, at, alone)
+    return best
+
+
+def _telling(number: Quantity) -> bool:
+    """One of something is mostly no number."""
+    return bool(number.unit) or number.value > 1
+
+
+def _weighed(sentences: tuple[Sentence, ...], ignored: frozenset[str]) -> dict[str, float]:
+    """The content keys with what each counts."""
+    keys: dict[str, float] = {}
+    for sentence in sentences:
+        before = ""
+        for word in sentence.words:
+            if word.key and word.key not in ignored and not word.key[0].isdigit():
+                verb = before in SUBJECTS or word.lower.endswith(("ing", "ed"))
+                keys[word.key] = max(keys.get(word.key, 0.0), min(weight(word.key), VERB if verb else 1.0))
+            before = word.lower
+    return keys
+
+
+def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
+    """The sentence whose trait a misleading question borrows, if its words tell; its clauses beside the point count less."""
+    asked = [k for k in sorted(keys_of(question)) if not k[0].isdigit() and k not in ADVICE]
+    scores = []
+    for at, stated in enumerate(essay.stated):
+        hits = {k: max((_asks(k, other) for other in stated.weights), default=0.0) for k in asked}
+        scores.append((sum(value * weight(k) / _spread(essay, k) for k, value in hits.items()), -at))
+    score, at = max(scores, default=(0.0, 0))
+    stated = essay.stated[-at]
+    sure = any(k in stated.weights and weight(k) >= 1.0 and _spread(essay, k) == 1.0 for k in asked)
+    if score < (TRAIT if sure else TRAIT_UNSURE):
+        return ()
+    clauses = [sentences_of(part) for part in PARTS.split(stated.sentence.text)]
+    named = [any(_asks(k, o) for k in asked for s in clause for o in s.keys) for clause in clauses]
+    concepts: dict[str, Concept] = {}
+    numbers: list[Quantity] = []
+    for clause, hit in zip(clauses, named, strict=True):
+        share = 1.0 if hit else BESIDE
+        for key, value in _weighed(clause, essay.ignored).items():
+            told = ASKED if key in asked and value >= 1.0 else value * share
+            concepts[key] = Concept((key,), max(told, concepts[key].weight if key in concepts else 0.0))
+        numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and (q.unit or q.value > COUNTED)]
+    return (Item(tuple(concepts.values()), tuple(numbers), 1.0, stated.wording, -at),)
+
+
+PARTS: Final = re.compile(r"[,;:]\s|\s-\s|\b(?:because|since|but|though|although)\b")
+BESIDE: Final = 0.5
+COUNTED: Final = 12
+"""Small numbers without a unit are mostly not what a trait is about."""
+TRAIT: Final = 1.0
+TRAIT_UNSURE: Final = 1.3
+"""How much of a sentence the question must name."""
+
+
+def _asks(asked: str, stated: str) -> float:
+    near = related(asked, stated)
+    return near if near >= SYNONYM else SYNONYM if asked in lookup(stated).general and weight(asked) >= 1.0 else 0.0
+
+
+def _spread(essay: Essay, key: str) -> float:
+    """How many of the essay's sentences have the word: what is in all of them tells none apart."""
+    return max(1.0, math.sqrt(len(essay.reads.get(key, ()))))

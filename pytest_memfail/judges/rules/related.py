@@ -1,0 +1,47 @@
+"""How far one word can stand for another: the lexicon, and words of the same origin."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import takewhile
+from typing import Final
+
+from pytest_memfail.judges.rules.lexicon import lookup, nearness
+
+SAME_ORIGIN: Final = 0.7
+THROUGH: Final = 0.6
+"""A word of the same origin as a synonym: asthma for wheezing, by way of asthmatic."""
+ROOT: Final = 4
+ROOT_SHARE: Final = 0.66
+
+
+@lru_cache(maxsize=65536)
+def related(wanted: str, held: str) -> float:
+    """How far the held key can stand for the wanted one, from 0 to 1."""
+    if wanted == held:
+        return 1.0
+    if wanted[0].isdigit() or held[0].isdigit():
+        return 0.0
+    near = nearness(wanted, held)
+    if near or opposed(wanted, held):
+        return near
+    root = held[:ROOT]
+    if wanted[:ROOT] == root and same_origin(wanted, held):
+        return SAME_ORIGIN
+    for other in lookup(wanted).same:
+        if other[:ROOT] == root and same_origin(other, held):
+            return THROUGH
+    return 0.0
+
+
+def opposed(one: str, other: str) -> bool:
+    """Whether the keys are opposites."""
+    return other in lookup(one).opposite or one in lookup(other).opposite
+
+
+def same_origin(one: str, other: str) -> bool:
+    """Whether the keys share a root that is most of both."""
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return (
+        shared >= ROOT and shared >= ROOT_SHARE * max(len(one), len(other)) and shared >= min(len(one), len(other)) - 2
+    )

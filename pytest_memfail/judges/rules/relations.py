@@ -1,0 +1,162 @@
+"""Which of two places in a sentence leads to the other, and on which side of a relation one place stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.judges.rules.anchors import LIGHT, Token
+from pytest_memfail.judges.rules.words import STOP
+
+_VERBS: Final = (
+    r"(?:mak(?:es?|ing)|made|lead(?:s|ing)?|led|giv(?:es?|ing)|gave|caus(?:es?|ing)|trigger(?:s|ing)?|put(?:s|ting)?|"
+    r"lea(?:ves?|ving)|left|inspir(?:es?|ing)|prompt(?:s|ing)?|spark(?:s|ing)?|motivat(?:es?|ing)|push(?:es|ing)?|"
+    r"send(?:s|ing)?|sent|bring(?:s|ing)?|brought|driv(?:es?|ing)|drove|lets?|letting|gets?|getting|got|turn(?:s|ing)?|"
+    r"encourag(?:es?|ing)|result(?:s|ing)?|help(?:s|ing)?|has|have|having|allow(?:s|ing)?|enabl(?:es?|ing)|mov(?:es?|ing)|"
+    r"end(?:s|ing)?|relax(?:es|ing)?|induc(?:es?|ing)|provok(?:es?|ing)|evok(?:es?|ing)|creat(?:es?|ing)|produc(?:es?|ing)|"
+    r"urg(?:es?|ing)|nudg(?:es?|ing)|compel(?:s|ling)?|forc(?:es?|ing)|mean(?:s|ing)?|set(?:s|ting)?|stir(?:s|ring)?|"
+    r"spur(?:s|ring)?|remind(?:s|ing)?|fuel(?:s|ling)?|start(?:s|ing)?|fill(?:s|ing)?|follow(?:ed|s) up)"
+)
+FORWARD: Final = re.compile(
+    rf"->|=>|→|⇒|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded) by\b|\bbefore\b|\buntil\b"
+    r"|\btill\b|\b(?:so|hence|therefore|thus|consequently|then|afterwards?|subsequently|thereby|whereupon|ahead of|prior to)\b"
+    r"|\bas a (?:result|consequence)\b(?! of)|\bin turn\b|\b(?:after|upon|at) which\b|\breason (?:for|why)\b|\bcause of\b"
+    r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction)\s*:"
+)
+BACK: Final = re.compile(
+    r"\b(?:because|since|due to|thanks to|owing to|on account of|out of|after|once|when|whenever|as soon as|if|upon|"
+    r"following|while|whilst|courtesy of|(?:each|every|any) time|in response to|preceded by|provided|given|"
+    r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
+    r"com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
+    r"(?:effects?|results?|consequences?|products?|outcome) of|having|"
+    r"(?:caused|triggered|prompted|brought on|brought about|driven|inspired|sparked|induced|set off|motivated|encouraged|"
+    r"provoked|helped|produced|created|fuelled|fueled|pushed|led|made|moved|spurred|evoked|urged|started|relaxed|aided|"
+    r"nudged|kicked off|kindled|elicited|stirred|boosted|supported)(?: \w+)* (?:by|on by|in \w+ by)|"
+    r"(?:reward|treat|prize|remedy|cure|celebration|punishment) (?:for|of)|(?:course|wake|sight|face|presence) of|"
+    r"(?:reaction|reply|answer) to|reason being|is what happens (?:when|after|if))\b"
+    r"|\b(?:trigger|cause|reason|because|when|after|due to|triggered by|caused by|prompted by|source|why)\s*:|<-|<=|←"
+)
+NOT_BACK: Final = re.compile(
+    r"\bbecause (?:it|they|this|that|these|those|doing so|which|she|he|i|the latter|the former)?\s*"
+    rf"(?:then |always |often |usually |tend to )?{_VERBS}\b|\bafter(?:wards?| which)\b|\bfollows?\s*$"
+)
+"""Their order is the order of things though they hold a word that turns it: "because it makes me …"."""
+PLACING: Final = frozenset("on with during in at upon over using by while amid under through via from".split())
+ARTICLES: Final = frozenset("a an the his her their my its user's some such of being".split())
+FRONTED: Final = re.compile(
+    r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|as soon as|if|upon|following|while|"
+    r"having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|as)\b(?! (?:which|why))[^,|]*$"
+)
+FRONTED_BEFORE: Final = re.compile(r"\b(?:before|prior to|ahead of)\b[^,|]*$")
+PURPOSE: Final = re.compile(r"(?:^|\b|\|)\s*(?:in order )?(?:to|so as to|for)\s*(?:\w+ ){0,2}$")
+BEHIND: Final = re.compile(
+    r"^[\s,]*(?:being |is |are |was |as )?(?:the |a |an )?(?:usual )?(?:trigger|cause|reason|culprit|source)\b(?! (?:of|for))"
+    r"|^[\s,]*(?:does|did) (?:it|that)\b|^[\s,]*(?:is|are) (?:behind|to blame|to thank)\b"
+)
+"""Behind the second place these say that it is what leads to the first."""
+WHAT: Final = re.compile(r"\b(?:is|are|being|was) (?:what|where|how|something|the thing)\b|,? ?(?:which|that)\s*$")
+WHAT_BEHIND: Final = re.compile(
+    rf"^\s*(?:always |usually |often )?(?:{_VERBS}|does|do)\b(?:\s+(?:the )?(?:user|to|in|on|about))?"
+)
+WALLS: Final = re.compile(r"->|=>|→|⇒|\|")
+MARKING: Final = frozenset(
+    """due thanks following result effect consequence caused triggered prompted time user's user once upon owing account courtesy
+    response preceded provided given as soon reward treat prize celebration getting being having""".split()
+)
+LISTING: Final = frozenset("and or also plus both as well too & i user he she they".split())
+APART: Final = re.compile(
+    r"\b(?:apart from|separately|independent(?:ly)?|unrelated(?:ly)?|besides|in addition|not because|no connection|"
+    r"regardless|nothing to do with|mention(?:s|ed)|likewise)\b"
+)
+AND_SOMEBODY: Final = re.compile(
+    r"(?:\band|&|^,) (?:then |so |the |usually |always )?(?:user|i|he|she|they|we|it|[a-z]+s)(?:'s)? "
+)
+
+
+def relate(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) -> int:
+    """1 where the first place leads to the second, -1 the other way round, 0 where they are but named together."""
+    left, right, order = (one, two, 1) if one[0] <= two[0] else (two, one, -1)
+    ahead, between, behind = (
+        said(tokens, 0, left[0]),
+        said(tokens, left[1] + 1, right[0]),
+        said(tokens, right[1] + 1, len(tokens)),
+    )
+    if not between and tokens[right[0]].lower.endswith("ed") and not tokens[right[0]].gap:
+        return -order  # "dozes wrapped in a blanket"
+    return order * _turn(ahead, between, behind)
+
+
+@lru_cache(maxsize=16384)
+def _turn(ahead: str, between: str, behind: str) -> int:
+    """1 if what comes first in the sentence comes first in life."""
+    clause = WALLS.split(ahead)[-1]
+    forward, back = _last(FORWARD, between), _last(BACK, between)
+    if APART.search(between):
+        return 0
+    if FRONTED_BEFORE.search(clause) and forward < 0:
+        return -1
+    if NOT_BACK.search(between):
+        return 1
+    if back >= 0 and (back >= forward or _governs(between[back:])):
+        return -1
+    if forward >= 0:
+        return 1
+    if BEHIND.search(behind) or (WHAT.search(between) and WHAT_BEHIND.search(behind)):
+        return -1
+    if FRONTED.search(clause):
+        return 1
+    if PURPOSE.search(clause) and "," in between:
+        return -1
+    return _by_order(between, alone=not ahead and not behind)
+
+
+def _governs(clause: str) -> bool:
+    """Whether nothing of weight stands between a marker and what follows: "if the user has …"."""
+    words = re.findall(r"[\w']+", clause)
+    return "," not in clause and all(w in STOP or w in MARKING or w.endswith("ing") for w in words)
+
+
+def _by_order(between: str, *, alone: bool) -> int:
+    """What the words between two places say where none of them marks a cause."""
+    words = [w for w in re.findall(r"[\w']+", between) if w not in ARTICLES]
+    if words and words[-1] in PLACING:
+        return -1
+    if any(w not in LISTING for w in words) or AND_SOMEBODY.search(f"{between} ") or ":" in between:
+        return 1
+    # "Mint tea calms" and "finds dancing exhilarating": nothing stands between.
+    return int(not between.strip() or (alone and not between.strip(" ,")))
+
+
+def _last(pattern: re.Pattern[str], text: str) -> int:
+    return max((m.start() for m in pattern.finditer(text)), default=-1)
+
+
+def said(tokens: Sequence[Token], first: int, last: int) -> str:
+    """The words with what stands between them, in lower case."""
+    parts = []
+    for i in range(first, min(last + 1, len(tokens))):
+        parts.append(tokens[i].gap or " ")
+        if i < last:
+            parts.append(tokens[i].lower)
+    return "".join(parts).strip(" ")
+
+
+def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
+    """Whether the place is told as a cause, and whether as an effect of something."""
+    clause = WALLS.split(said(tokens, 0, place[0]))[-1]
+    near = " ".join(said(tokens, place[1] + 1, len(tokens)).split()[:5])
+    marker = FRONTED.search(clause)
+    governed = led = False
+    if marker is not None:
+        # "When I do this" governs what follows at once, not what "When I do that I do this" ends with.
+        words = clause[marker.start() :].split()
+        own = tokens[max(0, place[0] - len(words) + 1) : place[0]]
+        governed = not any(t.key and t.key not in LIGHT and t.surface.islower() for t in own)
+        led = not governed
+    led = led or _last(FORWARD, clause) > _last(BACK, clause)
+    led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
+    followed = BACK.search(near) is not None and not NOT_BACK.search(near)
+    leads = FORWARD.search(near) is not None and not followed
+    return (governed or leads) and not (led and not leads), led or followed

@@ -1,0 +1,276 @@
+"""How much of a rule's condition is kept with its behaviour, and whether it is the same condition still."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_not
+from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
+from pytest_memfail.judges.rules.quantities import CLOCK, Quantity
+from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
+from pytest_memfail.judges.rules.rule_phrases import clashes, unsaid, values
+from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
+from pytest_memfail.judges.rules.text import Sentence, fold, weight
+from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.words import EXCLUSIVE
+
+KEPT: Final = 0.4
+LINKED: Final = 0.65
+KEPT_WITH_NUMBER: Final = 0.3
+TOLD_BY_NUMBER: Final = 0.6
+COMMON: Final = 12
+ACCOUNTED: Final = 0.34
+ONLY_KEYS: Final = frozenset(fold(word) for word in EXCLUSIVE)
+NEAR: Final = 3
+SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
+"""Units that say by themselves what is measured."""
+CURRENCIES: Final = (
+    re.compile(r"\beuros?\b|\beur\b|€", re.IGNORECASE),
+    re.compile(r"\bdollars?\b|\busd\b|\bbucks?\b|\$", re.IGNORECASE),
+    re.compile(r"\bpounds?\b|\bgbp\b|\bquid\b|£", re.IGNORECASE),
+    re.compile(r"\bz[lł]ot(?:y|ys|ies)\b|\bpln\b|\bzł", re.IGNORECASE),
+    re.compile(r"\byen\b|\bjpy\b|¥", re.IGNORECASE),
+    re.compile(r"\bfrancs?\b|\bchf\b", re.IGNORECASE),
+    re.compile(r"\brupees?\b|\binr\b|₹", re.IGNORECASE),
+    re.compile(r"\bcrowns?\b|\bkron(?:or|er|a|e)\b|\b(?:sek|nok|dkk|czk)\b", re.IGNORECASE),
+    re.compile(r"\bpesos?\b|\bmxn\b", re.IGNORECASE),
+    re.compile(r"\bliras?\b|\btry\b|₺", re.IGNORECASE),
+)
+SIGNS: Final = {"<": -1, "≤": -1, ">": 1, "≥": 1}
+LACKING: Final = re.compile(
+    r"\b(?:yet to|without|lacks?|lacking|missing|un\w+|absen\w+|fails?|pending|awaiting|until|no|not|never"
+    r"|\w+n't|free of|skips?|skipped)\b",
+    re.IGNORECASE,
+)
+AT_MOST: Final = re.compile(r"\b(?:at most|up to|no more than|maximum|or (?:less|fewer|under))\b", re.IGNORECASE)
+AT_LEAST: Final = re.compile(
+    r"\b(?:at least|no (?:less|fewer) than|minimum|or (?:more|higher|over))\b|\+", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How much of the condition is kept beside the behaviour."""
+
+    share: float
+    ok: bool
+    only: bool
+    lost_numbers: tuple[str, ...]
+    turned: str
+    dropped: tuple[str, ...]
+    """Words of the condition that are gone, with nothing in their place."""
+
+
+def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence[int], wider: Sequence[int]) -> Kept:
+    """What the region (the core, where the behaviour stands, and what refers to it) keeps of the condition.
+
+    Args:
+        rule: what is looked for.
+        view: where.
+        core: the sentences that state the behaviour.
+        region: these, and those that refer back to the behaviour.
+        wider: these, and what says of the condition what it means, where the source states it apart.
+    """
+    if not rule.conditions and not rule.numbers and not rule.link:
+        return Kept(1.0, True, True, (), "", ())
+    here = [view.sentences[i] for i in core]
+    told = [view.sentences[i] for i in region]
+    lost, turned = _numbers(rule, view, core, region if rule.tied else wider)
+    share = _share(rule, here, told, lost)
+    if rule.tied:
+        turned = turned or _turned(rule, here)
+    turned = turned or _opposed(rule, here) or _clashing(rule, here, told)
+    if rule.tied and not turned and not lost and _telling(rule):
+        share = max(share, TOLD_BY_NUMBER)
+    dropped = _dropped(rule, told, here)
+    ok = (share >= _least(rule) or _accounted(rule, here)) and not lost and not dropped
+    ok = ok and not unsaid(rule.when, (view.sentences[i].text for i in wider), rule.source)
+    return Kept(share, ok, _leaves_nothing(rule, view, core, region), lost, turned, dropped)
+
+
+def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost: Sequence[str]) -> float:
+    """How much of the condition is said, in the wording of which most is."""
+    if rule.link and any(coverage(rule.link, (s,), rule.name_keys) >= LINKED for s in told):
+        return 1.0
+    if rule.conditions:
+        return max(coverage(need, told, rule.name_keys) for need in rule.conditions)
+    # "at that hour": the source does not say it in words of its own, so words from around it must do.
+    return float(not lost if rule.numbers else _accounted(rule, here))
+
+
+def _leaves_nothing(rule: Rule, view: View, core: Sequence[int], region: Sequence[int]) -> bool:
+    """Whether it is said, there or right beside it, that the rule does not hold at other times."""
+    words = {*rule.behavior, *rule.condition}
+    if any(tells_when_not(view.sentences[i]) for i in region if i in core or view.sentences[i].keys & words):
+        return True
+    entries = {view.entry[i] for i in core}
+    beside = {i + step for i in core for step in (-1, 1)}
+    for i in sorted(beside.difference(core)):
+        if not 0 <= i < len(view.sentences) or view.entry[i] not in entries:
+            continue
+        if tells_otherwise(view.sentences[i]) or _other_side(rule, view, i):
+            return True
+    return False
+
+
+def _other_side(rule: Rule, view: View, at: int) -> bool:
+    """Whether the sentence tells what happens on the other side of the rule's number."""
+    text = view.sentences[at].text
+    return any(
+        wanted.same(stated) and (stated.direction * wanted.direction < 0 or f"{stated.text}+" in text)
+        for wanted in rule.numbers
+        for stated in view.quantities((at,))
+    )
+
+
+def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
+    """Whether what is said beside the behaviour is mostly what the source says of the condition, in whatever words."""
+    rest = (
+        {key for s in here for key in s.keys if weight(key) >= 1.0 and not key[0].isdigit()}
+        - rule.name_keys
+        - LIGHT
+        - ONLY_KEYS
+    )
+    rest = {key for key in rest if max((likeness(own, key) for own in rule.behavior), default=0.0) < MATCHED}
+    told = [key for key in rest if any(likeness(known, key) >= MATCHED for known in rule.pool)]
+    return bool(told) and len(told) >= ACCOUNTED * len(rest)
+
+
+def _clashing(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence]) -> str:
+    """Another weekday, season or weather than the rule's."""
+    when = rule.when if any(values(rule.when)) else rule.told
+    if clashes(when, (s.text for s in told), rule.told) and clashes(when, (s.text for s in here), rule.told):
+        return "another time or weather is said than its own"
+    return ""
+
+
+def _telling(rule: Rule) -> bool:
+    """Whether the numbers alone show the condition: of a telling unit, or too large to stand there by chance."""
+    return bool(rule.numbers) and all(q.unit in SELF_TELLING or q.value > COMMON for q in rule.numbers)
+
+
+def _least(rule: Rule) -> float:
+    if rule.numbers:
+        return 0.0 if all(q.unit in SELF_TELLING for q in rule.numbers) else KEPT_WITH_NUMBER
+    return KEPT
+
+
+def _numbers(rule: Rule, view: View, core: Sequence[int], at: Sequence[int]) -> tuple[tuple[str, ...], str]:
+    """The numbers that are gone, and how one of them stands on the wrong side."""
+    stated = [(view.sentences[i], q) for i in at for q in view.quantities((i,))]
+    here = {view.sentences[i] for i in core}
+    lost = []
+    turned = ""
+    for wanted, wording in zip(rule.numbers, rule.wording_numbers, strict=True):
+        same = [(s, q) for s, q in stated if _equal(wanted, q, s)]
+        if not same:
+            lost.append(wording)
+            continue
+        # Elsewhere than beside the behaviour, the other side may tell what happens there.
+        ways = [_way(q, s) for s, q in same if s in here]
+        if wanted.direction and rule.tied and ways and all(way and way != wanted.direction for way in ways):
+            turned = f"on the other side of {wording!r}"
+    return tuple(lost), turned
+
+
+def _equal(wanted: Quantity, stated: Quantity, sentence: Sentence) -> bool:
+    if wanted.same(stated):
+        return True
+    if not (wanted.unit and stated.unit) and _numeral(wanted) == _numeral(stated):
+        return True  # "a five-day streak" is "five gym days" in a row
+    # Fewer than three is at most two, and more than three at least four.
+    step = stated.value - wanted.value
+    if wanted.direction < 0 and step == -1 and AT_MOST.search(sentence.text):
+        return not wanted.unit or wanted.unit == stated.unit
+    return wanted.direction > 0 and step == 1 and bool(AT_LEAST.search(sentence.text)) and wanted.unit == stated.unit
+
+
+def _numeral(quantity: Quantity) -> str:
+    return next((fold(word) for word in re.findall(r"[\w.,:]+", quantity.text.casefold())), "")
+
+
+def _way(quantity: Quantity, sentence: Sentence) -> int:
+    before = sentence.text[: sentence.text.find(quantity.text)].rstrip(" $€£=")[-1:]
+    return SIGNS.get(before, quantity.direction)
+
+
+def other_currency(source: str, stored: str) -> bool:
+    """Whether the stored text counts in money that the source never mentions.
+
+    >>> other_currency("less than 250 zloty", "under 250 euros"), other_currency("250 zloty", "under 250 PLN")
+    (True, False)
+    """
+    meant = [pattern for pattern in CURRENCIES if pattern.search(source)]
+    return bool(meant) and any(p.search(stored) for p in CURRENCIES) and not any(p.search(stored) for p in meant)
+
+
+def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> tuple[str, ...]:
+    """The condition's words that are missing though no other word could stand in their place."""
+    if not rule.tied:
+        return ()
+    gone = tuple(
+        key for key, value in rule.condition.items() if value >= 0.5 and said(key, told, rule.name_keys) < GENERAL
+    )
+    if not gone or len(gone) == len(rule.condition):
+        return ()
+    return () if _unexplained(rule, here) else gone
+
+
+def _unexplained(rule: Rule, told: Sequence[Sentence]) -> set[str]:
+    """Words of the store that are not the source's: they may stand for any that is missing."""
+    name = rule.name.parts if rule.name else frozenset()
+    words = {w.key for s in told for w in s.words if w.key and w.lower.removesuffix("'s") not in name}
+    known = rule.stated | rule.behavior.keys()
+    return {key for key in words if key not in known and not key[0].isdigit()}
+
+
+def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
+    """How the stored sentence says the opposite, or nothing."""
+    keys: Mapping[str, float] = rule.condition
+    for sentence in told:
+        if not keys.keys() & sentence.keys or not rule.behavior.keys() & sentence.keys:
+            continue
+        only = tells_when_not(sentence)
+        negative = (condition_negated(sentence, keys.keys()) and not only) or excepted(sentence, keys.keys())
+        if rule.negative and not negative and not LACKING.search(sentence.text):
+            return "its condition is turned around"
+        if negative and not rule.negative:
+            return "its condition is turned around"
+        if order(sentence, keys.keys()) * rule.order < 0:
+            return "its condition is turned around"
+        if "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned:
+            return "its behaviour is negated"
+    return ""
+
+
+def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:
+    """An opposite of one of the condition's words, which is itself not said."""
+    for key in sorted(rule.asked - COMPARING_KEYS):
+        if key in rule.behavior or weight(key) < 1.0 or said(key, told, rule.name_keys) >= MATCHED:
+            continue
+        for sentence in told:
+            for held in sorted(sentence.keys - rule.pool - COMPARING_KEYS):
+                if opposed(key, held) and _done_by_entity(rule, sentence, held):
+                    return f"its condition is turned around ({held!r} for {key!r})"
+    return ""
+
+
+def _done_by_entity(rule: Rule, sentence: Sentence, held: str) -> bool:
+    """Whether nobody else is named right before the word: one loses where the other wins."""
+    at = next(i for i, word in enumerate(sentence.words) if word.key == held)
+    parts = rule.name.parts if rule.name else frozenset()
+    for word in reversed(sentence.words[max(0, at - NEAR) : at]):
+        if word.surface[0].isupper():
+            return word.lower.removesuffix("'s") in parts
+    return held not in rule.own
+
+
+def refers_back(sentence: Sentence) -> bool:
+    """Whether the sentence may go on with the one beside it."""
+    return bool(sentence.lowers & _MARKER)
+
+
+_MARKER: Final = frozenset("when whenever if after during only unless while before once until otherwise then".split())

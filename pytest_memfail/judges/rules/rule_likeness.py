@@ -1,0 +1,110 @@
+"""How well the words of stored sentences stand for the words that a rule needs: in degrees, not yes or no."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.judges.rules.lexicon import lookup, nearness
+from pytest_memfail.judges.rules.rule_phrases import phrase_keys
+from pytest_memfail.judges.rules.text import Sentence, words_of
+
+SAME: Final = 1.0
+SYNONYM: Final = 0.9
+"""A word that the view reads as the wanted one, or one of the same stem."""
+SPECIFIC: Final = 0.4
+ALIKE: Final = 0.5
+"""A word that shares most of its synonyms."""
+SHARED: Final = 0.25
+GENERAL: Final = 0.3
+"""A word for the kind of thing: "noise" for "jingle"."""
+PART: Final = 0.6
+"""One half of a compound: the "town" of "hometown"."""
+STEM: Final = 5
+HALF: Final = 4
+MATCHED: Final = 0.6
+"""From here on a word counts as said."""
+
+
+@lru_cache(maxsize=131072)
+def likeness(wanted: str, held: str) -> float:
+    """How far the one word can stand for the other.
+
+    >>> likeness("puppetri", "puppet"), likeness("lose", "win")
+    (0.9, 0.0)
+    """
+    near = nearness(wanted, held)
+    if near or not wanted.isalpha() or not held.isalpha():
+        return near
+    mine, other = lookup(wanted), lookup(held)
+    if held in mine.opposite or wanted in other.opposite:
+        return 0.0
+    if _stem_shared(wanted, held):
+        return SYNONYM
+    if _half(wanted, held) or _half(held, wanted):
+        return PART
+    shared, either = len(mine.same & other.same), len(mine.same | other.same)
+    if shared > 1 and shared >= SHARED * either:
+        return ALIKE
+    if wanted in other.general:
+        return SPECIFIC
+    if held in mine.general or _kin(mine.general, other.general):
+        return GENERAL
+    return 0.0
+
+
+def _kin(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two words are of much the same kinds."""
+    return len(one & other) > 1 and 2 * len(one & other) >= min(len(one), len(other))
+
+
+def opposed(wanted: str, held: str) -> bool:
+    """Whether the one word says the opposite of the other."""
+    return held in lookup(wanted).opposite or wanted in lookup(held).opposite
+
+
+def _stem_shared(one: str, other: str) -> bool:
+    shared = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        shared += 1
+    return shared >= STEM and shared >= 0.7 * max(len(one), len(other))
+
+
+def _half(whole: str, part: str) -> bool:
+    return len(part) >= HALF and len(whole) - len(part) >= HALF - 1 and (whole.startswith(part) or whole.endswith(part))
+
+
+@lru_cache(maxsize=65536)
+def _as_written(text: str) -> frozenset[str]:
+    """A sentence's keys before synonyms took the places of some: each stands for one wanted word only."""
+    return frozenset(word.key for word in words_of(text) if word.key)
+
+
+def said(key: str, sentences: Iterable[Sentence], skip: frozenset[str] = frozenset()) -> float:
+    """How well any word of the sentences, but for those to skip (a name's), stands for the key."""
+    best = 0.0
+    for sentence in sentences:
+        if key in sentence.keys and key not in skip:
+            if key not in sentence.aliased:
+                return SAME
+            best = max(best, SYNONYM)
+        elif best < SYNONYM:
+            best = max(best, _nearest(key, sentence.text, sentence.keys, bool(sentence.aliased), skip))
+    return best
+
+
+@lru_cache(maxsize=262144)
+def _nearest(key: str, text: str, keys: frozenset[str], aliased: bool, skip: frozenset[str]) -> float:
+    if key in phrase_keys(text):
+        return SYNONYM
+    held = _as_written(text) if aliased else keys
+    return max((likeness(key, word) for word in held if word not in skip), default=0.0)
+
+
+def coverage(need: Mapping[str, float], sentences: Collection[Sentence], skip: frozenset[str] = frozenset()) -> float:
+    """The share of what is needed that the sentences say; words said only vaguely count a little."""
+    total = sum(need.values())
+    return sum(value * said(key, sentences, skip) for key, value in need.items()) / total if total else 0.0

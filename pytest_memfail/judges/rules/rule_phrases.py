@@ -1,0 +1,170 @@
+"""Turns of phrase that stand for one word of a habit or a condition, and kinds of values that exclude one another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.judges.rules.text import fold
+
+DAYS: Final = tuple(f"{day}day" for day in "mon tues wednes thurs fri satur sun".split())
+MONTHS: Final = tuple("january february april august september october november december".split())
+_PHRASES: Final = tuple(
+    (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), frozenset(fold(word) for word in words.split()))
+    for words, pattern in (
+        *((day, rf"{day[:3]}s?|{day[:4]}s?") for day in DAYS),
+        *((month, rf"{month[:3]}|{month[:4]}") for month in MONTHS),
+        ("eve", r"(?:night|evening|day) before"),
+        ("overnight", r"sleep(?:s|ing)? over|stay(?:s|ing)? the night|spend(?:s|ing)? the night|stay(?:s|ing)? till morning"),
+        ("alone", r"by (?:him|her|it|my|your|them)sel(?:f|ves)|on (?:his|her|its|their|my) own|(?:nobody|no one|no-one) else"
+         r"|without (?:company|anyone|anybody)|audience of one|unaccompanied|in private"),
+        ("quiet", r"(?:not|without|never) (?:utter(?:s|ing)? )?(?:a|one|any|a single) (?:word|syllable|sound|peep)|say(?:s"
+         r"|ing)? nothing"
+         r"|(?:not|n't) (?:talk|speak|utter|say)|mouth shut|clams? up|falls? mute"),
+        ("battery", r"out of (?:power|juice|charge)|uncharged|flat|dead"),
+        ("run", r"out of|flat|dead|empt(?:y|ied)"),
+        ("greyscale grayscale", r"black[- ]and[- ]white|shades of gr[ea]y"),
+        ("barefoot", r"(?:without|no) (?:shoes|footwear|socks)|bare feet|shoes off|shoeless"),
+        ("indoors", r"(?:in|inside) the house|under a roof"),
+        ("outdoors", r"(?:in the )?open air|in the open|out of doors"),
+        ("hometown", r"(?:town|city|village|place) (?:(?:where|in which|that) )?(?:s?he|they) (?:grew up|was born|was raised"
+         r"|comes? from)"),
+        ("weekend", r"saturdays?|sundays?"),
+        ("weekday", r"working days?|mondays? to fridays?"),
+        ("daily", r"every day|each day|once a day"),
+        ("weekly", r"every week|each week|once a week"),
+        ("fasting hungry", r"empty stomach|not eaten|n't eaten|nothing to eat|before eating"),
+        ("angry", r"loses? (?:his|her|their) temper|in a (?:rage|temper)|seeing red|furious|mad at"),
+        ("sad", r"feeling (?:low|down|blue)|down in the dumps|in tears|low spirits"),
+        ("happy", r"good (?:mood|spirits)|high spirits|over the moon"),
+        ("anxious stress", r"on edge|under (?:pressure|strain)|worked up|keyed up|wound up"),
+        ("motivated motivation", r"fired up|raring to go|full of drive|psyched|in the zone"),
+        ("tired exhaust", r"worn out|burnt? out|run down|low on energy|drained|wiped out|out of steam|spent"),
+        ("sleep insomnia", r"lying awake|awake at night|cannot sleep|can't sleep|sleepless"),
+        ("ill", r"under the weather|unwell|off colou?r"),
+        ("birthday", r"turns? (?:a year older|another year)"),
+        ("rain", r"pouring|downpour|drizzl\w+|wet weather|showers?|bucketing"),
+        ("snow", r"flurr(?:y|ies)|flakes?|white outside|blizzard"),
+        ("fog", r"hazy?|murk"),
+        ("overcast cloud", r"gr[ea]y sk(?:y|ies)|clouded[- ]over|no sun"),
+        ("thunderstorm storm", r"lightning|thunder"),
+        ("wind", r"gusts?|gal(?:e|es)|breez(?:e|y)|blowing"),
+        ("hot", r"heat ?wave|sweltering|scorching|boiling"),
+        ("cold", r"freez(?:es|ing)|frost|below zero|icy|chilly"),
+        ("dusk", r"light is (?:going|fading)|as it gets dark|nightfall|sun ?(?:is )?(?:sets|setting|goes down)"),
+        ("dawn", r"first light|sun ?(?:comes up|rises)|crack of dawn|daybreak"),
+        ("late", r"small hours|wee hours|dead of night"),
+        ("visitor", r"company|people over|callers?|houseguests?"),
+        ("stranger unfamiliar", r"new faces?|people (?:he|she|they|it) (?:does not|doesn't|do not|don't) know|never met"
+         r"|hasn't met|not met"),
+        ("familiar", r"(?:he|she|it|they) (?:already )?knows?"),
+        ("approve", r"sign(?:s|ed)? off|okay(?:s|ed)?|passed|thumbs[- ]up|green[- ]?light"),
+        ("ask permission", r"goes? ahead|green light|say[- ]so|nod from"),
+        ("pay", r"foots? the bill|picks? up the (?:bill|tab|check)|covers? the (?:bill|tab)|settles? up|(?:his|her|their) treat"
+         r"|stands? everyone"),
+        ("whole all", r"every(?:body|one)|all of them|entire"),
+        ("cook", r"makes? (?:dinner|lunch|supper|meals)|at the stove"),
+        ("swim", r"go(?:es)? for a dip|in the water"),
+        ("refuse", r"won't|will not|turns? down|says? no to|declines?"),
+        ("win", r"victor(?:y|ies|ious)|comes? out on top|prevails?"),
+        ("lose", r"defeat(?:ed|s)?|beaten|loss(?:es)?"),
+        ("odd", r"uneven|not even"),
+        ("threshold", r"doorsteps?|door ?sills?"),
+        ("home", r"(?:his|her|their) (?:flat|apartment|house|place)"),
+    )
+)  # fmt: skip
+"""Everyday English only."""
+
+_KINDS: Final = tuple(
+    tuple(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE) for pattern in kind)
+    for kind in (
+        tuple(rf"{day}(?:days?)?\.?" for day in ("mon", "tue(?:s)?", "wed(?:nes)?", "thu(?:rs?)?", "fri", "sat(?:ur)?(?! )",
+         "sun(?! )")),
+        ("januar(?:y|ies)", "februar(?:y"
+         r"|ies)", "march", "april", "june", "july", "august", "september", "october", "november", "december"),
+        ("spring(?:time)?", "summers?(?:time)?", "autumns?|fall (?:months?|season)", "winters?(?:time)?"),
+        ("mornings?|dawn|daybreak|sunrise|breakfast", "noon|midday|lunch(?:time)?", "afternoons?", "sunset|dusk|nightfall"
+         r"|twilight|evenings?|supper|dinner",
+         "nights?|midnight|nocturnal|overnight|small hours|eve"),
+        (r"rain\w*|drizzl\w+|downpours?|pouring", r"snow\w*|flurr\w+|flakes?|blizzards?", r"fog\w*"
+         r"|mist\w*", r"hail\w*", r"thunder\w*|lightning|storms?|stormy",
+         r"sunny|sunshine|cloudless|clear (?:sk\w+|weather|days?)", r"overcast|cloud(?:s|y|ed)\w*|clouded[- ]over|gr[ea]y sk\w+"),
+        ("odd|uneven", r"even (?:number|count|tally|total|amount|head|date|day|floor|page|hour|sum)s?\w*"),
+        ("full moon", "new moon|moonless"),
+        ("(?:switched|turned|is|are|put) on|lit|alight|with the .{1,30} on", "(?:switched|turned|is|are) off|unlit"),
+        (r"quiet\w*|hush\w*|silen\w+|still(?:ness)", r"loud\w*|nois(?:y|iest)|bus(?:y|iest|ier)|bustling|crowded"),
+        (r"anxi\w+|stress\w*|tens(?:e|ion)|nerv\w+|worr\w+", r"calm\w*|relax\w*|peaceful|serene", r"happ\w+|joy\w*|cheer\w+|delighted",
+         r"sad\w*|sorrow\w*|melanchol\w+|gloomy", "ang(?:ry|er)|furious"
+         r"|rage", r"bored\w*", r"lonel\w+", r"nostalg\w+", r"motivat\w+|driven",
+         r"tired|exhaust\w+|drained|weary", "energetic|energi[sz]ed"),
+        (r"hungry|hunger|starv\w+|ravenous|peckish", "full up|sated|well[- ]fed"),
+        ("sober|sobriety", "drunk|tipsy|alcohol"),
+        ("left(?:-hand)?", "right(?:-hand)?(?= (?:hand|side|foot|shoe|sleeve|ear|paw|leg|eye|arm|pocket))"),
+    )
+)  # fmt: skip
+"""Where one value of a kind is meant, another is a change."""
+
+
+_ANY_PHRASE: Final = re.compile("|".join(pattern.pattern for pattern, _ in _PHRASES), re.IGNORECASE)
+_ANY_VALUE: Final = re.compile("|".join(pattern.pattern for kind in _KINDS for pattern in kind), re.IGNORECASE)
+_NO_VALUE: Final = (frozenset[int](),) * len(_KINDS)
+
+
+@lru_cache(maxsize=65536)
+def phrase_keys(text: str) -> frozenset[str]:
+    """The keys that the turns of phrase of a sentence stand for.
+
+    >>> sorted(phrase_keys("the night before a wedding"))
+    ['eve']
+    """
+    found: set[str] = set()
+    if not _ANY_PHRASE.search(text):  # one look spares most sentences all the others
+        return frozenset()
+    for pattern, keys in _PHRASES:
+        if pattern.search(text):
+            found |= keys
+    return frozenset(found)
+
+
+@lru_cache(maxsize=65536)
+def values(text: str) -> tuple[frozenset[int], ...]:
+    """Which values of each kind (weekday, season, weather ...) a text names."""
+    if not _ANY_VALUE.search(text):
+        return _NO_VALUE
+    return tuple(frozenset(i for i, pattern in enumerate(kind) if pattern.search(text)) for kind in _KINDS)
+
+
+def values_of(texts: Iterable[str]) -> tuple[frozenset[int], ...]:
+    """The same of several texts together, each read once."""
+    named = [values(text) for text in texts]
+    return tuple(frozenset().union(*kind) for kind in zip(*named, strict=True)) if named else _NO_VALUE
+
+
+STRICT: Final = (0, 5)
+"""Kinds (weekdays, odd and even) that have no other words: where one is meant it has to be said."""
+
+
+def unsaid(wanted: str, stored: Iterable[str], source: str) -> bool:
+    """Whether a weekday or the like that the rule names is gone.
+
+    >>> unsaid("on Thursdays", ["once a week"], "on Thursdays"), unsaid("on Thursdays", ["Thu"], "on Thursdays")
+    (True, False)
+    """
+    want, have, said = values(wanted), values_of(stored), values(source)
+    return any(want[kind] & said[kind] and not want[kind] & have[kind] for kind in STRICT)
+
+
+def clashes(wanted: str, stored: Iterable[str], source: str) -> bool:
+    """Whether the stored text names another value of a kind of which the wanted text names one.
+
+    A value that the source names in the same breath is no clash.
+
+    >>> clashes("on Thursdays", ["every Monday"], "on Thursdays"), clashes("on Thursdays", ["Thu at noon"], "on Thursdays")
+    (True, False)
+    """
+    for want, have, said in zip(values(wanted), values_of(stored), values(source), strict=True):
+        if want and have and not want & have and have - said:
+            return True
+    return False

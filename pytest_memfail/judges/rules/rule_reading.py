@@ -1,0 +1,321 @@
+"""What must be found of a conditional rule, as far as its source states it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.core import Evidence
+from pytest_memfail.judges.rules.finding import keys_of, passage, quote
+from pytest_memfail.judges.rules.polarity import condition_negated, excepted, exclusive, negated, order
+from pytest_memfail.judges.rules.quantities import Quantity, quantities
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, coverage, said
+from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
+from pytest_memfail.judges.rules.view import Name, View
+from pytest_memfail.judges.rules.words import COMPARING
+
+COMPARING_KEYS: Final = frozenset(fold(word) for word in COMPARING)
+REPEATED: Final = 0.5
+"""What a word is worth that the source uses outside the rule as well: it does not show the rule."""
+LIGHT: Final = frozenset(
+    fold(word)
+    for word in """
+    immediate immediately right directly just given give inside outside within hear see notice feel come fall
+    drop rise climb go happen start experience reach run level amount number day days usually often typically
+    stretch spell moment time times hour occasion night evening morning current currently say present mood
+    state actually
+    """.split()
+)
+LIGHT_WEIGHT: Final = 0.3
+LEAST_TRIGGER: Final = 0.5
+"""A trigger of less ("at that hour") says nothing by itself."""
+"""Words around a trigger that tell little of it."""
+STATED: Final = 0.5
+"""Share of the gold behaviour that the source must use for the gold's words to be looked for."""
+STATES: Final = 0.35
+POINTING: Final = frozenset("that those these this such".split())
+POINTS_AT: Final = 4
+POINTS_TO: Final = 0.3
+TIED_BEHAVIOR: Final = 0.3
+TIED_CONDITION: Final = 0.5
+TRIGGERS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"^(?:it's|it is|that's|that is) |^(?:around|by the time|most of the time|most often|most nights|most days|at exactly)\b",
+        r"^(?:usually|typically|often|during|on those|in those|at those|right after|right when|after|once|when|in that|at that)\b",
+    )
+)
+"""How a sentence opens that tells when, in essays that state no condition outright (appendix B.3); plainer ones first."""
+CLAUSE_END: Final = re.compile(r"\b(?:that|he|she|they)\b", re.IGNORECASE)
+COMMA: Final = re.compile(",")
+ONLY: Final = re.compile(r"\b(?:only|unless|exclusively|solely|except|never)\b", re.IGNORECASE)
+NO: Final = re.compile(r"\W*no\b", re.IGNORECASE)
+PRONOUNS: Final = {"he": "he", "his": "he", "him": "he", "she": "she", "her": "she", "hers": "she", "they": "they"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What must be found of a rule."""
+
+    name: Name | None
+    name_keys: frozenset[str]
+    """What the words of the name are folded to: they say nothing of the rule."""
+    pronoun: str
+    """he, she, they, or nothing where the source does not settle it."""
+    behavior: Mapping[str, float]
+    also: Mapping[str, float]
+    """What the linking sentence says of the behaviour."""
+    reachable: float
+    """The best share of the behaviour that any one place of the source has: a store cannot be asked for more."""
+    conditions: tuple[Mapping[str, float], ...]
+    """The condition in the words of the gold, and in those of the source."""
+    pool: frozenset[str]
+    """All that the source's rule and the gold say besides the behaviour."""
+    asked: frozenset[str]
+    """Every word of the gold's condition, stated or not: what opposes one of them turns the condition around."""
+    numbers: tuple[Quantity, ...]
+    when: str
+    """The condition as the gold and the source's rule say it, for the values (weekday, weather ...) that it names."""
+    told: str
+    """The source sentences that state the rule."""
+    source: str
+    link: Mapping[str, float]
+    """The words of the sentence that ties the two, where the source states them apart."""
+    tied: bool
+    """Whether the source states behaviour and condition together."""
+    only: bool
+    negative: bool
+    """Whether the source's condition is itself a negation."""
+    turned: bool
+    """Whether the source's behaviour is itself negated."""
+    order: int
+    """Whether the rule holds after (1) or before (-1) its condition."""
+    stated: frozenset[str]
+    own: frozenset[str]
+    """What only the source's rule says, and nothing else in it."""
+    wording_behavior: str
+    wording_condition: str
+    wording_numbers: tuple[str, ...]
+    wording_only: str
+
+    @property
+    def condition(self) -> Mapping[str, float]:
+        """The condition in the first of its wordings."""
+        return self.conditions[0] if self.conditions else {}
+
+
+@lru_cache(maxsize=4096)
+def read_rule(evidence: Evidence, protocol: str) -> Rule:
+    """The rule of the evidence."""
+    source = View([evidence.source], TextCache())
+    told = source.sentences
+    ignore = keys_of(evidence.entity or "")
+    gold = evidence.behavior or evidence.text
+    behavior, home = _behavior(told, keys_of(gold) - ignore, ignore)
+    asked = keys_of(evidence.condition or "") - ignore
+    stated = [q for s in told for q in quantities(s.text, s.words)]
+    numbers = _numbers(evidence.condition or "", stated, protocol)
+    wanted = _condition(told, asked, behavior, bool(numbers), protocol)
+    enough = bool(numbers) or sum(wanted.values()) >= STATED * sum(_words(asked).values())
+    place = _place(told, behavior, wanted, numbers) if enough or protocol == "paper" else None
+    tied = place is not None
+    if place is not None and protocol != "paper":
+        wanted = {key: value for key, value in wanted.items() if said(key, (told[place],)) >= MATCHED}
+    link = place if place is not None else _link(told, behavior, wanted, home)
+    rule_at = {i for i in (home, link) if i is not None}
+    behavior = _weighed(behavior, told, rule_at)
+    conditions = _conditions(
+        told, wanted, behavior, ignore, link if not tied else None, rule_at, enough, _words(asked - behavior.keys())
+    )
+    spoken = [told[i] for i in ([place] if place is not None else [home])]
+    shown = _condition_wording(evidence.source, told, place if tied else link, conditions, numbers)
+    return Rule(
+        Name.of(evidence.entity, source.lowers()),
+        frozenset(ignore),
+        _pronoun(told),
+        behavior,
+        _also(told, link, ignore) if not tied else {},
+        max((coverage(behavior, (s,)) for s in told), default=0.0) or 1.0,
+        conditions,
+        _pool(told, asked, behavior, link, home) - ignore,
+        frozenset(asked),
+        numbers,
+        evidence.condition or "",
+        " ".join(told[i].text for i in sorted(rule_at)),
+        evidence.source,
+        _words(told[link].keys - ignore) if link is not None and not tied else {},
+        tied,
+        _needs_only(evidence, told, tied, rule_at, protocol),
+        any(condition_negated(s, wanted.keys()) or excepted(s, wanted.keys()) for s in spoken),
+        any(negated(s, behavior.keys()) for s in spoken),
+        next((way for s in spoken if (way := order(s, wanted.keys()))), 0),
+        frozenset(key for s in told for key in s.keys),
+        frozenset(key for i in rule_at for key in told[i].keys)
+        - {key for i, s in enumerate(told) if i not in rule_at for key in s.keys},
+        passage(evidence.source, told[home], behavior) or gold,
+        shown or evidence.condition or "",
+        tuple(_number_wording(evidence.source, stated, q) for q in numbers),
+        next((match[0] for i in sorted(rule_at) if (match := ONLY.search(told[i].text))), "only"),
+    )
+
+
+def _words(keys: Collection[str]) -> dict[str, float]:
+    return {key: LIGHT_WEIGHT if key in LIGHT else weight(key) for key in sorted(keys) if key and not key[0].isdigit()}
+
+
+def _behavior(told: Sequence[Sentence], gold: set[str], ignore: set[str]) -> tuple[dict[str, float], int]:
+    """The behaviour's words, and the sentence that has most of them."""
+    wanted = _words(gold)
+    home = max(range(len(told)), key=lambda i: (coverage(wanted, (told[i],)), -i), default=0)
+    known = {key: value for key, value in wanted.items() if said(key, told) >= MATCHED}
+    if sum(known.values()) >= STATED * sum(wanted.values()):
+        return known, home
+    # The gold says it in words of its own: those of the source are looked for.
+    return _words(set(known) | (told[home].keys - ignore)) or wanted, home
+
+
+def _numbers(condition: str, stated: Sequence[Quantity], protocol: str) -> tuple[Quantity, ...]:
+    asked = [q for s in sentences_of(condition) for q in quantities(s.text, s.words)]
+    return tuple(q for q in asked if protocol == "paper" or any(q.same(other) for other in stated))
+
+
+def _condition(
+    told: Sequence[Sentence], asked: set[str], behavior: Mapping[str, float], numbered: bool, protocol: str
+) -> dict[str, float]:
+    """The words of the gold's condition that the source states."""
+    stated = asked if protocol == "paper" else {key for key in asked if said(key, told) >= MATCHED}
+    alone = stated - behavior.keys()
+    wanted = alone or (set() if numbered else stated)
+    return _words(wanted - COMPARING_KEYS if numbered else wanted)
+
+
+def _place(
+    told: Sequence[Sentence], behavior: Mapping[str, float], wanted: Mapping[str, float], numbers: Sequence[Quantity]
+) -> int | None:
+    """The sentence that states behaviour and condition together, if one does."""
+    if not wanted and not numbers:
+        return None
+    best: tuple[float, int] | None = None
+    for i, sentence in enumerate(told):
+        does, holds = coverage(behavior, (sentence,)), coverage(wanted, (sentence,))
+        stated = quantities(sentence.text, sentence.words)
+        if not all(any(q.same(o) for o in stated) for q in numbers):
+            continue
+        if does < TIED_BEHAVIOR or (holds < TIED_CONDITION and not numbers):
+            continue
+        if best is None or does + holds > best[0]:
+            best = (does + holds, i)
+    return None if best is None else best[1]
+
+
+def _link(
+    told: Sequence[Sentence], behavior: Mapping[str, float], wanted: Mapping[str, float], home: int
+) -> int | None:
+    """The sentence that says when the behaviour shows, where none states behaviour and condition together."""
+    for opening in TRIGGERS:
+        found = [i for i in range(1, len(told)) if opening.match(told[i].text)]
+        if found:
+            return max(found, key=lambda i: (coverage(behavior, (told[i],)), -i))
+    # Else a sentence that points back, and speaks of both a little.
+    pointing = [i for i, s in enumerate(told) if i != home and any(w.lower in POINTING for w in s.words[:POINTS_AT])]
+    return max(
+        (i for i in pointing if coverage(wanted, (told[i],)) >= POINTS_TO),
+        key=lambda i: (coverage(wanted, (told[i],)) + coverage(behavior, (told[i],)), -i),
+        default=None,
+    )
+
+
+def _weighed(need: Mapping[str, float], told: Sequence[Sentence], rule_at: set[int]) -> dict[str, float]:
+    """The words, those that the source uses outside the rule as well worth less."""
+    elsewhere = {key for i, s in enumerate(told) if i not in rule_at for key in s.keys}
+    return {key: value * (REPEATED if key in elsewhere else 1.0) for key, value in need.items()}
+
+
+def _conditions(
+    told: Sequence[Sentence],
+    wanted: Mapping[str, float],
+    behavior: Mapping[str, float],
+    ignore: set[str],
+    link: int | None,
+    rule_at: set[int],
+    enough: bool,
+    asked: Mapping[str, float],
+) -> tuple[Mapping[str, float], ...]:
+    found: list[Mapping[str, float]] = []
+    trigger = {} if link is None else _words(_trigger(told[link]) - ignore - behavior.keys())
+    if wanted and (enough or not trigger):
+        found.append(_weighed(wanted, told, rule_at))
+    if sum(trigger.values()) >= LEAST_TRIGGER:
+        found.append(trigger)
+        found.append(asked)
+    return tuple(found)
+
+
+def _also(told: Sequence[Sentence], link: int | None, ignore: set[str]) -> dict[str, float]:
+    if link is None:
+        return {}
+    return _words(told[link].keys - _trigger(told[link]) - ignore - LIGHT)
+
+
+def _pool(
+    told: Sequence[Sentence], asked: set[str], behavior: Mapping[str, float], link: int | None, home: int
+) -> frozenset[str]:
+    """The words of the gold's condition, of the sentence that ties it to the behaviour, and of the one that states it."""
+    pool = set(asked)
+    if link is not None:
+        pool |= told[link].keys
+    need = _words(pool - behavior.keys() - LIGHT)
+    others = [i for i in range(len(told)) if i not in (link, home)]
+    states = max(others, key=lambda i: (coverage(need, (told[i],)), -i), default=None)
+    if states is not None and link != home and coverage(need, (told[states],)) >= STATES:
+        pool |= told[states].keys
+    return frozenset(pool - behavior.keys() - LIGHT)
+
+
+def _trigger(sentence: Sentence) -> set[str]:
+    for opening in TRIGGERS:
+        if match := opening.match(sentence.text):
+            clause = sentence.text[match.end() :].lstrip()
+            return keys_of((CLAUSE_END if CLAUSE_END.search(clause) else COMMA).split(clause, maxsplit=1)[0])
+    return set()
+
+
+def _needs_only(evidence: Evidence, told: Sequence[Sentence], tied: bool, rule_at: set[int], protocol: str) -> bool:
+    """Whether the answer rests on the rule holding then and at no other time, and the source says so."""
+    if protocol == "paper":
+        return bool(ONLY.search(evidence.condition or ""))
+    return tied and bool(NO.match(evidence.value or "")) and any(exclusive(told[i]) for i in rule_at)
+
+
+def _pronoun(told: Sequence[Sentence]) -> str:
+    """How the source speaks of the entity, if it settles on one pronoun."""
+    count = dict.fromkeys(PRONOUNS.values(), 0)
+    for sentence in told:
+        for word in sentence.words:
+            if word.lower in PRONOUNS:
+                count[PRONOUNS[word.lower]] += 1
+    first, second = sorted(count, key=lambda p: -count[p])[:2]
+    return first if count[first] >= 2 * max(1, count[second]) else ""
+
+
+def _condition_wording(
+    text: str,
+    told: Sequence[Sentence],
+    place: int | None,
+    conditions: Sequence[Mapping[str, float]],
+    numbers: Sequence[Quantity],
+) -> str:
+    if place is None:
+        return ""
+    keys = {key for need in conditions for key in need} | {w for q in numbers for w in keys_of(q.text)}
+    return passage(text, told[place], keys)
+
+
+def _number_wording(text: str, stated: Sequence[Quantity], wanted: Quantity) -> str:
+    for quantity in stated:
+        if wanted.same(quantity):
+            return quote(text, [w for s in sentences_of(quantity.text) for w in s.words]) or quantity.text
+    return wanted.text

@@ -1,0 +1,159 @@
+"""Who does it: whether a sentence that mentions the entity gives the behaviour to somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.rule_likeness import SYNONYM, likeness
+from pytest_memfail.judges.rules.rule_reading import PRONOUNS, Rule
+from pytest_memfail.judges.rules.text import Sentence, Word
+from pytest_memfail.judges.rules.view import Name, View
+from pytest_memfail.judges.rules.words import OPENERS, STOP
+
+RELATIVES: Final = frozenset(
+    """mate mates flatmate flatmates housemate housemates roommate roommates classmate classmates cousin cousins friend
+    friends brother brothers sister sisters mother father mum mom dad parent parents son sons daughter daughters wife
+    husband partner uncle aunt nephew nephews niece nieces neighbour neighbours neighbor neighbors colleague colleagues
+    coworker apprentice assistant crew boss owner owners landlord landlady teacher student students grandmother
+    grandfather grandma grandpa twin""".split()
+)
+SUBJECTS: Final = frozenset(("he", "she"))
+NEAR: Final = 2
+AFTER_RELATIVE: Final = 4
+OPENING: Final = 4
+LONG: Final = 5
+AROUND: Final = 4
+NAMESAKE: Final = 0.3
+"""Share of a long account's words that the source has, below which it is another one's of that name."""
+FROM_SOURCE: Final = 0.6
+"""Share of a sentence's words that are the source's, that shows it was taken from there."""
+
+
+def given_to_another(sentence: Sentence, rule: Rule) -> bool:
+    """Whether the sentence says that another one does it: a relative, somebody named, or the wrong pronoun."""
+    if rule.name is None:
+        return False
+    words = sentence.words
+    does = _first_of_behavior(words, rule.behavior)
+    if does is None:
+        return False
+    named = [i for i, word in enumerate(words) if _bare(word) in rule.name.parts and word.surface[0].isupper()]
+    return (
+        _by_a_relative(words, named, does)
+        or _by_somebody_named(words, named, does, rule)
+        or _by_the_wrong_pronoun(words, does, rule.pronoun)
+    )
+
+
+def belongs(at: int, view: View, rule: Rule) -> bool:
+    """Whether a sentence near the entity's name is about the entity indeed.
+
+    Where the name stands in another entry, the sentence has to be the source's own, or to say "he" or "she", and to name nobody new.
+    """
+    name = rule.name
+    if name is None:
+        return True
+    if view.named(at, name):
+        return not _is_namesake(at, view, rule)
+    if _is_namesake(at, view, rule):
+        return False
+    sentence = view.sentences[at]
+    stranger = any(_is_stranger(sentence.words, i, rule) for i in range(min(OPENING, len(sentence.words))))
+    if stranger:
+        return False
+    entry = view.entry[at]
+    if any(view.named(i, name) for i in range(view.first[entry], view.first[entry + 1])):
+        return True
+    pronouns = {PRONOUNS[w] for w in sentence.lowers if w in PRONOUNS}
+    if pronouns and (not rule.pronoun or rule.pronoun in pronouns):
+        return True
+    return view.own_share((at,), rule.stated) >= FROM_SOURCE
+
+
+def _is_namesake(at: int, view: View, rule: Rule) -> bool:
+    """Whether it stands in a long account of which the source knows next to nothing."""
+    entry = view.entry[at]
+    first, last = at, at + 1
+    while first > max(view.first[entry], at - AROUND) and not view.sentences[first].starts_turn:
+        first -= 1
+    while last < min(view.first[entry + 1], at + AROUND + 1) and not view.sentences[last].starts_turn:
+        last += 1
+    return last - first >= LONG and view.own_share(range(first, last), rule.stated, rule.name) < NAMESAKE
+
+
+def _is_stranger(words: tuple[Word, ...], at: int, rule: Rule) -> bool:
+    """Whether the word is a name that the source does not know."""
+    word = words[at]
+    bare = _bare(word)
+    assert rule.name is not None
+    return (
+        word.surface[0].isupper()
+        and len(bare) > 1
+        and not (word.surface.isupper() and len(words) > 1)
+        and bare not in OPENERS
+        and bare not in STOP
+        and bare not in rule.name.known
+        and bare not in rule.name.parts
+        and word.key not in rule.stated
+        and (at > 0 or not _is_common(words, at))
+    )
+
+
+def _is_common(words: tuple[Word, ...], at: int) -> bool:
+    """Whether the first word of a sentence is an ordinary one: the lexicon knows it, and no name's verb follows."""
+    entry = lookup(words[at].key)
+    following = words[at + 1].lower if at + 1 < len(words) else ""
+    return bool(entry.same or entry.general) and following not in ("the", "has", "is", "likes")
+
+
+def _bare(word: Word) -> str:
+    return word.lower.removesuffix("'s").removesuffix("s'")
+
+
+def _first_of_behavior(words: Collection[Word], behavior: Collection[str]) -> int | None:
+    for i, word in enumerate(words):
+        if word.key and any(likeness(key, word.key) >= SYNONYM for key in behavior):
+            return i
+    return None
+
+
+def _by_a_relative(words: tuple[Word, ...], named: list[int], does: int) -> bool:
+    """ "Rafiq's flatmate sets his phone": the name is there, but only to say whose flatmate it is."""
+    if not named or named[0] > does:
+        return False
+    if any(not words[i].lower.endswith("'s") for i in named if i < does):
+        return False
+    following = words[named[0] + 1 : min(does, named[0] + AFTER_RELATIVE)]
+    return any(word.lower in RELATIVES for word in following)
+
+
+def _by_somebody_named(words: tuple[Word, ...], named: list[int], does: int, rule: Rule) -> bool:
+    """Another's name before the behaviour, the entity's only after it or not at all."""
+    assert rule.name is not None
+    if (named and named[0] < does) or any(word.lower == "by" for word in words[does:]):
+        return False
+    others = [i for i in range(does) if _is_name(words, i, rule.name)]
+    if not others:
+        return False
+    return bool(named) or (does - others[-1] <= NEAR and not words[others[-1]].lower.endswith("'s"))
+
+
+def _is_name(words: tuple[Word, ...], at: int, name: Name) -> bool:
+    word = words[at]
+    bare = _bare(word)
+    if not word.surface[0].isupper() or bare in name.parts or bare in STOP or bare in OPENERS or len(bare) < 2:
+        return False
+    return at > 0 or word.lower.endswith("'s")
+
+
+def _by_the_wrong_pronoun(words: tuple[Word, ...], does: int, pronoun: str) -> bool:
+    if pronoun not in SUBJECTS:
+        return False
+    for word in reversed(words[max(0, does - NEAR) : does]):
+        if word.lower in SUBJECTS:
+            return PRONOUNS[word.lower] != pronoun
+        if not word.lower.endswith("ly") and word.key:
+            return False
+    return False

@@ -1,0 +1,179 @@
+"""What is left of a preference that is no longer named: its reasons or situation, under a vaguer word."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import comb
+from typing import Final
+
+from pytest_memfail.judges.rules.attitude import LIKED, is_liking, liked
+from pytest_memfail.judges.rules.kinds import kinds_of
+from pytest_memfail.judges.rules.naming import Target, loose
+from pytest_memfail.judges.rules.text import Sentence, fold, weight
+from pytest_memfail.judges.rules.view import View, needs
+from pytest_memfail.judges.rules.whose import MINE, owner, verbatim_store, word_for_word
+
+CANDIDATES: Final = 8
+STRONG: Final = 0.5
+"""Share of the statement's other words with which nothing else need speak for it."""
+SOME: Final = 0.3
+"""The same where something is said to be liked, or a vague word stands for the name."""
+MANY: Final = 0.4
+"""The same where three telling words are among them."""
+ENOUGH: Final = 0.4
+"""Share of the sentence's words that come from the statement."""
+CHANCE: Final = 0.1
+"""So many sentences may be expected to share the words by chance."""
+PERSONS: Final = frozenset(
+    fold(w)
+    for w in "poet writer author novelist singer band musician composer artist painter director actor duo".split()
+)
+LISTED: Final = re.compile(r"\s*(?:[:=(]|,? such as|,? like\b|,? including|,? especially|,? namely)")
+HAVING: Final = re.compile(
+    r"\b(?:wear|drink|eat|read|listen|watch|play|collect|learn|practi[cs]e|use|keep|grow|hold|take|train|follow|rel(?:y|ies))\w*\b",
+    re.I,
+)
+"""What one does with things that one likes."""
+SMOOTH: Final = 10
+OWN: Final = 0.72
+CUT: Final = 0.9
+"""Share of a first-person sentence's words that the statement has; more where all is kept word for word."""
+LIKING_KEYS: Final = frozenset(fold(w) for w in "like love enjoy prefer favorite favourite appeal pick choice".split())
+VAGUE: Final = re.compile(
+    r"\b(?:something|some (?:sort|kind|type|form)|a (?:kind|sort|type|certain|couple)|certain|various|several|things?|stuff"
+    r"|one (?:\w+ )?(?:way|kind|type|of)|different|items?|options?|activit(?:y|ies)|general(?:ly)?|other)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The sentence that holds what was said around the preference."""
+
+    at: int
+    found: tuple[str, ...]
+    confidence: float
+
+
+def coincidence(view: View, found: Iterable[str], tried: int) -> float:
+    """How many sentences of such a store one may expect to share these of the tried words by chance.
+
+    Words that many entries of the store have tell little; the size of a small one is allowed for.
+    """
+    keys = sorted(set(found))
+    expected = float(max(len(view.sentences), 1)) * comb(max(tried, len(keys)), len(keys))
+    for key in keys:
+        expected *= min(1.0, (len(view.postings.get(key, ())) - 0.7) / (len(view.sentences) + SMOOTH))
+    return expected
+
+
+@lru_cache(maxsize=4096)
+def kinds(target: Target) -> frozenset[str]:
+    """Words for what the target, told by its last word, is a kind of."""
+    if target.person:
+        return PERSONS
+    own = {part.key for part in target.parts}
+    return frozenset(kind for part in target.parts[-1:] or target.parts for kind in kinds_of(part.key)) - own
+
+
+def best_trace(
+    view: View, context: Mapping[str, float], stated: frozenset[str], targets: Sequence[Target]
+) -> Trace | None:
+    """The sentence about the user that was most likely made from the statement, if any was."""
+    scores: dict[int, float] = defaultdict(float)
+    for key, value in context.items():
+        if value >= 1.0:
+            for at in view.postings.get(key, ()):
+                scores[at] += value
+    general = kinds(targets[0]) if targets else frozenset()
+    best: tuple[float, int, tuple[str, ...]] | None = None
+    for at in sorted(scores, key=lambda i: (-scores[i], i))[:CANDIDATES]:
+        score, found = _score(view, at, context, stated, general)
+        better = score >= 1.0 and (best is None or score > best[0])
+        if better and owner(view, at, len(view.sentences[at].words), -1) == MINE:
+            best = (score, at, found)
+    if best is None:
+        return _generalised(view, stated, general)
+    return Trace(best[1], best[2], 0.65 if best[0] < 1.3 else 0.75 if best[0] < 2 else 0.85)
+
+
+def _generalised(view: View, stated: frozenset[str], general: frozenset[str]) -> Trace | None:
+    """A sentence on the kind of thing that the preference is, as the user's: as what is liked, or with little else."""
+    for at in sorted({at for key in general & view.postings.keys() for at in view.postings[key]}):
+        sentence = view.sentences[at]
+        kind = sorted(general & sentence.keys)
+        others = [i for i in range(len(sentence.words)) if _is_other(sentence, i, general | stated)]
+        if any(LISTED.match(sentence.text, w.end) for w in sentence.words if w.key in general):
+            continue  # those of the kind that are meant follow by name
+        little = len(others) <= 1 and (liked(sentence) or HAVING.search(sentence.text) is not None)
+        rare = coincidence(view, kind[:1], 3) <= 0.5
+        if rare and (little or _is_object(sentence, general)) and owner(view, at, len(sentence.words), -1) == MINE:
+            return Trace(at, tuple(kind), 0.6)
+    return None
+
+
+def _is_object(sentence: Sentence, general: frozenset[str]) -> bool:
+    """Whether the kind is what is liked or done, or stands behind a vague word: "a couple of racket sports"."""
+    for i, word in enumerate(sentence.words):
+        if word.key not in general:
+            continue
+        following = sentence.words[i + 1] if i + 1 < len(sentence.words) else None
+        if following is not None and following.key and sentence.text[word.end : following.start] == " ":
+            continue  # it is part of another name
+        start = sentence.words[max(0, i - 5)].start
+        before = re.split(r"[,;:.()]", sentence.text[start : word.start])[-1]
+        telling = [w for w in sentence.words[max(0, i - 5) : i] if w.start >= word.start - len(before)]
+        named = [w for w in telling if w.key and weight(w.key) >= 1.0 and not is_liking(w.lower)]
+        if VAGUE.search(before) or (len(named) <= 1 and LIKED.search(before)):
+            return True
+    return False
+
+
+def _is_other(sentence: Sentence, at: int, known: frozenset[str]) -> bool:
+    """Whether the word says something of its own: neither liking nor what the user does with the thing."""
+    word = sentence.words[at]
+    if not word.key or word.key in known or weight(word.key) < 1.0 or is_liking(word.lower):
+        return False
+    return not (at and sentence.words[at - 1].lower in ("user", "they", "she", "he"))
+
+
+def _score(
+    view: View, at: int, context: Mapping[str, float], stated: frozenset[str], general: frozenset[str]
+) -> tuple[float, tuple[str, ...]]:
+    """1.0 or more where the sentence is a trace of the statement."""
+    sentence = view.sentences[at]
+    total = sum(context.values())
+    keys = {loose(key): key for key in sentence.keys}
+    found = tuple(key for key in context if loose(key) in keys)
+    share = sum(_worth(sentence, keys[loose(k)]) * context[k] for k in found) / total if total else 0.0
+    own = own_share(sentence, stated)
+    if word_for_word(view, at):
+        enough = own >= (CUT if verbatim_store(view) else OWN)
+        return (1.0 + share if share >= STRONG and len(found) >= 2 and enough else 0.0), found
+    telling = [k for k in found if weight(k) >= 1.0]
+    vague = bool(VAGUE.search(sentence.text))
+    hint = vague or bool(general & sentence.keys)
+    if not telling:
+        return 0.0, found
+    chance = coincidence(view, [keys[loose(k)] for k in telling], sum(v >= 1.0 for v in context.values()))
+    need = SOME if hint or liked(sentence) else MANY if len(telling) >= 3 else STRONG
+    # Both must speak for it: much of ours is there, and not much else is.
+    score = (share / need) * min(1.0, own / ENOUGH) * (1.2 if hint else 1.0)
+    if chance > CHANCE * (3 if hint else 1):
+        score *= 0.5
+    return score, found
+
+
+def own_share(sentence: Sentence, stated: frozenset[str]) -> float:
+    """The share of the sentence's words that the statement has too."""
+    others = {key: value for key, value in needs(sentence.keys).items() if key not in LIKING_KEYS}
+    known = {loose(key) for key in stated}
+    return sum(v for k, v in others.items() if loose(k) in known) / sum(others.values()) if others else 0.0
+
+
+def _worth(sentence: Sentence, key: str) -> float:
+    return 0.75 if key in sentence.aliased else 1.0

@@ -1,0 +1,354 @@
+"""Whose preference a mention is: the user's, or that of somebody else whom the memory names."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final
+
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
+from pytest_memfail.judges.rules.text import Sentence, Word, fold
+from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.words import OPENERS, STOP
+
+RELATIONS: Final = frozenset(
+    """
+    mother mom mum mama mommy mummy father dad papa daddy parent parents sister brother sibling siblings sis bro twin
+    son daughter kid kids child children toddler baby aunt auntie uncle cousin niece nephew grandma grandmother gran
+    granny grandpa grandfather grandparents grandson granddaughter husband wife spouse partner fiance fiancé fiancee
+    fiancée boyfriend girlfriend ex stepmother stepfather stepsister stepbrother stepson stepdaughter godmother
+    godfather mother-in-law father-in-law in-laws friend buddy pal mate bestie roommate flatmate housemate
+    neighbor neighbour colleague coworker boss manager supervisor teammate classmate landlord landlady tenant
+    teacher tutor coach trainer instructor professor student pupil client customer guest host intern assistant's
+    doctor dentist therapist barista babysitter nanny
+    """.split()
+)
+"""Nouns for somebody else, who may have preferences too."""
+PETS: Final = frozenset("dog cat puppy kitten horse rabbit parrot hamster".split())
+"""Somebody else only where the memory says whose they are."""
+PLURAL_COMPANY: Final = frozenset("friends colleagues coworkers neighbors neighbours guests relatives".split())
+USER: Final = frozenset("user i i'm i've i'd i'll speaker narrator we".split())
+PRONOUNS: Final = frozenset("he she they".split())
+POSSESSIVES: Final = frozenset("my our user's users his her their the a an one of speaker's".split())
+BEFORE_PERSON: Final = frozenset(
+    "older younger elder eldest youngest little big best old close good dear new former late second next door".split()
+)
+FAVOURING: Final = frozenset(
+    """favorite favourite favorites favourites thing passion pick choice love obsession preference taste go hobby idea
+    domain specialty speciality habit weakness style drink dish sport game""".split()
+)
+DOING: Final = frozenset(
+    """likes loves enjoys prefers adores hates dislikes avoids collects plays wears drinks eats cooks bakes watches reads
+    swims runs rides teaches coaches owns buys grows knits sings paints draws writes studies lives wants
+    thinks says finds uses orders picks chooses favours favors recommends swears dreams practises practices
+    hosts visits travels cycles jogs hikes gets orders makes takes dances volunteers subscribes listens follows""".split()
+)
+"""What only a person does."""
+LIKING_VERBS: Final = frozenset(
+    "likes loves enjoys prefers adores hates dislikes avoids collects wears eats reads swears detests appreciates".split()
+)
+PREPOSITIONS: Final = frozenset("with for from to by of at in on like than about and".split())
+DID: Final = frozenset(
+    "had went bought ate drank ran took gave got said told came wore made drove rode won sang".split()
+)
+INTRODUCED: Final = frozenset(
+    "introduced got taught convinced inspired hooked turned encouraged showed recommended gave gifted lent bought".split()
+)
+USER_OBJECT: Final = frozenset("user me him her them us".split())
+BREAK: Final = re.compile(r"[,;:(){}\[\]\"“”=>|/.!?+]|\s-\s|->|->|→")
+JOINS: Final = frozenset("but while whereas and because since as although though says where when that whose".split())
+OPEN_PARENTHESIS: Final = re.compile(r"[(\[]([^()\[\]]{2,40})[)\]]\s*\.?$")
+
+FIRST_PERSON: Final = frozenset("i my me mine i'm i've i'd i'll".split())
+NARRATED: Final = frozenset("user user's users he she".split())
+MOSTLY: Final = 0.6
+
+MOVING: Final = frozenset(
+    """keeps keep helps help makes make calms calm lets let gives give cheers cheer suits suit soothes relaxes relax gets get
+    reminds remind excites excite fascinates delights inspires energizes energises comforts saves brings""".split()
+)
+"""Verbs whose object has the preference: "satire cheers her brother up"."""
+
+MINE: Final = "user"
+HEADER: Final = re.compile(r"^[^.!?]{0,60}:?\s*$")
+
+
+def persons(view: View) -> frozenset[str]:
+    """Names that the view gives to others: "aunt Ruth", "Priyanka (colleague)", and who is said to like things."""
+    known = view.shared.get("persons")
+    if known is None:
+        found: Counter[str] = Counter()
+        subjects: Counter[str] = Counter()
+        said_user = False
+        for sentence in view.sentences:
+            said_user = said_user or bool(sentence.lowers & USER) or bool(sentence.lowers & {"my", "me", "user's"})
+            words = sentence.words
+            for at, word in enumerate(words):
+                if not _name_like(word):
+                    continue
+                near = {w.lower.removesuffix("'s") for w in (*words[max(0, at - 1) : at], *words[at + 1 : at + 3])}
+                if at == 0 and len(words) > 1 and (word.lower.endswith("'s") or words[1].lower.endswith("s")):
+                    subjects[_bare(word)] += 1
+                if near & RELATIONS and not _breaks(sentence, at - 1, at, ".!?"):
+                    found[_bare(word)] += 2
+                elif (
+                    (_opens(sentence, at) or _does(words, at))
+                    and at + 1 < len(words)
+                    and _personal(word, words[at + 1], opens=at == 0)
+                ):
+                    found[_bare(word)] += 1
+        if not said_user and subjects:
+            # A system that calls its user by name does so in most entries.
+            name, count = min(subjects.items(), key=lambda item: (-item[1], item[0]))
+            if count >= 2 and count * 2 >= view.entries:
+                found.pop(name, None)
+        known = view.shared["persons"] = frozenset(found)
+    assert isinstance(known, frozenset)
+    return known
+
+
+def owner(view: View, at: int, first: int, last: int) -> str:
+    """Who has the preference named by the words from first to last: "user", or the word for somebody else."""
+    sentence, names = view.sentences[at], persons(view)
+    told = _after(sentence, last, names)
+    if told:
+        return told
+    marks = _marks(sentence, names, first, last)
+    watched = _watched(sentence, names, first)
+    if watched:
+        return watched
+    before = [(i, who) for i, who in marks if i < first]
+    if before:
+        i, who = before[-1]
+        if who == "pronoun":
+            others = [w for _, w in before if w not in ("pronoun", MINE)]
+            earlier = [w for _, w in before if w == MINE]
+            return others[-1] if others and not earlier else MINE if earlier else _antecedent(view, at, names)
+        if who != MINE and _introduced(sentence, i, first):
+            return MINE
+        return who
+    return _heading(view, at, names)
+
+
+def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
+    """The owner told after the mention: "X is her sister's passion", "X (Beatriz, colleague)"."""
+    words = sentence.words
+    for i in range(last + 1, min(len(words) - 1, last + 9)):
+        if words[i].lower in ("but", "while", "because", "since") or _breaks(sentence, i - 1, i, ";!?"):
+            break
+        in_law = words[i].lower == "law's" and words[i - 1].lower == "in"
+        if not words[i].lower.endswith("'s") or not (in_law or _is_person(words[i], names)):
+            continue
+        linked = in_law or words[i - 1].lower in (
+            "is",
+            "are",
+            "was",
+            "were",
+            "the",
+            "my",
+            "her",
+            "his",
+            "their",
+            "users",
+            "user's",
+        )
+        if (linked or _breaks(sentence, i - 1, i, "=:>")) and any(w.lower in FAVOURING for w in words[i + 1 : i + 4]):
+            return _bare(words[i])
+    told = [w.lower for w in words[last + 1 : last + 3]]
+    if told[:1] in (["is"], ["was"]) and told[1:] in (["what"], ["something"], ["where"], ["how"]):
+        for word in words[last + 3 : last + 7]:
+            if word.lower in USER:
+                break
+            if _is_person(word, names):
+                return _bare(word)
+    moved = last + 1 < len(words) and words[last + 1].lower in MOVING
+    for word in words[last + 2 : last + 6] if moved else ():
+        if word.lower in USER_OBJECT or word.lower in ("user's", "my"):
+            break
+        if _is_person(word, names):
+            return _bare(word)
+    closing = OPEN_PARENTHESIS.search(sentence.text)
+    if closing and closing.start() >= words[last].end - 1:
+        inside = [w for w in words if closing.start(1) <= w.start < closing.end(1)]
+        if inside and inside[0].lower in ("user", "me"):
+            return MINE
+        if inside and len(inside) <= 4 and _is_person(inside[0], names) and inside[0].lower not in PLURAL_COMPANY:
+            return _bare(inside[0])
+    return ""
+
+
+def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> list[tuple[int, str]]:
+    """The subjects of the sentence's clauses, in order."""
+    words = sentence.words
+    found: list[tuple[int, str]] = []
+    for i, word in enumerate(words):
+        if first <= i <= last:
+            continue
+        lower = word.lower
+        if lower in USER:
+            found.append((i, MINE))
+        elif lower in ("user's", "users", "speaker's"):
+            if not any(_is_person(w, names) for w in words[i + 1 : i + 4]):
+                found.append((i, MINE))
+        elif lower in PRONOUNS:
+            found.append((i, "pronoun"))
+        elif lower == "my" and not any(_is_person(w, names) for w in words[i + 1 : i + 4]):
+            found.append((i, MINE))
+        elif (_bare(word) in names and word.surface[0].isupper() and _does(words, i)) or (
+            (_is_person(word, names) or _is_pet(words, i)) and _opens(sentence, i) and not _with_user(sentence, i)
+        ):
+            found.append((i, _bare(word)))
+    return found
+
+
+def _is_person(word: Word, names: frozenset[str]) -> bool:
+    bare = _bare(word)
+    return bare in RELATIONS or bare in PLURAL_COMPANY or (bare in names and word.surface[0].isupper())
+
+
+def _does(words: tuple[Word, ...], at: int) -> bool:
+    """Whether the word is the subject of what only a person does, wherever in the sentence."""
+    following = [
+        w.lower for w in words[at + 1 : at + 3] if w.lower not in ("always", "usually", "often", "never", "also")
+    ]
+    before = words[at - 1].lower if at else ""
+    return bool(following) and following[0] in (LIKING_VERBS | DOING | DID) and before not in PREPOSITIONS
+
+
+def _is_pet(words: tuple[Word, ...], at: int) -> bool:
+    return at > 0 and _bare(words[at]) in PETS and words[at - 1].lower in ("my", "user's", "her", "his", "their")
+
+
+def _opens(sentence: Sentence, at: int) -> bool:
+    """Whether nothing but determiners stands between the beginning of a clause and the word."""
+    words = sentence.words
+    i = at
+    while i > 0:
+        if _breaks(sentence, i - 1, i):
+            return True
+        before = words[i - 1]
+        bare = _bare(before)
+        if before.lower in JOINS:
+            return True
+        if before.lower not in POSSESSIVES and bare not in RELATIONS and before.lower not in BEFORE_PERSON:
+            # "User's colleague Priyanka": of two names side by side the first opens for both.
+            return before.lower in OPENERS and before.lower not in ("with", "for", "from", "to", "by")
+        if before.lower == "of" and i > 1 and words[i - 2].lower not in ("profile", "favourite", "favorite"):
+            return False
+        i -= 1
+    return True
+
+
+def _with_user(sentence: Sentence, at: int) -> bool:
+    """Whether the person is named beside the user: "user and her brother"."""
+    words = sentence.words
+    for i in range(at - 1, max(-1, at - 4), -1):
+        if words[i].lower == "and":
+            return i > 0 and (words[i - 1].lower in USER or words[i - 1].lower in PRONOUNS)
+    return False
+
+
+def _watched(sentence: Sentence, names: frozenset[str], mention: int) -> str:
+    """Whom the user only watches at it: "watches her brother play tennis"."""
+    words = sentence.words
+    for i in range(max(0, mention - 6), mention):
+        if words[i].lower.startswith("watch"):
+            return next((_bare(w) for w in words[i + 1 : mention] if _is_person(w, names)), "")
+    return ""
+
+
+def _introduced(sentence: Sentence, person: int, mention: int) -> bool:
+    """Whether the other person brought the user to it: "her sister got her into pilates"."""
+    between = [w.lower for w in sentence.words[person + 1 : mention]]
+    return any(
+        word in INTRODUCED and following in USER_OBJECT
+        for i, word in enumerate(between)
+        for following in between[i + 1 : i + 3]
+    )
+
+
+def _heading(view: View, at: int, names: frozenset[str]) -> str:
+    """Whom the entry is about, where the sentence itself names nobody."""
+    start = view.first[view.entry[at]]
+    for back in range(at - 1, start - 1, -1):
+        sentence = view.sentences[back]
+        marks = _marks(sentence, names, -1, -1)
+        if not marks:
+            continue
+        if any(who == MINE for _, who in marks):
+            return MINE
+        is_heading = (
+            back == start and HEADER.match(sentence.text) is not None and not _verb_follows(sentence, marks[0][0])
+        )
+        return marks[0][1] if is_heading and marks[0][1] != "pronoun" else MINE
+    return MINE
+
+
+def _verb_follows(sentence: Sentence, at: int) -> bool:
+    following = sentence.words[at + 1 : at + 3]
+    return any(w.lower.endswith("s") and w.lower not in RELATIONS and not w.surface[0].isupper() for w in following)
+
+
+def _antecedent(view: View, at: int, names: frozenset[str]) -> str:
+    """Whom a pronoun means: the last subject of the entry, else the user."""
+    start = view.first[view.entry[at]]
+    for back in range(at - 1, start - 1, -1):
+        for _, who in _marks(view.sentences[back], names, -1, -1):
+            if who != "pronoun":
+                return who
+    return MINE
+
+
+def _name_like(word: Word) -> bool:
+    """A capitalised word that is no everyday word."""
+    bare = _bare(word)
+    return (
+        word.surface[0].isupper()
+        and len(bare) > 1
+        and word.surface != word.surface.upper()
+        and bare not in OPENERS
+        and bare not in STOP
+        and bare not in RELATIONS
+    )
+
+
+def _personal(name: Word, verb: Word, *, opens: bool) -> bool:
+    """Whether the verb makes the capitalised word before it a person; where a sentence opens, any word has a capital."""
+    if name.lower.endswith("'s"):
+        return verb.lower in FAVOURING
+    if verb.lower in LIKING_VERBS:
+        return True
+    adverb = verb.lower in ("always", "usually", "often", "never", "also")
+    return (not opens or lookup(fold(_bare(name))) is EMPTY) and (
+        adverb or verb.lower in DOING or verb.lower in DID or verb.lower.endswith("ed")
+    )
+
+
+def _bare(word: Word) -> str:
+    return word.lower.removesuffix("'s").removesuffix("'")
+
+
+def _breaks(sentence: Sentence, first: int, last: int, marks: str = "") -> bool:
+    """Whether a mark of punctuation stands between two neighbouring words."""
+    if first < 0:
+        return False
+    gap = sentence.text[sentence.words[first].end : sentence.words[last].start]
+    return any(mark in gap for mark in marks) if marks else BREAK.search(gap) is not None or " - " in gap
+
+
+def word_for_word(view: View, at: int) -> bool:
+    """Whether the sentence reads like one that the user said, in a store that keeps what was said."""
+    sentence = view.sentences[at]
+    if sentence.lowers & FIRST_PERSON and not sentence.lowers & NARRATED:
+        return True
+    return not sentence.lowers & NARRATED and verbatim_store(view)
+
+
+def verbatim_store(view: View) -> bool:
+    """Whether most of the view's sentences are the user's own."""
+    known = view.shared.get("first person")
+    if known is None:
+        spoken = sum(bool(s.lowers & FIRST_PERSON) for s in view.sentences)
+        known = view.shared["first person"] = spoken >= MOSTLY * max(1, len(view.sentences))
+    assert isinstance(known, bool)
+    return known
