@@ -24,10 +24,10 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the tables."""
     from pytest_memfail.report import comparison
-    from pytest_memfail.results import compare, load_record
+    from pytest_memfail.results import load_record, side_by_side
 
     if len(options.records) < 2:
         raise UsageError("compare: got 1 record, expected at least 2")
-    for line in comparison(compare([load_record(path) for path in options.records])):
+    for line in comparison(side_by_side([load_record(path) for path in options.records])):
         print(line.rstrip())
     return 0

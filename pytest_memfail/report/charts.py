@@ -7,7 +7,7 @@ from html import escape
 from typing import Final
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED
-from pytest_memfail.results import HELD, Comparison, Rate, Summary, Tally
+from pytest_memfail.results import HELD, Rate, SideBySide, Summary, Tally
 
 COLOURS: Final = tuple(f"--s{i}" for i in range(6))
 """Of records: not those of verdicts."""
@@ -63,7 +63,7 @@ def bar(tally: Tally, *, answered: bool) -> str:
     )
 
 
-def by_k(found: Comparison) -> str:
+def by_k(found: SideBySide) -> str:
     """Success against k, a line for each record; empty if there is but one k."""
     if not found.by_k:
         return ""
@@ -83,7 +83,7 @@ def by_k(found: Comparison) -> str:
     return _plot(f"{found.measure} % against k", "k", body, said, found)
 
 
-def by_tokens(found: Comparison) -> str:
+def by_tokens(found: SideBySide) -> str:
     """Success against tokens per memory, a point for each record; empty for one record."""
     totals = {row.record: row for row in found.rows if row.task == "all"} or {row.record: row for row in found.rows}
     points = [(row.tokens, row) for row in totals.values() if row.tokens is not None and row.success.value is not None]
@@ -119,7 +119,7 @@ def _point(x: float, rate: Rate, colour: str, label: str) -> str:
     )
 
 
-def _plot(title: str, x_name: str, body: str, said: Sequence[str], found: Comparison) -> str:
+def _plot(title: str, x_name: str, body: str, said: Sequence[str], found: SideBySide) -> str:
     grid = "".join(
         f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{_y(share):.1f}" y2="{_y(share):.1f}"/>'
         f'<text class="small" x="{LEFT - 6}" y="{_y(share) + 4:.1f}" text-anchor="end">{100 * share:.0f}</text>'

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_memfail.core import one_line
-from pytest_memfail.results import Comparison, Rate
+from pytest_memfail.results import Rate, SideBySide
 
 
-def comparison(found: Comparison) -> Iterator[str]:
+def comparison(found: SideBySide) -> Iterator[str]:
     """The tables: verdict rates, tokens per memory, paired tests, success by k."""
     letters = [chr(ord("A") + i) for i in range(len(found.labels))]
     for letter, label in zip(letters, found.labels, strict=True):

@@ -12,7 +12,7 @@ from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED
 from pytest_memfail.report import charts
 from pytest_memfail.report.compare import percent, small
 from pytest_memfail.report.page_data import page_data
-from pytest_memfail.results import HELD, Comparison, Loaded, Summary, compare, labels, success
+from pytest_memfail.results import HELD, Loaded, SideBySide, Summary, labels, side_by_side, success
 
 HERE: Final = Path(__file__).parent
 POLICY: Final = (
@@ -24,7 +24,7 @@ POLICY: Final = (
 def html(records: Sequence[Loaded]) -> str:
     """The text of the page."""
     names = labels(records)
-    found = compare(records)
+    found = side_by_side(records)
     summaries = [record.summary() for record in records]
     title = f"memfail: {', '.join(names)}"
     return "\n".join(
@@ -53,7 +53,7 @@ def html(records: Sequence[Loaded]) -> str:
 
 
 def _overview(
-    records: Sequence[Loaded], names: Sequence[str], summaries: Sequence[Summary], found: Comparison
+    records: Sequence[Loaded], names: Sequence[str], summaries: Sequence[Summary], found: SideBySide
 ) -> Iterator[str]:
     yield '<section aria-labelledby="overview"><h2 id="overview">Overview</h2>'
     for record, name, summary in zip(records, names, summaries, strict=True):
@@ -105,7 +105,7 @@ def _table(record: Loaded, summary: Summary) -> Iterator[str]:
     yield "</tbody></table></div>"
 
 
-def _beside(found: Comparison) -> Iterator[str]:
+def _beside(found: SideBySide) -> Iterator[str]:
     if len(found.labels) < 2:
         return
     yield '<section aria-labelledby="beside"><h2 id="beside">Side by side</h2>'

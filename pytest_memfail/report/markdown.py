@@ -9,7 +9,7 @@ from typing import Final
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, one_line
 from pytest_memfail.report.compare import percent, small
 from pytest_memfail.report.text import headline
-from pytest_memfail.results import HELD, Comparison, Loaded, compare, success
+from pytest_memfail.results import HELD, Loaded, SideBySide, side_by_side, success
 
 MAX_FAILURES: Final = 10
 MAX_ROWS: Final = 16
@@ -21,7 +21,7 @@ def markdown(records: Sequence[Loaded]) -> str:
     """The text of the comment."""
     lines = [MARK, *_overview(records[0])]
     if len(records) > 1:
-        lines += ["", *_beside(compare(records))]
+        lines += ["", *_beside(side_by_side(records))]
     lines += ["", *_failures(records[0])]
     return "\n".join(lines) + "\n"
 
@@ -54,7 +54,7 @@ def _overview(record: Loaded) -> Iterator[str]:
         yield f"| {plain(tally.name)} | {tally.n} | " + " | ".join([percent(rate), *counts]) + " |"
 
 
-def _beside(found: Comparison) -> Iterator[str]:
+def _beside(found: SideBySide) -> Iterator[str]:
     yield f"| against {plain(found.labels[0])} | n | better | worse | p (exact McNemar) |"
     yield "| --- | ---: | ---: | ---: | ---: |"
     totals = [flips for flips in found.flips if flips.task == "all"] or list(found.flips)

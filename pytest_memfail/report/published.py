@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_memfail._version import __version__
 from pytest_memfail.core import CORRECT
-from pytest_memfail.results import HELD, Comparison, Loaded, Rate, Summary, Tally, compare, labels, success
+from pytest_memfail.results import HELD, Loaded, Rate, SideBySide, Summary, Tally, labels, side_by_side, success
 
 SCHEMA_FILE: Final = Path(__file__).with_name("summary.schema.json")
 """The schema as published; a test holds it against the models below."""
@@ -111,7 +111,7 @@ class SummaryModel(_Model):
 
 def summary_json(records: Sequence[Loaded]) -> str:
     """The text of the file."""
-    found = compare(records)
+    found = side_by_side(records)
     model = SummaryModel(
         generator=f"pytest-memfail {__version__}",
         records=[_record(record, label) for record, label in zip(records, labels(records), strict=True)],
@@ -130,7 +130,7 @@ def schema_json() -> str:
     return json.dumps(schema, indent=2) + "\n"
 
 
-def _by_k(found: Comparison) -> list[KModel]:
+def _by_k(found: SideBySide) -> list[KModel]:
     return [KModel(record=i, k=k, success=_rate(rate)) for i, k, rate in found.by_k]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_memfail.results.comparison import HELD, Comparison, Flips, Row, compare, success
 from pytest_memfail.results.kept import Kept, read_kept
 from pytest_memfail.results.loaded import Loaded, labels, load_record
 from pytest_memfail.results.merging import merge
@@ -15,6 +14,7 @@ from pytest_memfail.results.record import (
     read_record,
     store_line,
 )
+from pytest_memfail.results.side_by_side import HELD, Flips, Row, SideBySide, side_by_side, success
 from pytest_memfail.results.statistics import Rate, wilson
 from pytest_memfail.results.summary import MAX_ERROR_SHARE, StoreFigures, Summary, SummaryBuilder, Tally
 
@@ -22,7 +22,6 @@ __all__ = [
     "HELD",
     "MAX_ERROR_SHARE",
     "SCHEMA_VERSION",
-    "Comparison",
     "Flips",
     "Kept",
     "Line",
@@ -30,18 +29,19 @@ __all__ = [
     "Rate",
     "RecordWriter",
     "Row",
+    "SideBySide",
     "StoreFigures",
     "Summary",
     "SummaryBuilder",
     "Tally",
     "check_writable",
-    "compare",
     "labels",
     "load_record",
     "merge",
     "question_line",
     "read_kept",
     "read_record",
+    "side_by_side",
     "store_line",
     "success",
     "wilson",

@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from pytest_memfail.cli import main
 from pytest_memfail.core import UsageError
-from pytest_memfail.results import compare, load_record, wilson
+from pytest_memfail.results import load_record, side_by_side, wilson
 
 
 def load(*paths):
@@ -33,7 +33,7 @@ def pair(tmp_path):
 
 
 def test_rates_with_intervals_and_a_paired_test(pair):
-    found = compare(load(*pair))
+    found = side_by_side(load(*pair))
     assert found.labels == ("toy", "b")
     assert found.measure == "correct"
     first, second = found.rows
@@ -47,7 +47,7 @@ def test_rates_with_intervals_and_a_paired_test(pair):
 
 
 def test_nothing_flips(pair):
-    (flips,) = compare(load(pair[0], pair[0])).flips
+    (flips,) = side_by_side(load(pair[0], pair[0])).flips
     assert (flips.worse, flips.better, flips.p) == (0, 0, 1.0)
 
 
@@ -55,7 +55,7 @@ def test_only_questions_decided_in_both_are_paired(tmp_path):
     first = verdicts(tmp_path / "a.jsonl", "correct", "correct", "not_stored")
     lines = [question(0, "correct"), question(2, "correct")]
     second = write(tmp_path / "b.jsonl", *lines, store(), system="b", complete=False)
-    found = compare(load(first, second))
+    found = side_by_side(load(first, second))
     (flips,) = found.flips
     assert (flips.n, flips.worse, flips.better) == (2, 0, 1)
     assert any("did not end" in note for note in found.notes)
@@ -64,7 +64,7 @@ def test_only_questions_decided_in_both_are_paired(tmp_path):
 def test_without_a_test_taker_memory_is_compared(tmp_path, pair):
     line = question(0, "correct")
     line |= {"verdict": "ungraded", "answer": {"outcome": "ungraded"}, "memory_held": True}
-    found = compare(load(write(tmp_path / "m.jsonl", line, store()), pair[1]))
+    found = side_by_side(load(write(tmp_path / "m.jsonl", line, store()), pair[1]))
     assert found.measure == "memory held"
     assert found.rows[0].success == wilson(1, 1)
     assert "reasoning_error" not in found.rows[0].failures
@@ -73,14 +73,14 @@ def test_without_a_test_taker_memory_is_compared(tmp_path, pair):
 
 def test_success_by_k(tmp_path):
     lines = [question(i, "correct" if i < k // 5 else "not_retrieved", k=k) for k in (5, 10) for i in range(4)]
-    found = compare(load(write(tmp_path / "a.jsonl", *lines, store(), k=[5, 10])))
+    found = side_by_side(load(write(tmp_path / "a.jsonl", *lines, store(), k=[5, 10])))
     assert found.by_k == ((0, 5, wilson(1, 4)), (0, 10, wilson(2, 4)))
 
 
 def test_records_of_one_k_each_are_paired_across_k(tmp_path):
     first = write(tmp_path / "a.jsonl", question(0, "not_retrieved"), store())
     second = write(tmp_path / "b.jsonl", question(0, "correct", k=10), store(), k=[10])
-    found = compare(load(first, second))
+    found = side_by_side(load(first, second))
     assert (found.flips[0].n, found.flips[0].better) == (1, 1)
     assert found.labels == ("toy k=5", "toy k=10")
     assert found.notes == ("toy k=10 differs from toy k=5 in: k",)
@@ -90,7 +90,7 @@ def test_records_of_one_k_each_are_paired_across_k(tmp_path):
 def test_records_of_other_data_are_refused(tmp_path, pair):
     other = verdicts(tmp_path / "c.jsonl", "correct", tasks={"t": {**HEADER["tasks"]["t"], "data_hash": "f" * 64}})
     with pytest.raises(UsageError, match="data of t has the hash ffff"):
-        compare(load(pair[0], other))
+        side_by_side(load(pair[0], other))
 
 
 def test_the_command(pair, capsys):

@@ -47,7 +47,7 @@ class Flips:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SideBySide:
     """Everything that is shown of several records."""
 
     labels: tuple[str, ...]
@@ -61,7 +61,7 @@ class Comparison:
     """In what the runs differ: a difference of rates may come from there."""
 
 
-def compare(records: Sequence[Loaded]) -> Comparison:
+def side_by_side(records: Sequence[Loaded]) -> SideBySide:
     """Put records side by side; the first is what the others are tested against.
 
     Raises `UsageError` for records of other data, whose questions are not the same.
@@ -77,7 +77,7 @@ def compare(records: Sequence[Loaded]) -> Comparison:
     tasks = list(dict.fromkeys(tally.name for summary in summaries for tally in summary.tasks))
     names = [*tasks, *([TOTAL] if len(tasks) > 1 else [])]
     several = len({k for record in records for k in record.ks}) > 1
-    return Comparison(
+    return SideBySide(
         labels=tuple(labels(records)),
         measure=CORRECT if answered else HELD,
         rows=tuple(
