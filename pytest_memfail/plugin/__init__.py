@@ -12,7 +12,7 @@ from pytest_memfail.plugin.fixtures import (
     memfail_verdict,
 )
 from pytest_memfail.plugin.options import SYSTEM, add_options, is_active
-from pytest_memfail.plugin.stash import RUN
+from pytest_memfail.plugin.stash import KNOWN, RUN
 
 __all__ = [
     "memfail_question",
@@ -54,15 +54,21 @@ def pytest_configure(config: pytest.Config) -> None:
     if given:
         selection = tuple(map(tuple, given["selection"]))
     run = config.stash[RUN] = build_run(config, selection)
-    if given and given["recorded"]:
-        from pytest_memfail.plugin.resume import in_worker
+    if hasattr(config, "workerinput"):
+        if given and given["recorded"]:
+            from pytest_memfail.plugin.resume import in_worker
 
-        run.kept = in_worker(given["recorded"])
-    config.pluginmanager.register(MemfailSession(config, run), "memfail-session")
-    if not hasattr(config, "workerinput"):
+            run.kept = in_worker(given["recorded"])
+        config.stash[KNOWN] = given["known"] if given else {}
+        config.pluginmanager.register(MemfailSession(config, run), "memfail-session")
+    else:
+        from pytest_memfail.plugin.gating import prepare
         from pytest_memfail.plugin.reporting import Reporting
 
-        config.pluginmanager.register(Reporting(config, run), "memfail-reporting")
+        gatekeeper = prepare(config, run)
+        config.stash[KNOWN] = gatekeeper.known
+        config.pluginmanager.register(MemfailSession(config, run), "memfail-session")
+        config.pluginmanager.register(Reporting(config, run, gatekeeper), "memfail-reporting")
 
 
 def _refuse_inactive(config: pytest.Config) -> None:

@@ -1,4 +1,4 @@
-"""The first line of a record: what the run was asked to do, and on what."""
+"""What a run is of: the first line of its record, and of a baseline saved from it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def record_header(run: Run) -> dict[str, Any]:
-    """The header as plain values."""
+    """The header as plain values, without anything secret."""
     from pytest_memfail._version import __version__
     from pytest_memfail.results import SCHEMA_VERSION
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_memfail.core import FAILURES, MEANINGS
+from pytest_memfail.plugin.stash import KNOWN
 
 if TYPE_CHECKING:
     from pytest_memfail.plugin.run import Run
@@ -60,7 +61,8 @@ def mark_items(config: pytest.Config, run: Run, items: Sequence[pytest.Item]) ->
     """Add the markers to the benchmark's items."""
     from pytest_memfail.plugin.nodes import QuestionItem
 
-    recorded = recorded_verdicts(config, run.settings.system)
+    recorded = {node_id: known[0] for node_id, known in config.stash[KNOWN].items()}
+    recorded |= recorded_verdicts(config, run.settings.system)
     shared: dict[tuple[str, int], pytest.MarkDecorator] = {}
     for item in items:
         if not isinstance(item, QuestionItem):

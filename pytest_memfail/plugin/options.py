@@ -55,17 +55,28 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
         "I/N",
         "Run only the Ith of N parts, split by store and balanced by weight; memfail merge joins them",
     ),
+    (
+        "baseline",
+        None,
+        "FILE",
+        "Earlier run to compare with: what failed there is expected to fail, and the run fails only for regressions",
+    ),
+    ("save-baseline", None, "FILE", "Save the verdicts of this run as a baseline; refused for a partial or faulty run"),
     ("summary", "short", "none|short|full", "Summary at the end: none, short, or full with the facts of each task"),
 )
 SWITCHES: Final = (
     ("resume", "Go on with the run of the record: what it holds is reported from there, the rest and errors are asked"),
 )
-PAIR_OPTIONS: Final = (
-    ("system-option", "Setting handed to the memory system's factory"),
-    ("model-option", "Parameter of every call of a model (temperature=0)"),
-)
-LISTS: Final = (
-    ("report", "PATH", "Report of the run: x.html, x.md (in CI appended to the step summary) or x.json; repeatable"),
+LIST_OPTIONS: Final = (
+    ("system-option", "KEY=VALUE", "Setting handed to the memory system's factory"),
+    ("model-option", "KEY=VALUE", "Parameter of every call of a model (temperature=0)"),
+    (
+        "fail-on",
+        "EXPR",
+        "Fail the run, whatever its items do, if this holds: correct<0.80, long_hop.summary_error>0.1, regressions>0, "
+        "regressions:p<0.05 (default with a baseline)",
+    ),
+    ("report", "PATH", "Report of the run: x.html, x.md (in CI appended to the step summary) or x.json"),
 )
 
 
@@ -78,15 +89,8 @@ def add_options(parser: pytest.Parser) -> None:
     for name, text in SWITCHES:
         group.addoption(f"--memfail-{name}", action="store_true", default=None, help=text)
         parser.addini(f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}", type="bool", default=False)
-    for name, metavar, text in LISTS:
-        group.addoption(f"--memfail-{name}", action="append", default=None, metavar=metavar, help=text)
-        parser.addini(
-            f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}, one a line", type="linelist", default=[]
-        )
-    for name, text in PAIR_OPTIONS:
-        group.addoption(
-            f"--memfail-{name}", action="append", default=None, metavar="KEY=VALUE", help=f"{text}; repeatable"
-        )
+    for name, metavar, text in LIST_OPTIONS:
+        group.addoption(f"--memfail-{name}", action="append", default=None, metavar=metavar, help=f"{text}; repeatable")
         parser.addini(
             f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}, one a line", type="linelist", default=[]
         )

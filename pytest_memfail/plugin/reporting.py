@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED
+from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED, UsageError
 from pytest_memfail.plugin import marks
+from pytest_memfail.plugin.gating import NO_TRUSTWORTHY_RESULT, Gatekeeper
 from pytest_memfail.plugin.header import record_header
 from pytest_memfail.plugin.resume import LAST_RECORD, kept_lines
 from pytest_memfail.plugin.run import Run
-from pytest_memfail.plugin.stash import RUNTIME
+from pytest_memfail.plugin.stash import KNOWN, RUNTIME
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
     from pytest_memfail.results import RecordWriter, Summary, SummaryBuilder
 
-NO_TRUSTWORTHY_RESULT: Final = 6
-
 
 class Reporting:
     """Registered only where a memory system was named, and never in an xdist worker."""
 
-    def __init__(self, config: pytest.Config, run: Run) -> None:
-        self._config, self._run = config, run
+    def __init__(self, config: pytest.Config, run: Run, gatekeeper: Gatekeeper) -> None:
+        self._config, self._run, self._gatekeeper = config, run, gatekeeper
         self._builder: SummaryBuilder | None = None
         self._writer: RecordWriter | None = None
         self._expected: dict[str, None] = {}
@@ -36,7 +36,9 @@ class Reporting:
         self._lost: list[str] = []
         self._summary: Summary | None = None
         self._record: Path | None = run.settings.record
-        self._report_faults: list[str] = []
+        self._judged_failures = 0
+        self._said: list[tuple[str, bool]] = []
+        """Lines for the end of the run, and whether each is bad news."""
 
     # -- the header --------------------------------------------------------------------------------------------------
 
@@ -46,12 +48,12 @@ class Reporting:
         tasks = len({unit.task.name for unit in run.units})
         rows = "shipped rows" if settings.data is None else f"rows of {_short(settings.data, self._config)}"
         shard = "" if settings.shard is None else " (shard {} of {})".format(*settings.shard)
-        recorded = marks.recorded_verdicts(self._config, settings.system)
-        known = (
-            f"{len(recorded)} recorded verdicts in pytest's cache"
-            if recorded
-            else "what each task is made for (nothing recorded)"
-        )
+        sources = []
+        if recorded := marks.recorded_verdicts(self._config, settings.system):
+            sources.append(f"{len(recorded)} recorded verdicts in pytest's cache")
+        if more := self._config.stash[KNOWN].keys() - recorded.keys():
+            sources.append(f"{len(more)} of the baseline {_short(settings.baseline or '', self._config)}")
+        known = ", ".join(sources) or "what each task is made for (nothing recorded)"
         lines = [
             f"memfail: system {settings.system}, judge {settings.judge}, "
             f"{f'answers by {settings.model}, ' if settings.model else ''}protocol {settings.protocol}, "
@@ -68,9 +70,13 @@ class Reporting:
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
         verdict = getattr(report, "memfail_verdict", None)
-        if verdict is None or report.when != "call" or hasattr(report, "wasxfail"):
+        if verdict is None or report.when != "call":
             return None
         mark = " (recorded)" if getattr(report, "memfail_recorded", False) else ""
+        if hasattr(report, "wasxfail"):
+            if report.skipped:
+                return "xfailed", "x", "XFAIL (known)" + mark
+            return ("xpassed", "X", "XPASS (fixed)" + mark) if report.passed else None
         if verdict in FAILURES and report.failed:
             return "failed", LETTERS[verdict], verdict.upper() + mark
         if verdict == UNGRADED and report.skipped:
@@ -83,6 +89,7 @@ class Reporting:
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.when == "call" or not report.passed:
             self._reported.add(report.nodeid)
+        self._judged_failures += report.failed and getattr(report, "memfail_verdict", None) in FAILURES
         if getattr(report, "memfail_recorded", False):
             self._begun()  # its line is in the record already
         # taken off the report: pytest keeps every report to the end of the run
@@ -131,25 +138,39 @@ class Reporting:
         option = self._config.option
         if option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False):
             return
+        ended_early = bool(session.shouldstop or session.shouldfail) or self._stopped_by_maxfail(session)
+        ended_early |= exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        if not ended_early:
+            self._lost = [node_id for node_id in self._expected if node_id not in self._reported]
         if self._builder is not None:
             order = [task.name for task in self._run.tasks]
             shown = _short(self._record, self._config) if self._record is not None else None
             spent = self._config.stash[RUNTIME].spending()
             self._summary = self._builder.build(order, shown, spent)
+            if not ended_early and self._untrusted() is None:
+                self._summary = replace(self._summary, gate=self._gatekeeper.decide(self._summary, self._builder))
             marks.save_verdicts(self._config, self._run.settings.system, self._builder.verdicts)
             self._config.hook.pytest_memfail_summary(config=self._config, summary=self._summary)
-        ended_early = bool(session.shouldstop or session.shouldfail) or self._stopped_by_maxfail(session)
-        if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not ended_early:
-            self._lost = [node_id for node_id in self._expected if node_id not in self._reported]
-            if self._untrusted() is not None:
-                session.exitstatus = NO_TRUSTWORTHY_RESULT
+        if not ended_early:
+            session.exitstatus = self._exit_code(session, exitstatus)
+        elif self._gatekeeper.is_asked and self._builder is not None:
+            self._said.append(("the gate was not decided: the run ended early", True))
+        self._save_baseline(session, ended_early)
         if self._writer is not None:
             complete = not self._lost and not ended_early and exitstatus in (0, 1)
             models = [dict(row) for row in self._summary.models] if self._summary is not None else []
             code = int(session.exitstatus)
-            self._writer.write({"type": "footer", "exit_code": code, "complete": complete, "models": models})
+            footer = {"type": "footer", "exit_code": code, "complete": complete, "models": models, "gate": self._gate()}
+            self._writer.write(footer)
             self._writer.close()
             self._write_reports()
+
+    def _gate(self) -> dict[str, Any] | None:
+        if self._summary is None or self._summary.gate is None:
+            return None
+        from pytest_memfail.results import gate_line
+
+        return gate_line(self._summary.gate)
 
     def _write_reports(self) -> None:
         if self._record is None or not self._run.settings.reports:
@@ -162,11 +183,41 @@ class Reporting:
             try:
                 write_report(path, [record])
             except OSError as error:  # the run and its record are not lost for it
-                self._report_faults.append(f"the report {path} could not be written: {error}")
+                self._said.append((f"the report {path} could not be written: {error}", True))
+            else:
+                self._said.append((f"report written: {_short(path, self._config)}", False))
 
     def pytest_unconfigure(self) -> None:
         if self._writer is not None:  # after an internal error no session finishes
             self._writer.close()
+
+    def _exit_code(self, session: pytest.Session, exitstatus: int) -> int:
+        """What a run comes to that went to its end: once there is a gate, it alone decides about verdicts."""
+        if self._gatekeeper.lacks_baseline is not None and self._summary is not None:
+            self._said.append((f"{self._gatekeeper.lacks_baseline}", False))
+        if self._untrusted() is not None:
+            return NO_TRUSTWORTHY_RESULT
+        gate = self._summary.gate if self._summary is not None else None
+        if gate is None or gate.outcome == "skipped":
+            return exitstatus
+        if gate.outcome == "failed":
+            return int(pytest.ExitCode.TESTS_FAILED)
+        if exitstatus == pytest.ExitCode.TESTS_FAILED and session.testsfailed == self._judged_failures:
+            self._said.append((f"the gate decides: {self._judged_failures} failed items do not fail the run", False))
+            return int(pytest.ExitCode.OK)
+        return exitstatus
+
+    def _save_baseline(self, session: pytest.Session, ended_early: bool) -> None:
+        if self._run.settings.save_baseline is None:
+            return
+        try:
+            saved = self._gatekeeper.save(self._builder, ended_early, self._untrusted())
+        except UsageError as error:
+            self._said.append((f"no baseline is saved: {error}", True))
+            if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+                session.exitstatus = NO_TRUSTWORTHY_RESULT
+        else:
+            self._said.append((f"baseline saved: {saved}", False))
 
     def _stopped_by_maxfail(self, session: pytest.Session) -> bool:
         most = self._config.getoption("maxfail")
@@ -178,7 +229,11 @@ class Reporting:
                 f"{len(self._lost)} of {len(self._expected)} selected questions have no result, e.g. {self._lost[0]}: "
                 "they ended without a report, or it was lost on the way"
             )
-        return self._summary.untrusted if self._summary is not None else None
+        if self._summary is None:
+            return "no question was asked, so the gate cannot be decided" if self._gatekeeper.is_asked else None
+        if (untrusted := self._summary.untrusted) is not None:
+            return untrusted
+        return self._summary.gate.undecided if self._summary.gate is not None else None
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         untrusted = self._untrusted()
@@ -190,10 +245,17 @@ class Reporting:
             terminalreporter.section("memfail", sep="=", bold=True)
             for line in summary(self._summary, full=full):
                 terminalreporter.write_line(line)
-            for path in self._run.settings.reports:
-                terminalreporter.write_line(f"report: {_short(path, self._config)}")
-        for fault in self._report_faults:
-            terminalreporter.write_line(f"memfail: {fault}", red=True)
+        if self._summary is not None and self._summary.gate is not None:
+            from pytest_memfail.report import gate
+
+            decided = self._summary.gate
+            first, *others = gate(decided, full=how == "full" or self._config.getoption("verbose") > 0)
+            failed, passed = decided.outcome == "failed", decided.outcome == "passed"
+            terminalreporter.write_line(f"memfail {first}", red=failed, green=passed, bold=True)
+            for line in others:
+                terminalreporter.write_line(line)
+        for line, bad in self._said:
+            terminalreporter.write_line(f"memfail: {line}", red=bad, bold=bad)
         if untrusted is not None:
             terminalreporter.write_line(f"memfail: no trustworthy result: {untrusted}", red=True, bold=True)
 

@@ -17,13 +17,14 @@ from pytest_memfail.core import UNGRADED, MemfailError, UnknownNameError
 from pytest_memfail.engine import StoreReport
 from pytest_memfail.plugin import marks
 from pytest_memfail.plugin.capture import scrub
+from pytest_memfail.plugin.gating import apply_known
 from pytest_memfail.plugin.journal import DEATHS
 from pytest_memfail.plugin.nodes import QuestionItem, attach, release, short_repr, ungraded_reason
 from pytest_memfail.plugin.progress import Progress, TerminalLine, Watcher
 from pytest_memfail.plugin.resume import for_workers
 from pytest_memfail.plugin.run import ROOT, Run, Unit
 from pytest_memfail.plugin.runtime import Asked, Runtime
-from pytest_memfail.plugin.stash import LINE, RESULT, RUNTIME
+from pytest_memfail.plugin.stash import KNOWN, LINE, RESULT, RUNTIME
 
 WORKER_INPUT = "memfail"
 STORES: pytest.StashKey[list[str]] = pytest.StashKey()
@@ -194,6 +195,8 @@ class MemfailSession:
                 if line["verdict"] == UNGRADED and report.skipped:
                     # one place for all of a task, so that -rs folds them
                     report.longrepr = (f"{ROOT}/{asked.unit.task.name}", 1, ungraded_reason(line))
+                if (known := self._config.stash[KNOWN].get(item.nodeid)) is not None:
+                    apply_known(report, line, known, self._run.settings.protocol)
         elif call.when == "teardown":
             if lines := item.stash.get(STORES, None):
                 report.memfail_stores = list(lines)
@@ -245,11 +248,13 @@ class MemfailSession:
         if self._journals is None:
             self._journals = Path(tempfile.mkdtemp(prefix="memfail-journals-"))
             self._runtime.share(self._journals)
+        known: dict[str, list[Any]] = dict(self._config.stash[KNOWN].items())
         node.workerinput[WORKER_INPUT] = {
             "run_id": self._run_id,
             "journals": str(self._journals),
             "selection": [list(chosen) for chosen in self._run.selection],
             "recorded": for_workers(self._run.kept) if self._run.kept.questions else "",
+            "known": known,
         }
         if self._line is not None and self._line.is_shown and self._watcher is None:
             self._watcher = Watcher(self._line, self._journals)

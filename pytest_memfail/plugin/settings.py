@@ -42,6 +42,9 @@ class Settings:
     shard: tuple[int, int] | None
     """The number of this shard, from 1, and how many there are."""
     summary: str
+    baseline: Path | None
+    save_baseline: Path | None
+    fail_on: tuple[str, ...]
 
     def command_line(self) -> list[str]:
         """The options that matter for what an item's verdict is, as they would be given."""
@@ -87,6 +90,9 @@ def read_settings(config: pytest.Config) -> Settings:
         reports=_paths(config, "report"),
         shard=_shard(config),
         summary=_choice(config, "summary", ("none", "short", "full")),
+        baseline=_path(config, "baseline"),
+        save_baseline=_path(config, "save-baseline"),
+        fail_on=tuple(raw_value(config, "fail-on")),
     )
 
 

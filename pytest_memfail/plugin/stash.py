@@ -8,11 +8,14 @@ import pytest
 
 if TYPE_CHECKING:
     from pytest_memfail.engine import Result
+    from pytest_memfail.plugin.gating import Known
     from pytest_memfail.plugin.run import Run
     from pytest_memfail.plugin.runtime import Runtime
 
 RUN: pytest.StashKey[Run] = pytest.StashKey()
 RUNTIME: pytest.StashKey[Runtime] = pytest.StashKey()
+KNOWN: pytest.StashKey[Known] = pytest.StashKey()
+"""What the baseline says of the items."""
 RESULT: pytest.StashKey[Result] = pytest.StashKey()
 LINE: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
 """The line of the record of an item."""

@@ -193,8 +193,8 @@ def _text(line: Line) -> str:
     return json.dumps(line, ensure_ascii=True, separators=(",", ":"), default=str) + "\n"
 
 
-def check_writable(path: Path, option: str = "--memfail-record") -> None:
-    """Refuse a place where a record cannot be, or must not be, written.
+def check_writable(path: Path, option: str = "--memfail-record", first: str = "header", what: str = "record") -> None:
+    """Refuse a place where a record (or what else begins with a line of the type `first`) cannot be, or must not be, written.
 
     Raises `UsageError`, with nothing touched.
     """
@@ -204,17 +204,17 @@ def check_writable(path: Path, option: str = "--memfail-record") -> None:
         raise UsageError(f"{option}: the folder {path.parent} does not exist; create it first")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise UsageError(f"{option}: no permission to write {path}")
-    if path.exists() and path.stat().st_size and _header(path) is None:
-        raise UsageError(f"{option}: {path} exists and is not a record of memfail; it is left as it is")
+    if path.exists() and path.stat().st_size and _header(path, first) is None:
+        raise UsageError(f"{option}: {path} exists and is not a {what} of memfail; it is left as it is")
 
 
-def _header(path: Path) -> Line | None:
+def _header(path: Path, kind: str = "header") -> Line | None:
     try:
         with path.open(encoding="utf-8") as stream:
             first = json.loads(stream.readline())
     except (ValueError, OSError):
         return None
-    return first if isinstance(first, dict) and first.get("type") == "header" and "schema_version" in first else None
+    return first if isinstance(first, dict) and first.get("type") == kind and "schema_version" in first else None
 
 
 def read_record(path: Path) -> Iterator[Line]:

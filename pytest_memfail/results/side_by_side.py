@@ -10,7 +10,7 @@ from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, UsageError
 from pytest_memfail.results.kept import differences
 from pytest_memfail.results.loaded import Loaded, labels
 from pytest_memfail.results.record import Line
-from pytest_memfail.results.statistics import Rate, wilson
+from pytest_memfail.results.statistics import Rate, mcnemar, wilson
 from pytest_memfail.results.summary import Summary, Tally
 
 TOTAL: Final = "all"
@@ -156,15 +156,7 @@ def _flips(task: str, record: int, first: Loaded, other: Loaded, answered: bool)
         return None
     worse = sum(before[key] and not after[key] for key in both)
     better = sum(after[key] and not before[key] for key in both)
-    return Flips(task, record, len(both), worse, better, _exact(worse, better))
-
-
-def _exact(worse: int, better: int) -> float:
-    if worse + better == 0:
-        return 1.0
-    from scipy.stats import binomtest  # takes about a second to import: only where two runs are compared
-
-    return float(binomtest(worse, worse + better, 0.5).pvalue)
+    return Flips(task, record, len(both), worse, better, mcnemar(worse, better))
 
 
 def _by_k(records: Sequence[Loaded], answered: bool) -> Iterator[tuple[int, int, Rate]]:

@@ -1,8 +1,9 @@
-"""Intervals for rates (paper, figure 1: 95 % Wilson score intervals)."""
+"""Intervals for rates (paper, figure 1: 95 % Wilson score intervals), and tests of two runs on the same questions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 
@@ -43,3 +44,98 @@ def wilson(count: int, n: int, confidence: float = 0.95) -> Rate:
         0.0 if count == 0 else max(0.0, (centre - spread) / scale),
         1.0 if count == n else min(1.0, (centre + spread) / scale),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """The same questions in two runs: how many got worse, how many better, and whether that is chance."""
+
+    name: str
+    n: int
+    """Questions with a result that counts in both runs."""
+    worse: int
+    better: int
+    p: float
+    """Exact McNemar test."""
+    corrected: float | None = None
+    """The same after Holm's correction, where several were tested at once."""
+
+
+def mcnemar(worse: int, better: int, *, one_sided: bool = False) -> float:
+    """The exact McNemar test: the chance that flips fall out at least so unevenly if both directions are equally likely.
+
+    One-sided, only a surplus of `worse` counts: the test of a gate, which has nothing against a better run.
+
+    Assumed is that questions flip independently of each other. Those of one row share a stored conversation (persona
+    rows have three questions an essay), so a single lost essay may flip several at once: p is then somewhat too small.
+    """
+    if min(worse, better) < 0:
+        raise ValueError(f"got {worse} worse and {better} better, expected counts")
+    if worse + better == 0:
+        return 1.0
+    from scipy.stats import binomtest  # takes about a second to import: only where two runs are compared
+
+    side = "greater" if one_sided else "two-sided"
+    return float(binomtest(worse, worse + better, 0.5, alternative=side).pvalue)
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """p-values corrected for having made as many tests (Holm's step-down method), in the order given.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    corrected = [0.0] * len(values)
+    highest = 0.0
+    for i, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        highest = max(highest, min(1.0, values[index] * (len(values) - i)))
+        corrected[index] = highest
+    return corrected
+
+
+def correct_together(pairs: Sequence[Paired]) -> list[Paired]:
+    """The same with Holm's correction over all of them."""
+    return [replace(pair, corrected=p) for pair, p in zip(pairs, holm([pair.p for pair in pairs]), strict=True)]
+
+
+def fewest_flips(alpha: float = 0.05) -> int:
+    """How many questions must get worse, and none better, for the one-sided test to come out below alpha."""
+    flips = 1
+    while 0.5**flips >= alpha:
+        flips += 1
+    return flips
+
+
+def power(n: int, drop: float, *, noise: float = 0.0, alpha: float = 0.05) -> float:
+    """The chance that the one-sided test comes out below alpha on n paired questions.
+
+    `drop` is the share of all questions that truly get worse; on top of it each question flips in either direction with
+    the chance `noise`. Questions are taken as independent, as in `mcnemar`.
+    """
+    import numpy as np
+    from scipy.stats import binom
+
+    up = drop + noise
+    if not (drop >= 0 and noise >= 0 and up + noise <= 1):
+        raise ValueError(f"got a drop of {drop} and noise of {noise}, expected shares that fit into 1")
+    if up == 0 or n == 0:
+        return 0.0
+    flips = np.arange(n + 1)
+    # the least number of worse ones, out of so many flips, whose test is below alpha
+    critical = binom.isf(np.nextafter(alpha, 0), flips, 0.5) + 1
+    fires = binom.sf(critical - 1, flips, up / (up + noise))
+    return float(np.sum(binom.pmf(flips, n, up + noise) * fires))
+
+
+def smallest_detectable(n: int, *, noise: float = 0.0, alpha: float = 0.05, wanted: float = 0.8) -> float | None:
+    """The smallest true drop, as a share of n paired questions, that is found with the wanted power; None if none is."""
+    low, high = 0.0, 1.0 - 2 * noise
+    if high <= 0 or power(n, high, noise=noise, alpha=alpha) < wanted:
+        return None
+    while high - low > 0.0005:
+        middle = (low + high) / 2
+        if power(n, middle, noise=noise, alpha=alpha) < wanted:
+            low = middle
+        else:
+            high = middle
+    return high

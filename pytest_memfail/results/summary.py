@@ -6,11 +6,15 @@ import statistics as stats
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import CORRECT, ERROR, GRADED, VERDICTS
+from pytest_memfail.results.baseline import Entry, Key
 from pytest_memfail.results.record import Line
 from pytest_memfail.results.statistics import Rate, wilson
+
+if TYPE_CHECKING:
+    from pytest_memfail.results.gate import Gate
 
 MAX_ERROR_SHARE: Final = 0.1
 """Above this share of errors the rates of a run are no longer trusted (exit code 6)."""
@@ -85,6 +89,7 @@ class Summary:
     models: tuple[Mapping[str, Any], ...] = ()
     """Calls, tokens and cost by stage and model."""
     budget_ran_out: bool = False
+    gate: Gate | None = None
 
     @property
     def untrusted(self) -> str | None:
@@ -139,6 +144,17 @@ class SummaryBuilder:
     def verdicts(self) -> dict[str, str]:
         """The verdict of each question, by its id."""
         return {self._ids[key]: question[1] for key, question in self._questions.items()}
+
+    @property
+    def entries(self) -> dict[Key, Entry]:
+        """What became of each question, by question and k."""
+        return {
+            (task, store, name, int(k)): Entry(
+                self._ids[key], task, store, name, int(k), question[1], question[3], question[2]
+            )
+            for key, question in self._questions.items()
+            for task, store, name, k in [key]
+        }
 
     def build(
         self, order: Iterable[str] = (), record: str | None = None, models: Iterable[Mapping[str, Any]] = ()

@@ -21,7 +21,7 @@ def test_reports_at_the_end(any_project: Project, monkeypatch: pytest.MonkeyPatc
     any_project.script(lh_1="not_retrieved")
     result = any_project.run(*(f"--memfail-report=x.{ending}" for ending in ("html", "md", "json")))
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["report: x.html", "report: x.md", "report: x.json"])
+    result.stdout.fnmatch_lines([f"memfail: report written: x.{ending}" for ending in ("html", "md", "json")])
     found = json.loads((any_project.path / "x.json").read_text())
     assert found["records"][0]["total"]["n"] == len(ALL)
     assert found["records"][0]["complete"] is True

@@ -1,0 +1,198 @@
+"""The gate in a pytest run: what was asked of it, what the baseline knows of each item, and the exit code.
+
+Computed by the process that the user started; a worker is handed what the baseline knows as plain data.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_memfail.core import ERROR, UsageError
+from pytest_memfail.plugin.header import record_header
+from pytest_memfail.plugin.run import ROOT, Run
+
+if TYPE_CHECKING:
+    from pytest_memfail.results import Baseline, Entry, Expression, Gate, Summary, SummaryBuilder
+
+NO_TRUSTWORTHY_RESULT: Final = 6
+
+Known = Mapping[str, list[Any]]
+"""By node id what the baseline says of an item: its verdict, whether memory held, whether it passed vacuously."""
+
+
+def prepare(config: pytest.Config, run: Run) -> Gatekeeper:
+    """Check what the user asked of the gate, before anything is stored.
+
+    Raises `pytest.UsageError` for a wrong call; ends the run with exit code 6 for a baseline that it cannot be compared with,
+    or that is missing in CI.
+    """
+    from pytest_memfail.results import (
+        BaselineRefused,
+        check_baseline,
+        check_baseline_place,
+        check_tasks,
+        parse_expressions,
+        read_baseline,
+    )
+
+    settings = run.settings
+    try:
+        expressions = [found for text in settings.fail_on for found in parse_expressions(text)]
+        check_tasks(expressions, [task.name for task in run.tasks])
+        _check_paths(run)
+        if settings.save_baseline is not None:
+            check_baseline_place(settings.save_baseline)
+        baseline, path = None, settings.baseline
+        if path is not None and _is_asked(config, run) and path.exists():
+            baseline = read_baseline(path)
+            check_baseline(baseline, path, record_header(run))
+    except BaselineRefused as error:
+        pytest.exit(f"memfail: no trustworthy result: {error}", returncode=NO_TRUSTWORTHY_RESULT)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+    keeper = Gatekeeper(config, run, expressions, baseline)
+    if keeper.lacks_baseline is not None and in_ci():
+        pytest.exit(
+            f"memfail: no trustworthy result: {keeper.lacks_baseline}, and in CI the gate fails closed",
+            returncode=NO_TRUSTWORTHY_RESULT,
+        )
+    return keeper
+
+
+def in_ci() -> bool:
+    """Whether the variable CI is set, as all CI services set it."""
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
+def _is_asked(config: pytest.Config, run: Run) -> bool:
+    """Whether questions of the benchmark are to be run at all: only they are gated."""
+    option = config.option
+    planned = option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False)
+    return bool(run.selection) and not planned
+
+
+def _check_paths(run: Run) -> None:
+    settings = run.settings
+    for name, path in (("--memfail-baseline", settings.baseline), ("--memfail-save-baseline", settings.save_baseline)):
+        if path is not None and settings.record is not None and path.resolve() == settings.record.resolve():
+            raise UsageError(f"{name} and --memfail-record: got the file {path} for both, expected two files")
+
+
+class Gatekeeper:
+    """The gate of a run, in the process that the user started."""
+
+    def __init__(
+        self, config: pytest.Config, run: Run, expressions: list[Expression], baseline: Baseline | None
+    ) -> None:
+        from pytest_memfail.results import DEFAULT, parse_expressions
+
+        self._config, self._run, self._baseline = config, run, baseline
+        asked = _is_asked(config, run)
+        self._expressions = expressions if asked else []
+        self.lacks_baseline: str | None = None
+        """Why nothing can be compared although it was asked for; None if that is not so."""
+        if asked and baseline is None:
+            if run.settings.baseline is not None:
+                self.lacks_baseline = f"there is no baseline at {run.settings.baseline} yet (save one with "
+            elif needs := [e.text for e in expressions if e.needs_baseline]:
+                self.lacks_baseline = f"{needs[0]} needs a baseline (--memfail-baseline; save one with "
+            if self.lacks_baseline is not None:
+                self.lacks_baseline += "--memfail-save-baseline)"
+        if baseline is not None and not expressions:
+            self._expressions = parse_expressions(DEFAULT)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether anything is to be decided."""
+        return bool(self._expressions)
+
+    @property
+    def known(self) -> Known:
+        """What the baseline says of each item of this run."""
+        if self._baseline is None:
+            return {}
+        found = {}
+        for unit in self._run.units:
+            for name, question, k in self._run.items_of(unit):
+                entry = self._baseline.entries.get((unit.task.name, unit.plan.id, question.id, k))
+                if entry is not None:
+                    found[f"{ROOT}/{unit.id}::{name}"] = [entry.verdict, entry.memory_held, entry.vacuous]
+        return found
+
+    def decide(self, summary: Summary, builder: SummaryBuilder) -> Gate | None:
+        """The gate over a whole run; None if nothing is to be decided."""
+        from pytest_memfail.results import compare, evaluate, notes
+
+        if not self._expressions:
+            return None
+        comparison, told = None, []
+        if self._baseline is not None:
+            names = [task.name for task in self._run.tasks]
+            comparison = compare(self._baseline.entries, builder.entries, names, self._run.settings.protocol)
+            told = notes(self._baseline, record_header(self._run))
+        elif all(expression.needs_baseline for expression in self._expressions):
+            return None  # the first run: the items' own outcomes decide
+        shown = _short(self._run.settings.baseline, self._config)
+        return evaluate(self._expressions, summary, comparison, baseline=shown, notes=told)
+
+    def save(self, builder: SummaryBuilder | None, ended_early: bool, untrusted: str | None) -> str:
+        """Save the baseline that was asked for; returns where, with how many verdicts.
+
+        Raises `UsageError` with the reason for a run that must not become one.
+        """
+        from pytest_memfail.results import write_baseline
+
+        path = self._run.settings.save_baseline
+        assert path is not None
+        entries = builder.entries if builder is not None else {}
+        whole = {
+            (unit.task.name, unit.plan.id, question.id, k)
+            for unit in self._run.units
+            for question in unit.plan.questions
+            for k in ((question.k,) if question.k else self._run.settings.k)
+        }
+        errors = sum(entry.verdict == ERROR for entry in entries.values())
+        if missing := len(whole - entries.keys()):
+            raise UsageError(f"a partial run: {len(whole) - missing} of {len(whole)} questions have a result")
+        if ended_early:
+            raise UsageError("the run ended early")
+        if errors:
+            raise UsageError(f"{errors} of {len(whole)} questions are errors")
+        if untrusted is not None:
+            raise UsageError(untrusted)
+        saved = write_baseline(path, record_header(self._run), entries.values())
+        return f"{_short(path, self._config)}, {saved} verdicts"
+
+
+def apply_known(report: Any, line: Mapping[str, Any], known: list[Any], protocol: str) -> None:
+    """A failure that the baseline knows becomes an expected one; one that is gone, an unexpected pass, which never fails."""
+    from pytest_memfail.results import change_of, shown
+
+    old = _entry(line, *known)
+    new = _entry(line, line["verdict"], line.get("memory_held"), bool(line.get("vacuous")))
+    if report.failed and old.failed and new.failed:
+        report.outcome = "skipped"
+        as_before = "as in" if old.verdict == new.verdict else f"{old.verdict} in"
+        report.wasxfail = f"{new.verdict}, {as_before} the baseline"
+    elif change_of(old, new, protocol) == "better":
+        report.outcome, report.longrepr = "passed", None
+        report.wasxfail = f"{shown(new)}, {old.verdict} in the baseline"
+
+
+def _entry(line: Mapping[str, Any], verdict: str, memory_held: bool | None, vacuous: bool) -> Entry:
+    from pytest_memfail.results import Entry
+
+    return Entry(
+        line["id"], line["task"], line["store"], line["question"], line["k"], verdict, memory_held, bool(vacuous)
+    )
+
+
+def _short(path: Path | None, config: pytest.Config) -> str | None:
+    if path is None:
+        return None
+    return str(path.relative_to(config.rootpath)) if path.is_relative_to(config.rootpath) else str(path)

@@ -1,0 +1,178 @@
+"""A baseline: what a run was of, and the verdict of each of its questions. JSON Lines, sorted, to be kept in version control."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_memfail.core import CORRECT, FAILURES, UNGRADED, UsageError, one_line
+from pytest_memfail.results.record import SCHEMA_VERSION, Line, check_writable
+
+SAVE_OPTION: Final = "--memfail-save-baseline"
+MUST_AGREE: Final = ("judge", "protocol", "seed", "limit", "assistant_turns")
+"""Where one of these differs, or the rows or k do, other questions were asked or otherwise judged: nothing can be compared."""
+MAY_DIFFER: Final = ("system", "system_options", "test_taker", "model_options", "memfail")
+"""What two runs may be compared for; a difference is told."""
+
+Key = tuple[str, str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What became of a question."""
+
+    id: str
+    task: str
+    store: str
+    question: str
+    k: int
+    verdict: str
+    memory_held: bool | None
+    vacuous: bool
+
+    @property
+    def key(self) -> Key:
+        """The question at its k, however it was asked."""
+        return self.task, self.store, self.question, self.k
+
+    @property
+    def failed(self) -> bool:
+        """Whether the verdict is a failure."""
+        return self.verdict in FAILURES
+
+    @property
+    def held(self) -> bool:
+        """Whether nothing that was judged failed: correct, or memory held and the answer left open."""
+        return self.verdict == CORRECT or (self.verdict == UNGRADED and self.memory_held is True)
+
+
+class BaselineRefused(UsageError):
+    """A baseline that this run cannot be compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """An earlier run to compare with."""
+
+    header: Line
+    entries: Mapping[Key, Entry]
+
+    @property
+    def protocol(self) -> str:
+        """How vacuous passes are counted."""
+        return str(self.header.get("protocol"))
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read a whole baseline.
+
+    Raises `UsageError` for a file that is none or is damaged, `BaselineRefused` for one of another schema.
+    """
+    lines = list(_lines(path))
+    header = lines[0] if lines else {}
+    if header.get("type") == "header":
+        raise UsageError(f"{path}: a record, expected a baseline; make one with {SAVE_OPTION}")
+    if header.get("type") != "baseline":
+        raise UsageError(f"{path}: not a baseline of memfail; make one with {SAVE_OPTION}")
+    if header.get("schema_version") != SCHEMA_VERSION:
+        raise _refused(path, [("schema_version", header.get("schema_version"), SCHEMA_VERSION)])
+    if header.get("verdicts") != len(lines) - 1:
+        raise UsageError(
+            f"{path}: {len(lines) - 1} of {header.get('verdicts')} verdicts; the baseline is damaged, save it again"
+        )
+    entries = []
+    for i, line in enumerate(lines[1:], 2):
+        values = {name: value for name, value in line.items() if name != "type"}
+        try:
+            entries.append(Entry(**values))
+        except TypeError:
+            raise UsageError(f"{path}:{i}: not a verdict; the baseline is damaged, save it again") from None
+    return Baseline(header, {entry.key: entry for entry in entries})
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read as a baseline ({one_line(error)})") from None
+    for i, raw in enumerate(text.splitlines(), 1):
+        try:
+            line = json.loads(raw)
+        except ValueError:
+            line = None
+        if not isinstance(line, dict):
+            raise UsageError(f"{path}:{i}: not a JSON object; the baseline is damaged, save it again")
+        yield line
+
+
+def check_baseline(baseline: Baseline, path: Path, header: Line) -> None:
+    """Compare what the baseline was of with what this run, by the header of its record, is of.
+
+    Raises `BaselineRefused` naming each field that differs, with both values.
+    """
+    before = baseline.header
+    different = [
+        (name, before.get(name), header.get(name)) for name in MUST_AGREE if before.get(name) != header.get(name)
+    ]
+    if sorted(before.get("k", ())) != sorted(header["k"]):
+        different.append(("k", before.get("k"), header["k"]))
+    if (before.get("test_taker") is None) != (header.get("test_taker") is None):
+        # which model answers may be what is compared; whether any does decides what a verdict means
+        different.append(("test_taker", before.get("test_taker"), header.get("test_taker")))
+    tasks = before.get("tasks", {})
+    for name, task in header["tasks"].items():
+        if name in tasks and tasks[name]["data_hash"] != task["data_hash"]:
+            different.append((f"data_hash of {name}", tasks[name]["data_hash"][:12], task["data_hash"][:12]))
+    if not set(tasks) & set(header["tasks"]):
+        different.append(("tasks", sorted(tasks), sorted(header["tasks"])))
+    if different:
+        raise _refused(path, different)
+
+
+def _refused(path: Path, different: Iterable[tuple[str, object, object]]) -> BaselineRefused:
+    fields = "; ".join(f"{name} is {now!r}, in the baseline {before!r}" for name, before, now in different)
+    return BaselineRefused(f"the baseline {path} is refused: {fields}; run as it was run, or save a new one")
+
+
+def notes(baseline: Baseline, header: Line) -> list[str]:
+    """What else differs: mostly what is being compared."""
+    before = baseline.header
+    return [
+        f"{name} is {_shown(header.get(name))}, in the baseline {_shown(before.get(name))}"
+        for name in MAY_DIFFER
+        if before.get(name) != header.get(name)
+    ]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{name}={text}" for name, text in value.items()) or "none"
+    return "none" if value is None else str(value)
+
+
+def check_baseline_place(path: Path) -> None:
+    """Refuse a place where no baseline can be, or must not be, written.
+
+    Raises `UsageError`, with nothing touched.
+    """
+    check_writable(path, SAVE_OPTION, "baseline", "baseline")
+
+
+def write_baseline(path: Path, header: Line, entries: Iterable[Entry]) -> int:
+    """Write a baseline whole or not at all; returns how many verdicts it holds."""
+    found = sorted(entries, key=lambda entry: entry.key)
+    first = {**header, "type": "baseline", "verdicts": len(found)}
+    lines = [first, *({"type": "verdict", **asdict(entry)} for entry in found)]
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with partial.open("w", encoding="utf-8") as stream:
+            for line in lines:
+                stream.write(json.dumps(line, ensure_ascii=True, separators=(",", ":")) + "\n")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return len(found)

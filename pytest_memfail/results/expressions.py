@@ -1,0 +1,156 @@
+"""What a gate is asked to fail on: `correct<0.80`, `long_hop.summary_error>0.10`, `regressions:p<0.05`.
+
+    expressions = expression { "," expression }
+    expression  = [ (task | "*") "." ] measure compare number
+    measure     = a verdict | "memory_held" | "regressions" [ ":" "p" ]
+    compare     = "<" | "<=" | ">" | ">="
+
+A rate and a p-value lie between 0 and 1, a number of regressions is whole. `*` stands for each task.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pytest_memfail.core import GRADED, UnknownNameError, UsageError
+
+OPTION: Final = "--memfail-fail-on"
+MEMORY_HELD: Final = "memory_held"
+REGRESSIONS: Final = "regressions"
+MEASURES: Final = (*GRADED, MEMORY_HELD, REGRESSIONS)
+EACH: Final = "*"
+COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+DEFAULT: Final = "regressions:p<0.05"
+
+_NUMBER = re.compile(r"\d+(\.\d*)?([eE][-+]?\d+)?|\.\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """One condition under which the gate fails."""
+
+    text: str
+    task: str | None
+    """A task, `*` for each, None for all questions together."""
+    measure: str
+    significance: bool
+    """Whether the p-value is compared, not the number."""
+    compare: str
+    number: float
+    column: int = 1
+    """Where it stands in what was given, from 1."""
+
+    def holds(self, value: float) -> bool:
+        """Whether the value makes the gate fail."""
+        return COMPARE[self.compare](value, self.number)
+
+    @property
+    def needs_baseline(self) -> bool:
+        """Whether it compares with an earlier run."""
+        return self.measure == REGRESSIONS
+
+
+def parse_expressions(text: str) -> list[Expression]:
+    """All expressions of a list separated by commas.
+
+    Raises `UsageError` naming the column of a fault, `UnknownNameError` for a measure that does not exist.
+    """
+    found, start = [], 0
+    for part in text.split(","):
+        blanks = len(part) - len(part.lstrip())
+        found.append(_Parser(text, start + blanks, start + len(part.rstrip())).expression())
+        start += len(part) + 1
+    return found
+
+
+def check_tasks(expressions: Iterable[Expression], tasks: Iterable[str]) -> None:
+    """Raise `UnknownNameError` for a task that is not among those of the run."""
+    known = list(tasks)
+    for expression in expressions:
+        if expression.task not in (None, EACH, *known):
+            raise UnknownNameError("task", str(expression.task), known, f"in {OPTION} {expression.text!r}")
+
+
+class _Parser:
+    def __init__(self, text: str, start: int, end: int) -> None:
+        self._text, self._start, self._end, self._at = text, start, end, start
+
+    def expression(self) -> Expression:
+        if self._start >= self._end:
+            raise self._wrong("nothing", "an expression such as correct<0.80")
+        # a task's name may hold dots: the measure is what follows the last
+        left = re.match(r"[^<>=!:]*", self._rest())
+        name = left[0] if left else ""
+        task, dot, measure = name.rstrip().rpartition(".")
+        if dot and not task.strip():
+            raise self._wrong("no name before the dot", "a task, or * for each")
+        self._at += len(name.rstrip()) - len(measure) + (len(measure) - len(measure.lstrip()))
+        self._measure(measure.strip())
+        self._at = self._start + len(name)
+        significance = self._significance(measure.strip())
+        compare = self._compare(significance)
+        number = self._number(measure.strip(), significance)
+        source = self._text[self._start : self._end]
+        return Expression(source, task.strip() or None, measure.strip(), significance, compare, number, self._start + 1)
+
+    def _measure(self, measure: str) -> None:
+        if not measure:
+            raise self._wrong(self._shown(), f"a measure: {', '.join(MEASURES)}")
+        if measure not in MEASURES:
+            raise UnknownNameError("measure", measure, MEASURES, f"{OPTION} {self._text!r}, column {self._at + 1}")
+
+    def _significance(self, measure: str) -> bool:
+        if not self._rest().startswith(":"):
+            return False
+        if measure != REGRESSIONS:
+            raise self._wrong(self._shown(), f"< or > and a number; only {REGRESSIONS} have a p")
+        self._at += 1
+        if not re.match(r"\s*p\s*(?![\w.])", self._rest()):
+            raise self._wrong(self._shown(), "p")
+        self._at += self._rest().index("p") + 1
+        return True
+
+    def _compare(self, significance: bool) -> str:
+        self._skip()
+        # a gate that fails on a large p would stop what is harmless and let through what is not
+        symbols = [symbol for symbol in COMPARE if symbol[0] == "<" or not significance]
+        for symbol in symbols:
+            if self._rest().startswith(symbol):
+                self._at += len(symbol)
+                return symbol
+        raise self._wrong(self._shown(), " or ".join(sorted(symbols)))
+
+    def _number(self, measure: str, significance: bool) -> float:
+        self._skip()
+        rest = self._rest()
+        if not _NUMBER.fullmatch(rest):
+            raise self._wrong(self._shown(), "a number such as 0.80")
+        number = float(rest)
+        if significance and not 0 < number < 1:
+            raise self._wrong(rest, "a p-value between 0 and 1")
+        if measure == REGRESSIONS and not significance and not number.is_integer():
+            raise self._wrong(rest, "a whole number of questions")
+        if measure != REGRESSIONS and number > 1:
+            raise self._wrong(rest, "a share between 0 and 1")
+        return number
+
+    def _rest(self) -> str:
+        return self._text[self._at : self._end]
+
+    def _skip(self) -> None:
+        self._at += len(self._rest()) - len(self._rest().lstrip())
+
+    def _shown(self) -> str:
+        return repr(self._rest()) if self._rest() else "the end"
+
+    def _wrong(self, got: str, expected: str) -> UsageError:
+        return UsageError(f"{OPTION} {self._text!r}, column {self._at + 1}: got {got}, expected {expected}")

@@ -1,0 +1,143 @@
+"""Whether a run may pass: each expression with its value and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pytest_memfail.core import CORRECT, REASONING_ERROR
+from pytest_memfail.results.comparison import Comparison
+from pytest_memfail.results.expressions import EACH, MEMORY_HELD, Expression
+from pytest_memfail.results.statistics import Paired, Rate, smallest_detectable, wilson
+from pytest_memfail.results.summary import Summary, Tally
+
+PASSED, FAILED, OPEN, SKIPPED = "passed", "failed", "undecided", "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One expression, for all questions or for one task."""
+
+    expression: str
+    task: str | None
+    outcome: str
+    """`passed`, `failed`, `undecided` (nothing to decide it by), or `skipped` (no baseline yet)."""
+    reason: str = ""
+    """Why it is undecided or skipped."""
+    rate: Rate | None = None
+    paired: Paired | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """All checks of a run, and the comparison they rest on."""
+
+    checks: tuple[Check, ...]
+    comparison: Comparison | None = None
+    baseline: str | None = None
+    """Where the baseline is."""
+    notes: tuple[str, ...] = ()
+    detectable: float | None = None
+    """The smallest true drop that would have been found in four of five runs, as a share of the paired questions."""
+
+    @property
+    def outcome(self) -> str:
+        """`undecided` before `failed` before `passed`: nobody should trust the rest of a gate that could not be decided."""
+        found = {check.outcome for check in self.checks}
+        return next((outcome for outcome in (OPEN, FAILED, PASSED) if outcome in found), SKIPPED)
+
+    @property
+    def undecided(self) -> str | None:
+        """The first reason why there is no trustworthy result, or None."""
+        return next((f"{c.expression}: {c.reason}" for c in self.checks if c.outcome == OPEN), None)
+
+
+def gate_line(gate: Gate) -> dict[str, Any]:
+    """The gate as plain values, for the record: what was checked, and every question that flipped."""
+    compared = gate.comparison
+    return {
+        "outcome": gate.outcome,
+        "baseline": gate.baseline,
+        "notes": list(gate.notes),
+        "checks": [asdict(check) for check in gate.checks],
+        "total": asdict(compared.total) if compared is not None else None,
+        "tasks": [asdict(pair) for pair in compared.tasks] if compared is not None else [],
+        "flips": [asdict(flip) for flip in compared.flips] if compared is not None else [],
+        "detectable": gate.detectable,
+    }
+
+
+def evaluate(
+    expressions: Sequence[Expression],
+    summary: Summary,
+    comparison: Comparison | None,
+    *,
+    baseline: str | None = None,
+    notes: Sequence[str] = (),
+) -> Gate:
+    """Decide each expression; without a comparison those about regressions are skipped."""
+    checks = [check for expression in expressions for check in _checks(expression, summary, comparison)]
+    detectable = None
+    if comparison is not None and comparison.total.n:
+        total = comparison.total
+        alpha = next((e.number for e in expressions if e.significance and e.task is None), 0.05)
+        # what flips to the better without a cause is the best estimate of what flips to the worse without one
+        detectable = smallest_detectable(total.n, noise=min(0.25, total.better / total.n), alpha=alpha)
+    return Gate(tuple(checks), comparison, baseline, tuple(notes), detectable)
+
+
+def _checks(expression: Expression, summary: Summary, comparison: Comparison | None) -> Iterator[Check]:
+    if expression.needs_baseline and comparison is None:
+        yield Check(expression.text, expression.task, SKIPPED, "no baseline")
+        return
+    tasks: list[str | None] = [expression.task]
+    if expression.task == EACH:
+        tasks = [tally.name for tally in summary.tasks]
+    if expression.needs_baseline and comparison is not None:
+        decided = [_regressions(expression, task, comparison) for task in tasks]
+    else:
+        decided = [_rate(expression, task, summary) for task in tasks]
+    if expression.task == EACH:
+        # a task that says nothing (all its answers open, say) must not hold up the others
+        decided = [check for check in decided if check.outcome != OPEN] or decided[:1]
+    yield from decided
+
+
+def _regressions(expression: Expression, task: str | None, comparison: Comparison) -> Check:
+    paired = comparison.of(task)
+    if paired is None or paired.n == 0:
+        return Check(expression.text, task, OPEN, "no question in common with the baseline")
+    value: float = paired.worse
+    if expression.significance:
+        value = paired.corrected if expression.task == EACH and paired.corrected is not None else paired.p
+    return Check(expression.text, task, FAILED if expression.holds(value) else PASSED, paired=paired)
+
+
+def _rate(expression: Expression, task: str | None, summary: Summary) -> Check:
+    tally = summary.total if task is None else next((t for t in summary.tasks if t.name == task), None)
+    if tally is None:
+        return Check(expression.text, task, OPEN, f"no question of {task} was asked")
+    if expression.measure in (CORRECT, REASONING_ERROR) and not summary.answered:
+        return Check(
+            expression.text, task, OPEN, f"no answer was judged (give --memfail-model, or gate on {MEMORY_HELD})"
+        )
+    rate = measured(tally, expression.measure, summary)
+    if rate.value is None:
+        return Check(expression.text, task, OPEN, "no question was graded")
+    return Check(expression.text, task, FAILED if expression.holds(rate.value) else PASSED, rate=rate)
+
+
+def measured(tally: Tally, measure: str, summary: Summary) -> Rate:
+    """The rate of a verdict, or of memory held, as the summary counts it.
+
+    Over graded questions; where no answer was judged, over those whose memory stages were decided. Vacuous passes are
+    left out, except in the published reading.
+    """
+    if measure == MEMORY_HELD:
+        return tally.memory_held
+    if not summary.answered:
+        return wilson(tally.verdicts[measure], tally.tested)
+    vacuous = 0 if summary.protocol == "paper" else tally.vacuous
+    count = tally.verdicts[measure] - (vacuous if measure == CORRECT else 0)
+    return wilson(count, tally.graded - vacuous)

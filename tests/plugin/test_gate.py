@@ -1,0 +1,491 @@
+"""Baselines and the gate: what fails a run, what does not, and what its exit code says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plugin.project import ALL, COEXISTING, CONDITIONAL, LONG_HOP, Project
+from plugin.test_outcomes import letters
+
+BASE = "base.jsonl"
+SAVE = f"--memfail-save-baseline={BASE}"
+COMPARE = f"--memfail-baseline={BASE}"
+FEW = {"ce_1": "not_stored", "lh_1": "not_retrieved"}
+MANY = {name.replace("-", "_"): "summary_error" for name in (*COEXISTING, *CONDITIONAL)}
+
+
+@pytest.fixture(autouse=True)
+def no_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
+
+
+def lines(result: pytest.RunResult) -> list[str]:
+    """What was printed, on either stream, without the frame of xdist."""
+    return [line for line in (*result.outlines, *result.errlines) if line.strip()]
+
+
+def baseline(project: Project) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (project.path / BASE).read_text().splitlines()]
+
+
+def with_baseline(project: Project, *args: str, **script: str) -> Project:
+    """A project whose baseline has these verdicts."""
+    project.script(**script)
+    result = project.run(SAVE, *args, n=None)
+    assert (project.path / BASE).exists(), result.stdout.str()
+    return project
+
+
+# -- saving ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_baseline_is_a_header_and_a_verdict_per_item(any_project: Project) -> None:
+    any_project.script(**FEW)
+    result = any_project.run(SAVE)
+    assert result.ret == 1  # without a gate the items decide
+    result.stdout.fnmatch_lines([f"memfail: baseline saved: {BASE}, 22 verdicts"])
+    header, *entries = baseline(any_project)
+    assert (header["type"], header["schema_version"], header["verdicts"]) == ("baseline", 1, 22)
+    assert (header["judge"], header["k"], header["limit"]) == ("script", [5], None)
+    assert {entry["id"]: entry["verdict"] for entry in entries} == any_project.verdicts()
+    assert sorted(entry["id"] for entry in entries) == sorted(ALL)
+
+
+def test_the_same_baseline_with_workers(project: Project) -> None:
+    project.script(**FEW)
+    project.run(SAVE)
+    alone = baseline(project)[1:]
+    project.run(SAVE, n=2)
+    assert baseline(project)[1:] == alone
+
+
+PARTIAL = [
+    (["memfail/long_hop"], {}, "a partial run: 4 of 22 questions have a result"),
+    (["-k", "long_hop"], {}, "a partial run: 4 of 22 questions have a result"),
+    (["--deselect", ALL[0]], {}, "a partial run: 21 of 22 questions have a result"),
+    (["-m", "long_hop"], {}, "a partial run: 4 of 22 questions have a result"),
+    (["-x"], {"co_1": "not_stored"}, "a partial run: "),
+    ([], {"ce_1": "raise"}, "1 of 22 questions are errors"),
+    ([], dict.fromkeys(FEW, "raise") | {"co_1": "raise"}, "3 of 22 questions are errors"),
+]
+
+
+@pytest.mark.parametrize(("words", "script", "reason"), PARTIAL)
+def test_a_partial_or_faulty_run_saves_nothing(
+    any_project: Project, words: list[str], script: dict[str, str], reason: str
+) -> None:
+    with_baseline(any_project, **FEW)
+    before = (any_project.path / BASE).read_bytes()
+    any_project.script(**script)
+    result = any_project.run(SAVE, *words)
+    assert result.ret == 6, result.stdout.str()
+    assert len([line for line in lines(result) if f"no baseline is saved: {reason}" in line]) == 1
+    assert (any_project.path / BASE).read_bytes() == before
+
+
+def test_a_sample_may_be_a_baseline(project: Project) -> None:
+    result = project.run(SAVE, "--memfail-limit=2")
+    assert result.ret == 0
+    assert baseline(project)[0]["limit"] == 2
+    assert project.run(COMPARE, "--memfail-limit=2").ret == 0
+
+
+def test_an_interrupted_run_saves_nothing(project: Project) -> None:
+    project.conftest("def pytest_runtest_logreport(report):\n    if 'lh-1' in report.nodeid: raise KeyboardInterrupt")
+    result = project.run_apart(SAVE)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert not (project.path / BASE).exists()
+
+
+@pytest.mark.parametrize("option", ["--memfail-save-baseline", "--memfail-record"])
+def test_a_file_of_somebody_else_is_left_alone(project: Project, option: str) -> None:
+    with_baseline(project)
+    name = "notes.txt" if option == "--memfail-save-baseline" else BASE
+    path = project.path / name
+    text = path.read_text() if path.exists() else project.file(name, "Buy milk.\n").read_text()
+    result = project.run(f"{option}={name}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert len(lines(result)) == 1
+    assert path.read_text() == text
+    assert project.events() == []
+
+
+def test_a_baseline_holds_no_secret(project: Project) -> None:
+    project.run(SAVE, "--memfail-system-option=api_key=sk-verysecret")
+    assert "sk-verysecret" not in (project.path / BASE).read_text()
+
+
+# -- comparing ---------------------------------------------------------------------------------------------------------
+
+
+def test_known_failures_and_fixes(any_project: Project) -> None:
+    with_baseline(any_project, ce_1="not_stored", ce_2="summary_error", lh_1="not_retrieved", lh_2="reasoning_error")
+    any_project.script(ce_1="not_stored", ce_2="not_stored", lh_3="not_retrieved")
+    result = any_project.run(COMPARE, "-v")
+    result.assert_outcomes(passed=17, failed=1, xfailed=2, xpassed=2)
+    text = result.stdout.str()
+    for item, word in (
+        ("coexisting_facts::ce-1", "XFAIL (known)"),
+        ("coexisting_facts::ce-2", "XFAIL (known)"),
+        ("long_hop::lh-1", "XPASS (fixed)"),
+        ("long_hop::lh-2", "XPASS (fixed)"),
+        ("long_hop::lh-3", "NOT_RETRIEVED"),
+    ):
+        shown = f"memfail/{item} {word}" if any_project.n is None else f"{word} memfail/{item}"
+        assert shown in text
+    assert result.ret == 0  # one flip is no evidence: the default gate decides
+
+
+def test_letters_of_known_failures_and_fixes(any_project: Project) -> None:
+    with_baseline(any_project, ce_1="not_stored", lh_1="not_retrieved")
+    any_project.script(ce_1="not_stored", ce_2="summary_error")
+    assert letters(any_project.run(COMPARE)) == {"x": 1, "S": 1, ".": 19} | {}
+
+
+def test_a_fix_without_a_judged_answer_is_one(any_project: Project) -> None:
+    with_baseline(any_project, lh_1="not_retrieved", lh_2="reasoning_error")
+    any_project.script(lh_1="ungraded", lh_2="ungraded")
+    result = any_project.run("memfail/long_hop", COMPARE)
+    result.assert_outcomes(passed=2, skipped=1, xpassed=1)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["  memfail/long_hop::lh-1 not_retrieved -> memory held"])
+
+
+def test_lf_reruns_regressions_only(project: Project) -> None:
+    with_baseline(project, ce_1="not_stored", lh_1="not_retrieved")
+    project.script(ce_1="not_stored", lh_2="not_retrieved")
+    project.run(COMPARE)
+    project.run(COMPARE, "--lf")
+    assert project.ran() == ["lh-2"]
+
+
+def test_a_regression_is_listed_with_its_p(any_project: Project) -> None:
+    with_baseline(any_project, ce_1="not_stored", lh_1="not_retrieved", lh_2="summary_error")
+    any_project.script(**MANY, lh_2="not_retrieved")
+    result = any_project.run(COMPARE, "--tb=short")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "memfail gate: failed",
+            "  regressions:p<0.05 *FAILED *9 worse, 1 better of 22, p 0.0107",
+            f"baseline: {BASE}, 22 questions compared",
+            "coexisting_facts * 6 * 5 * 0 * 0.0312 * 0.09*",
+            "worse than in the baseline: 9",
+            "  memfail/conditional_facts_easy::co-1 correct -> summary_error",
+            "better than in the baseline: 1",
+            "  memfail/long_hop::lh-1 not_retrieved -> correct",
+            "otherwise than in the baseline, counted as neither: 2",
+            "  memfail/coexisting_facts::ce-1 not_stored -> summary_error",
+            "  memfail/long_hop::lh-2 summary_error -> not_retrieved",
+            "smallest true drop that 22 such questions show in four of five runs: * points",
+        ]
+    )
+    assert "Traceback" not in result.stdout.str()
+    assert sum(" correct -> summary_error" in line for line in result.outlines) == 9
+    start = result.outlines.index("memfail gate: failed")
+    assert [line for line in result.outlines[start : start + 30] if len(line) > 100] == []
+
+
+def test_the_gate_is_shown_without_a_summary(project: Project) -> None:
+    with_baseline(project)
+    project.script(**MANY)
+    result = project.run(COMPARE, "--memfail-summary=none")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["memfail gate: failed", "  memfail/coexisting_facts::ce-1 correct -> summary_error"])
+
+
+def test_the_summary_hook_sees_the_gate(any_project: Project) -> None:
+    any_project.conftest(
+        """
+        def pytest_memfail_summary(config, summary):
+            (config.rootpath / "gate.log").write_text(summary.gate.outcome if summary.gate else "none")
+        """
+    )
+    with_baseline(any_project)
+    any_project.script(**MANY)
+    any_project.run(COMPARE)
+    assert (any_project.path / "gate.log").read_text() == "failed"
+
+
+DIFFERENT = [
+    (["--memfail-k=3"], "k is [3], in the baseline [5]"),
+    (["--memfail-seed=7"], "seed is 7, in the baseline 42"),
+    (["--memfail-limit=2"], "limit is 2, in the baseline None"),
+    (["--memfail-judge=rules"], "judge is 'rules', in the baseline 'script'"),
+    (["--memfail-protocol=paper"], "protocol is 'paper', in the baseline 'ours'"),
+    (["--memfail-k=3", "--memfail-seed=7"], "seed is 7, in the baseline 42; k is [3]"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), DIFFERENT)
+def test_a_baseline_of_something_else_is_refused(project: Project, words: list[str], message: str) -> None:
+    refused(with_baseline(project), words, message)
+
+
+def refused(project: Project, words: list[str], message: str) -> None:
+    result = project.run(COMPARE, *words)
+    assert result.ret == 6
+    (line,) = lines(result)
+    assert message in line
+    assert "is refused" in line
+    assert project.events() == []
+
+
+def test_a_baseline_of_something_else_is_refused_under_xdist(project2: Project) -> None:
+    refused(with_baseline(project2), *DIFFERENT[0])
+
+
+def test_a_baseline_of_other_rows_is_refused(any_project: Project) -> None:
+    with_baseline(any_project)
+    path = any_project.path / "data" / "long_hop.csv"
+    path.write_text(path.read_text().replace("plum jam", "quince jam"))
+    refused(any_project, [], "data_hash of long_hop is '")
+
+
+def test_a_baseline_of_another_schema_is_refused(project: Project) -> None:
+    with_baseline(project)
+    path = project.path / BASE
+    path.write_text(path.read_text().replace('"schema_version":1', '"schema_version":99', 1))
+    refused(project, [], "schema_version is 1, in the baseline 99")
+
+
+def test_another_system_is_what_is_compared(any_project: Project) -> None:
+    with_baseline(any_project)
+    result = any_project.run(COMPARE, "--memfail-system-option=stores=1")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["  system_options is stores=1, in the baseline none"])
+
+
+@pytest.mark.parametrize("damage", ["record", "cut", "half", "foreign", "empty", "verdict"])
+def test_what_is_no_baseline(project: Project, damage: str) -> None:
+    with_baseline(project, "--memfail-record=r.jsonl")
+    path = project.path / BASE
+    text = path.read_text()
+    path.write_text(
+        {
+            "record": (project.path / "r.jsonl").read_text(),
+            "cut": "".join(text.splitlines(keepends=True)[:-3]),
+            "half": text[:-20],
+            "foreign": "Buy milk.\n",
+            "empty": "",
+            "verdict": text.replace('"vacuous"', '"hollow"'),
+        }[damage]
+    )
+    result = project.run(COMPARE)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = lines(result)
+    assert BASE in line
+    assert project.events() == []
+
+
+def test_more_and_fewer_questions_than_the_baseline(project: Project) -> None:
+    with_baseline(project, "--memfail-tasks=long_hop,coexisting_facts")
+    result = project.run(COMPARE, "memfail/long_hop", "memfail/persona_retrieval")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["  8 questions are not in it, 0 of them fail", "  6 of its questions were not asked"])
+
+
+def test_nothing_in_common(any_project: Project) -> None:
+    with_baseline(any_project, "--memfail-tasks=long_hop,coexisting_facts")
+    result = any_project.run(COMPARE, "memfail/persona_retrieval")
+    assert result.ret == 6
+    result.stdout.fnmatch_lines(["*no trustworthy result: regressions:p<0.05: no question in common with the baseline"])
+
+
+def test_users_own_tests_still_count(any_project: Project) -> None:
+    any_project.file("test_own.py", "def test_own(): assert False")
+    with_baseline(any_project)
+    any_project.script(lh_1="not_stored")
+    result = any_project.run("memfail", "test_own.py", COMPARE)
+    result.assert_outcomes(passed=21, failed=2)
+    assert result.ret == 1
+    assert any_project.run("memfail", COMPARE).ret == 0
+
+
+def test_users_own_tests_alone_are_not_gated(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    project.file("test_own.py", "def test_own(): pass")
+    assert project.run("test_own.py", COMPARE, "--memfail-fail-on=correct<0.9").ret == 0
+    assert project.run("--collect-only", COMPARE).ret == 0
+
+
+# -- no baseline yet ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [[COMPARE], ["--memfail-fail-on=regressions:p<0.05"]])
+def test_no_baseline_yet(any_project: Project, words: list[str]) -> None:
+    good = any_project.run("memfail/long_hop", *words)
+    assert good.ret == 0
+    assert len([line for line in lines(good) if "--memfail-save-baseline" in line]) == 1
+    any_project.script(lh_1="not_stored")
+    bad = any_project.run("memfail/long_hop", *words)
+    assert bad.ret == 1
+    assert not any("memfail gate" in line for line in lines(bad))
+
+
+@pytest.mark.parametrize("words", [[COMPARE], ["--memfail-fail-on=regressions>0"]])
+def test_no_baseline_yet_in_ci(any_project: Project, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    monkeypatch.setenv("CI", "true")
+    result = any_project.run(*words)
+    assert result.ret == 6
+    (line,) = lines(result)
+    assert "in CI the gate fails closed" in line
+    assert any_project.events() == []
+
+
+def test_ci_that_is_off(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "false")
+    assert project.run("memfail/long_hop", COMPARE).ret == 0
+
+
+# -- expressions -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("corect<0.8", "unknown measure 'corect'; did you mean 'correct'?"),
+        ("long_hops.correct<0.8", "unknown task 'long_hops'; did you mean 'long_hop'?"),
+        ("correct<", "--memfail-fail-on 'correct<', column 9: got the end, expected a number"),
+        ("correct<80", "column 9: got 80, expected a share between 0 and 1"),
+        ("", "column 1: got nothing, expected an expression"),
+    ],
+)
+def test_a_wrong_expression(any_project: Project, value: str, message: str) -> None:
+    result = any_project.run(f"--memfail-fail-on={value}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = lines(result)
+    assert message in line
+    assert any_project.events() == []
+
+
+def test_a_rate_that_cannot_be_had(any_project: Project) -> None:
+    any_project.script(**{name.replace("-", "_"): "ungraded" for name in LONG_HOP})
+    result = any_project.run("memfail/long_hop", "--memfail-fail-on=correct<0.5")
+    assert result.ret == 6
+    result.stdout.fnmatch_lines(["*no trustworthy result: correct<0.5: no answer was judged*"])
+    assert any_project.run("memfail/long_hop", "--memfail-fail-on=memory_held<0.5, summary_error>0").ret == 0
+
+
+def test_expressions_of_the_ini_file(project: Project) -> None:
+    project.ini("memfail_fail_on =", "    correct<0.5", "    long_hop.not_retrieved>0.5, regressions>0")
+    project.script(lh_1="not_retrieved", lh_2="not_retrieved", lh_3="not_retrieved")
+    result = project.run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "memfail gate: failed",
+            "  correct<0.5 * ok * 0.8* of 18",
+            "  long_hop.not_retrieved>0.5 *FAILED *0.750 [[]0.30, 0.95[]] of 4",
+            "  regressions>0 *skipped *no baseline",
+        ]
+    )
+
+
+def test_each_task(any_project: Project) -> None:
+    with_baseline(any_project)
+    any_project.script(**{name.replace("-", "_"): "not_stored" for name in COEXISTING})
+    result = any_project.run(COMPARE, "--memfail-fail-on=*.regressions:p<0.05")
+    assert result.ret == 0  # 1/64 is not below 0.05 after four tests
+    result.stdout.fnmatch_lines(["  ?.regressions:p<0.05 (coexisting_facts) * ok * p (Holm) 0.0625"])
+
+
+# -- the exit code -----------------------------------------------------------------------------------------------------
+
+RAISE = {"ce_1": "raise"}
+TOO_MANY = {name.replace("-", "_"): "raise" for name in LONG_HOP}
+GATE = "--memfail-fail-on"
+EXIT_CODES: list[tuple[str, Mapping[str, str] | None, Mapping[str, str], list[str], bool, int]] = [
+    # what, the baseline's verdicts, this run's verdicts, options, in CI, exit code
+    ("all correct", None, {}, [], False, 0),
+    ("a failure", None, FEW, [], False, 1),
+    ("an error", None, RAISE, [], False, 1),
+    ("too many errors", None, TOO_MANY, [], False, 6),
+    ("nothing selected", None, {}, ["-k", "nothing"], False, 5),
+    ("known failures", FEW, FEW, [COMPARE], False, 0),
+    ("a fix", FEW, {}, [COMPARE], False, 0),
+    ("a flip that may be noise", {}, FEW, [COMPARE], False, 0),
+    ("a flip, none allowed", {}, FEW, [COMPARE, f"{GATE}=regressions>0"], False, 1),
+    ("known failures, no flip allowed", FEW, FEW, [COMPARE, f"{GATE}=regressions>0"], False, 0),
+    ("a regression", {}, MANY, [COMPARE], False, 1),
+    ("a regression in CI", {}, MANY, [COMPARE], True, 1),
+    ("one of a task", {}, FEW, [COMPARE, f"{GATE}=long_hop.regressions>0"], False, 1),
+    ("one of another task", {}, FEW, [COMPARE, f"{GATE}=persona_retrieval.regressions>0"], False, 0),
+    ("an error beside the gate", {}, RAISE, [COMPARE], False, 1),
+    ("too many errors beside the gate", {}, TOO_MANY, [COMPARE, f"{GATE}=regressions>0"], False, 6),
+    ("a rate that holds", None, FEW, [f"{GATE}=correct<0.80"], False, 0),
+    ("a rate that does not", None, FEW, [f"{GATE}=correct<0.95"], False, 1),
+    ("two rates, one of them not", None, FEW, [f"{GATE}=correct<0.8", f"{GATE}=not_stored>0"], False, 1),
+    ("no baseline yet", None, {}, [COMPARE], False, 0),
+    ("no baseline yet, a failure", None, FEW, [COMPARE], False, 1),
+    ("no baseline in CI", None, {}, [COMPARE], True, 6),
+    ("a refused baseline", {}, {}, [COMPARE, "--memfail-k=3"], False, 6),
+    ("a wrong expression", None, {}, [f"{GATE}=correct"], False, 4),
+    ("a gate on a run that ended early", {}, MANY, [COMPARE, "-x"], False, 1),
+    ("saving a partial run", None, {}, [SAVE, "memfail/long_hop"], False, 6),
+    ("saving a failing run", None, FEW, [SAVE], False, 1),
+    ("saving under a gate that holds", FEW, FEW, [COMPARE, SAVE], False, 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "words", "ci", "code"), [case[1:] for case in EXIT_CODES], ids=[case[0] for case in EXIT_CODES]
+)
+def test_exit_code(
+    any_project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    before: Mapping[str, str] | None,
+    now: Mapping[str, str],
+    words: list[str],
+    ci: bool,
+    code: int,
+) -> None:
+    if before is not None:
+        with_baseline(any_project, **before)
+    if ci:
+        monkeypatch.setenv("CI", "true")
+    any_project.script(**now)
+    result = any_project.run(*words)
+    assert result.ret == code, result.stdout.str()
+    assert "Traceback" not in result.stdout.str() or "raise" in now.values()
+    if any_project.record():
+        assert any_project.end()[0] == code
+
+
+# -- markers from what is recorded -------------------------------------------------------------------------------------
+
+
+def test_markers_of_the_last_run_go_before_those_of_the_baseline(any_project: Project) -> None:
+    with_baseline(any_project, ce_1="summary_error", ce_2="summary_error")
+    for path in (any_project.path / ".pytest_cache").rglob("verdicts"):
+        path.unlink()
+    result = any_project.run(COMPARE, "-m", "summary_error")
+    assert sorted(any_project.ran()) == ["ce-1", "ce-2"]
+    result.stdout.fnmatch_lines([f"*verdict markers from 22 of the baseline {BASE}"])
+    any_project.script(ce_2="summary_error", lh_1="summary_error")
+    result = any_project.run("memfail/coexisting_facts", COMPARE)
+    result = any_project.run(COMPARE, "-m", "summary_error")
+    assert any_project.ran() == ["ce-2"]
+    result.stdout.fnmatch_lines([f"*markers from 6 recorded verdicts in pytest's cache, 16 of the baseline {BASE}"])
+
+
+def test_a_run_selects_what_it_recorded(any_project: Project) -> None:
+    any_project.script(lh_1="summary_error", ce_1="summary_error", ce_2="not_stored")
+    any_project.run()
+    result = any_project.run("-m", "summary_error")
+    assert sorted(any_project.ran()) == ["ce-1", "lh-1"]
+    result.stdout.fnmatch_lines(["*verdict markers from 22 recorded verdicts in pytest's cache"])
+
+
+def test_paths_are_relative_to_where_they_are_given(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = project.file("sub/nothing.txt", "").parent
+    monkeypatch.chdir(folder)
+    project.run(SAVE)
+    assert Path(folder, BASE).exists()
+    result = project.run(COMPARE)
+    result.stdout.fnmatch_lines([f"baseline: sub/{BASE}, 22 questions compared"])
