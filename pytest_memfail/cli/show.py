@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what was asked for, then the summary of the whole record."""
-    from pytest_memfail.report import failure, rerun_words, summary
+    from pytest_memfail.report import failure, gate, rerun_words, summary
     from pytest_memfail.results import load_record
 
     record = load_record(options.record)
@@ -47,7 +47,10 @@ def run(options: argparse.Namespace) -> int:
         else:
             print("\n".join(failure(line, rerun_words(record.header, line["id"]))))
         print()
-    print("\n".join(summary(record.summary(), full=True)))
+    found = record.summary()
+    print("\n".join(summary(found, full=True)))
+    if found.gate is not None:
+        print("\n".join(gate(found.gate)))
     if not record.complete:
         print("the run did not end, or not all that was selected has a result")
     print(f"{len(shown)} of {len(record.questions)} questions shown")

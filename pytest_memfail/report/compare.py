@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_memfail.core import one_line
+from pytest_memfail.report.gate import p_value
 from pytest_memfail.results import Rate, SideBySide
 
 
@@ -33,7 +34,7 @@ def comparison(found: SideBySide) -> Iterator[str]:
     for flips in found.flips:
         name = flips.task if flips.record == 1 else ""
         pair = f"{letters[0]}{letters[flips.record]}"
-        yield f"{name:<23}{pair:<2}{flips.n:>5}{flips.better:>9}{flips.worse:>8}{small(flips.p):>20}"
+        yield f"{name:<23}{pair:<2}{flips.n:>5}{flips.better:>9}{flips.worse:>8}{p_value(flips.p):>20}"
     if not found.flips:
         yield "no question was decided in both"
     if found.by_k:
@@ -45,11 +46,6 @@ def comparison(found: SideBySide) -> Iterator[str]:
 
 def _amount(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
-
-
-def small(p: float) -> str:
-    """A p-value: four digits, and never a plain zero."""
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def percent(rate: Rate, digits: int = 1) -> str:

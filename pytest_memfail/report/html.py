@@ -10,7 +10,8 @@ from typing import Final
 from pytest_memfail._version import __version__
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED
 from pytest_memfail.report import charts
-from pytest_memfail.report.compare import percent, small
+from pytest_memfail.report.compare import percent
+from pytest_memfail.report.gate import check_value, p_value
 from pytest_memfail.report.page_data import page_data
 from pytest_memfail.results import HELD, Loaded, SideBySide, Summary, labels, side_by_side, success
 
@@ -40,6 +41,7 @@ def html(records: Sequence[Loaded]) -> str:
             f"<header><h1>{escape(title)}</h1></header>",
             "<main>",
             *_overview(records, names, summaries, found),
+            *_gates(names, summaries),
             *_beside(found),
             *_questions(records, names),
             "</main>",
@@ -105,6 +107,41 @@ def _table(record: Loaded, summary: Summary) -> Iterator[str]:
     yield "</tbody></table></div>"
 
 
+def _gates(names: Sequence[str], summaries: Sequence[Summary]) -> Iterator[str]:
+    for i, (name, summary) in enumerate(zip(names, summaries, strict=True)):
+        if summary.gate is None:
+            continue
+        gate = summary.gate
+        of = f" of {escape(name)}" if len(names) > 1 else ""
+        yield f'<section aria-labelledby="gate-{i}"><h2 id="gate-{i}">Gate{of}: {gate.outcome}</h2>'
+        if gate.comparison is not None:
+            yield f'<p class="soft">Against the baseline {escape(str(gate.baseline))}.</p>'
+        yield from (f'<p class="warn">{escape(note)}</p>' for note in gate.notes)
+        rows = [[check.expression, check.task or "", check.outcome, check_value(check)] for check in gate.checks]
+        yield _left_table("What was checked", ("expression", "task", "outcome", "by"), rows)
+        if gate.comparison is not None and gate.comparison.flips:
+            flips = sorted(gate.comparison.flips, key=lambda flip: ("worse", "better", "other").index(flip.change))
+            rows = [[flip.id, flip.change, flip.old, flip.new] for flip in flips]
+            yield _left_table(
+                "Questions with another verdict than in the baseline", ("id", "change", "was", "is"), rows
+            )
+        yield "</section>"
+
+
+def _left_table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f'<th scope="col" class="left">{escape(name)}</th>' for name in columns)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>'
+        + "".join(f'<td class="left">{escape(cell)}</td>' for cell in others)
+        + "</tr>"
+        for first, *others in rows
+    )
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table>'
+        f"<caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
 def _beside(found: SideBySide) -> Iterator[str]:
     if len(found.labels) < 2:
         return
@@ -131,7 +168,7 @@ def _beside(found: SideBySide) -> Iterator[str]:
         yield f'<th scope="col"{kind}>{name}</th>'
     yield "</tr></thead><tbody>"
     for flips in found.flips:
-        cells = [str(flips.n), str(flips.better), str(flips.worse), escape(small(flips.p))]
+        cells = [str(flips.n), str(flips.better), str(flips.worse), escape(p_value(flips.p))]
         yield f'<tr><th scope="row">{escape(flips.task)}</th><td class="left">{escape(found.labels[flips.record])}</td>'
         yield "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
     yield "</tbody></table></div></section>"

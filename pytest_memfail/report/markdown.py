@@ -7,22 +7,29 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, one_line
-from pytest_memfail.report.compare import percent, small
+from pytest_memfail.report.compare import percent
+from pytest_memfail.report.gate import check_value, p_value
 from pytest_memfail.report.text import headline
-from pytest_memfail.results import HELD, Loaded, SideBySide, side_by_side, success
+from pytest_memfail.results import HELD, Gate, Loaded, SideBySide, side_by_side, success
 
+MAX_LINES: Final = 58
 MAX_FAILURES: Final = 10
-MAX_ROWS: Final = 16
+MAX_ROWS: Final = 10
+MAX_CHECKS: Final = 5
+MAX_FLIPS: Final = 8
 MARK: Final = "<!-- memfail report -->"
 """By this a bot finds its own comment again, and we our own file."""
 
 
 def markdown(records: Sequence[Loaded]) -> str:
     """The text of the comment."""
-    lines = [MARK, *_overview(records[0])]
+    first, gate = records[0], records[0].summary().gate
+    lines = [MARK, *_overview(first)]
+    if gate is not None:
+        lines += ["", *_gate(gate)]
     if len(records) > 1:
         lines += ["", *_beside(side_by_side(records))]
-    lines += ["", *_failures(records[0])]
+    lines += ["", *_failures(first, MAX_LINES - len(lines) - 8)]
     return "\n".join(lines) + "\n"
 
 
@@ -52,6 +59,31 @@ def _overview(record: Loaded) -> Iterator[str]:
         counts = [str(tally.verdicts[name]) for name in columns]
         rate = success(tally, answered=summary.answered, protocol=record.protocol)
         yield f"| {plain(tally.name)} | {tally.n} | " + " | ".join([percent(rate), *counts]) + " |"
+    if len(summary.tasks) > MAX_ROWS:
+        yield ""
+        yield f"and {len(summary.tasks) - MAX_ROWS} more tasks"
+
+
+def _gate(gate: Gate) -> Iterator[str]:
+    against = f", against {plain(gate.baseline)}" if gate.baseline and gate.comparison is not None else ""
+    yield f"**Gate: {gate.outcome}**{against}"
+    yield ""
+    bad_first = sorted(gate.checks, key=lambda check: check.outcome in ("passed", "skipped"))
+    for check in bad_first[:MAX_CHECKS]:
+        task = f" ({plain(check.task)})" if check.task is not None and check.expression.startswith("*") else ""
+        yield f"- `{code(check.expression)}`{task} **{check.outcome}** {plain(check_value(check))}"
+    if len(bad_first) > MAX_CHECKS:
+        yield f"- and {len(bad_first) - MAX_CHECKS} more checks"
+    worse = gate.comparison.worse if gate.comparison is not None else ()
+    if not worse:
+        return
+    yield ""
+    yield f"Worse than in the baseline: {len(worse)}"
+    yield ""
+    for flip in worse[:MAX_FLIPS]:
+        yield f"- `{code(flip.id)}` {flip.old} → **{flip.new}**"
+    if len(worse) > MAX_FLIPS:
+        yield f"- and {len(worse) - MAX_FLIPS} more"
 
 
 def _beside(found: SideBySide) -> Iterator[str]:
@@ -59,19 +91,20 @@ def _beside(found: SideBySide) -> Iterator[str]:
     yield "| --- | ---: | ---: | ---: | ---: |"
     totals = [flips for flips in found.flips if flips.task == "all"] or list(found.flips)
     for flips in totals[:MAX_ROWS]:
-        yield f"| {plain(found.labels[flips.record])} | {flips.n} | {flips.better} | {flips.worse} | {small(flips.p)} |"
+        yield f"| {plain(found.labels[flips.record])} | {flips.n} | {flips.better} | {flips.worse} | {p_value(flips.p)} |"
     for note in found.notes[:3]:
         yield f"- {plain(note)}"
 
 
-def _failures(record: Loaded) -> Iterator[str]:
+def _failures(record: Loaded, room: int) -> Iterator[str]:
     failed = [line for line in record.questions if line["verdict"] in (*FAILURES, ERROR)]
     if not failed:
         yield "No question failed."
         return
-    yield f"<details><summary>{len(failed)} failed, the first {min(len(failed), MAX_FAILURES)}</summary>"
+    shown = failed[: max(1, min(MAX_FAILURES, room))]
+    yield f"<details><summary>{len(failed)} failed, the first {len(shown)}</summary>"
     yield ""
-    for line in failed[:MAX_FAILURES]:
+    for line in shown:
         said = line["error"]["message"] if line["verdict"] == ERROR else headline(line).partition(": ")[2]
         yield f"- `{code(line['id'])}` **{line['verdict']}** {plain(said)}"
     yield ""

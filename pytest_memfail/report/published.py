@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -11,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_memfail._version import __version__
 from pytest_memfail.core import CORRECT
-from pytest_memfail.results import HELD, Loaded, Rate, SideBySide, Summary, Tally, labels, side_by_side, success
+from pytest_memfail.results import HELD, Gate, Loaded, Rate, SideBySide, Summary, Tally, labels, side_by_side, success
 
 SCHEMA_FILE: Final = Path(__file__).with_name("summary.schema.json")
 """The schema as published; a test holds it against the models below."""
@@ -56,6 +57,49 @@ class StoreModel(_Model):
     retrieve_p95: float | None = Field(description="seconds")
 
 
+class PairedModel(_Model):
+    """The same questions in the baseline and in the run."""
+
+    name: str
+    n: int
+    worse: int
+    better: int
+    p: float = Field(ge=0, le=1, description="exact McNemar test")
+    corrected: float | None = Field(ge=0, le=1, description="after Holm's correction over the tasks")
+
+
+class CheckModel(_Model):
+    """One expression, for all questions or for one task."""
+
+    expression: str
+    task: str | None
+    outcome: Literal["passed", "failed", "undecided", "skipped"]
+    reason: str = Field(description="why it is undecided or skipped")
+    rate: RateModel | None
+    paired: PairedModel | None
+
+
+class FlipModel(_Model):
+    """A question whose verdict is another than in the baseline."""
+
+    id: str
+    task: str
+    old: str
+    new: str
+    change: Literal["worse", "better", "other"]
+
+
+class GateModel(_Model):
+    """Whether the run may pass."""
+
+    outcome: Literal["passed", "failed", "undecided", "skipped"]
+    baseline: str | None
+    notes: list[str]
+    checks: list[CheckModel]
+    flips: list[FlipModel]
+    detectable: float | None = Field(description="smallest true drop found in four of five runs, as a share")
+
+
 class RecordModel(_Model):
     """One run."""
 
@@ -76,6 +120,7 @@ class RecordModel(_Model):
     total: TaskModel
     stores: list[StoreModel]
     models: list[dict[str, Any]] = Field(description="calls, tokens and cost by stage and model")
+    gate: GateModel | None
     warnings: list[str]
 
 
@@ -166,8 +211,23 @@ def _record(record: Loaded, label: str) -> RecordModel:
             for f in summary.stores
         ],
         models=[dict(row) for row in summary.models],
+        gate=None if summary.gate is None else _gate(summary.gate),
         warnings=list(summary.warnings),
     )
+
+
+def _gate(gate: Gate) -> GateModel:
+    found = {
+        "outcome": gate.outcome,
+        "baseline": gate.baseline,
+        "notes": list(gate.notes),
+        "checks": [
+            {**asdict(check), "rate": None if check.rate is None else _rate(check.rate)} for check in gate.checks
+        ],
+        "flips": [asdict(flip) for flip in gate.comparison.flips] if gate.comparison is not None else [],
+        "detectable": gate.detectable,
+    }
+    return GateModel.model_validate(found)
 
 
 def _task(tally: Tally, summary: Summary, protocol: str) -> TaskModel:

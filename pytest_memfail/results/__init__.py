@@ -14,7 +14,7 @@ from pytest_memfail.results.baseline import (
 )
 from pytest_memfail.results.comparison import Comparison, Flip, change_of, compare, shown
 from pytest_memfail.results.expressions import DEFAULT, Expression, check_tasks, parse_expressions
-from pytest_memfail.results.gate import Check, Gate, evaluate, gate_line
+from pytest_memfail.results.gate import Check, Gate, evaluate, gate_line, read_gate
 from pytest_memfail.results.kept import Kept, read_kept
 from pytest_memfail.results.loaded import Loaded, labels, load_record
 from pytest_memfail.results.merging import merge
@@ -87,6 +87,7 @@ __all__ = [
     "power",
     "question_line",
     "read_baseline",
+    "read_gate",
     "read_kept",
     "read_record",
     "shown",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from pytest_memfail.core import CORRECT, REASONING_ERROR
-from pytest_memfail.results.comparison import Comparison
+from pytest_memfail.results.comparison import Comparison, Flip
 from pytest_memfail.results.expressions import EACH, MEMORY_HELD, Expression
 from pytest_memfail.results.statistics import Paired, Rate, smallest_detectable, wilson
 from pytest_memfail.results.summary import Summary, Tally
@@ -54,18 +54,34 @@ class Gate:
 
 
 def gate_line(gate: Gate) -> dict[str, Any]:
-    """The gate as plain values, for the record: what was checked, and every question that flipped."""
-    compared = gate.comparison
-    return {
-        "outcome": gate.outcome,
-        "baseline": gate.baseline,
-        "notes": list(gate.notes),
-        "checks": [asdict(check) for check in gate.checks],
-        "total": asdict(compared.total) if compared is not None else None,
-        "tasks": [asdict(pair) for pair in compared.tasks] if compared is not None else [],
-        "flips": [asdict(flip) for flip in compared.flips] if compared is not None else [],
-        "detectable": gate.detectable,
-    }
+    """The gate as plain values, for the record."""
+    return {"outcome": gate.outcome, **asdict(gate)}
+
+
+def read_gate(line: Mapping[str, Any]) -> Gate:
+    """The gate back from a record."""
+    checks = [
+        Check(**{**check, "rate": check["rate"] and Rate(**check["rate"]), "paired": _pair(check["paired"])})
+        for check in line["checks"]
+    ]
+    comparison = None
+    if (compared := line["comparison"]) is not None:
+        comparison = Comparison(
+            **{
+                **compared,
+                "total": Paired(**compared["total"]),
+                "tasks": tuple(Paired(**pair) for pair in compared["tasks"]),
+                "verdicts": {
+                    task: tuple(Paired(**pair) for pair in pairs) for task, pairs in compared["verdicts"].items()
+                },
+                "flips": tuple(Flip(**flip) for flip in compared["flips"]),
+            }
+        )
+    return Gate(tuple(checks), comparison, line["baseline"], tuple(line["notes"]), line["detectable"])
+
+
+def _pair(found: Mapping[str, Any] | None) -> Paired | None:
+    return None if found is None else Paired(**found)
 
 
 def evaluate(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_memfail.core import UsageError
+from pytest_memfail.results.gate import read_gate
 from pytest_memfail.results.record import Line, read_record
 from pytest_memfail.results.summary import Summary, SummaryBuilder
 
@@ -39,7 +40,9 @@ class Loaded:
         for line in (*(self.questions if questions is None else questions), *self.stores):
             builder.add(line)
         models = () if self.footer is None or questions is not None else self.footer.get("models", ())
-        return builder.build(self.header.get("tasks", {}), self.path, models)
+        found = builder.build(self.header.get("tasks", {}), self.path, models)
+        gate = None if self.footer is None or questions is not None else self.footer.get("gate")
+        return found if gate is None else replace(found, gate=read_gate(gate))
 
     @property
     def ks(self) -> tuple[int, ...]:

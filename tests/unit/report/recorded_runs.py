@@ -7,7 +7,7 @@ from typing import Any
 
 from record_lines import failed
 
-from pytest_memfail.results import RecordWriter
+from pytest_memfail.results import Check, Comparison, Flip, Gate, Paired, RecordWriter, gate_line, wilson
 
 HEADER = {
     "type": "header",
@@ -58,10 +58,24 @@ def store(task: str = "t", tokens: int = 100) -> dict[str, Any]:
     }
 
 
-def write(path: Path, *lines: dict[str, Any], complete: bool = True, **header: Any) -> Path:
+def gate(worse: int, *, name: str = "q-{}") -> dict[str, Any]:
+    """A footer's gate that failed for so many regressions."""
+    pair = Paired("all", 20, worse, 0, 0.5**worse)
+    flips = tuple(Flip(f"memfail/t::{name.format(i)}", "t", "correct", "not_stored", "worse") for i in range(worse))
+    compared = Comparison(pair, (pair,), {"t": (pair,)}, flips, 0, 0, 0, 0)
+    checks = (
+        Check("regressions:p<0.05", None, "failed", paired=pair),
+        Check("correct<0.5", None, "passed", rate=wilson(12, 20)),
+    )
+    return gate_line(Gate(checks, compared, "base.jsonl", ("other Python",), 0.2))
+
+
+def write(
+    path: Path, *lines: dict[str, Any], complete: bool = True, gate: dict[str, Any] | None = None, **header: Any
+) -> Path:
     """A record with these lines."""
     writer = RecordWriter(path)
-    footer = {"type": "footer", "exit_code": 1, "complete": complete, "models": []}
+    footer = {"type": "footer", "exit_code": 1, "complete": complete, "models": [], "gate": gate}
     writer.begin([{**HEADER, **header}, *lines, footer])
     writer.close()
     return path

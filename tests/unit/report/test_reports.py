@@ -9,7 +9,7 @@ import subprocess
 from html.parser import HTMLParser
 
 import pytest
-from recorded_runs import question, store, verdicts, write
+from recorded_runs import gate, question, store, verdicts, write
 
 from pytest_memfail.cli import main
 from pytest_memfail.report.published import SCHEMA_FILE, SummaryModel, schema_json
@@ -100,9 +100,33 @@ def test_the_comment(record):
 def test_the_comment_is_short(tmp_path):
     tasks = {f"t{i}": {"data_hash": "0" * 64, "licence": "CC0", "questions": 40} for i in range(40)}
     lines = [question(i, "not_stored", task=task) for task in tasks for i in range(20)]
-    many = write(tmp_path / "many.jsonl", *lines, tasks=tasks)
+    many = write(tmp_path / "many.jsonl", *lines, tasks=tasks, gate=gate(30))
     others = [verdicts(tmp_path / f"{i}.jsonl", "correct", tasks=tasks, system=f"s{i}") for i in range(20)]
     assert len(render(many, "x.md", *others).splitlines()) < 60
+
+
+def test_the_gate_is_in_every_report(tmp_path, capsys):
+    record = verdicts(tmp_path / "r.jsonl", *["not_stored"] * 6, gate=gate(6))
+    comment = render(record, "x.md")
+    assert "**Gate: failed**, against base.jsonl" in comment
+    assert "- `regressions:p<0.05` **failed** 6 worse, 0 better of 20, p 0.0156" in comment
+    assert "- `memfail/t::q-5` correct → **not_stored**" in comment
+    page = render(record, "x.html")
+    assert "Gate: failed</h2>" in page
+    assert '<th scope="row">memfail/t::q-5</th><td class="left">worse</td>' in page
+    capsys.readouterr()
+    main(["show", str(record)])
+    assert "gate: failed" in capsys.readouterr().out.splitlines()
+    found = SummaryModel.model_validate_json(render(record, "x.json")).records[0].gate
+    assert (found.outcome, len(found.flips), found.checks[0].paired.worse) == ("failed", 6, 6)
+
+
+def test_a_hostile_id_is_inert_in_the_gate(tmp_path):
+    record = verdicts(tmp_path / "r.jsonl", "not_stored", gate=gate(1, name=HOSTILE.replace("\ud83d", "")))
+    assert "<" not in re.sub(r"`[^`\n]*`|</?(details|summary)>|<!-- memfail report -->", "", render(record, "x.md"))
+    page = render(record, "x.html")
+    assert len(Elements(page).of("script")) == 2
+    assert Elements(page).of("img") == []
 
 
 def test_hostile_text_is_inert_in_the_comment(hostile):
