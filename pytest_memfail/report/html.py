@@ -137,7 +137,7 @@ def _left_table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[st
         for first, *others in rows
     )
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table>'
+        f'<div class="scroll tall" tabindex="0" role="region" aria-label="{escape(caption)}"><table>'
         f"<caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

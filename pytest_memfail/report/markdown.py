@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, one_line
 from pytest_memfail.report.compare import percent
 from pytest_memfail.report.gate import check_value, p_value
+from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.text import headline
-from pytest_memfail.results import HELD, Gate, Loaded, SideBySide, side_by_side, success
+from pytest_memfail.results import HELD, Gate, Line, Loaded, SideBySide, side_by_side, success
 
 MAX_LINES: Final = 58
 MAX_FAILURES: Final = 10
@@ -26,7 +27,7 @@ def markdown(records: Sequence[Loaded]) -> str:
     first, gate = records[0], records[0].summary().gate
     lines = [MARK, *_overview(first)]
     if gate is not None:
-        lines += ["", *_gate(gate)]
+        lines += ["", *_gate(gate, {line["id"]: line for line in first.questions})]
     if len(records) > 1:
         lines += ["", *_beside(side_by_side(records))]
     lines += ["", *_failures(first, MAX_LINES - len(lines) - 8)]
@@ -64,7 +65,7 @@ def _overview(record: Loaded) -> Iterator[str]:
         yield f"and {len(summary.tasks) - MAX_ROWS} more tasks"
 
 
-def _gate(gate: Gate) -> Iterator[str]:
+def _gate(gate: Gate, questions: Mapping[str, Line]) -> Iterator[str]:
     against = f", against {plain(gate.baseline)}" if gate.baseline and gate.comparison is not None else ""
     yield f"**Gate: {gate.outcome}**{against}"
     yield ""
@@ -81,9 +82,15 @@ def _gate(gate: Gate) -> Iterator[str]:
     yield f"Worse than in the baseline: {len(worse)}"
     yield ""
     for flip in worse[:MAX_FLIPS]:
-        yield f"- `{code(flip.id)}` {flip.old} → **{flip.new}**"
+        yield f"- `{code(flip.id)}` {plain(flip.old)} → **{plain(flip.new)}**{_why(questions.get(flip.id))}"
     if len(worse) > MAX_FLIPS:
         yield f"- and {len(worse) - MAX_FLIPS} more"
+
+
+def _why(line: Line | None) -> str:
+    if line is None or line["verdict"] not in FAILURES:
+        return ""
+    return ": " + plain(headline(line).partition(": ")[2])
 
 
 def _beside(found: SideBySide) -> Iterator[str]:
@@ -110,7 +117,7 @@ def _failures(record: Loaded, room: int) -> Iterator[str]:
     yield ""
     yield "</details>"
     yield ""
-    yield f"All of them: `memfail show {code(record.path)}`"
+    yield f"All of them: `memfail show {code(record.path)}`; one again: `{code(rerun_words(record.header, failed[0]['id']))}`"
 
 
 def plain(text: str, limit: int = 160) -> str:
@@ -122,4 +129,4 @@ def plain(text: str, limit: int = 160) -> str:
 
 def code(text: str) -> str:
     """Text inside backticks."""
-    return one_line(text, 200).replace("`", "'").replace("|", "\\|")
+    return one_line(text, 400).replace("`", "'")

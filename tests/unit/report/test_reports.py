@@ -49,6 +49,12 @@ def render(record, name, *more):
     return path.read_text(encoding="utf-8")
 
 
+def outside_code(comment):
+    """The comment without what stands in backticks, where Markdown reads nothing."""
+    assert all(line.count("`") % 2 == 0 for line in comment.splitlines())
+    return re.sub(r"`[^`]*`", "", comment)
+
+
 class Elements(HTMLParser):
     """Every start tag with its attributes."""
 
@@ -110,7 +116,8 @@ def test_the_gate_is_in_every_report(tmp_path, capsys):
     comment = render(record, "x.md")
     assert "**Gate: failed**, against base.jsonl" in comment
     assert "- `regressions:p<0.05` **failed** 6 worse, 0 better of 20, p 0.0156" in comment
-    assert "- `memfail/t::q-5` correct → **not_stored**" in comment
+    assert "- `memfail/t::q-5` correct → **not\\_stored**: the condition is gone" in comment
+    assert "one again: `pytest memfail/t::q-0 --memfail-system=toy`" in comment
     page = render(record, "x.html")
     assert "Gate: failed</h2>" in page
     assert '<th scope="row">memfail/t::q-5</th><td class="left">worse</td>' in page
@@ -123,14 +130,15 @@ def test_the_gate_is_in_every_report(tmp_path, capsys):
 
 def test_a_hostile_id_is_inert_in_the_gate(tmp_path):
     record = verdicts(tmp_path / "r.jsonl", "not_stored", gate=gate(1, name=HOSTILE.replace("\ud83d", "")))
-    assert "<" not in re.sub(r"`[^`\n]*`|</?(details|summary)>|<!-- memfail report -->", "", render(record, "x.md"))
+    text = outside_code(render(record, "x.md"))
+    assert "<" not in re.sub(r"</?(details|summary)>|<!-- memfail report -->", "", text)
     page = render(record, "x.html")
     assert len(Elements(page).of("script")) == 2
     assert Elements(page).of("img") == []
 
 
 def test_hostile_text_is_inert_in_the_comment(hostile):
-    text = render(hostile, "x.md")
+    text = outside_code(render(hostile, "x.md"))
     assert "<script" not in text
     assert "<img" not in text
     assert "@everyone" not in text
@@ -221,26 +229,50 @@ def test_success_against_k(tmp_path):
     assert "correct % against k" in render(write(tmp_path / "r.jsonl", *lines, store(), k=[5, 10]), "x.html")
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium")
-def test_a_browser_lists_hostile_text_as_text(hostile, tmp_path):
-    render(hostile, "x.html")
-    page = (tmp_path / "x.html").read_text(encoding="utf-8")
-    opened = page.replace("</body>", "<script>document.querySelector('details').open = true</script></body>")
-    (tmp_path / "opened.html").write_text(opened, encoding="utf-8")
+WATCH = "<script>onerror = (said) => { document.documentElement.dataset.error = said; };</script>"
+
+
+def in_browser(page, script):
+    """The page as a browser leaves it after this script; nothing in it may have raised."""
+    text = page.read_text(encoding="utf-8").replace("</title>", f"</title>{WATCH}")
+    page.with_name("driven.html").write_text(text.replace("</body>", f"<script>{script}</script></body>"), "utf-8")
     words = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     words += "--disable-component-update --disable-sync --virtual-time-budget=3000 --dump-dom"
+    profile = f"--user-data-dir={page.with_name('profile')}"
     done = subprocess.run(
-        ["chromium", *words.split(), f"--user-data-dir={tmp_path / 'profile'}", (tmp_path / "opened.html").as_uri()],
+        ["chromium", *words.split(), profile, page.with_name("driven.html").as_uri()],
         capture_output=True,
         text=True,
         timeout=120,
         check=True,
     )
-    elements = Elements(done.stdout)
-    assert "pwned" not in re.findall(r"<title>(.*?)</title>", done.stdout)[0].partition("document")[0]
+    assert "data-error" not in done.stdout.replace(WATCH, "")
+    return done.stdout
+
+
+browser = pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium")
+
+
+@browser
+def test_a_browser_lists_hostile_text_as_text(hostile, tmp_path):
+    render(hostile, "x.html")
+    dom = in_browser(tmp_path / "x.html", "document.querySelector('details').open = true")
+    elements = Elements(dom)
+    assert "pwned" not in re.findall(r"<title>(.*?)</title>", dom)[0].partition("document")[0]
     assert elements.of("img") == []
     assert len(elements.of("details")) == 1
-    assert "1 of 1 questions match, 1 listed" in done.stdout
+    assert "1 of 1 questions match, 1 listed" in dom
+
+
+@browser
+def test_the_list_is_filtered_in_a_browser(record, tmp_path):
+    render(record, "x.html")
+    choose = "document.querySelector('#verdict').value = '{}'; document.forms[0].dispatchEvent(new Event('input'));"
+    dom = in_browser(tmp_path / "x.html", choose.format("not_retrieved"))
+    assert "1 of 4 questions match, 1 listed" in dom
+    assert "<code>memfail/t::q-3</code>" in dom
+    assert "<code>memfail/t::q-2</code>" not in dom
+    assert "4 of 4 questions match, 4 listed" in in_browser(tmp_path / "x.html", choose.format(""))
 
 
 # -- files ---------------------------------------------------------------------------------------------------------------
