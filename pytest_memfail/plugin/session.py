@@ -21,6 +21,7 @@ from pytest_memfail.plugin.gating import apply_known
 from pytest_memfail.plugin.journal import DEATHS
 from pytest_memfail.plugin.nodes import QuestionItem, attach, release, short_repr, ungraded_reason
 from pytest_memfail.plugin.progress import Progress, TerminalLine, Watcher
+from pytest_memfail.plugin.properties import note
 from pytest_memfail.plugin.resume import for_workers
 from pytest_memfail.plugin.run import ROOT, Run, Unit
 from pytest_memfail.plugin.runtime import Asked, Runtime
@@ -178,6 +179,7 @@ class MemfailSession:
             self._report_setup(item, asked, call, report)
         elif call.when == "call" and (line := item.stash.get(LINE, None)) is not None:
             result = item.stash.get(RESULT, None)
+            note(item, report, line)
             if result is not None:
                 report.memfail = self._packed(line)
             else:
@@ -211,6 +213,7 @@ class MemfailSession:
             # pytest asks an item for its own view of a failure in the call phase only
             report.longrepr = short_repr(error, asked) or report.longrepr
             line = question_line(item.nodeid, asked.unit.plan.id, asked.question, asked.k, (), error=error)
+            note(item, report, line)
             report.memfail = self._packed(line)
 
     def _packed(self, line: dict[str, Any]) -> Any:

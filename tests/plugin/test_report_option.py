@@ -76,6 +76,24 @@ def test_shards_join_to_the_whole(any_project: Project, capsys: pytest.CaptureFi
     assert sorted(ids) == sorted(ALL)
 
 
+def test_a_shard_is_no_baseline(project: Project) -> None:
+    result = project.run("--memfail-shard=1/2", "--memfail-save-baseline=base.jsonl")
+    assert result.ret == 6
+    result.stdout.fnmatch_lines(["memfail: no baseline is saved: a shard is a part of a run"])
+    assert not (project.path / "base.jsonl").exists()
+
+
+def test_the_gate_is_reported(any_project: Project) -> None:
+    any_project.run("--memfail-save-baseline=base.jsonl", n=None)
+    any_project.script(**{f"ce_{i}": "not_stored" for i in range(1, 7)})
+    words = ("--memfail-baseline=base.jsonl", "--memfail-report=x.md", "--memfail-record=r.jsonl")
+    assert any_project.run(*words).ret == 1
+    comment = (any_project.path / "x.md").read_text()
+    assert "**Gate: failed**, against base.jsonl" in comment
+    assert "- `memfail/coexisting_facts::ce-1` correct → **not\\_stored**: the script says" in comment
+    assert any_project.record("r.jsonl")[-1]["gate"]["outcome"] == "failed"
+
+
 @pytest.mark.parametrize(
     ("shard", "says"), [("0/2", "I/N"), ("3/2", "I/N"), ("two", "I/N"), ("1/9", "at most 4: a store is not divided")]
 )
