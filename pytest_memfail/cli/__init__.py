@@ -7,7 +7,18 @@ import os
 import sys
 from collections.abc import Sequence
 
-from pytest_memfail.cli import cache, compare, estimate, judge_check, merge, regrade, report, show, validate
+from pytest_memfail.cli import (
+    cache,
+    compare,
+    estimate,
+    generate,
+    judge_check,
+    merge,
+    regrade,
+    report,
+    show,
+    validate,
+)
 from pytest_memfail.core import MemfailError
 
 USAGE = 4
@@ -38,6 +49,6 @@ def _parser() -> argparse.ArgumentParser:
         prog="memfail", description="Work with the data, judges, records and costs of pytest-memfail."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (validate, judge_check, show, report, compare, merge, regrade, cache, estimate):
+    for command in (validate, judge_check, generate, show, report, compare, merge, regrade, cache, estimate):
         command.add(commands)
     return parser

@@ -44,12 +44,12 @@ from pytest_memfail.core import (
     Message,
     Probe,
     Question,
+    Role,
     RowError,
     StorePlan,
     Task,
     one_line,
 )
-from pytest_memfail.core.model import Role
 from pytest_memfail.tasks.rows import ID_PATTERN, Text, slug
 
 NAME: Final = "custom"

@@ -29,6 +29,7 @@ ALLOWED = {
     "report": {"core", "results"},
     "llm": {"core"},
     "calibration": {"core", "engine", "tasks"},
+    "generate": {"core", "llm", "tasks"},
     "testing": {"core", "engine", "judges", "llm", "report", "results", "systems", "tasks"},
 }
 """Of our own folders, those that a folder may import besides itself; only `plugin` is not restricted."""

@@ -11,8 +11,19 @@ from typing import Any, Final
 from pytest_memfail.core import RowError, UsageError
 from pytest_memfail.tasks import coexisting_facts, conditional_facts, long_hop, persona_retrieval, updated_facts
 from pytest_memfail.tasks.rows import MODELS, ConditionalRow, LongHopRow, PersonaRow, Rows, UpdatedRow, row_errors
-from pytest_memfail.tasks.validate.design import declares_design, design_findings
+from pytest_memfail.tasks.validate.across import ESSAY_LIKENESS, LIKENESS
+from pytest_memfail.tasks.validate.design import (
+    EASY_SENTENCES,
+    HARD_SENTENCES,
+    OPTION_WORDS,
+    PERSONA_SENTENCES,
+    declares_design,
+    design_findings,
+    is_gerund,
+    sentences,
+)
 from pytest_memfail.tasks.validate.finding import Finding
+from pytest_memfail.tasks.validate.repeats import near_duplicates, stands, words_of
 
 READERS: Final[dict[str, Callable[[Path], Rows[Any]]]] = {
     "conditional_facts_easy": conditional_facts.read,
@@ -46,7 +57,24 @@ NUMBER_WORDS: Final = {
 }
 
 
-__all__ = ["Finding", "validate"]
+__all__ = [
+    "CONNECTIVES",
+    "EASY_SENTENCES",
+    "ESSAY_LIKENESS",
+    "HARD_SENTENCES",
+    "LIKENESS",
+    "OPTION_WORDS",
+    "PERSONA_SENTENCES",
+    "STATES_EXCLUSIVITY",
+    "Finding",
+    "is_gerund",
+    "near_duplicates",
+    "numbers_in",
+    "sentences",
+    "stands",
+    "validate",
+    "words_of",
+]
 
 
 def validate(folder: Path) -> list[Finding]:

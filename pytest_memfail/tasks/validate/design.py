@@ -239,7 +239,7 @@ def _options(rows: Rows[LongHopRow], row: LongHopRow, line: int) -> Iterator[Fin
         if letter == row.correct_choice:
             continue
         words = words_of(choice)
-        if abs(len(words) - len(right)) > OPTION_WORDS or _is_gerund(words[0]) != _is_gerund(right[0]):
+        if abs(len(words) - len(right)) > OPTION_WORDS or is_gerund(words[0]) != is_gerund(right[0]):
             yield warn(
                 rows, line, f"choice_{letter.lower()}", f"{choice!r} has another shape than {row.ground_truth_answer!r}"
             )
@@ -247,10 +247,10 @@ def _options(rows: Rows[LongHopRow], row: LongHopRow, line: int) -> Iterator[Fin
             yield warn(rows, line, f"choice_{letter.lower()}", f"{choice!r} shares {common[0]!r} with the chain")
 
 
-def _is_gerund(word: str) -> bool:
+def is_gerund(word: str) -> bool:
     """Whether the word looks like a verb in -ing: "string" does not.
 
-    >>> [_is_gerund(word) for word in ("counting", "string")]
+    >>> [is_gerund(word) for word in ("counting", "string")]
     [True, False]
     """
     return word.endswith("ing") and any(letter in "aeiouy" for letter in word[:-3])

@@ -1,0 +1,136 @@
+"""`memfail generate`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_memfail.core import UsageError
+
+if TYPE_CHECKING:
+    from pytest_memfail.generate import Generation, Report
+    from pytest_memfail.llm import Ledger, Prices
+
+INTERRUPTED: Final = 130
+"""What shells give a command that was ended by Ctrl-C."""
+TIMEOUT_SECONDS: Final = 300.0
+"""A batch of essays by a reasoning model takes minutes."""
+SHOWN: Final = 5
+
+
+def add(commands: Any) -> None:
+    """Its options."""
+    parser = commands.add_parser(
+        "generate",
+        help="make more rows with a model",
+        description="Make rows of one task with any OpenAI-compatible model (OPENAI_BASE_URL, OPENAI_API_KEY): drawn at a seed, "
+        "checked, freed of near-duplicates. An interrupted run goes on where it was when it is repeated.",
+    )
+    parser.add_argument(
+        "task",
+        metavar="TASK",
+        help="conditional_facts (easy and hard), coexisting_facts, persona_retrieval or long_hop",
+    )
+    parser.add_argument("-n", metavar="N", type=int, required=True, help="how many rows")
+    parser.add_argument("--model", metavar="NAME", required=True, help="the model that writes them")
+    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="the folder for the rows")
+    parser.add_argument("--seed", metavar="S", type=int, default=42, help="what the rows are about (default: 42)")
+    parser.add_argument(
+        "--design",
+        choices=("ours", "paper"),
+        default="ours",
+        help="ours: one essay a name, and none about those asked about in vain; paper: the published 30 names (default: ours)",
+    )
+    parser.add_argument("--estimate", action="store_true", help="print calls, tokens and cost, and end")
+    parser.add_argument("--max-cost", metavar="USD", type=float, help="never spend more than so much")
+    parser.add_argument("--prices", metavar="FILE", type=Path, help="own prices, JSON or TOML, USD per million tokens")
+    parser.add_argument("--batch-size", metavar="N", type=int, help="rows asked for together (default: by task)")
+    parser.add_argument("--concurrency", metavar="N", type=int, default=8, help="calls in flight (default: 8)")
+    parser.add_argument("--force", action="store_true", help="write over rows that are there")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the estimate, make the rows, and print what came of it."""
+    from pytest_memfail.generate import Generation, Request
+    from pytest_memfail.llm import Ledger, Prices
+
+    prices = Prices.from_file(options.prices) if options.prices else Prices()
+    request = Request(options.task, options.n, options.model, options.seed, options.design, options.batch_size)
+    generation = Generation(request, options.out, force=options.force or options.estimate)
+    ledger = Ledger(max_cost=options.max_cost, prices=prices)
+    try:
+        print(_estimated(generation, prices, options), flush=True)
+        if options.estimate:
+            return 0
+        report = asyncio.run(_asked(generation, ledger, options.concurrency))
+    except KeyboardInterrupt:
+        print("\nmemfail: interrupted; the same command goes on where it was", file=sys.stderr)
+        return INTERRUPTED
+    finally:
+        _clear()
+        ledger_line = _spent(ledger)
+        ledger.close()
+        if ledger_line:
+            print(ledger_line)
+    return _told(report, options.out)
+
+
+def _estimated(generation: Generation, prices: Prices, options: argparse.Namespace) -> str:
+    if options.max_cost is not None and prices.of(options.model) is None:
+        raise UsageError(
+            f"--max-cost: the price of {options.model!r} is unknown (table of {prices.date}); give its USD per million tokens in a "
+            "file (--prices)"
+        )
+    estimate = generation.estimate(prices)
+    if options.max_cost is not None and not options.estimate and (estimate.cost or 0.0) > options.max_cost:
+        raise UsageError(
+            f"--max-cost: got {options.max_cost:g} USD, expected {estimate.cost:.4f} at least, which is the estimate; "
+            "raise it, lower -n, or take a cheaper model"
+        )
+    return str(estimate)
+
+
+async def _asked(generation: Generation, ledger: Ledger, concurrency: int) -> Report:
+    from pytest_memfail.llm import ModelClient
+
+    client = ModelClient(ledger=ledger, concurrency=concurrency, timeout_seconds=TIMEOUT_SECONDS)
+    try:
+        return await generation.run(client, _show)
+    finally:
+        await client.close()
+
+
+def _show(stage: str, done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\033[K{stage}: {done} of {total}", end="", file=sys.stderr, flush=True)
+
+
+def _clear() -> None:
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _spent(ledger: Ledger) -> str:
+    totals = ledger.totals()
+    if not totals.calls:
+        return ""
+    cost = "unknown price" if totals.cost is None else f"{totals.cost:.4f} USD"
+    return f"{totals.calls} calls, {totals.prompt_tokens} tokens in, {totals.completion_tokens} out, {cost}"
+
+
+def _told(report: Report, folder: Path) -> int:
+    made = report.made
+    for what, why in list(report.given_up.items())[:SHOWN]:
+        print(f"left out: {what}: {why}")
+    if (more := len(report.given_up) - SHOWN) > 0:
+        print(f"left out: {more} more, listed in {folder / 'generation_config.json'}")
+    for finding in report.findings:
+        print(f"{Path(finding.file).name}: {finding.severity}: {finding.field}: {finding.message}")
+    print(", ".join(f"{name.replace('_', ' ')} {count}" for name, count in made.counts.items()))
+    for name, rows in made.files.items():
+        print(f"{folder / f'{name}.csv'}: {len(rows)} rows")
+    return 0

@@ -1,0 +1,33 @@
+"""Makes more rows with any model: what each is about is drawn first, and everything a model writes is checked."""
+
+from __future__ import annotations
+
+from pytest_memfail.generate.made import Made, Request
+from pytest_memfail.generate.pipeline import GENERATED, Estimate, Generation, Report
+from pytest_memfail.generate.samplers import (
+    PersonSpec,
+    PreferenceSpec,
+    RuleSpec,
+    apart,
+    person_specs,
+    preference_specs,
+    rule_specs,
+)
+from pytest_memfail.tasks import near_duplicates
+
+__all__ = [
+    "GENERATED",
+    "Estimate",
+    "Generation",
+    "Made",
+    "PersonSpec",
+    "PreferenceSpec",
+    "Report",
+    "Request",
+    "RuleSpec",
+    "apart",
+    "near_duplicates",
+    "person_specs",
+    "preference_specs",
+    "rule_specs",
+]

@@ -1,0 +1,348 @@
+"""Long-Hop: chains are proposed and checked, audited against each other, and given wrong options."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import BaseModel
+
+from pytest_memfail.core import UsageError
+from pytest_memfail.generate import prompts
+from pytest_memfail.generate.asking import MOST_PROBLEMS, Session, converse, together
+from pytest_memfail.generate.audit import audited
+from pytest_memfail.generate.made import MESSAGE_TOKENS, Made, Request, Work, batch_of, distinct
+from pytest_memfail.generate.raw import Raw
+from pytest_memfail.generate.samplers import letters
+from pytest_memfail.generate.texts import LONG, SHORT, Line, quoted, text_faults
+from pytest_memfail.llm import count_tokens
+from pytest_memfail.tasks import LETTERS, LIKENESS, OPTION_WORDS, is_gerund, stands, words_of
+
+TASK: Final = "long_hop"
+HOPS: Final = (1, 2, 3)
+SPARE: Final = 1.25
+"""So many more chains are asked for than wanted: audit, repeats and options lose some."""
+SUMMARIES: Final = 30
+"""How many earlier chains the model is told to keep away from."""
+WRONG: Final = 4
+CHAIN_TOKENS: Final = 130
+OPTION_TOKENS: Final = 40
+
+
+class Chain(BaseModel):
+    """One chain."""
+
+    anchors: list[Line]
+    facts: list[Line]
+    question: Line
+    answer: Line
+
+
+class ChainReply(BaseModel):
+    """What a proposal is."""
+
+    chains: list[Chain]
+
+
+class Options(BaseModel):
+    """The wrong options of a chain."""
+
+    options: list[Line]
+
+
+class LongHop:
+    """The recipe."""
+
+    def __init__(self, request: Request) -> None:
+        """Share the chains out over the hop counts, as evenly as can be."""
+        self._request = request
+        self._size = batch_of(5, request)
+        share, rest = divmod(request.n, len(HOPS))
+        self._wanted = {hops: share + (hops <= rest) for hops in HOPS}
+
+    def plan(self, raw: Raw) -> list[Work]:
+        """Proposals, two rounds of audit, options."""
+        missing = {hops: max(0, self._asked(hops) - raw.count(_stage(hops))) for hops in HOPS}
+        calls = sum(-(-count // self._size) for count in missing.values())
+        chains = sum(self._asked(hops) for hops in HOPS)
+        frame = count_tokens([prompts.CHAINS]) + MESSAGE_TOKENS + SUMMARIES * 20
+        work = [Work("chains", calls, calls * frame, sum(missing.values()) * CHAIN_TOKENS)]
+        optionless = max(0, chains - raw.count("options"))
+        if calls or optionless:
+            windows = 1 + -(-chains // 10)
+            work.append(Work("audit", windows, windows * 300 + 3 * chains * 70, windows * 60))
+        frame = count_tokens([prompts.OPTIONS]) + MESSAGE_TOKENS + 100
+        return [*work, Work("options", optionless, optionless * frame, optionless * OPTION_TOKENS)]
+
+    async def make(self, session: Session) -> Made:
+        """Each phase on what the one before has left."""
+        proposed: dict[str, Chain] = {}
+        for hops in HOPS:
+            await self._propose(session, hops, proposed)
+        survivors = await audited(session, {key: chain.facts for key, chain in proposed.items()})
+        facts = {f"{key} fact {i}": fact for key in survivors for i, fact in enumerate(proposed[key].facts, 1)}
+        repeats = distinct(facts, LIKENESS, lambda key: key.split()[0])
+        single = {key: proposed[key] for key in survivors if key not in repeats}
+        options = await self._options(session, single)
+        chosen = self._chosen([key for key in single if key in options])
+        rows = self._rows([(key, single[key], options[key].options) for key in chosen])
+        counts = {
+            "wanted": self._request.n,
+            "proposed": len(proposed),
+            "removed_by_the_audit": len(proposed) - len(survivors),
+            "before_deduplication": len(survivors),
+            "near_duplicates": len(survivors) - len(single),
+            "after_deduplication": len(single),
+            "without_options": len(single) - len(options),
+            "spare": len(options) - len(chosen),
+            "kept": len(chosen),
+        }
+        return Made({TASK: rows}, counts, {"fact": LIKENESS}, list(repeats.values()))
+
+    # -- proposals ---------------------------------------------------------------------------------------------------
+
+    def _asked(self, hops: int) -> int:
+        return math.ceil(self._wanted[hops] * SPARE)
+
+    async def _propose(self, session: Session, hops: int, proposed: dict[str, Chain]) -> None:
+        """Batch after batch, each told of the chains before it, until there are enough or a batch brings none."""
+        stage, wanted = _stage(hops), self._asked(hops)
+        mine: dict[str, Chain] = {}
+        while len(mine) < wanted and (found := session.raw.get(stage, str(len(mine) + 1), Chain)) is not None:
+            key = f"{hops}-{len(mine) + 1:03d}"
+            if broken := next(chain_faults(hops, found, list(proposed.values())), None):
+                raise UsageError(f"{session.raw.path}: {stage} {len(mine) + 1}: {broken}; mend the line")
+            mine[key] = proposed[key] = found
+
+        def accept(chain: Chain) -> None:
+            session.raw.add(stage, str(len(mine) + 1), chain)
+            key = f"{hops}-{len(mine) + 1:03d}"
+            mine[key] = proposed[key] = chain
+            session.show(stage, len(mine), wanted)
+
+        while (missing := wanted - len(mine)) > 0:
+            batch = ChainBatch(hops, min(self._size, missing), proposed, accept)
+            await converse(session, stage, ChainReply, batch)
+            if not batch.fruitful:
+                session.given_up[stage] = f"{missing} chains: {batch.problem}"
+                break
+
+    # -- options -----------------------------------------------------------------------------------------------------
+
+    async def _options(self, session: Session, chains: Mapping[str, Chain]) -> dict[str, Options]:
+        done: dict[str, Options] = {}
+
+        async def ask(key: str, chain: Chain) -> None:
+            found = session.raw.get("options", key, Options)
+            if found is None:
+                batch = OptionBatch(chain)
+                await converse(session, "options", Options, batch)
+                found = batch.result()
+                if found is None:
+                    session.given_up[f"chain {key}"] = f"options: {batch.problem}"
+                    session.raw.give_up("options", key, batch.problem)
+                    return
+                session.raw.add("options", key, found)
+            done[key] = found
+            session.show("options", len(done), len(chains))
+
+        await together(ask(key, chain) for key, chain in chains.items())
+        return {key: done[key] for key in chains if key in done}
+
+    # -- rows --------------------------------------------------------------------------------------------------------
+
+    def _chosen(self, keys: Sequence[str]) -> list[str]:
+        chosen = []
+        for hops in HOPS:
+            bucket = [key for key in keys if key.startswith(f"{hops}-")]
+            chosen += bucket[: self._wanted[hops]]
+        return chosen
+
+    def _rows(self, chains: Sequence[tuple[str, Chain, list[str]]]) -> list[dict[str, str]]:
+        right = letters(len(chains), self._request.seed)
+        rng = random.Random(f"{self._request.seed}:options")
+        return [
+            self._row(key, chain, wrong, letter, rng) for (key, chain, wrong), letter in zip(chains, right, strict=True)
+        ]
+
+    def _row(self, key: str, chain: Chain, wrong: list[str], letter: str, rng: random.Random) -> dict[str, str]:
+        options = list(wrong)
+        rng.shuffle(options)
+        options.insert(LETTERS.index(letter), chain.answer)
+        listed = "\n".join(f"{name}. {option}" for name, option in zip(LETTERS, options, strict=True))
+        facts = dict(zip((f"fact_{i}" for i in range(1, 5)), [*chain.facts, "", "", ""], strict=False))
+        anchors = dict(zip((f"chain_{i}" for i in range(1, 6)), [*chain.anchors, "", "", ""], strict=False))
+        return {
+            "id": f"lh-g{self._request.seed}-{key}",
+            "hop_count": key.split("-")[0],
+            **facts,
+            **anchors,
+            "graded_question": f"{chain.question}\n\nOptions:\n{listed}",
+            "ground_truth_answer": chain.answer,
+            **{f"choice_{name.lower()}": option for name, option in zip(LETTERS, options, strict=True)},
+            "correct_choice": letter,
+        }
+
+
+@dataclass(slots=True)
+class ChainBatch:
+    """Some chains of one hop count."""
+
+    hops: int
+    missing: int
+    known: Mapping[str, Chain]
+    accept: Callable[[Chain], None]
+    accepted: int = 0
+    problems: Sequence[str] = ()
+
+    @property
+    def fruitful(self) -> bool:
+        """Whether any chain was accepted."""
+        return self.accepted > 0
+
+    @property
+    def problem(self) -> str:
+        """What was wrong with the last try."""
+        return "; ".join(self.problems)
+
+    def messages(self) -> prompts.Messages | None:
+        """How many are missing, and what to keep away from."""
+        if not self.missing:
+            return None
+        taken = [" -> ".join(chain.anchors) for chain in list(self.known.values())[-SUMMARIES:]]
+        asked = {"chains": self.missing, "K": self.hops, "taken": taken}
+        return prompts.messages(prompts.CHAINS, asked, {"a chain": self.problems} if self.problems else {})
+
+    def take(self, reply: BaseModel) -> None:
+        """Accept the chains that hold; more than were asked for are left."""
+        assert isinstance(reply, ChainReply)
+        problems: list[str] = []
+        for chain in reply.chains[: self.missing]:
+            found = list(chain_faults(self.hops, chain, list(self.known.values())))
+            if found:
+                problems += found[:2]
+            else:
+                self.accept(chain)
+                self.accepted += 1
+                self.missing -= 1
+        if self.missing and not problems:
+            problems = [f"chains: got {len(reply.chains)}, {self.missing} more were wanted"]
+        self.problems = problems[: 2 * MOST_PROBLEMS]
+
+    def fail(self, problem: str) -> None:
+        """There was no usable reply."""
+        self.problems = [problem]
+
+
+class OptionBatch:
+    """The wrong options of one chain."""
+
+    def __init__(self, chain: Chain) -> None:
+        """Nothing is asked yet."""
+        self._chain = chain
+        self._accepted: Options | None = None
+        self.problems: list[str] = []
+
+    def messages(self) -> prompts.Messages | None:
+        """The chain and its question."""
+        if self._accepted is not None:
+            return None
+        chain = self._chain
+        asked = {"statements": chain.facts, "question": chain.question, "right answer": chain.answer}
+        return prompts.messages(prompts.OPTIONS, asked, {"the options": self.problems} if self.problems else {})
+
+    def take(self, reply: BaseModel) -> None:
+        """Accept options that are wrong, ordinary in shape, and apart."""
+        assert isinstance(reply, Options)
+        self.problems = list(option_faults(self._chain, reply.options))[:MOST_PROBLEMS]
+        if not self.problems:
+            self._accepted = reply
+
+    @property
+    def fruitful(self) -> bool:
+        """Whether options were accepted."""
+        return self._accepted is not None
+
+    @property
+    def problem(self) -> str:
+        """What was wrong with the last try."""
+        return "; ".join(self.problems)
+
+    def result(self) -> Options | None:
+        """What was accepted."""
+        return self._accepted
+
+    def fail(self, problem: str) -> None:
+        """There was no usable reply."""
+        self.problems = [problem]
+
+
+def chain_faults(hops: int, chain: Chain, others: Sequence[Chain]) -> Iterator[str]:
+    """The rules of appendix B.6 that a chain breaks."""
+    if len(chain.anchors) != hops + 2 or len(chain.facts) != hops + 1:
+        yield f"got {len(chain.anchors)} anchors and {len(chain.facts)} facts, expected {hops + 2} and {hops + 1}"
+        return
+    faults = [fault for anchor in chain.anchors for fault in text_faults("anchors", anchor, SHORT)]
+    for text in (*chain.facts, chain.question):
+        faults += text_faults("facts and question", text, LONG)
+    if faults:
+        yield from faults
+        return  # the rules below read texts of a sane size
+    if len({tuple(words_of(anchor)) for anchor in chain.anchors}) < len(chain.anchors):
+        yield "anchors: the same one twice, expected different ones"
+    for i, fact in enumerate(chain.facts):
+        for j, anchor in enumerate(chain.anchors):
+            bordered = j in (i, i + 1)
+            if bordered and anchor.casefold() not in fact.casefold():
+                yield f"fact {i + 1} lacks its anchor {quoted(anchor)}"
+            if not bordered and j > 0 and stands(anchor, fact):  # the head may stand behind every fact
+                yield f"fact {i + 1} holds {quoted(anchor)}, which it does not border"
+    if not _names(chain.anchors[0], chain.question):
+        yield f"the question does not name {quoted(chain.anchors[0])}"
+    if told := [anchor for anchor in chain.anchors[1:] if stands(anchor, chain.question)]:
+        yield f"the question names {quoted(told[0])}, expected the first anchor alone"
+    if chain.answer.casefold() != chain.anchors[-1].casefold():
+        yield f"the answer is {quoted(chain.answer)}, expected the last anchor {quoted(chain.anchors[-1])}"
+    if "Options:" in chain.question:
+        yield "the question holds options, expected the question alone"
+    heads = {other.anchors[0].casefold() for other in others}
+    distinctive = {anchor.casefold() for other in others for anchor in other.anchors if " " in anchor}
+    for i, anchor in enumerate(chain.anchors):
+        if anchor.casefold() in distinctive or (i == 0 and anchor.casefold() in heads):
+            yield f"the anchor {quoted(anchor)} is taken by another chain"
+
+
+def _names(anchor: str, question: str) -> bool:
+    """Whether the question holds the anchor, or at least its last word of three letters ("eat apples", "eating apples")."""
+    long = [word for word in words_of(anchor) if len(word) > 2]
+    return anchor.casefold() in question.casefold() or bool(long and long[-1] in words_of(question))
+
+
+def option_faults(chain: Chain, options: Sequence[str]) -> Iterator[str]:
+    """The rules that wrong options break, as far as they can be seen in the words."""
+    if len(options) != WRONG:
+        yield f"options: got {len(options)}, expected {WRONG}"
+        return
+    if len({tuple(words_of(option)) for option in (*options, chain.answer)}) < WRONG + 1:
+        yield "options: two are the same, or one is the right answer"
+    if faults := [fault for option in options for fault in text_faults("options", option, SHORT)]:
+        yield from faults
+        return
+    right = words_of(chain.answer)
+    # what most options share is their shape, and no hint
+    told = [set(words_of(option)) for option in (*options, chain.answer)]
+    shape = {word for words in told for word in words if sum(word in other for other in told) > len(told) / 2}
+    taken = {word for anchor in chain.anchors for word in words_of(anchor) if len(word) > 3} - shape
+    for option in options:
+        words = words_of(option)
+        if not words or abs(len(words) - len(right)) > OPTION_WORDS or is_gerund(words[0]) != is_gerund(right[0]):
+            yield f"options: {quoted(option)} has another shape than {quoted(chain.answer)}"
+        if common := sorted(taken & set(words)):
+            yield f"options: {quoted(option)} shares {common[0]!r} with the chain"
+
+
+def _stage(hops: int) -> str:
+    return f"chains of {hops}"

@@ -1,0 +1,115 @@
+"""What a recipe makes: rows for files, and the account of what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Protocol, TypeVar
+
+from pytest_memfail.generate.asking import Item, Session, Stage
+from pytest_memfail.generate.raw import Raw
+from pytest_memfail.llm import count_tokens
+from pytest_memfail.tasks import near_duplicates
+
+Design = Literal["ours", "paper"]
+"""Whether people have names of their own, or the published 30 for all (`samplers.apart`)."""
+MESSAGE_TOKENS: Final = 60
+"""Of a message: the frame around the rows."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is wanted."""
+
+    task: str
+    n: int
+    model: str
+    seed: int = 42
+    design: Design = "ours"
+    batch_size: int | None = None
+    """Rows asked for together; None takes each stage's own number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one stage has still to ask, as an estimate."""
+
+    stage: str
+    calls: int
+    prompt_tokens: int
+    reply_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The rows of a task."""
+
+    files: Mapping[str, Sequence[Mapping[str, str]]]
+    """Cells by column, for each task name of the loaders."""
+    counts: Mapping[str, int]
+    """How many were wanted, written and left out, in this order."""
+    thresholds: Mapping[str, float]
+    """Jaccard similarities from which two texts count as the same."""
+    repeats: Sequence[str] = field(default=())
+    """What was left out as a near-duplicate, one line each."""
+
+
+class Recipe(Protocol):
+    """How the rows of one task are made."""
+
+    def plan(self, raw: Raw) -> list[Work]:
+        """What is still to be asked, at least."""
+
+    async def make(self, session: Session) -> Made:
+        """Ask for what is missing and put the rows together."""
+
+
+def stage_work(stages: Sequence[Stage[Any]], n: int, raw: Raw) -> list[Work]:
+    """What the stages have still to ask for n rows, if nothing is turned down."""
+    work = []
+    for stage in stages:
+        rows = sum(not raw.has(stage.name, stage.key(number)) for number in range(1, n + 1))
+        calls = -(-rows // stage.size)
+        frame = count_tokens([stage.instructions]) + MESSAGE_TOKENS
+        work.append(Work(stage.name, calls, calls * frame + rows * stage.given_tokens, rows * stage.reply_tokens))
+    return work
+
+
+def distinct(texts: Mapping[str, str], threshold: float, owner: Callable[[str], T]) -> dict[T, str]:
+    """The owners to drop, so that no two kept texts are near-duplicates, each with a line that says why.
+
+    The earlier of two is kept, unless it is dropped itself. Texts of one owner may be alike.
+    """
+    dropped: dict[T, str] = {}
+    for earlier, later, alike in near_duplicates(texts, threshold):
+        first, second = owner(earlier), owner(later)
+        if first != second and first not in dropped and second not in dropped:
+            dropped[second] = f"{later} is {alike:.2f} like {earlier}"
+    return dropped
+
+
+def row_counts(wanted: int, written: int, kept: int) -> dict[str, int]:
+    """The account of a run: what each step left."""
+    return {
+        "wanted": wanted,
+        "given_up": wanted - written,
+        "before_deduplication": written,
+        "near_duplicates": written - kept,
+        "after_deduplication": kept,
+    }
+
+
+def finished(stages: Sequence[dict[int, Any]]) -> list[int]:
+    """The numbers of rows that every stage has."""
+    return sorted(set(stages[0]).intersection(*stages[1:]))
+
+
+def taken_of(items: Mapping[int, Item], fields: Sequence[str]) -> dict[str, list[str]]:
+    """What the rows so far have taken, for the model to keep away from."""
+    return {name: [str(getattr(items[number], name)) for number in sorted(items)] for name in fields}
+
+
+def batch_of(size: int, request: Request) -> int:
+    """Rows asked for together."""
+    return request.batch_size or size
