@@ -33,7 +33,12 @@ LABEL_OF: Final = {CORRECT: OK}
 
 LabelName = Literal["ok", "not_stored", "summary_error", "not_retrieved"]
 TaskName = Literal[
-    "conditional_facts_easy", "conditional_facts_hard", "coexisting_facts", "persona_retrieval", "long_hop"
+    "conditional_facts_easy",
+    "conditional_facts_hard",
+    "coexisting_facts",
+    "persona_retrieval",
+    "long_hop",
+    "updated_facts",
 ]
 Split = Literal["dev", "test"]
 

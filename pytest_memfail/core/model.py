@@ -94,6 +94,12 @@ class Evidence:
     """Values that it replaced, or that were taken back."""
     decoys: tuple[str, ...] = ()
     """What was said later and looks like an update of it, but is none."""
+    subject: str | None = None
+    """What of the entity it tells: "where Ilse keeps her spare key"."""
+    earlier: str | None = None
+    """What was said of it before, and no longer holds."""
+    endings: tuple[str, ...] = ()
+    """Wordings that tell that a state has ended, where the fact is that it was taken back; none need be stored."""
     details: tuple[Detail, ...] = ()
     """Curated details of our own rows; empty for published rows."""
     history: tuple[str, ...] = ()

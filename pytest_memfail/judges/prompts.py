@@ -259,7 +259,9 @@ def _fact(evidence: Evidence, protocol: Protocol) -> dict[str, Any]:
         "fact": evidence.text if evidence.kind == "fact" and evidence.text != evidence.source else None,
         # a rule's gold answer is about one question, and would only distract from the rule
         "needed" if evidence.kind == "persona" else "value": None if evidence.kind == "rule" else evidence.value,
+        "about": evidence.subject,
         "replaced": list(evidence.stale_values),
+        "said_before": evidence.earlier,
         "said": evidence.source,
         "must_keep": [{"part": detail.part, "any_of": list(detail.wordings)} for detail in evidence.details],
     }

@@ -247,18 +247,21 @@ def check_reports(config: pytest.Config, settings: Settings) -> None:
 
 
 def find_cases(config: pytest.Config) -> list[Path]:
-    """The user's own cases: `*.memfail.yaml` below the rootdir, where pytest would look for tests too."""
+    """The user's own cases: `*.memfail.yaml` where pytest looks for tests too, in `testpaths` or else below the rootdir."""
     patterns = config.getini("norecursedirs")
-    found = []
-    for folder, folders, names in os.walk(config.rootpath):
-        here = Path(folder)
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not any(fnmatch(name, pattern) for pattern in patterns) and not (here / name / "pyvenv.cfg").is_file()
-        )
-        found += [here / name for name in sorted(names) if name.endswith(CASES)]
-    return found
+    found = set()
+    for path in config.getini("testpaths") or ["."]:
+        for start in sorted(config.rootpath.glob(path)) if path != "." else [config.rootpath]:
+            for folder, folders, names in os.walk(start):
+                here = Path(folder)
+                folders[:] = [
+                    name
+                    for name in folders
+                    if not any(fnmatch(name, pattern) for pattern in patterns)
+                    and not (here / name / "pyvenv.cfg").is_file()
+                ]
+                found.update(here / name for name in names if name.endswith(CASES))
+    return sorted(found)
 
 
 def find_system(config: pytest.Config, settings: Settings) -> Any:

@@ -55,6 +55,8 @@ def _evidence(name: str, rows: Rows[UpdatedRow], i: int, homes: dict[tuple[int, 
     row = rows.rows[i]
     said = row.messages[row.fact_index].text
     decoys = () if row.decoy_index is None else (row.messages[row.decoy_index].text,)
+    details = tuple(d.detail() for d in row.evidence_details or ())
+    taken_back = row.kind == "deletion"
     return Evidence(
         id=rows.ids[i],
         kind="fact",
@@ -67,8 +69,11 @@ def _evidence(name: str, rows: Rows[UpdatedRow], i: int, homes: dict[tuple[int, 
         value=row.current_value or None,
         stale_values=tuple(row.stale_values),
         decoys=decoys,
+        subject=row.subject,
+        earlier=None if row.old_index is None else row.messages[row.old_index].text,
         # a fact that was taken back need not be stored at all: nothing of it can be required
-        details=() if row.kind == "deletion" else tuple(d.detail() for d in row.evidence_details or ()),
+        endings=details[-1].wordings if taken_back and details else (),
+        details=() if taken_back else details,
     )
 
 

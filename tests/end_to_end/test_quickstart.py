@@ -29,7 +29,7 @@ def test_the_quickstart_runs_with_the_one_command_of_its_readme(
     done = run_pytest(*shlex.split(command[1]), *workers, cwd=quickstart)
     assert done.code == 1
     counts = done.counts()
-    assert sum(counts.values()) == 84
+    assert sum(counts.values()) == 796
     assert counts["error"] == 0
     assert counts["not_stored"] + counts["summary_error"] > counts["not_retrieved"]
 
@@ -45,7 +45,7 @@ def test_keeping_more_sentences_helps_the_quickstart(run_pytest: Run, quickstart
 def test_the_shipped_rows_lose_nothing_in_a_verbatim_store(run_pytest: Run) -> None:
     done = run_pytest("--memfail-system=bm25", "-q")
     assert set(done.counts()) <= {"ungraded", "not_retrieved", "correct"}
-    assert sum(done.counts().values()) == 84
+    assert sum(done.counts().values()) == 796
 
 
 def test_a_failure_names_a_command_that_runs_it_again(run_pytest: Run, tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_help(plain: pytest.Pytester) -> None:
         assert help_text[:1].isupper(), entry
     for option in names:
         ini = option[2:].replace("-", "_")
-        assert any(f"  {ini} ({kind}):" in lines for kind in ("string", "bool", "linelist")), option
+        assert any(f"  {ini} ({kind}):" in result.stdout.str() for kind in ("string", "bool", "linelist")), option
 
 
 def test_works_with_xdist_disabled(project: Project) -> None:

@@ -2,87 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.core import Detail, Evidence
+from pytest_memfail.judges.rules.exclusivity import tells_otherwise
 from pytest_memfail.judges.rules.finding import Finding, listed
-from pytest_memfail.judges.rules.polarity import exclusive, is_negator
-from pytest_memfail.judges.rules.quantities import Quantity, quantities
-from pytest_memfail.judges.rules.text import Sentence, plain, sentences_of
-from pytest_memfail.judges.rules.view import OPEN, Name, View, needs
+from pytest_memfail.judges.rules.opposites import turned
+from pytest_memfail.judges.rules.text import Sentence, sentences_of
+from pytest_memfail.judges.rules.view import OPEN, Name, View
+from pytest_memfail.judges.rules.wordings import Wording, candidates, read_wording, share_of
+from pytest_memfail.judges.rules.words import EXCLUSIVE
 
 STORED: Final = 0.6
 """Share of a wording that shows the detail is there in some form."""
-WHOLE: Final = 0.75
-"""Share that keeps a wording of four or more words; shorter ones must be whole."""
-LONG: Final = 4
-PLACES: Final = 64
+LIKE: Final = 0.6
+"""Share of a sentence's words, and of the source's, that shows the one was made from the other."""
+SHORT: Final = 3
+"""An entry of so many sentences may be a piece of an essay that lost its name."""
 
 TRUSTED: Final = ("behavior", "condition")
 """The parts of a rule that the general rules may find kept where no curated wording does."""
 
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """One wording of a detail, read once."""
-
-    text: str
-    need: tuple[tuple[str, float], ...]
-    numbers: tuple[Quantity, ...]
-    negative: bool
-
-    @property
-    def keys(self) -> list[str]:
-        """The keys by which sentences with this wording are looked up."""
-        digits = {f"{q.value:g}" for q in self.numbers}
-        return [key for key, _ in self.need] or sorted(digits)
+Located = tuple[Detail, float, tuple[int, ...]]
 
 
-@lru_cache(maxsize=8192)
-def read_wording(text: str) -> Wording:
-    """The wording's words, quantities and negation."""
-    sentences = sentences_of(text)
-    numbers = tuple(q for s in sentences for q in quantities(s.text, s.words))
-    need = needs(key for s in sentences for key in s.keys)
-    return Wording(text, tuple(need.items()), numbers, any(is_negator(w.lower) for s in sentences for w in s.words))
-
-
-def share_of(wording: Wording, sentences: list[Sentence]) -> float:
-    """The share of the wording that stands in the sentences; 1.0 keeps it."""
-    keys = frozenset().union(*(s.keys for s in sentences))
-    if not wording.need and not wording.numbers:
-        said = f" {plain(wording.text).casefold()} "
-        return float(any(said in f" {' '.join(w.lower for w in s.words)} " for s in sentences))
-    total = sum(value for _, value in wording.need) + len(wording.numbers)
-    got = sum(value for key, value in wording.need if key in keys)
-    stated = [q for s in sentences for q in quantities(s.text, s.words)] if wording.numbers else []
-    for number in wording.numbers:
-        if not any(number.same(q) and number.direction * q.direction >= 0 for q in stated):
-            return 0.4 * got / total  # a changed number makes another detail, whatever the words around it
-        got += 1
-    share = got / total
-    if wording.negative and not any(is_negator(w.lower) for s in sentences for w in s.words):
-        share = min(share, 0.5)
-    return 1.0 if share >= WHOLE and len(wording.need) + len(wording.numbers) >= LONG else share
-
-
-def locate(detail: Detail, view: View, name: Name | None) -> tuple[float, tuple[int, ...]]:
-    """How well the detail is kept in any one place that may be about the entity, and where."""
+def locate(detail: Detail, view: View, own: frozenset[int]) -> tuple[float, tuple[int, ...]]:
+    """How well the detail is kept in any one place of these sentences, and where."""
     best: tuple[float, tuple[int, ...]] = (0.0, ())
     for text in detail.wordings:
         wording = read_wording(text)
-        if wording.need:
-            windows = view.search(dict(wording.need), name)[:PLACES]
-            places = [w.sentences for w in windows if w.link >= OPEN]
-        elif wording.numbers:
-            at = sorted({i for key in wording.keys for i in view.postings.get(key, ())})
-            places = [(i,) for i in at if view.link(i, name) >= OPEN]
-        else:
-            places = [(i,) for i in (view.about(name) if name else range(len(view.sentences)))]
-        for place in places:
-            share = share_of(wording, [view.sentences[i] for i in place])
+        for place in _places(wording, view, own):
+            sentences = [view.sentences[i] for i in place]
+            if detail.part == "exclusivity" and not _says_only(text, sentences):
+                continue
+            share = share_of(wording, sentences)
             if share > best[0]:
                 best = (share, place)
                 if share >= 1.0:
@@ -90,62 +46,100 @@ def locate(detail: Detail, view: View, name: Name | None) -> tuple[float, tuple[
     return best
 
 
+def _says_only(text: str, sentences: Sequence[Sentence]) -> bool:
+    """Whether an "only" of the wording, which has no key, stands in the sentences too."""
+    wanted = frozenset(text.casefold().split()) & EXCLUSIVE
+    return not wanted or any(wanted & sentence.lowers for sentence in sentences)
+
+
+def _places(wording: Wording, view: View, own: frozenset[int]) -> Iterable[tuple[int, ...]]:
+    """The sentences with any word of the wording, alone and with the next one."""
+    at = [i for i in candidates(wording, view) if i in own] if len(own) > SHORT else sorted(own)
+    yield from ((i,) for i in at)
+    # A number in the next sentence counts something else.
+    if len(wording.need) > 1 and not wording.numbers and wording.literal is None:
+        for i in at:
+            for pair in ((i - 1, i), (i, i + 1)):
+                if own.issuperset(pair) and view.entry[pair[0]] == view.entry[pair[1]]:
+                    yield pair
+
+
+def own_sentences(evidence: Evidence, view: View, name: Name | None) -> frozenset[int]:
+    """The sentences that may be this fact's: under its name, or plainly made from what was said where none is."""
+    if name is None:
+        return frozenset(range(len(view.sentences)))
+    about = set(view.about(name))
+    named = {view.entry[i] for i in view.mentions(name)}
+    if not named:
+        return frozenset()
+    for entry in named:
+        about.update(i for i in range(view.first[entry], view.first[entry + 1]) if view.link(i, name) >= OPEN)
+    stated = _stated(evidence.source)
+    for entry in {view.entry[i] for key in _telling(evidence.source) for i in view.postings.get(key, ())} - named:
+        first, end = view.first[entry], view.first[entry + 1]
+        if end - first <= SHORT:
+            about.update(
+                i for i in range(first, end) if view.link(i, name) == OPEN and view.own_share((i,), stated) >= LIKE
+            )
+    return frozenset(about)
+
+
+@lru_cache(maxsize=4096)
+def _stated(source: str) -> frozenset[str]:
+    return frozenset(key for s in sentences_of(source) for key in s.keys)
+
+
+@lru_cache(maxsize=4096)
+def _telling(source: str) -> tuple[str, ...]:
+    return tuple(sorted(key for key in _stated(source) if not key[0].isdigit()))
+
+
 def refine(evidence: Evidence, view: View, general: Finding) -> Finding:
     """The general rules' finding, decided by the curated details wherever they say more."""
     known = frozenset(w.lower for s in sentences_of(evidence.source) for w in s.words)
     name = Name.of(evidence.entity, known)
-    located = [(detail, *locate(detail, view, name)) for detail in evidence.details]
+    own = own_sentences(evidence, view, name)
+    located: list[Located] = [(detail, *locate(detail, view, own)) for detail in evidence.details]
     there = [share for detail, share, _ in located if evidence.kind != "rule" or detail.part == "behavior"]
-    present = general.present or (max(there, default=0.0) >= STORED and _named(view, name))
     kept: list[str] = []
     lost: list[str] = []
     at: list[int] = []
     for detail, share, place in located:
-        if share >= 1.0 or (general.faithful and detail.part in TRUSTED) or _kept_exclusivity(detail, view, located):
+        if _is_kept(detail, share, place, view, located, general):
             kept.append(detail.wordings[0])
             at.extend(place)
         else:
             lost.append(detail.wordings[0])
             at.extend(place if share >= STORED else ())
     entries = tuple(dict.fromkeys((*view.entries_of(at), *general.entries)))
-    if not present:
-        return Finding(
-            False,
-            False,
-            general.reason,
-            entries,
-            tuple(kept),
-            tuple(lost) or general.missing,
-            (),
-            general.confidence,
-            general.label,
-        )
+    found = replace(general, entries=entries, found=tuple(kept))
+    if not general.present and max(there, default=0.0) < STORED:
+        return replace(found, present=False, faithful=False, missing=tuple(lost) or general.missing, reported=())
     if general.fault or general.label:
-        return Finding(
-            True,
-            False,
-            general.reason,
-            entries,
-            tuple(kept),
-            general.missing,
-            (),
-            general.confidence,
-            general.label,
-            general.fault,
-        )
+        return replace(found, present=True, faithful=False, reported=())
     if lost:
         reason = f"stored, but without {listed(lost)}"
-        return Finding(True, False, reason, entries, tuple(kept), tuple(lost), general.reported, 0.85)
-    return Finding(True, True, f"kept: {listed(kept)}", entries, tuple(kept), (), general.reported, 0.95)
+        return replace(found, present=True, faithful=False, reason=reason, missing=tuple(lost), confidence=0.85)
+    if opposite := turned(evidence, view, own):
+        return replace(found, present=True, faithful=False, reason=f"stored, but {opposite}", confidence=0.8)
+    return replace(
+        found, present=True, faithful=True, reason=f"kept: {listed(kept)}", missing=(), confidence=0.95, fault=""
+    )
 
 
-def _named(view: View, name: Name | None) -> bool:
-    return name is None or bool(view.mentions(name))
-
-
-def _kept_exclusivity(detail: Detail, view: View, located: list[tuple[Detail, float, tuple[int, ...]]]) -> bool:
-    """Whether exclusivity is said in other words where behaviour or condition stand."""
+def _is_kept(
+    detail: Detail, share: float, place: tuple[int, ...], view: View, located: Sequence[Located], general: Finding
+) -> bool:
     if detail.part != "exclusivity":
-        return False
-    beside = [i for other, share, place in located if other is not detail and share >= STORED for i in place]
-    return any(exclusive(view.sentences[i]) for i in beside)
+        return share >= 1.0 or (general.faithful and detail.part in TRUSTED)
+    beside = [i for other, there, at in located if other is not detail and there >= STORED for i in at]
+    near = [view.sentences[i] for i in beside] + _following(view, beside)
+    if any(tells_otherwise(sentence) for sentence in near):
+        return True
+    # An "only" elsewhere in the essay is said of something else.
+    return share >= 1.0 and (any(read_wording(text).need for text in detail.wordings) or set(place) <= set(beside))
+
+
+def _following(view: View, at: Sequence[int]) -> list[Sentence]:
+    """What is said next in the same entry."""
+    return [view.sentences[i + 1] for i in at if i + 1 < len(view.sentences) and view.entry[i] == view.entry[i + 1]]

@@ -2,193 +2,254 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.finding import Finding, keys_of, listed, passage
-from pytest_memfail.judges.rules.polarity import is_negator, negated
-from pytest_memfail.judges.rules.quantities import Quantity, quantities
-from pytest_memfail.judges.rules.text import Sentence, sentences_of
-from pytest_memfail.judges.rules.view import OPEN, Name, View, needs
+from pytest_memfail.judges.rules.attitude import LIKED
+from pytest_memfail.judges.rules.fact_general import told_in_general
+from pytest_memfail.judges.rules.fact_places import (
+    AROUND,
+    MOSTLY,
+    Place,
+    beside,
+    covering,
+    is_over,
+    is_users,
+    keys_near,
+    places_of,
+    tie,
+    told_apart,
+)
+from pytest_memfail.judges.rules.fact_reading import Fact, dislikes, read_fact, says_end
+from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
+from pytest_memfail.judges.rules.history import later, tells_change, text_of
+from pytest_memfail.judges.rules.polarity import negated
+from pytest_memfail.judges.rules.text import weight
+from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.wordings import Wording, candidates, numbered, share_of
 
-STORED: Final = 0.5
-FAITHFUL: Final = 0.65
+BLURRED: Final = 0.5
+"""Share of a message's words that shows it is there without its value."""
+RETOLD: Final = 0.5
+"""The same of a retraction."""
+AGAIN: Final = 0.7
+"""Share of a sentence's words that are the old message's: it was made from that one."""
+OVERWRITTEN: Final = 0.3
+"""Share of the words of what looks like an update that shows it is stored."""
+TIED: Final = 2.0
+MONEY: Final = re.compile(
+    r"(?:[£$€]|GBP|EUR|USD) ?[\d.,]+|[\d.,]+ ?(?:pounds?|euros?|dollars?|GBP|EUR|USD|£|€)", re.IGNORECASE
+)
+YEARS: Final = range(1900, 2101)
+NONE: Final[frozenset[str]] = frozenset()
 STALE: Final = "stale_value"
-PAST: Final = frozenset(
-    """formerly previously former previous earlier originally ago used was were had until once before stopped quit cancelled
-    canceled ended gave left sold dropped retracted past old ex""".split()
-)
-CURRENT: Final = frozenset(
-    """now currently today nowadays recently new newly since switched changed moved replaced updated instead anymore became
-    latest these""".split()
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """What must be found of a fact."""
-
-    name: Name | None
-    need: tuple[tuple[str, float], ...]
-    value: frozenset[str]
-    numbers: tuple[Quantity, ...]
-    negative: bool
-    retraction: bool
-    """Whether the current state is but the end of an old one."""
-    wording: str
-
-
-@lru_cache(maxsize=4096)
-def read_fact(evidence: Evidence) -> Fact:
-    """The fact of the evidence."""
-    ignore = keys_of(evidence.entity or "")
-    source = sentences_of(evidence.source)
-    stated = {key for s in source for key in s.keys}
-    text = sentences_of(evidence.text)
-    keys = {key for s in text for key in s.keys} - ignore
-    need = needs((keys & stated) or keys)
-    value = keys_of(evidence.value or "") - ignore
-    told = evidence.value or evidence.text
-    numbers = tuple(q for s in sentences_of(told) for q in quantities(s.text, s.words))
-    known = frozenset(w.lower for s in source for w in s.words)
-    negative = any(_ends(s) for s in text)
-    return Fact(
-        Name.of(evidence.entity, known),
-        tuple((need or needs(value)).items()),
-        frozenset(key for key in value if not key[0].isdigit()),
-        numbers,
-        any(negated(s, need) for s in source),
-        bool(evidence.stale_values) and not evidence.value and negative,
-        evidence.value or (passage(evidence.source, text[0], text[0].keys) if text else evidence.text),
-    )
+OVER_UPDATE: Final = "over_update"
 
 
 def find_fact(evidence: Evidence, view: View, protocol: str) -> Finding:
-    """The fact in a view: some version of it (stored), and all that it says, as current (faithful)."""
+    """The fact in a view: its current state (stored), whole and told from those that it replaced (faithful)."""
     del protocol  # both read a fact alike
     fact = read_fact(evidence)
-    stale = [(old, at) for old in evidence.stale_values for at in _places(old, view, fact.name)]
-    standing = [(old, at) for old, at in stale if not _is_past(view.sentences[at], fact.value)]
+    stale = [place for part in fact.stale for place in places_of(part, fact, view)]
     if fact.retraction:
-        return _retracted(fact, view, stale, standing)
-    best = _best(fact, view)
-    if best is None:
-        entries = view.entries_of([at for _, at in standing])
-        if standing:
-            reason = f"only the old state {standing[0][0]!r} is stored, not {fact.wording!r}"
-            return Finding(False, False, reason, entries, (), (fact.wording,), label=STALE)
-        near = [i for w in view.search(dict(fact.need), fact.name)[:3] for i in w.sentences]
-        return Finding(False, False, f"no entry says {fact.wording!r}", view.entries_of(near), (), (fact.wording,))
-    at, whole = best
+        return _retracted(fact, view, stale)
+    if not fact.values:
+        return told_in_general(fact, view, stale)
+    found = [places_of(part, fact, view) for part in fact.values]
+    if not all(found):
+        return _absent(fact, view, found, stale)
+    return _present(fact, view, found, stale)
+
+
+def _present(fact: Fact, view: View, places: Sequence[Sequence[Place]], stale: Sequence[Place]) -> Finding:
+    """Whether the state is stored as the current one, with all that matters."""
+    if fact.decoys and all(is_over(fact, view, place) for part in places for place in part):
+        return _fails(fact, view, places[0], f"{fact.wording!r} is stored as past, though it still holds", OVER_UPDATE)
+    at = [max(part, key=lambda p: (p.tie, -p.at)).at for part in places]
+    new = sorted({place.at for part in places for place in part})
     entries = view.entries_of(at)
-    sentences = [view.sentences[i] for i in at]
-    if not whole:
-        if standing and fact.value:
-            reason = f"the old state {standing[0][0]!r} stands where {fact.wording!r} should"
-            return Finding(
-                False, False, reason, view.entries_of([i for _, i in standing]), (), (fact.wording,), label=STALE
-            )
+    keys = {key for part in fact.values for w in part.wordings for key, _ in w.need}
+    if not fact.negative and all(negated(view.sentences[p.at], keys) for p in places[0]):
+        reason = f"{fact.wording!r} is stored, but negated"
+        return Finding(True, False, reason, entries, (), (fact.wording,), confidence=0.75, fault="turned")
+    if fact.disliked and all(_is_liked(view, p) for p in places[0]):
+        reason = f"{fact.wording!r} is stored, but as something liked"
+        return Finding(True, False, reason, entries, (), (fact.wording,), confidence=0.75, fault="turned")
+    lost = tuple(part.text for part in fact.context if not beside(part, fact, view, new))
+    if lost:
+        reason = f"{fact.wording!r} is stored, but without {listed(lost)}"
+        return Finding(True, False, reason, entries, (fact.wording,), lost, confidence=0.75)
+    unclear = [old for old in stale if not told_apart(fact, view, new, old)]
+    if unclear:
+        reason = f"{fact.wording!r} and {unclear[0].wording.text!r} are both stored, and nothing tells which holds now"
+        both = view.entries_of([*at, unclear[0].at])
+        return Finding(True, False, reason, both, (fact.wording,), (fact.wording,), confidence=0.75, label=STALE)
+    sure = 0.95 if not stale else 0.85
+    return Finding(True, True, f"{fact.wording!r} is stored as it holds now", entries, (fact.wording,), (), (), sure)
+
+
+def _absent(fact: Fact, view: View, places: Sequence[Sequence[Place]], stale: Sequence[Place]) -> Finding:
+    """The state is not there whole: damaged, overwritten, still the old one, or gone."""
+    found = [place for part in places for place in part]
+    if found and len(places) > 1:
+        lost = tuple(part.text for part, there in zip(fact.values, places, strict=True) if not there)
+        reason = f"{fact.wording!r} is stored, but without {listed(lost)}"
         return Finding(
-            True,
-            False,
-            f"{fact.wording!r} is stored, but not as it was said",
-            entries,
-            (),
-            (fact.wording,),
-            confidence=0.7,
+            True, False, reason, view.entries_of([p.at for p in found]), (), lost, confidence=0.75, label=_label(stale)
         )
-    if not fact.negative and any(negated(s, fact.value or dict(fact.need)) for s in sentences):
+    elsewhere = _elsewhere(fact, view)
+    if elsewhere and all(is_over(fact, view, place) for place in stale):
+        reason = f"{fact.wording!r} is stored, but not as {fact.name.full if fact.name else 'the user'}'s"
+        missing = (fact.name.full if fact.name else "the user",)
+        return Finding(True, False, reason, view.entries_of(elsewhere), (), missing, confidence=0.7, fault="elsewhere")
+    blurred = [] if fact.decoys else _blurred(fact, view, stale)
+    if blurred:
+        reason = f"what was said of it is stored, but without {fact.wording!r}"
         return Finding(
-            True,
-            False,
-            f"{fact.wording!r} is stored, but negated",
-            entries,
-            (),
-            (fact.wording,),
-            confidence=0.7,
-            fault="turned",
+            True, False, reason, view.entries_of(blurred), (), (fact.wording,), confidence=0.7, label=_label(stale)
         )
-    if unclear := [(old, i) for old, i in standing if not _told_apart(view, at, i)]:
-        reason = f"{fact.wording!r} and {listed([unclear[0][0]])} are both stored, and nothing tells which holds now"
-        return Finding(
-            True,
-            False,
-            reason,
-            view.entries_of([*at, unclear[0][1]]),
-            (fact.wording,),
-            (fact.wording,),
-            confidence=0.7,
-            label=STALE,
-        )
-    return Finding(True, True, f"{fact.wording!r} is stored", entries, (fact.wording,))
+    changed = _miscounted(fact, view)
+    if changed:
+        number, at = changed
+        reason = f"what was said of it is stored, but with {number!r} instead of {fact.wording!r}"
+        return Finding(True, False, reason, view.entries_of([at]), (), (fact.wording,), confidence=0.7)
+    if stale:
+        reason = f"only the old state {stale[0].wording.text!r} is stored, not {fact.wording!r}"
+        return _fails(fact, view, stale, reason, STALE)
+    overwritten = covering(fact, view, fact.decoys, OVERWRITTEN) if fact.decoys else []
+    if overwritten:
+        reason = f"no entry says {fact.wording!r} any more, but what only looks like an update is stored"
+        return _fails(fact, view, [], reason, OVER_UPDATE, overwritten)
+    near = [i for w in view.search(dict(fact.need), fact.name)[:3] for i in w.sentences]
+    failure = _fails(fact, view, [], f"no entry says {fact.wording!r}", None, near)
+    # Something is said of the subject, perhaps in words that no table has.
+    return replace(failure, confidence=0.7) if _on_topic(fact, view) else failure
 
 
-def _best(fact: Fact, view: View) -> tuple[tuple[int, ...], bool] | None:
-    """The place that says most of the fact, and whether it says all that matters."""
-    best: tuple[tuple[bool, float, int], tuple[int, ...]] | None = None
-    for window in view.search(dict(fact.need), fact.name):
-        if window.link < OPEN:
-            continue
-        held = frozenset().union(*(view.sentences[i].keys for i in window.sentences))
-        told = view.quantities(window.sentences)
-        has_value = fact.value <= held and all(any(q.same(o) for o in told) for q in fact.numbers)
-        whole = has_value and (bool(fact.value) or bool(fact.numbers) or window.coverage >= FAITHFUL)
-        if window.coverage < STORED and not (whole and fact.value):
-            continue
-        rank = (whole, round(window.coverage, 6), -window.sentences[0])
-        if best is None or rank > best[0]:
-            best = (rank, window.sentences)
-    return None if best is None else (best[1], best[0][0])
+def _fails(
+    fact: Fact, view: View, places: Sequence[Place], reason: str, label: str | None, at: Sequence[int] = ()
+) -> Finding:
+    entries = view.entries_of([*(p.at for p in places), *at])[:3]
+    return Finding(False, False, reason, entries, (), (fact.wording,), confidence=0.9, label=label)
 
 
-def _retracted(fact: Fact, view: View, stale: list[tuple[str, int]], standing: list[tuple[str, int]]) -> Finding:
+def _label(stale: Sequence[Place]) -> str | None:
+    return STALE if stale else None
+
+
+def _retracted(fact: Fact, view: View, stale: Sequence[Place]) -> Finding:
     """A state that was taken back: kept as past, or gone, but not stated as current."""
-    past = [at for old, at in stale if (old, at) not in standing]
+    ended = {view.entry[i] for i in covering(fact, view, fact.need, RETOLD)} - _retellings(fact, view, stale)
+    for wording in fact.endings:
+        ended.update(
+            view.entry[i]
+            for i in candidates(wording, view)
+            if share_of(wording, [view.sentences[i]]) >= 1.0 and _ends_it(fact, view, i, wording)
+        )
+    past = [p for p in stale if is_over(fact, view, p) or view.entry[p.at] in ended]
+    ended.update(view.entry[p.at] for p in past)
+    standing = [p for p in stale if p not in past]
+    entries = tuple(sorted(ended)) or view.entries_of([p.at for p in stale])
     if not standing:
-        reason = "the old state is stored as past" if past else "the old state is no longer stored"
-        return Finding(True, True, reason, view.entries_of(past), (fact.wording,) if past else ())
-    at = [i for _, i in standing]
-    if not past:
-        reason = f"{standing[0][0]!r} was taken back, but is stored as if it still held"
-        return Finding(False, False, reason, view.entries_of(at), (), (fact.wording,), label=STALE)
-    if all(any(_told_apart(view, (new,), old) for new in past) for old in at):
-        return Finding(True, True, "the old state is stored as past", view.entries_of(past), (fact.wording,))
-    reason = f"{standing[0][0]!r} is stored both as past and as current"
-    return Finding(True, False, reason, view.entries_of([*past, *at]), (), (fact.wording,), label=STALE)
+        reason = "the old state is stored as past" if ended else "the old state is no longer stored"
+        return Finding(True, True, reason, entries, (fact.wording,) if ended else (), (), (), 0.9)
+    old = standing[0]
+    if not ended:
+        reason = f"{old.wording.text!r} was taken back, but is stored as if it still held"
+        return _fails(fact, view, standing, reason, STALE)
+    restated = [p for p in standing if all(later(view, view.entry[p.at], entry) for entry in ended)]
+    if not restated:
+        return Finding(True, True, "the old state is stored as past", entries, (fact.wording,), (), (), 0.85)
+    reason = f"{old.wording.text!r} was taken back, but is stored again since"
+    return Finding(True, False, reason, entries, (), (fact.wording,), confidence=0.7, label=STALE)
 
 
-def _places(old: str, view: View, name: Name | None) -> list[int]:
-    """The sentences that state the old value."""
-    need = needs(keys_of(old))
-    numbers = [q for s in sentences_of(old) for q in quantities(s.text, s.words)]
-    if not need:
-        keys = {w.key for s in sentences_of(old) for w in s.words if w.key}
-        candidates = sorted({i for key in keys for i in view.postings.get(key, ())})
-    else:
-        candidates = [w.sentences[0] for w in view.search(need, name) if len(w.sentences) == 1 and w.coverage >= 0.999]
+def _ends_it(fact: Fact, view: View, at: int, ending: Wording) -> bool:
+    """Whether what has ended is this fact's state."""
+    old = fact.topic.union(key for part in fact.stale for w in part.wordings for key, _ in w.need)
+    if fact.name:
+        old |= fact.around
+    told = keys_near(view, at) & old - {key for key, _ in ending.need}
+    least = 1.0 if fact.name else AROUND
+    shared = sum(weight(key) for key in told)
+    tied = tie(fact, view, at, frozenset()) > 0
+    return tied and (shared >= least or shared >= 0.5 * sum(weight(key) for key in fact.topic))
+
+
+def _retellings(fact: Fact, view: View, stale: Sequence[Place]) -> set[int]:
+    """The entries that only tell the old state once more, in its own words."""
+    old = frozenset(keys_of(fact.earlier))
+    return {
+        view.entry[p.at]
+        for p in stale
+        if not is_over(fact, view, p)
+        and (view.own_share((p.at,), old) >= AGAIN if old else not says_end(view.sentences[p.at].text))
+    }
+
+
+def _is_liked(view: View, place: Place) -> bool:
+    text = view.sentences[place.at].text
+    return LIKED.search(text) is not None and not dislikes(text)
+
+
+def _elsewhere(fact: Fact, view: View) -> list[int]:
+    """Where the value stands with the subject, but not under the name."""
+    if fact.name is None:
+        return []
+    found = []
+    for wording in fact.values[0].wordings:
+        used = frozenset(key for key, _ in wording.need)
+        for i in candidates(wording, view):
+            keys = keys_near(view, i) - used
+            if share_of(wording, [view.sentences[i]]) >= 1.0 and (
+                sum(weight(k) for k in keys & fact.subject) >= 1.0
+                and sum(weight(k) for k in keys & (fact.around | fact.subject)) >= AROUND
+            ):
+                found.append(i)
+    return found
+
+
+def _blurred(fact: Fact, view: View, stale: Sequence[Place]) -> list[int]:
+    """Where the message, or a change of its subject, is told without the value."""
+    old = {p.at for p in stale}
+    found = covering(fact, view, fact.need, BLURRED) + _on_topic(fact, view)
+    return [i for i in found if i not in old and tells_change(text_of(view, view.entry[i]), fact.earlier)]
+
+
+def _on_topic(fact: Fact, view: View) -> list[int]:
+    """The sentences that tell of the fact's subject otherwise than was said before."""
+    earlier = frozenset(keys_of(fact.earlier))
+    # Without a name, few of the subject's words may be another's.
+    share = MOSTLY if fact.name else 1.0
     return [
         i
-        for i in candidates
-        if view.link(i, name) >= OPEN and all(any(q.same(o) for o in view.quantities((i,))) for q in numbers)
+        for i in sorted({i for key in fact.topic for i in view.postings.get(key, ())})
+        if _is_topic(fact, view, i, share) and not (earlier and view.own_share((i,), earlier) >= AGAIN)
     ]
 
 
-def _ends(sentence: Sentence) -> bool:
-    return bool(sentence.lowers & PAST) or any(is_negator(w.lower) for w in sentence.words)
+def _miscounted(fact: Fact, view: View) -> tuple[str, int] | None:
+    """Another number of the same kind where the value should stand: neither that nor one that was said before."""
+    if len(fact.numbers) != 1 or fact.decoys:
+        return None
+    (wanted,) = fact.numbers
+    money = MONEY.search(fact.wording)
+    for i in numbered(view):
+        text = view.sentences[i].text
+        for other in view.quantities((i,)):
+            alike = other.unit == wanted.unit and (not money or any(other.text in m[0] for m in MONEY.finditer(text)))
+            if not alike or other.value in YEARS or any(other.same(old) for old in fact.told):
+                continue
+            if _is_topic(fact, view, i, 0.0 if fact.name and (wanted.unit or money) else MOSTLY):
+                return other.text.strip(), i
+    return None
 
 
-def _is_past(sentence: Sentence, value: frozenset[str]) -> bool:
-    """Whether the sentence tells the old state as history, or together with the one that replaced it."""
-    return _ends(sentence) or bool(value and value <= sentence.keys)
-
-
-def _told_apart(view: View, new: tuple[int, ...], old: int) -> bool:
-    """Whether wording, order within an entry, or time says that the new state came after the old one."""
-    if any(view.sentences[i].lowers & CURRENT for i in new):
-        return True
-    if any(view.entry[i] == view.entry[old] and i > old for i in new):
-        return True
-    then, since = view.stamp(view.entry[old]), view.stamp(view.entry[new[0]])
-    return bool(then and since and then < since)
+def _is_topic(fact: Fact, view: View, at: int, share: float) -> bool:
+    """Whether the sentence is of the one whom the fact is about, and tells such a share of its subject."""
+    owned = is_users(fact, view, at) if fact.name is None else tie(fact, view, at, NONE) >= TIED
+    held = sum(weight(key) for key in view.sentences[at].keys & fact.topic)
+    return owned and held >= share * sum(weight(key) for key in fact.topic)

@@ -22,7 +22,7 @@ from pytest_memfail.judges.rules.text import TextCache
 from pytest_memfail.judges.rules.view import View
 
 Protocol = Literal["ours", "paper"]
-WEIGHS_SYNONYMS: Final = frozenset(("link", "rule", "persona"))
+WEIGHS_SYNONYMS: Final = frozenset(("link", "rule", "persona", "fact"))
 """Kinds that look for the synonyms of what they need themselves: not every word of an essay may stand for all of its own."""
 SHOWN_VIEWS: Final = 16
 """How many views of shown memories are kept: systems that show everything show the same again and again."""
@@ -121,10 +121,10 @@ class RulesJudge:
         if evidence.kind not in WEIGHS_SYNONYMS:
             view = view.seen_for(_wanted(evidence))
         finding = self._look_generally(evidence, view, shown=shown)
-        # The ends of a link and a preference are looked for in all their wordings at once.
+        # The ends of a link, a preference and a state are looked for in all their wordings at once.
         return (
             refine(evidence, view, finding)
-            if evidence.details and evidence.kind not in ("link", "preference")
+            if evidence.details and evidence.kind not in ("link", "preference", "fact")
             else finding
         )
 

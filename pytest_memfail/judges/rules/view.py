@@ -70,6 +70,7 @@ class View:
     def __init__(self, texts: Iterable[str], cache: TextCache, stamps: Sequence[str | None] = ()) -> None:
         self.stamps = stamps
         self._opening: list[str] = []
+        self._closing: list[str] = []
         self.sentences: list[Sentence] = []
         self.entry: list[int] = []
         self.first: list[int] = []
@@ -84,6 +85,7 @@ class View:
         for number, text in enumerate(texts):
             self.first.append(len(self.sentences))
             self._opening.append(text[:OPENING])
+            self._closing.append(text[max(OPENING, len(text) - OPENING) :])
             for sentence in cache.sentences(text):
                 at = len(self.sentences)
                 self.sentences.append(sentence)
@@ -248,6 +250,10 @@ class View:
         given = self.stamps[entry] if entry < len(self.stamps) else None
         match = DATE.search(given or self._opening[entry])
         return match[0].replace("T", " ") if match else ""
+
+    def edges(self, entry: int) -> str:
+        """How the entry's text begins and ends, as it stands: there systems write when it was made."""
+        return f"{self._opening[entry]} {self._closing[entry]}"
 
     def _postings_about(self, name: Name) -> dict[str, list[int]]:
         known = self.results.get(("postings", name))
