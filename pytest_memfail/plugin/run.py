@@ -249,7 +249,7 @@ def check_reports(config: pytest.Config, settings: Settings) -> None:
 def find_cases(config: pytest.Config) -> list[Path]:
     """The user's own cases: `*.memfail.yaml` where pytest looks for tests too, in `testpaths` or else below the rootdir."""
     patterns = config.getini("norecursedirs")
-    found = set()
+    found: set[Path] = set()
     for path in config.getini("testpaths") or ["."]:
         for start in sorted(config.rootpath.glob(path)) if path != "." else [config.rootpath]:
             for folder, folders, names in os.walk(start):
