@@ -26,6 +26,7 @@ from pytest_memfail.results.record import (
 from pytest_memfail.results.statistics import (
     Paired,
     Rate,
+    by_row,
     correct_together,
     fewest_flips,
     holm,
@@ -55,6 +56,7 @@ __all__ = [
     "Summary",
     "SummaryBuilder",
     "Tally",
+    "by_row",
     "change_of",
     "check_baseline",
     "check_baseline_place",

@@ -33,6 +33,15 @@ class Entry:
     verdict: str
     memory_held: bool | None
     vacuous: bool
+    row: str | None = None
+    """The row it comes from, where that is known: its questions stand and fall together."""
+
+    @property
+    def cluster(self) -> tuple[str, ...]:
+        """What it shares its stored conversation with: the other questions of its row, and itself at other k."""
+        # line 1 heads a table, and is what a task of one's own says that knows no lines
+        known = self.row is not None and not self.row.endswith(":1")
+        return self.task, self.store, (self.row or "") if known else self.question
 
     @property
     def key(self) -> Key:
@@ -105,7 +114,12 @@ def _entry(line: Line) -> Entry | None:
     except TypeError:
         return None
     texts = (entry.id, entry.task, entry.store, entry.question)
-    sound = all(isinstance(text, str) for text in texts) and type(entry.k) is int and isinstance(entry.vacuous, bool)
+    sound = (
+        all(isinstance(text, str) for text in texts)
+        and isinstance(entry.row, str | None)
+        and type(entry.k) is int
+        and isinstance(entry.vacuous, bool)
+    )
     return entry if sound and entry.verdict in VERDICTS and entry.memory_held in (True, False, None) else None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, NOT_RETRIEVED, NOT_STORED, REASONING_ERROR, UNGRADED
@@ -142,6 +144,53 @@ def test_each_k_is_a_question_of_its_own():
     now = {e.key: e for e in (entry(CORRECT, k=5), entry(CORRECT, k=1))}
     found = compared(before, now, ["t"])
     assert (found.total.n, found.total.better) == (2, 1)
+
+
+def rows_of(size, *verdicts, task="a", row="data.csv:{}"):
+    """Entries of rows with so many questions each."""
+    found = [
+        replace(entry(verdict, task=task, name=f"q-{i}"), row=row.format(2 + i // size))
+        for i, verdict in enumerate(verdicts)
+    ]
+    return {each.key: each for each in found}
+
+
+def test_a_row_is_one_flip_however_many_questions_it_has():
+    before = rows_of(3, *[CORRECT] * 9)
+    now = rows_of(3, *[NOT_STORED] * 6, *[CORRECT] * 3)
+    found = compared(before, now)
+    assert (found.total.n, found.total.worse, found.total.better) == (9, 6, 0)
+    assert (found.rows, found.rows_worse, found.rows_better) == (3, 2, 0)
+    assert found.total.p == 0.25
+    assert found.tasks[0].p == 0.25
+
+
+def test_a_row_flips_the_way_most_of_its_questions_do():
+    before = rows_of(3, CORRECT, CORRECT, NOT_STORED, CORRECT, NOT_STORED, CORRECT)
+    now = rows_of(3, NOT_STORED, NOT_STORED, CORRECT, NOT_STORED, CORRECT, CORRECT)
+    found = compared(before, now)
+    assert (found.total.worse, found.total.better) == (3, 2)
+    assert (found.rows, found.rows_worse, found.rows_better) == (2, 1, 0)
+
+
+def test_a_question_at_several_k_is_one_row():
+    before = {e.key: e for k in (5, 10, 15) for e in [entry(CORRECT, k=k)]}
+    now = {e.key: e for k in (5, 10, 15) for e in [entry(NOT_STORED, k=k)]}
+    found = compared(before, now, ["t"])
+    assert (found.total.worse, found.rows, found.rows_worse, found.total.p) == (3, 1, 1, 0.5)
+
+
+@pytest.mark.parametrize("row", [None, "own.py:1"])
+def test_questions_whose_row_is_not_known_stand_for_themselves(row):
+    before = {k: replace(e, row=row) for k, e in run(a=[CORRECT] * 5).items()}
+    now = {k: replace(e, row=row) for k, e in run(a=[NOT_STORED] * 5).items()}
+    found = compared(before, now)
+    assert (found.rows, found.rows_worse, found.total.p) == (5, 5, 1 / 32)
+
+
+def test_the_same_line_of_two_tasks_is_two_rows():
+    before = rows_of(1, CORRECT) | rows_of(1, CORRECT, task="b")
+    assert compared(before, before).rows == 2
 
 
 def test_verdicts_gained_and_lost():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import comb
 
 import pytest
 
 from pytest_memfail.results import (
     Paired,
+    by_row,
     correct_together,
     fewest_flips,
     holm,
@@ -80,6 +82,50 @@ def test_below_the_fewest_flips_nothing_can_be_significant():
         fewest = fewest_flips(alpha)
         assert mcnemar(fewest, 0, one_sided=True) < alpha <= mcnemar(fewest - 1, 0, one_sided=True)
     assert fewest_flips() == 5
+
+
+# -- rows of several questions -----------------------------------------------------------------------------------------
+
+
+def by_signs(balances):
+    """From the definition: all ways in which rows may flip."""
+    sums = [sum(signs) for signs in product(*((abs(b), -abs(b)) for b in balances))]
+    return sum(each >= sum(balances) for each in sums) / len(sums)
+
+
+@pytest.mark.parametrize(
+    "balances",
+    [
+        [3, 3, 3],
+        [3, -3, 1],
+        [3, 3, 1, 1, -1],
+        [1, 2, 3, -2, -1],
+        [2, 2, 2, 2, -3, -3],
+        [-1, -2],
+        [9, -1, -1, -1],
+        [3, 1, 1, 1, 1, 1, -1, -2, 4],
+    ],
+)
+def test_rows_are_flipped_whole(balances):
+    assert by_row(balances) == pytest.approx(by_signs(balances), abs=1e-12)
+
+
+@pytest.mark.parametrize(("worse", "better"), COUNTS)
+def test_with_one_flip_a_row_it_is_mcnemars_test(worse, better):
+    expected = mcnemar(worse, better, one_sided=True)
+    assert by_row([1] * worse + [-1] * better) == expected
+    # as it is where all rows flip whole
+    assert by_row([3] * worse + [-3] * better) == pytest.approx(expected)
+
+
+def test_rows_that_did_not_flip_or_in_balance_say_nothing():
+    assert by_row([]) == by_row([0, 0]) == 1.0
+    assert by_row([3, 1, -1]) == by_row([0, 3, 0, 1, -1, 0])
+
+
+def test_one_lost_essay_is_no_evidence_and_five_are():
+    assert by_row([3]) == 0.5
+    assert by_row([3] * 5) == pytest.approx(1 / 32)
 
 
 # -- Holm --------------------------------------------------------------------------------------------------------------
