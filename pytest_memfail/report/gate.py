@@ -61,6 +61,11 @@ def _comparison(result: Gate, comparison: Comparison, full: bool) -> Iterator[st
     if comparison.uncounted:
         yield f"  {comparison.uncounted} questions have no result that can be compared"
     yield from _table(comparison, full)
+    if comparison.rows != comparison.total.n:
+        yield (
+            f"  p takes the questions of a row together: {comparison.rows_worse} worse, {comparison.rows_better} better of "
+            f"{comparison.rows} rows"
+        )
     for change, title in TITLES.items():
         flips = [flip for flip in comparison.flips if flip.change == change]
         if flips:
@@ -68,7 +73,8 @@ def _comparison(result: Gate, comparison: Comparison, full: bool) -> Iterator[st
             yield from map(_flip, flips)
     if comparison.total.n:
         found = "none" if result.detectable is None else f"{100 * result.detectable:.1f} points"
-        yield f"smallest true drop that {comparison.total.n} such questions show in four of five runs: {found}"
+        unit = "questions" if comparison.rows == comparison.total.n else "rows"
+        yield f"smallest true drop that {comparison.rows} such {unit} show in four of five runs: {found}"
 
 
 def _table(comparison: Comparison, full: bool) -> Iterator[str]:

@@ -31,6 +31,7 @@ from pytest_memfail.results.side_by_side import HELD, Flips, Row, SideBySide, si
 from pytest_memfail.results.statistics import (
     Paired,
     Rate,
+    by_row,
     correct_together,
     fewest_flips,
     holm,
@@ -67,6 +68,7 @@ __all__ = [
     "Summary",
     "SummaryBuilder",
     "Tally",
+    "by_row",
     "change_of",
     "check_baseline",
     "check_baseline_place",

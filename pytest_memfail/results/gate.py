@@ -39,7 +39,7 @@ class Gate:
     """Where the baseline is."""
     notes: tuple[str, ...] = ()
     detectable: float | None = None
-    """The smallest true drop that would have been found in four of five runs, as a share of the paired questions."""
+    """The smallest true drop that would have been found in four of five runs, as a share of the paired rows."""
 
     @property
     def outcome(self) -> str:
@@ -96,10 +96,10 @@ def evaluate(
     checks = [check for expression in expressions for check in _checks(expression, summary, comparison)]
     detectable = None
     if comparison is not None and comparison.total.n:
-        total = comparison.total
+        rows, better = comparison.rows, comparison.rows_better
         alpha = next((e.number for e in expressions if e.significance and e.task is None), 0.05)
         # what flips to the better without a cause is the best estimate of what flips to the worse without one
-        detectable = smallest_detectable(total.n, noise=min(0.25, total.better / total.n), alpha=alpha)
+        detectable = smallest_detectable(rows, noise=min(0.25, better / rows), alpha=alpha)
     return Gate(tuple(checks), comparison, baseline, tuple(notes), detectable)
 
 
