@@ -245,9 +245,10 @@ def _foreign(rule: Rule, view: View, window: Window) -> _Match | None:
     if share < (STORED_ELSEWHERE if named else STORED_UNNAMED):
         return None
     kept = kept_condition(rule, view, window.sentences, window.sentences, window.sentences)
-    if kept.share < CONDITION_ELSEWHERE or kept.lost_numbers:
-        return None
-    if view.own_share(window.sentences, rule.stated, rule.name) < OWN_ELSEWHERE:
+    own = view.own_share(window.sentences, rule.stated, rule.name)
+    # What is all but word for word this conversation's was made from it, whatever else was lost with the name.
+    verbatim = own >= VERBATIM and share >= ALL and _words_said(rule, view, window.sentences)[0] >= SEVERAL
+    if not verbatim and (kept.share < CONDITION_ELSEWHERE or kept.lost_numbers or own < OWN_ELSEWHERE):
         return None
     return _Match(window.sentences, share, kept, window.sentences, own=False)
 
