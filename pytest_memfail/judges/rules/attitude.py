@@ -75,7 +75,8 @@ OF_IT: Final = re.compile(r"\b(?:it|they|them|those|these|the stuff|that|either)
 def attitude(sentence: Sentence, first: int, last: int, following: Sentence | None = None) -> int:
     """1 where the words from first to last name something liked, -1 disliked or past, 0 where neither is said."""
     start, end = sentence.words[first].start, sentence.words[last].end
-    if SET_ASIDE.search(sentence.text[:start]):
+    # Of a name whose words stand apart any may be what is set aside: "lined notebooks rather than dot-grid ones".
+    if any(SET_ASIDE.search(sentence.text[: word.start]) for word in sentence.words[first : last + 1]):
         return -1
     text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text)
     before, after = text[:start], text[end:]

@@ -12,6 +12,7 @@ from pytest_memfail.judges.rules.attitude import against, attitude, is_liking, l
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.kinship import Kin, kin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
+from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.naming import Mention, mentions
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Target, loose, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
@@ -60,6 +61,8 @@ class Preference:
 
     targets: tuple[Target, ...]
     """Its names, the best first."""
+    others: tuple[Target, ...]
+    """What else the thing is called: only looked for as a whole."""
     context: Mapping[str, float]
     """The rest of the statement: why, when, how."""
     loose_context: frozenset[str]
@@ -112,7 +115,8 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
     found = [m for target in targets for m in mentions(target, home, stated) if m.share >= 1.0]
     negative = any(attitude(source[m.at], m.first, m.last) < 0 for m in found[:1])
     loose_context = frozenset(map(loose, context))
-    return Preference(tuple(targets), context, loose_context, stated, named, evidence.source.casefold(), negative)
+    others = tuple(read_target(text) for text in renamed(named)) if protocol != "paper" else ()
+    return Preference(tuple(targets), others, context, loose_context, stated, named, evidence.source.casefold(), negative)
 
 
 def _as_stated(evidence: Evidence, target: Target, stated: frozenset[str]) -> list[Target]:
@@ -135,6 +139,7 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     """The preference in a view: some version of it (stored), and the specific one (faithful)."""
     wanted = read_preference(evidence, protocol)
     found = [m for target in wanted.targets for m in mentions(target, view, wanted.stated)]
+    found += [m for target in wanted.others for m in mentions(target, view, wanted.stated) if m.exact and m.share >= 1.0]
     # Whom a mention is about is looked up for the likeliest ones only, and as rarely as possible.
     readings = sorted((_read(wanted, view, m) for m in found), key=_strength, reverse=True)
     whole = [r for r in readings if r.mention.share >= 1.0][:READ]

@@ -29,6 +29,7 @@ FORWARD: Final = re.compile(
 BACK: Final = re.compile(
     r"\b(?:because|b/c|since|due to|thanks to|owing to|on account of|out of|after|once|when|whenever|as soon as|if|upon|"
     r"following|while|whilst|courtesy of|(?:each|every|any) time|in response to|preceded by|provided|given|"
+    r"as (?:he|she|they|i|we|(?:the )?user)|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
     r"com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
     r"(?:effects?|results?|consequences?|products?|outcome) of|having|"
