@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -43,11 +44,13 @@ BACKED_HEADLESS: Final = 0.4
 BESIDE_IT: Final = 2
 """So many words away at most stands what a word of a name was replaced by."""
 ROOT: Final = 5
+ITEMS: Final = re.compile(r"[,;:]")
 ADJUNCTS: Final = frozenset(
     "because since when while if so during for after before until though although unless".split()
 )
 COMPOUND: Final = 0.3
 """The same for a name that is part of a longer one."""
+HALF: Final = 0.5
 ALONE: Final = 2.0
 """The weight of other words that a bare head may have beside it."""
 REASONED: Final = 0.25
@@ -310,13 +313,30 @@ def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     if reading.owner != MINE or (m.person and not m.head):
         return False
     total, held = _others(wanted, sentence)
-    if m.head and not _modified(view, reading, wanted) and total - held < ALONE:
+    alone = total - held < ALONE or _is_item(sentence, m, wanted)
+    if m.head and not _modified(view, reading, wanted) and alone:
         return True
     named = {loose(part.key) for target in wanted.targets for part in target.parts} - set(map(loose, m.missing))
     found = [k for k in sentence.keys if loose(k) in named or (loose(k) in wanted.loose_context and weight(k) >= 1.0)]
     tried = len(named) + len(wanted.context)
     likely = coincidence(view, found, tried) <= CHANCE
+    if m.head and len(found) > 1 and m.share > HALF and liked(sentence) and likely:
+        return True
     return reading.support >= GIVEN_AWAY and likely and held >= 0.5 * (total - held)
+
+
+def _is_item(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether the mention is an item of a list of what is liked, with hardly anything else to it."""
+    words = sentence.words
+    start, end = words[mention.first].start, words[mention.last].end
+    marks = [match.start() for match in ITEMS.finditer(sentence.text)]
+    if len(marks) < BESIDE_IT or not liked(sentence):
+        return False
+    begin = max((at for at in marks if at < start), default=-1)
+    stop = min((at for at in marks if at >= end), default=len(sentence.text))
+    telling = [w for w in words if w.key and begin < w.start < stop and weight(w.key) >= 1.0]
+    own = {part.loose for target in wanted.targets for part in target.parts}
+    return begin >= 0 and sum(loose(w.key) not in own for w in telling) < ALONE
 
 
 def _heads_list(sentence: Sentence, mention: Mention) -> bool:
@@ -336,6 +356,8 @@ def _is_label(sentence: Sentence, at: int) -> bool:
 def _reworded(wanted: Preference, view: View, reading: Reading) -> bool:
     """Whether one word of the name is but said otherwise, and most of the statement stands behind it."""
     m = reading.mention
+    if _is_foreign_for_it(view.sentences[m.at], m):
+        return True
     if (
         reading.support < BACKED_HEADLESS
         or (m.head and reading.support < BACKED)
@@ -352,6 +374,18 @@ def _reworded(wanted: Preference, view: View, reading: Reading) -> bool:
     ]
     lost = m.missing[0]
     return any(kin(lost, w.key)[1] > 0 or (m.head and kin(lost, w.key)[0] is Kin.GENERAL) for w in others)
+
+
+def _is_foreign_for_it(sentence: Sentence, mention: Mention) -> bool:
+    """Whether a rare thing's one missing modifier may be said in the thing's own language: "scamorza affumicata"."""
+    word = sentence.words[mention.first]
+    if not mention.head or mention.first != mention.last or len(mention.missing) != 1 or lookup(word.key) is not EMPTY:
+        return False
+    following = sentence.words[mention.last + 1 : mention.last + 2]
+    return any(
+        w.key and w.surface.islower() and lookup(w.key) is EMPTY and sentence.text[word.end : w.start] == " "
+        for w in following
+    )
 
 
 def _modified(view: View, reading: Reading, wanted: Preference) -> bool:

@@ -133,6 +133,9 @@ def _generalised(view: View, stated: frozenset[str], general: frozenset[str]) ->
         others = [i for i in range(len(sentence.words)) if _is_other(sentence, i, general | stated)]
         if any(LISTED.match(sentence.text, w.end) for w in sentence.words if w.key in general):
             continue  # those of the kind that are meant follow by name
+        first = next((i for i, w in enumerate(sentence.words) if w.key in general), 0)
+        if any(w.key and kinds_of(w.key) & set(kind) for w in sentence.words[:first]):
+            continue  # the kind is said of something that is named itself: "calling the plane a favourite tool"
         little = len(others) <= 1 and (liked(sentence) or HAVING.search(sentence.text) is not None)
         rare = coincidence(view, kind[:1], 3) <= 0.5
         if rare and (little or _is_object(sentence, general)) and owner(view, at, len(sentence.words), -1) == MINE:

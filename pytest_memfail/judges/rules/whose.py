@@ -45,7 +45,8 @@ DOING: Final = frozenset(
 )
 """What only a person does."""
 LIKING_VERBS: Final = frozenset(
-    "likes loves enjoys prefers adores hates dislikes avoids collects wears eats reads swears detests appreciates".split()
+    """likes loves enjoys prefers adores hates dislikes avoids collects wears eats reads swears detests appreciates craves
+    cherishes treasures favours favors fancies relishes savours savors loathes despises abhors shuns dreads""".split()
 )
 PREPOSITIONS: Final = frozenset("with for from to by of at in on like than about and".split())
 DID: Final = frozenset(
