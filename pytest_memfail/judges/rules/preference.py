@@ -11,7 +11,7 @@ from typing import Final
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import against, attitude, is_liking, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
-from pytest_memfail.judges.rules.kinship import Kin, kin
+from pytest_memfail.judges.rules.kinship import Kin, kin, one_origin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.naming import Mention, mentions
@@ -373,7 +373,11 @@ def _reworded(wanted: Preference, view: View, reading: Reading) -> bool:
         w for w in words[max(0, m.first - BESIDE_IT) : m.last + BESIDE_IT + 1] if w.key and loose(w.key) not in kept
     ]
     lost = m.missing[0]
-    return any(kin(lost, w.key)[1] > 0 or (m.head and kin(lost, w.key)[0] is Kin.GENERAL) for w in others)
+    return any(
+        kin(lost, w.key)[1] > 0
+        or (m.head and (kin(lost, w.key)[0] is Kin.GENERAL or any(one_origin(k, w.key) for k in wanted.context)))
+        for w in others
+    )
 
 
 def _is_foreign_for_it(sentence: Sentence, mention: Mention) -> bool:

@@ -48,6 +48,9 @@ LIKING_VERBS: Final = frozenset(
     """likes loves enjoys prefers adores hates dislikes avoids collects wears eats reads swears detests appreciates craves
     cherishes treasures favours favors fancies relishes savours savors loathes despises abhors shuns dreads""".split()
 )
+SAYING: Final = frozenset("said says told tells asked asks mentioned mentions thinks thought explained noted".split())
+FIELDS: Final = frozenset("subject person who owner name speaker whose".split())
+"""Labels of fields that say whom a note is about."""
 PREPOSITIONS: Final = frozenset("with for from to by of at in on like than about and".split())
 DID: Final = frozenset(
     "had went bought ate drank ran took gave got said told came wore made drove rode won sang".split()
@@ -90,11 +93,12 @@ def persons(view: View) -> frozenset[str]:
                 near = {w.lower.removesuffix("'s") for w in (*words[max(0, at - 1) : at], *words[at + 1 : at + 3])}
                 if at == 0 and len(words) > 1 and (word.lower.endswith("'s") or words[1].lower.endswith("s")):
                     subjects[_bare(word)] += 1
-                if near & RELATIONS and not _breaks(sentence, at - 1, at, ".!?"):
+                if _is_field(sentence, at) or (near & RELATIONS and not _breaks(sentence, at - 1, at, ".!?")):
                     found[_bare(word)] += 2
                 elif (
                     (_opens(sentence, at) or _does(words, at))
                     and at + 1 < len(words)
+                    and not _breaks(sentence, at, at + 1)
                     and _personal(word, words[at + 1], opens=at == 0)
                 ):
                     found[_bare(word)] += 1
@@ -313,11 +317,16 @@ def _name_like(word: Word) -> bool:
     )
 
 
+def _is_field(sentence: Sentence, at: int) -> bool:
+    """Whether the word is the value of a field that says whom the note is about."""
+    return at > 0 and sentence.words[at - 1].lower in FIELDS and _breaks(sentence, at - 1, at, ":=")
+
+
 def _personal(name: Word, verb: Word, *, opens: bool) -> bool:
     """Whether the verb makes the capitalised word before it a person; where a sentence opens, any word has a capital."""
     if name.lower.endswith("'s"):
         return verb.lower in FAVOURING
-    if verb.lower in LIKING_VERBS:
+    if verb.lower in LIKING_VERBS or verb.lower in SAYING:
         return True
     adverb = verb.lower in ("always", "usually", "often", "never", "also")
     return (not opens or lookup(fold(_bare(name))) is EMPTY) and (
