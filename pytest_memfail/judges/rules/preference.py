@@ -51,6 +51,8 @@ ADJUNCTS: Final = frozenset(
 COMPOUND: Final = 0.3
 """The same for a name that is part of a longer one."""
 HALF: Final = 0.5
+MOSTLY: Final = 0.75
+"""Share of a name with which it may do without its last word."""
 ALONE: Final = 2.0
 """The weight of other words that a bare head may have beside it."""
 REASONED: Final = 0.25
@@ -303,7 +305,8 @@ def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     """Whether a part of the name that stands alone is what became of it."""
     m = reading.mention
     sentence = view.sentences[m.at]
-    if m.share >= 1.0 or m.share <= 0.0 or m.foreign or not reading.ours:
+    backed = m.share >= MOSTLY and reading.support >= BACKED_HEADLESS
+    if m.share >= 1.0 or m.share <= 0.0 or (m.foreign and not backed) or not reading.ours:
         return False
     if reading.support < BESIDE and (ASKING.search(sentence.text) or _heads_list(sentence, m)):
         return False
@@ -356,27 +359,23 @@ def _is_label(sentence: Sentence, at: int) -> bool:
 def _reworded(wanted: Preference, view: View, reading: Reading) -> bool:
     """Whether one word of the name is but said otherwise, and most of the statement stands behind it."""
     m = reading.mention
-    if _is_foreign_for_it(view.sentences[m.at], m):
+    sentence = view.sentences[m.at]
+    if _is_foreign_for_it(sentence, m):
         return True
-    if (
-        reading.support < BACKED_HEADLESS
-        or (m.head and reading.support < BACKED)
-        or len(m.missing) != 1
-        or m.share < BOTH
-    ):
+    if reading.support < BACKED_HEADLESS or len(m.missing) != 1 or m.share < BOTH:
         return False
-    words = view.sentences[m.at].words
-    if not m.head and m.share >= BOTH and m.missing[0] in GENERAL_KEYS and not m.foreign:
+    lost = m.missing[0]
+    if not m.head and lost in GENERAL_KEYS and not m.foreign:
         return True
     kept = {part.loose for target in wanted.targets for part in target.parts if part.key not in m.missing}
-    others = [
-        w for w in words[max(0, m.first - BESIDE_IT) : m.last + BESIDE_IT + 1] if w.key and loose(w.key) not in kept
-    ]
-    lost = m.missing[0]
-    return any(
-        kin(lost, w.key)[1] > 0
-        or (m.head and (kin(lost, w.key)[0] is Kin.GENERAL or any(one_origin(k, w.key) for k in wanted.context)))
-        for w in others
+    around = sentence.words[max(0, m.first - BESIDE_IT) : m.last + BESIDE_IT + 1]
+    words = [w for w in around if w.key and loose(w.key) not in kept]
+    others = [w.key for w in words]
+    if m.head and any(one_origin(key, fold(w.lower)) for key in wanted.context for w in words):
+        return True  # "sleeper train", where the statement says that one sleeps there
+    backed = m.share >= MOSTLY if not m.head else reading.support >= BACKED
+    return any(kin(lost, key)[1] > 0 and (backed or not m.head) for key in others) or (
+        backed and any(kin(lost, key)[0] is Kin.GENERAL for key in others)
     )
 
 
