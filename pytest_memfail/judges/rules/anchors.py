@@ -19,6 +19,7 @@ from pytest_memfail.judges.rules.words import STOP
 REACH: Final = 12
 """Words that the parts of one end are spread over at most."""
 NEAR: Final = 3
+AGAIN: Final = re.compile(r"\b(?:a|the|for a) second time\b|\btwo times over\b", re.IGNORECASE)
 WALL: Final = re.compile(r"->|=>|→|⇒|\||;|\n|>>")
 """What no end of a link stretches across."""
 BREAK: Final = re.compile(r"[,:()]|->|=>|→|⇒|\||;|\n| - ")
@@ -339,7 +340,7 @@ def _forgiven(anchor: Anchor, gaps: list[tuple[str, str]]) -> list[tuple[str, st
 
 def _numbers(tokens: Sequence[Token], at: tuple[int, ...]) -> tuple[Quantity, ...]:
     around = tokens[max(0, at[0] - 6) : at[-1] + 8]
-    text = " ".join(t.surface for t in around)
+    text = AGAIN.sub("twice", " ".join(t.surface for t in around))
     return tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words))
 
 

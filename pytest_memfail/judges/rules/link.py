@@ -13,7 +13,7 @@ from itertools import product
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.actors import OTHER, whose
+from pytest_memfail.judges.rules.actors import OTHER, headed, whose
 from pytest_memfail.judges.rules.anchors import CAUSING, LIGHT, Anchor, Place, Token, places
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.kinship import FIRM, kin
@@ -211,7 +211,7 @@ def _judge(
     entries = view.entries_of(at)
     arrow = f"{link.wordings[0]!r} to {link.wordings[1]!r}"
     turn = relate(tokens, span(pair[0]), span(pair[1]))
-    owner = min(whose_is(link, view, tokens, place) for place in pair)
+    owner = min(whose_is(link, view, tokens, place) for place in pair) or headed(view, at[0], link.mine, link.known)
     kept = [
         place.kept or _pointed_at(link, view, tokens, end, place) for end, place in zip(link.ends, pair, strict=True)
     ]
