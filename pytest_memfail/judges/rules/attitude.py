@@ -71,7 +71,9 @@ NEVER: Final = re.compile(
 TURN: Final = re.compile(
     r"\b(?:but|though|although|however|yet|whereas|while|instead|now|prefers?|rather)\b|[;]", re.IGNORECASE
 )
-OF_IT: Final = re.compile(r"\b(?:it|they|them|those|these|the stuff|that|either)\b", re.IGNORECASE)
+OF_IT: Final = re.compile(
+    r"\b(?:it|they|them|those|these|that|either|the (?:stuff|thing|game|sport|drink|dish|food|place|hobby))\b", re.IGNORECASE
+)
 
 
 def attitude(sentence: Sentence, first: int, last: int, following: Sentence | None = None) -> int:
@@ -88,8 +90,8 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
     if said:
         return said
     if following is not None:
-        opening = following.text[:60]
-        if PAST.search(opening) and OF_IT.search(opening):
+        cues = _cues(TWISTED.sub(" ", following.text[:60]))
+        if cues and cues[0][1] < 0 and OF_IT.search(following.text[:60]):
             return -1
     before_cues = _cues(before)
     if before_cues:

@@ -21,6 +21,8 @@ from pytest_memfail.judges.rules.whose import MINE, owner, verbatim_store, word_
 CANDIDATES: Final = 8
 STRONG: Final = 0.5
 """Share of the statement's other words with which nothing else need speak for it."""
+NEARLY_ALL: Final = 0.9
+"""The same where the sentence values nothing: it may well tell of another thing done in such a situation."""
 SOME: Final = 0.3
 """The same where something is said to be liked, or a vague word stands for the name."""
 COMMON: Final = 3
@@ -57,6 +59,11 @@ OWN: Final = 0.72
 CUT: Final = 0.9
 """Share of a first-person sentence's words that the statement has; more where all is kept word for word."""
 LIKING_KEYS: Final = frozenset(fold(w) for w in "like love enjoy prefer favorite favourite appeal pick choice".split())
+VALUED: Final = re.compile(
+    r"\b(?:lovel|satisf|beaut|wonderful|pleasan|reward|sooth|calm|comfort|help|fun|best|better|good|great|need|want|ease|easy"
+    r"|feel|suit|works?\b|favou?r|special|valu|important|matter|like|look)\w*",
+    re.IGNORECASE,
+)
 VAGUE: Final = re.compile(
     r"\b(?:something|some (?:sort|kind|type|form)|a (?:kind|sort|type|certain|couple)|certain|various|several|things?|stuff"
     r"|one (?:\w+ )?(?:way|kind|type|of)|different|items?|options?|activit(?:y|ies)|general(?:ly)?|other)\b",
@@ -238,9 +245,11 @@ def _score(
         else MANY
         if len(telling) >= 3
         else STRONG
+        if VALUED.search(sentence.text)
+        else NEARLY_ALL
     )
     # Both must speak for it: much of ours is there, and not much else is.
-    score = (share / need) * min(1.0, own / ENOUGH) * (1.2 if hint else 1.0)
+    score = (share / need) * min(1.0, own / (ENOUGH / 2 if named else ENOUGH)) * (1.2 if hint else 1.0)
     if chance > CHANCE * (3 if hint else 1):
         score *= 0.5
     return score, found

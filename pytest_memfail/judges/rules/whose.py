@@ -60,7 +60,7 @@ INTRODUCED: Final = frozenset(
 )
 USER_OBJECT: Final = frozenset("user me him her them us".split())
 BREAK: Final = re.compile(r"[,;:(){}\[\]\"“”=>|/.!?+]|\s-\s|->|->|→")
-JOINS: Final = frozenset("but while whereas and because since as although though says where when that whose".split())
+JOINS: Final = frozenset("but while whereas and because since although though says where when that whose".split())
 OPEN_PARENTHESIS: Final = re.compile(r"[(\[]([^()\[\]]{2,40})[)\]]\s*\.?$")
 
 FIRST_PERSON: Final = frozenset("i my me mine i'm i've i'd i'll".split())
@@ -132,7 +132,19 @@ def owner(view: View, at: int, first: int, last: int) -> str:
         if who != MINE and _introduced(sentence, i, first):
             return MINE
         return who
-    return _heading(view, at, names)
+    return _field(view, at, names) or _heading(view, at, names)
+
+
+def _field(view: View, at: int, names: frozenset[str]) -> str:
+    """Whom a field of the same entry gives it to: "tea: oolong | owner: Ruth"."""
+    for i in range(view.first[view.entry[at]], view.first[view.entry[at] + 1]):
+        sentence = view.sentences[i]
+        if i == at or not sentence.lowers & FIELDS:
+            continue
+        for where, word in enumerate(sentence.words):
+            if _is_field(sentence, where) and word.lower not in USER and _is_person(word, names):
+                return _bare(word)
+    return ""
 
 
 def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
