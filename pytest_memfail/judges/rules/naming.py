@@ -302,6 +302,8 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
         return ""
     if (relatives(loose(following.key)) | {loose(following.key)}) & {loose(key) for key in known}:
         return ""
+    if any(len(following.key) >= SHARED and key.endswith(following.key) for key in own):
+        return ""  # "canal path" for a canal towpath
     if following.key in GENERAL_KEYS or following.key in kinds_of(this.key):
         return ""
     if not whole:

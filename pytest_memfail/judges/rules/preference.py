@@ -44,6 +44,7 @@ BACKED_HEADLESS: Final = 0.4
 BESIDE_IT: Final = 2
 """So many words away at most stands what a word of a name was replaced by."""
 ROOT: Final = 5
+TAIL: Final = 4
 ITEMS: Final = re.compile(r"[,;:]")
 ADJUNCTS: Final = frozenset(
     "because since when while if so during for after before until though although unless".split()
@@ -362,15 +363,19 @@ def _reworded(wanted: Preference, view: View, reading: Reading) -> bool:
     sentence = view.sentences[m.at]
     if _is_foreign_for_it(sentence, m):
         return True
-    if reading.support < BACKED_HEADLESS or len(m.missing) != 1 or m.share < BOTH:
+    if len(m.missing) != 1 or m.share < BOTH or reading.support < GIVEN_AWAY:
         return False
     lost = m.missing[0]
-    if not m.head and lost in GENERAL_KEYS and not m.foreign:
-        return True
     kept = {part.loose for target in wanted.targets for part in target.parts if part.key not in m.missing}
     around = sentence.words[max(0, m.first - BESIDE_IT) : m.last + BESIDE_IT + 1]
     words = [w for w in around if w.key and loose(w.key) not in kept]
     others = [w.key for w in words]
+    if not m.head and any(len(other) >= TAIL and lost.endswith(other) for other in others):
+        return True  # "canal path" for a canal towpath
+    if reading.support < BACKED_HEADLESS:
+        return False
+    if not m.head and lost in GENERAL_KEYS and not m.foreign:
+        return True
     if m.head and any(one_origin(key, fold(w.lower)) for key in wanted.context for w in words):
         return True  # "sleeper train", where the statement says that one sleeps there
     backed = m.share >= MOSTLY if not m.head else reading.support >= BACKED

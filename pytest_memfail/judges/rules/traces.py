@@ -61,7 +61,7 @@ CUT: Final = 0.9
 LIKING_KEYS: Final = frozenset(fold(w) for w in "like love enjoy prefer favorite favourite appeal pick choice".split())
 VALUED: Final = re.compile(
     r"\b(?:lovel|satisf|beaut|wonderful|pleasan|reward|sooth|calm|comfort|help|fun|best|better|good|great|need|want|ease|easy"
-    r"|feel|suit|works?\b|favou?r|special|valu|important|matter|like|look)\w*",
+    r"|feel|suit|favou?r|special|valu|important|matter|like|look)\w*",
     re.IGNORECASE,
 )
 VAGUE: Final = re.compile(

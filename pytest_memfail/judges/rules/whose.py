@@ -99,6 +99,7 @@ def persons(view: View) -> frozenset[str]:
                     (_opens(sentence, at) or _does(words, at))
                     and at + 1 < len(words)
                     and not _breaks(sentence, at, at + 1)
+                    and not (at + 2 < len(words) and _breaks(sentence, at + 1, at + 2, ":="))
                     and _personal(word, words[at + 1], opens=at == 0)
                 ):
                     found[_bare(word)] += 1
@@ -247,6 +248,8 @@ def _opens(sentence: Sentence, at: int) -> bool:
         bare = _bare(before)
         if before.lower in JOINS:
             return True
+        if before.lower == "as":
+            return False  # "the way granny made it" is still the user's
         if before.lower not in POSSESSIVES and bare not in RELATIONS and before.lower not in BEFORE_PERSON:
             # "User's colleague Priyanka": of two names side by side the first opens for both.
             return before.lower in OPENERS and before.lower not in ("with", "for", "from", "to", "by")
