@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
-from pytest_memfail.judges.rules.rule_condition import NO_QUIRKS, Kept, Quirks, kept_condition, refers_back
+from pytest_memfail.judges.rules.rule_condition import NO_QUIRKS, Kept, Quirks, explains, goes_on, kept_condition
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
 from pytest_memfail.judges.rules.rule_numbers import other_currency, stated_numbers
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule
@@ -178,9 +178,15 @@ def _region(
             continue
         sentence = view.sentences[i]
         beside = any(abs(i - at) == 1 and view.entry[i] == view.entry[at] for at in core)
-        if does[i] >= REFERS or sentence.keys & threads or (beside and refers_back(sentence)):
+        if does[i] >= REFERS or sentence.keys & threads or (beside and goes_on(sentence)):
             found.append(i)
-    return tuple(found)
+    return (*found, *_told_next(view, found))
+
+
+def _told_next(view: View, region: Sequence[int]) -> list[int]:
+    """What the entry after the behaviour's tells of it: "That happens when ..."."""
+    at = [i + 1 for i in region if i + 1 < len(view.sentences) and view.entry[i] != view.entry[i + 1]]
+    return [i for i in at if i not in region and explains(view.sentences[i])]
 
 
 def _threads(rule: Rule, view: View, core: Sequence[int]) -> set[str]:
