@@ -24,6 +24,7 @@ UNITS: Final = {
     **dict.fromkeys(("month", "months"), "month"),
     **dict.fromkeys(("year", "years"), "year"),
     **dict.fromkeys(("mile", "miles"), "mile"),
+    **dict.fromkeys(("kmh", "kph"), "km/h"),
 }
 SCALED: Final = {
     **dict.fromkeys(("millimetre", "millimetres", "millimeter", "millimeters", "mm"), (0.001, "metre")),
@@ -90,7 +91,7 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
     following = words[at + 1].lower if at + 1 < len(words) else ""
     if lower == "half" and any(w.lower == "hour" for w in words[at + 1 : at + 3]):
         return 30.0, DURATION, at + 2 + (following != "hour")
-    if lower in ("a", "an") and following == "hour":
+    if lower in ("a", "an") and following == "hour" and not _is_rate(words, at):
         return 60.0, DURATION, at + 2
     if ":" in lower and lower.replace(":", "").isdigit():
         hours, _, minutes = lower.partition(":")
@@ -119,6 +120,8 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
         return value * MINUTES[following], DURATION, end + 1
     if following in SCALED:
         factor, unit = SCALED[following]
+        if unit == "metre" and (hourly := _hourly(words, end + 1)):
+            return round(value * factor / 1000, 9), "km/h", end + 1 + hourly
         return round(value * factor, 9), unit, end + 1
     if following in UNITS:
         return value, UNITS[following], end + 1
@@ -131,6 +134,19 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
     ):
         return None
     return value, "", end
+
+
+def _hourly(words: tuple[Word, ...], at: int) -> int:
+    """How many words say "an hour" behind a measure."""
+    behind = [w.lower for w in words[at : at + 2]]
+    if behind[:1] == ["h"]:
+        return 1
+    return 2 if behind[:1] in (["an"], ["per"]) and behind[1:] in (["hour"], ["h"]) else 0
+
+
+def _is_rate(words: tuple[Word, ...], at: int) -> bool:
+    """Whether "an hour" says how often: three times an hour."""
+    return at > 0 and words[at - 1].lower in ("times", "once", "twice")
 
 
 def _clock(hours: float, half: str, at: int) -> tuple[float, str, int]:
@@ -218,6 +234,7 @@ _PHRASES: Final = (
 )  # fmt: skip
 _TAILS: Final = (
     ("or more", 1), ("or higher", 1), ("or above", 1), ("or greater", 1), ("or longer", 1), ("or over", 1), ("plus", 1),
-    ("and above", 1), ("and up", 1), ("or better", 1), ("or less", -1), ("or fewer", -1), ("or lower", -1),
+    ("and above", 1), ("and up", 1),
+    ("upward", 1), ("upwards", 1), ("or better", 1), ("or less", -1), ("or fewer", -1), ("or lower", -1),
     ("or below", -1), ("and below", -1), ("minimum", 1), ("maximum", -1),
 )  # fmt: skip
