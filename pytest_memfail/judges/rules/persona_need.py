@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
@@ -281,10 +282,15 @@ def _trait(essay: Essay, at: int, asked: list[str], told: list[Quantity]) -> Ite
     named = [any(_asks(k, o) for k in asked for s in clause for o in s.keys) for clause in clauses]
     concepts: dict[str, Concept] = {}
     numbers: list[Quantity] = []
+    # What kind of spoon it is belongs to the spoon that is asked for.
+    text = stated.sentence.text
+    kinds = {
+        w.key for w, other in pairwise(stated.sentence.words) if other.key in asked and text[w.end : other.start] == " "
+    }
     for clause, hit in zip(clauses, named, strict=True):
         share = 1.0 if hit else BESIDE
         for key, value in _weighed(clause, essay.ignored).items():
-            counts = ASKED if key in asked and value >= 1.0 else value * share
+            counts = ASKED if (key in asked or key in kinds) and value >= 1.0 else value * share
             concepts[key] = Concept((key,), max(counts, concepts[key].weight if key in concepts else 0.0))
         numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and _counts(q, told)]
     return Item(tuple(concepts.values()), tuple(numbers), 1.0, stated.wording, at)
