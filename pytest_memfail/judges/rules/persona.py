@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
@@ -23,7 +23,7 @@ from pytest_memfail.judges.rules.persona_need import (
 from pytest_memfail.judges.rules.persona_numbers import changed, other_side
 from pytest_memfail.judges.rules.persona_owner import given
 from pytest_memfail.judges.rules.persona_slots import replaced
-from pytest_memfail.judges.rules.persona_turned import UNCERTAIN, refusing, turned
+from pytest_memfail.judges.rules.persona_turned import UNCERTAIN, exchanged_apart, refusing, turned
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.related import opposed
 from pytest_memfail.judges.rules.text import weight
@@ -116,8 +116,7 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     match = _match(read_essay(evidence.source, evidence.entity), view)
     items = needed_items(evidence) if protocol == "ours" else ()
     judged = [_judge(item, match, view, trait=not evidence.value) for item in items]
-    if not evidence.value:
-        judged = _likeliest(judged)
+    judged = _across(judged, match.essay, view) if evidence.value else _likeliest(judged)
     whole = bool(judged) and all(
         not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
     )
@@ -134,6 +133,18 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     if share < least:
         return Finding(True, False, f"only {match.coverage}", entries, kept, lost, (), 0.7)
     return Finding(True, True, match.coverage, entries, kept, (), lost, 0.6 + 0.4 * share)
+
+
+def _across(judged: list[Judged], essay: Essay, view: View) -> list[Judged]:
+    """Details that are kept one by one, but of which the wanted one and the refused one changed places."""
+    kept = [j for j in judged if not j.lost]
+    sources = {j.item.at: essay.stated[j.item.at].sentence for j in kept}
+    if len(sources) < 2:
+        return judged
+    told = {k for j in kept for c in j.item.concepts for k in c.keys}
+    stored = dict.fromkeys(at for j in kept for at in j.kept.where)
+    fault = exchanged_apart([view.sentences[at] for at in stored], sources.values(), told)
+    return [replace(j, lost=fault, turned=True) if fault and j is kept[0] else j for j in judged]
 
 
 def _likeliest(traits: list[Judged]) -> list[Judged]:

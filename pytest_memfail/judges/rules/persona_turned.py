@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -143,8 +143,8 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
 
 def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
     """Something refused in the place of what is wanted, which is not refused: each alone may be put in other words."""
-    wanted, unwanted = _sides(source)
-    kept, refused = _sides(sentence)
+    wanted, unwanted, _ = _sides(source)
+    kept, refused, _ = _sides(sentence)
     for one in sorted((wanted - unwanted) & (refused - kept)):
         for other in sorted((unwanted - wanted) & (kept - refused)):
             if weight(one) >= 1.0 and weight(other) >= 1.0 and (one in telling or other in telling):
@@ -152,8 +152,25 @@ def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) ->
     return ""
 
 
-def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]]:
-    """What the sentence has beside its refusals, and what it refuses."""
+def exchanged_apart(stored: Iterable[Sentence], sources: Iterable[Sentence], telling: Collection[str]) -> str:
+    """The same where what is wanted and what is refused stand in sentences of their own."""
+    wanted, unwanted = _all_sides(sources)
+    kept, refused = _all_sides(stored)
+    ones, others = ((wanted - unwanted) & (refused - kept)), ((unwanted - wanted) & (kept - refused))
+    one, other = (min((k for k in keys if k in telling and weight(k) >= 1.0), default="") for keys in (ones, others))
+    return f"'{one}' and '{other}' are exchanged" if one and other else ""
+
+
+def _all_sides(sentences: Iterable[Sentence]) -> tuple[frozenset[str], frozenset[str]]:
+    sides = [_sides(s) for s in sentences]
+    return (
+        frozenset().union(*(wanted for wanted, _, _ in sides)),
+        frozenset().union(*(unwanted | before for _, unwanted, before in sides)),
+    )
+
+
+def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """What the sentence has beside its refusals, what it refuses, and what stands before a refusal and may be meant."""
     unwanted = frozenset(k for stretch in refused_stretches(sentence, allergies=True) for k in stretch)
     # What stands before a refusal in one go with it may be what is refused: "shellfish does not agree with her".
     before: set[str] = set()
@@ -166,7 +183,7 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]]:
             elif word.lower in ("and", "or"):
                 since.clear()
             since.add(word.key)
-    return sentence.keys - unwanted - before, unwanted
+    return sentence.keys - unwanted - before, unwanted, frozenset(before)
 
 
 def _affirms(words: Sequence[Word], key: str) -> bool:
