@@ -21,7 +21,7 @@ REJECTING: Final = frozenset(
     declines detest detests loathe loathes skip skips allergic allergy abandoned quit quits stopped stops banish banishes
     instead lacks lack fear fears afraid frighten frightens scared dread dreads abstains shuns shun minus
     sworn swears won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
-    turned against rather less disallowed off-limits insult liars liar eschews eschew""".split()
+    turned against rather less disallowed cancel cancels cancelled canceled cancelling off-limits insult liars liar eschews eschew""".split()
 )
 
 
@@ -66,6 +66,7 @@ APART: Final = re.compile(r"[,;:.!?()/]|\s-\s|\b(?:and|or|but)\b")
 CLOSES: Final = frozenset("because since as but so though although while unless until except without instead".split())
 COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
 GOES_ON: Final = frozenset("therefore always so then only thus he she they".split())
+SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
 OBJECTS: Final = frozenset("a an the his her their its to that only".split())
 STRETCH: Final = 10
 SAME_THING: Final = 0.6
@@ -87,7 +88,7 @@ def _goes_on(word: Word, words: Sequence[Word]) -> bool:
     if word.lower in GOES_ON or word.key in AFFIRMING:
         return True
     after = words[words.index(word) + 1 :][:1]
-    return word.lower.endswith("s") and bool(after) and (after[0].lower in OBJECTS or bool(after[0].key))
+    return word.lower.endswith("s") and bool(after) and (after[0].lower in OBJECTS | SPEAKERS or bool(after[0].key))
 
 
 def refused_stretches(sentence: Sentence, *, negations: bool = True, allergies: bool = False) -> list[tuple[str, ...]]:
