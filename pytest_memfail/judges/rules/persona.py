@@ -239,9 +239,10 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
             missing = [c.keys[0] for c in named if not found(c, keys)]
             return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
     quiet = not any(refusing(view.sentences[at]) for at in kept.where)
-    other = _generalised(item, keys, essay) or (_replaced(item, keys, essay) if quiet else "")
+    counts = ASKED if trait else 1.0
+    other = _generalised(item, keys, essay) or (_replaced(item, keys, essay, counts) if quiet else "")
     if not other:
-        other = replaced(item, (view.sentences[at] for at in kept.where), essay, ASKED if trait else 1.0)
+        other = replaced(item, (view.sentences[at] for at in kept.where), essay, counts)
     if other:
         return Judged(item, kept, other, turned=True)
     if item.exclusive and not any(exclusive(s) or ONLY.search(s.text) for s in (view.sentences[i] for i in kept.where)):
@@ -260,11 +261,11 @@ def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
     return ""
 
 
-def _replaced(item: Item, keys: frozenset[str], essay: Essay) -> str:
+def _replaced(item: Item, keys: frozenset[str], essay: Essay, least: float) -> str:
     """An opposite in the place of a telling word."""
     strange = sorted(k for k in keys - essay.reads.keys() - essay.ignored if weight(k) >= 1.0 and k not in UNCERTAIN)
     for concept in item.concepts:
-        if concept.weight >= 1.0 and not found(concept, keys):
+        if concept.weight >= least and not found(concept, keys):
             for key in strange:
                 if any(opposed(k, key) for k in concept.keys):
                     return f"'{key}' instead of '{concept.keys[-1]}'"

@@ -85,6 +85,8 @@ class Item:
     """The essay's sentence that states it."""
     exclusive: bool = False
     """Whether the answer says that it holds for this alone."""
+    told: frozenset[str] = frozenset()
+    """All words of the answer: none of them can be wrong."""
 
     @property
     def size(self) -> float:
@@ -183,7 +185,8 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str]) -> tuple[Item, 
     if YES_NO.match(answer) and any(_is_asked(item) for item in items):
         # A yes or no needs what it is about; what else somebody likes is said besides.
         items = [item if _is_asked(item) else replace(item, weight=min(item.weight, ASIDE)) for item in items]
-    return tuple(items)
+    told = frozenset(keys_of(answer))
+    return tuple(replace(item, told=told) for item in items)
 
 
 def _is_asked(item: Item) -> bool:

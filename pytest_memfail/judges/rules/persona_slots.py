@@ -8,7 +8,7 @@ from typing import Final
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_match import found
 from pytest_memfail.judges.rules.persona_need import Concept, Essay, Item
-from pytest_memfail.judges.rules.persona_turned import APART, surface
+from pytest_memfail.judges.rules.persona_turned import APART, REFUSALS, surface
 from pytest_memfail.judges.rules.related import ROOT, related
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 
@@ -77,11 +77,14 @@ def _nearer_member(concept: Concept, item: Item, stored: Sentence) -> str:
 
 def _in_its_place(concept: Concept, stored: Iterable[Sentence], item: Item, essay: Essay) -> str:
     """A word that the essay does not have, tied to the same neighbour."""
+    if not REFUSALS.isdisjoint(concept.keys):
+        # Whether it is still refused, in whatever words, is judged elsewhere.
+        return ""
     source = essay.stated[item.at].sentence
     places = {(side, joint, neighbour) for key, side, joint, neighbour in _ties(source) if key in concept.keys}
     for sentence in stored:
         for key, side, joint, neighbour in _ties(sentence):
-            strange = key not in essay.keys and item.at not in essay.reads.get(key, ())
+            strange = key not in essay.keys and key not in item.told and item.at not in essay.reads.get(key, ())
             if strange and key not in essay.ignored and weight(key) >= 1.0:
                 for its_side, its_joint, its_neighbour in places:
                     if (

@@ -66,6 +66,8 @@ APART: Final = re.compile(r"[,;:.!?()/]|\s-\s|\b(?:and|or|but)\b")
 CLOSES: Final = frozenset("because since as but so though although while unless until except without instead".split())
 COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
 GOES_ON: Final = frozenset("therefore always so then only thus he she they".split())
+CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of")))
+"""What follows them is what somebody does not do or take."""
 SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
 OBJECTS: Final = frozenset("a an the his her their its to that only".split())
 STRETCH: Final = 10
@@ -98,7 +100,7 @@ def refused_stretches(sentence: Sentence, *, negations: bool = True, allergies: 
     for at, word in enumerate(words):
         following = words[at + 1].lower if at + 1 < len(words) else ""
         no = negations and is_negator(word.lower) and following not in COMPARING
-        refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY)
+        refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY) or (word.lower, following) in CONTRASTS
         if (no or refusal) and not any(says_no(w.lower) for w in words[max(0, at - 4) : at]):
             keys: list[str] = []
             for before, follower in pairwise(words[at : at + STRETCH]):
