@@ -59,7 +59,10 @@ CLAUSES: Final = re.compile(
     r"\s*(?:[;:(]|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which)\b)\s*"
 )
 ITEMS: Final = re.compile(r",\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z])")
-ONLY: Final = re.compile(r"\b(?:only|solely|exclusively|no one but|nobody but|nobody else)\b", re.IGNORECASE)
+ONLY: Final = re.compile(
+    r"\b(?:only|solely|exclusively|alone|no one but|nobody but|nothing but|none but|sticks? to|nobody else|nothing else)\b",
+    re.IGNORECASE,
+)
 SUBJECTS: Final = frozenset(
     "he she they it i you we to will would can won't cannot can't must should never always also".split()
 )

@@ -155,6 +155,36 @@ def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) ->
     return ""
 
 
+def grounds_exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
+    """The reason in the place of what it is the reason for, and the other way round."""
+    mine, theirs = _grounds(source), _grounds(sentence)
+    if not (mine and theirs):
+        return ""
+    (done, why), (does, because) = mine, theirs
+    for one in sorted((done - why) & (because - does) & set(telling)):
+        for other in sorted((why - done) & (does - because)):
+            if weight(one) >= 1.0 and weight(other) >= 1.0:
+                return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
+    return ""
+
+
+def _grounds(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The words of what is done, and of the reason given for it; nothing where none is given."""
+    words = sentence.words
+    for at, word in enumerate(words):
+        before, after = (frozenset(w.key for w in part) - {""} for part in (words[:at], words[at + 1 :]))
+        gap = sentence.text[words[at - 1].end : word.start]
+        # "Since" without a comma mostly tells a time.
+        if at and (word.lower == "because" or (word.lower == "since" and "," in gap)):
+            return before, after
+        if at and (word.lower in RESULTS or (word.lower == "why" and words[at - 1].lower in ("is", "that's"))):
+            return after, before
+    return None
+
+
+RESULTS: Final = frozenset("so therefore hence".split())
+
+
 def exchanged_apart(stored: Iterable[Sentence], sources: Iterable[Sentence], telling: Collection[str]) -> str:
     """The same where what is wanted and what is refused stand in sentences of their own."""
     wanted, unwanted = _all_sides(sources)
@@ -212,7 +242,7 @@ def turned(view: View, at: int, stated: Stated, telling: Collection[str]) -> str
     for key in sorted(stated.weights.keys() & sentence.keys & set(telling)):
         if order(source, {key}) * order(sentence, {key}) < 0:
             return f"before and after '{surface(source, key)}' are exchanged"
-    return crossed(sentence, source) or swapped(sentence, source, telling)
+    return crossed(sentence, source) or grounds_exchanged(sentence, source, telling) or swapped(sentence, source, telling)
 
 
 def crossed(sentence: Sentence, source: Sentence) -> str:
