@@ -275,10 +275,13 @@ def swapped(sentence: Sentence, source: Sentence, telling: Collection[str]) -> s
     """An opposite in the place of a word of the source: left ear, right ear."""
     mine, theirs = pairs(source), pairs(sentence)
     for first, second in sorted(mine):
-        if first not in telling or rejections(sentence) != rejections(source):
+        if first not in telling or (first, second) in theirs:
             continue
+        # "Does not allow" is "forbids": what else says no has to be alike.
+        least = rejections(source) - (first in REFUSALS)
         for other, following in sorted(theirs):
-            if following == second and other != first and opposed(first, other) and (first, second) not in theirs:
+            alike = rejections(sentence) - (other in REFUSALS) == least
+            if alike and following == second and other != first and opposed(first, other):
                 return f"'{surface(sentence, other)}' instead of '{surface(source, first)}'"
     return ""
 
