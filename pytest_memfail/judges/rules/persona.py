@@ -35,6 +35,8 @@ TRAIT_KEPT: Final = 0.25
 """The same for a trait that a misleading question borrows: a whole sentence of the essay."""
 TRAIT_NAMED: Final = 0.5
 """Share of what the question names of the trait."""
+ONLY_KEPT: Final = 0.5
+"""Share of what stands behind an "only" that keeps it."""
 ENOUGH: Final = 0.7
 """Share of the needed details that must be kept."""
 MANY: Final = 4
@@ -247,6 +249,9 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
         return Judged(item, kept, other, turned=True)
     if item.exclusive and not any(exclusive(s) or ONLY.search(s.text) for s in (view.sentences[i] for i in kept.where)):
         return Judged(item, kept, f"that it is only '{item.wording}' is lost", turned=True)
+    alone = [c for c in item.concepts if c.weight >= 1.0 and not item.rest.isdisjoint(c.keys)]
+    if alone and sum(found(c, keys) for c in alone) < ONLY_KEPT * len(alone):
+        return Judged(item, kept, f"{listed([c.keys[-1] for c in alone if not found(c, keys)])} is missing")
     return Judged(item, kept, "", trait=trait)
 
 

@@ -17,9 +17,10 @@ from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.related import related
-from pytest_memfail.judges.rules.text import Sentence, sentences_of, weight
+from pytest_memfail.judges.rules.text import Sentence, Word, sentences_of, weight
 from pytest_memfail.judges.rules.view import Name
 
+WHICH: Final = frozenset("which what".split())
 ADVICE: Final = frozenset(
     "bring pack use give include offer choose yes expect avoid recommend suggest prefer like info informat".split()
 )
@@ -60,7 +61,7 @@ CLAUSES: Final = re.compile(
 )
 ITEMS: Final = re.compile(r",\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z])")
 ONLY: Final = re.compile(
-    r"\b(?:only|solely|exclusively|alone|no one but|nobody but|nothing but|none but|sticks? to|nobody else|nothing else)\b",
+    r"\b(?:only|solely|exclusively|(?<!never )(?<!not )alone|no one but|nobody but|nothing but|none but|sticks? to|nobody else|nothing else)\b",
     re.IGNORECASE,
 )
 SUBJECTS: Final = frozenset(
@@ -88,6 +89,8 @@ class Item:
     """The essay's sentence that states it."""
     exclusive: bool = False
     """Whether the answer says that it holds for this alone."""
+    rest: frozenset[str] = frozenset()
+    """What stands behind that "only"."""
     told: frozenset[str] = frozenset()
     """All words of the answer: none of them can be wrong."""
 
@@ -243,8 +246,14 @@ def _grounded(essay: Essay, part: str, asked: frozenset[str], known: set[str], u
             alone = any(ONLY.search(s.text) for s in sentences) and (
                 exclusive(stated.sentence) or bool(ONLY.search(stated.sentence.text))
             )
-            best = Item(tuple(concepts), same, 1.0, wording, at, alone)
+            best = Item(tuple(concepts), same, 1.0, wording, at, alone, _behind_only(sentences) if alone else frozenset())
     return best
+
+
+def _behind_only(sentences: tuple[Sentence, ...]) -> frozenset[str]:
+    """The words behind an "only"."""
+    found = ((s, ONLY.search(s.text)) for s in sentences)
+    return frozenset(w.key for s, only in found if only for w in s.words if w.start >= only.end() and w.key)
 
 
 def _telling(number: Quantity) -> bool:
@@ -267,6 +276,7 @@ def _weighed(sentences: tuple[Sentence, ...], ignored: frozenset[str]) -> dict[s
 
 def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
     """The sentences whose trait a misleading question may borrow, if its words tell; the likeliest first."""
+    kinds = frozenset(w.key for s in sentences_of(question) for w in _kinds(s))
     asked = [k for k in sorted(keys_of(question)) if not k[0].isdigit() and len(k) > 2 and k not in ASKING]
     told = [q for s in sentences_of(question) for q in quantities(s.text, s.words)]
     scores = []
@@ -275,10 +285,15 @@ def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
         scores.append((sum(value * weight(k) / _spread(essay, k) for k, value in hits.items()), -at))
     best = max(scores, default=(0.0, 0))[0]
     return tuple(
-        _trait(essay, -at, asked, told)
+        _trait(essay, -at, [k for k in asked if k not in kinds], told)
         for score, at in sorted(scores, reverse=True)
         if score >= AS_LIKELY * best and score >= TRAIT
     )
+
+
+def _kinds(question: Sentence) -> list[Word]:
+    """The kind of thing that is asked for: it need not be named where the thing itself is."""
+    return [w for before, w in pairwise(question.words) if before.lower in WHICH]
 
 
 def _trait(essay: Essay, at: int, asked: list[str], told: list[Quantity]) -> Item:
