@@ -122,7 +122,9 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
     negative = any(attitude(source[m.at], m.first, m.last) < 0 for m in found[:1])
     loose_context = frozenset(map(loose, context))
     others = tuple(read_target(text) for text in renamed(named)) if protocol != "paper" else ()
-    return Preference(tuple(targets), others, context, loose_context, stated, named, evidence.source.casefold(), negative)
+    return Preference(
+        tuple(targets), others, context, loose_context, stated, named, evidence.source.casefold(), negative
+    )
 
 
 def _as_stated(evidence: Evidence, target: Target, stated: frozenset[str]) -> list[Target]:
@@ -145,7 +147,9 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     """The preference in a view: some version of it (stored), and the specific one (faithful)."""
     wanted = read_preference(evidence, protocol)
     found = [m for target in wanted.targets for m in mentions(target, view, wanted.stated)]
-    found += [m for target in wanted.others for m in mentions(target, view, wanted.stated) if m.exact and m.share >= 1.0]
+    found += [
+        m for target in wanted.others for m in mentions(target, view, wanted.stated) if m.exact and m.share >= 1.0
+    ]
     # Whom a mention is about is looked up for the likeliest ones only, and as rarely as possible.
     readings = sorted((_read(wanted, view, m) for m in found), key=_strength, reverse=True)
     whole = [r for r in readings if r.mention.share >= 1.0][:READ]
