@@ -13,6 +13,12 @@ import pytest
 
 from pytest_memfail.plugin.options import raw_value
 
+SHARED: Final = (
+    *("system", "system_options", "tasks", "k", "judge", "protocol", "limit", "seed"),
+    *("concurrency", "model", "model_options", "assistant_turns", "shard"),
+)
+"""What a worker must not read otherwise than the process that the user started."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -45,6 +51,10 @@ class Settings:
     baseline: Path | None
     save_baseline: Path | None
     fail_on: tuple[str, ...]
+
+    def shared(self) -> dict[str, Any]:
+        """What is handed to workers: one on another machine has the command line, but not `PYTEST_ADDOPTS`."""
+        return {name: getattr(self, name) for name in SHARED}
 
     def command_line(self) -> list[str]:
         """The options that matter for what an item's verdict is, as they would be given."""
