@@ -11,6 +11,7 @@ from pytest_memfail.cli import (
     cache,
     compare,
     estimate,
+    gate,
     generate,
     judge_check,
     merge,
@@ -49,6 +50,6 @@ def _parser() -> argparse.ArgumentParser:
         prog="memfail", description="Work with the data, judges, records and costs of pytest-memfail."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (validate, judge_check, generate, show, report, compare, merge, regrade, cache, estimate):
+    for command in (validate, judge_check, generate, show, report, compare, gate, merge, regrade, cache, estimate):
         command.add(commands)
     return parser
