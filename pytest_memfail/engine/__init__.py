@@ -6,6 +6,7 @@ from pytest_memfail.engine.calls import DaemonPool
 from pytest_memfail.engine.current import CURRENT, Captured
 from pytest_memfail.engine.engine import Engine, Journal
 from pytest_memfail.engine.grade import Grader
+from pytest_memfail.engine.majority import majority
 from pytest_memfail.engine.store import Ask, Result, StoreJob, StoreReport, StoreRun
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "StoreJob",
     "StoreReport",
     "StoreRun",
+    "majority",
 ]

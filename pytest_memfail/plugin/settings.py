@@ -33,6 +33,7 @@ class Settings:
     protocol: str
     limit: int | None
     seed: int
+    repeats: int
     concurrency: int
     model: str | None
     model_options: dict[str, Any]
@@ -64,7 +65,14 @@ class Settings:
             words.append(f"--memfail-data={self.data}")
         if self.k != (5,):
             words.append(f"--memfail-k={','.join(map(str, self.k))}")
-        for name, default in (("judge", "rules"), ("model", None), ("protocol", "ours"), ("limit", None), ("seed", 42)):
+        for name, default in (
+            ("judge", "rules"),
+            ("model", None),
+            ("protocol", "ours"),
+            ("limit", None),
+            ("seed", 42),
+            ("repeats", 1),
+        ):
             if (value := getattr(self, name)) != default:
                 words.append(f"--memfail-{name}={value}")
         words += [f"--memfail-model-option={n}={json.dumps(v)}" for n, v in self.model_options.items()]
@@ -86,6 +94,7 @@ def read_settings(config: pytest.Config) -> Settings:
         protocol=_choice(config, "protocol", ("ours", "paper")),
         limit=_whole(config, "limit", 1),
         seed=_whole(config, "seed", 0) or 0,
+        repeats=_whole(config, "repeats", 1) or 1,
         concurrency=_whole(config, "concurrency", 1) or 1,
         model=raw_value(config, "model") or None,
         model_options={name: _value(text) for name, text in _pairs(config, "model-option").items()},
