@@ -13,9 +13,9 @@ from pytest_memfail.judges.rules.made_from import made_from
 from pytest_memfail.judges.rules.rule_condition import NO_QUIRKS, Kept, Quirks, explains, goes_on, kept_condition
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
 from pytest_memfail.judges.rules.rule_numbers import other_currency, stated_numbers
-from pytest_memfail.judges.rules.rule_reading import Rule, read_rule
+from pytest_memfail.judges.rules.rule_reading import Rule, read_rule, source_view
 from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
-from pytest_memfail.judges.rules.text import Sentence, TextCache, weight
+from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window
 
 STORED: Final = 0.55
@@ -103,7 +103,7 @@ def _own(rule: Rule, view: View) -> list[int]:
 @lru_cache(maxsize=4096)
 def _quirks(rule: Rule) -> Quirks:
     """What the checks hold against the source itself."""
-    view = View([rule.source], TextCache())
+    view = source_view(rule.source)
     match = _of_entity(rule, view, _own(rule, view), NO_QUIRKS)
     if match is None:
         return NO_QUIRKS

@@ -127,7 +127,7 @@ class Rule:
 @lru_cache(maxsize=4096)
 def read_rule(evidence: Evidence, protocol: str) -> Rule:
     """The rule of the evidence."""
-    source = View([evidence.source], TextCache())
+    source = source_view(evidence.source)
     told = source.sentences
     ignore = keys_of(evidence.entity or "")
     gold = evidence.behavior or evidence.text
@@ -177,6 +177,12 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         tuple(_number_wording(evidence.source, stated, q) for q in numbers),
         next((match[0] for i in sorted(rule_at) if (match := ONLY.search(told[i].text))), "only"),
     )
+
+
+@lru_cache(maxsize=64)
+def source_view(source: str) -> View:
+    """The source as a store of its own."""
+    return View([source], TextCache())
 
 
 def _known(source: View) -> frozenset[str]:
