@@ -118,6 +118,11 @@ class Rule:
         """Every word that the source or the gold has for the condition."""
         return self.pool | self.asked | {key for need in self.conditions for key in need}
 
+    @cached_property
+    def aside(self) -> frozenset[str]:
+        """Telling words that the source says nowhere but by the way of the rule."""
+        return frozenset(key for key in self.own - self.known - self.behavior.keys() if weight(key) >= 1.0) - LIGHT
+
     @property
     def condition(self) -> Mapping[str, float]:
         """The condition in the first of its wordings."""
