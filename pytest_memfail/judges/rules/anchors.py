@@ -162,7 +162,11 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
             # Where nothing but adverbs follow, the verb is what it is about.
             adverbs = all(w.lower.endswith("ly") or w.lower in ADVERBS for w in words[1:])
             kind, value = ("head", 1.0) if adverbs else ("verb", max(weight(word.key), 0.75))
-        elif at and word.lower.endswith(("ing", "ed")) and not (word.lower.endswith("ing") and words[at + 1 : at + 2] == [head]):
+        elif (
+            at
+            and word.lower.endswith(("ing", "ed"))
+            and not (word.lower.endswith("ing") and words[at + 1 : at + 2] == [head])
+        ):
             kind, value = "verb", weight(word.key)
         else:
             kind, value = "modifier", weight(word.key)
@@ -397,7 +401,14 @@ def _content(
 
 def _tells(token: Token, source: frozenset[str]) -> bool:
     """Whether the word says something that the source does not."""
-    if not token.key or token.lower == "once" or token.key in source or token.key in LIGHT or token.key in CAUSING or token.lower in STOP:
+    if (
+        not token.key
+        or token.lower == "once"
+        or token.key in source
+        or token.key in LIGHT
+        or token.key in CAUSING
+        or token.lower in STOP
+    ):
         return False
     return not any(kin(key, token.key)[1] >= FIRM for key in source)
 

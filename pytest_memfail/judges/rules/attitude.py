@@ -72,7 +72,8 @@ TURN: Final = re.compile(
     r"\b(?:but|though|although|however|yet|whereas|while|instead|now|prefers?|rather)\b|[;]", re.IGNORECASE
 )
 OF_IT: Final = re.compile(
-    r"\b(?:it|they|them|those|these|that|either|the (?:stuff|thing|game|sport|drink|dish|food|place|hobby))\b", re.IGNORECASE
+    r"\b(?:it|they|them|those|these|that|either|the (?:stuff|thing|game|sport|drink|dish|food|place|hobby))\b",
+    re.IGNORECASE,
 )
 
 
