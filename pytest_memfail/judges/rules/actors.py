@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_memfail.judges.rules.anchors import CAUSING, SOMEBODY, Token
+from pytest_memfail.judges.rules.anchor_words import CAUSING, SOMEBODY, Token
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.stretches import speaker_is_named
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in

@@ -14,7 +14,8 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.actors import OTHER, headed, whose
-from pytest_memfail.judges.rules.anchors import CAUSING, LIGHT, Anchor, Place, Token, places
+from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
+from pytest_memfail.judges.rules.anchors import Anchor, Place, places
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.kinship import FIRM, kin
 from pytest_memfail.judges.rules.link_person import read_person
