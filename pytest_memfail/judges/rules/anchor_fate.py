@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_memfail.judges.rules.anchor_words import ARTICLES, ATTACHING, CAUSING, LIGHT, NEAR, Part, Token
+from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, Part, Token
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
 from pytest_memfail.judges.rules.text import weight
 from pytest_memfail.judges.rules.words import STOP
@@ -28,8 +28,7 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         return "general"
     if part.kind == "verb":
         rivals = _content(tokens, at[0] - 1, -1, source) + _passive(tokens, at[-1] + 1, source)
-        # "puts the kettle on for tea": what has an article is no verb.
-        return "rival" if any(not i or tokens[i - 1].lower not in ARTICLES for i in rivals) else "light"
+        return "rival" if rivals else "light"
     if part.kind == "modifier":
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):

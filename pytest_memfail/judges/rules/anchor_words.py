@@ -9,7 +9,6 @@ from typing import Final
 from pytest_memfail.judges.rules.text import fold
 
 NEAR: Final = 3
-ARTICLES: Final = frozenset("the a an his her their my".split())
 WALL: Final = re.compile(r"->|=>|→|⇒|\||;|\n|>>")
 """What no end of a link stretches across."""
 BREAK: Final = re.compile(r"[,:()]|->|=>|→|⇒|\||;|\n| - ")

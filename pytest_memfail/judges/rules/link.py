@@ -64,7 +64,8 @@ def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
         return best
     for other in otherwise_worded(evidence, protocol):
         finding = _find(other, view)
-        if (finding.faithful, finding.present) > (best.faithful, best.present):
+        # What a link might be called otherwise counts only where it is found whole.
+        if finding.faithful or (finding.present and not best.present and evidence.details):
             best = finding
         if best.faithful:
             break
