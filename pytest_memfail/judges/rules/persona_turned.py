@@ -226,8 +226,11 @@ def _affirms(words: Sequence[Word], key: str) -> bool:
     return bool(wanted) and not any(says_no(w.lower) for w in words[max(0, min(wanted) - 3) : at])
 
 
-def turned(view: View, at: int, stated: Stated, telling: Collection[str]) -> str:
-    """What the stored sentence says the other way round than the essay's sentence; empty if nothing."""
+def turned(view: View, at: int, stated: Stated, telling: Collection[str], asked: Collection[str]) -> str:
+    """What the stored sentence says the other way round than the essay's sentence; empty if nothing.
+
+    Telling are the words of the detail; asked those of the question, which say when and where it holds.
+    """
     sentence, source = view.sentences[at], stated.sentence
     fault = affirmed(sentence, source, telling) or exchanged(sentence, source, telling)
     if fault:
@@ -239,10 +242,11 @@ def turned(view: View, at: int, stated: Stated, telling: Collection[str]) -> str
             direct = [k for k in stretch if weight(k) >= 1.0][:1]
             if direct and direct[0] in telling and direct[0] in stated.weights:
                 return f"'{surface(sentence, direct[0])}' is refused in what is stored"
-    for key in sorted(stated.weights.keys() & sentence.keys & set(telling)):
+    told = {*telling, *asked}
+    for key in sorted(stated.weights.keys() & sentence.keys & told):
         if order(source, {key}) * order(sentence, {key}) < 0:
             return f"before and after '{surface(source, key)}' are exchanged"
-    return crossed(sentence, source) or grounds_exchanged(sentence, source, telling) or swapped(sentence, source, telling)
+    return crossed(sentence, source) or grounds_exchanged(sentence, source, telling) or swapped(sentence, source, told)
 
 
 def crossed(sentence: Sentence, source: Sentence) -> str:
