@@ -235,6 +235,10 @@ def _judge(item: Item, match: Match, view: View, asked: frozenset[str], *, trait
     least = TRAIT_KEPT if trait else ITEM_KEPT
     if kept.share < least:
         return Judged(item, kept, f"'{item.wording}' is missing")
+    # Words of the question are there in any answer: what it asks for must be too.
+    answering = [c for c in item.concepts if c.weight >= 1.0 and asked.isdisjoint(c.keys)]
+    if not trait and answering and not item.numbers and not any(found(c, keys) for c in answering):
+        return Judged(item, kept, f"{listed([c.keys[-1] for c in answering])} is missing")
     if trait:
         named = [c for c in item.concepts if c.weight == ASKED]
         there = sum(found(c, keys) for c in named)

@@ -20,7 +20,7 @@ REJECTING: Final = frozenset(
     distrusts forbid forbids forbidden ban bans banned prohibit prohibits prohibited reject rejects rejected decline
     declines detest detests loathe loathes skip skips allergic allergy abandoned quit quits stopped stops banish banishes
     instead lacks lack fear fears afraid frighten frightens scared dread dreads abstains shuns shun minus
-    sworn swears won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
+    won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
     turned against rather less disallowed cancel cancels cancelled canceled cancelling off-limits insult liars liar eschews eschew""".split()
 )
 
@@ -47,11 +47,13 @@ def _refuses(words: Sequence[Word], told: Collection[str] = ()) -> bool:
         or w.key in REFUSALS
         or (w.key not in told and w.key not in UNCERTAIN and not REFUSALS.isdisjoint(lookup(w.key).same))
         or (w.lower in GIVING and "up" in {f.lower for f in words[i + 1 : i + 5]})
+        or (w.lower in SWEARING and "off" in {f.lower for f in words[i + 1 : i + 2]})
         for i, w in enumerate(words)
     )
 
 
 GIVING: Final = frozenset("give gives gave given giving".split())
+SWEARING: Final = frozenset("swear swears swore sworn".split())
 UNCERTAIN: Final = frozenset(fold(word) for word in "autumn fall pass turn drop".split())
 
 
