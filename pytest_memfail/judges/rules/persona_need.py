@@ -57,11 +57,11 @@ CALENDAR: Final = frozenset(
 
 YES_NO: Final = re.compile(r"^\s*(?:yes|no)\b[\s,;:.\-]*", re.IGNORECASE)
 CLAUSES: Final = re.compile(
-    r"\s*(?:[;:(]|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which)\b)\s*"
+    r"\s*(?:[;:(]|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which|when|where)\b)\s*"
 )
 ITEMS: Final = re.compile(r",\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z])")
 ONLY: Final = re.compile(
-    r"\b(?:only|solely|exclusively|(?<!never )(?<!not )alone|no one but|nobody but|nothing but|none but|sticks? to|nobody else|nothing else)\b",
+    r"\b(?:only|solely|exclusively|(?<!never )(?<!not )alone|no one but|nobody but|nothing but|none but|sticks? to|nobody else|nothing else|limited to|no \w+ but)\b",
     re.IGNORECASE,
 )
 SUBJECTS: Final = frozenset(
@@ -91,6 +91,8 @@ class Item:
     """Whether the answer says that it holds for this alone."""
     rest: frozenset[str] = frozenset()
     """What stands behind that "only"."""
+    yes: bool = False
+    """Whether the answer is a yes or no, which may have the question's words alone."""
     told: frozenset[str] = frozenset()
     """All words of the answer: none of them can be wrong."""
 
@@ -192,7 +194,7 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str]) -> tuple[Item, 
         # A yes or no needs what it is about; what else somebody likes is said besides.
         items = [item if _is_asked(item) else replace(item, weight=min(item.weight, ASIDE)) for item in items]
     told = frozenset(keys_of(answer))
-    return tuple(replace(item, told=told) for item in items)
+    return tuple(replace(item, told=told, yes=bool(YES_NO.match(answer))) for item in items)
 
 
 def _is_asked(item: Item) -> bool:
