@@ -237,7 +237,7 @@ def _judge(item: Item, match: Match, view: View, asked: frozenset[str], *, trait
         return Judged(item, kept, f"'{item.wording}' is missing")
     # Words of the question are there in any answer: what it asks for must be too.
     answering = [c for c in item.concepts if c.weight >= 1.0 and asked.isdisjoint(c.keys)]
-    if not trait and not item.yes and answering and not item.numbers and not any(found(c, keys) for c in answering):
+    if not trait and answering and not item.numbers and not any(found(c, keys) for c in answering):
         return Judged(item, kept, f"{listed([c.keys[-1] for c in answering])} is missing")
     if trait:
         named = [c for c in item.concepts if c.weight == ASKED]

@@ -91,8 +91,6 @@ class Item:
     """Whether the answer says that it holds for this alone."""
     rest: frozenset[str] = frozenset()
     """What stands behind that "only"."""
-    yes: bool = False
-    """Whether the answer is a yes or no, which may have the question's words alone."""
     told: frozenset[str] = frozenset()
     """All words of the answer: none of them can be wrong."""
 
@@ -194,7 +192,7 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str]) -> tuple[Item, 
         # A yes or no needs what it is about; what else somebody likes is said besides.
         items = [item if _is_asked(item) else replace(item, weight=min(item.weight, ASIDE)) for item in items]
     told = frozenset(keys_of(answer))
-    return tuple(replace(item, told=told, yes=bool(YES_NO.match(answer))) for item in items)
+    return tuple(replace(item, told=told) for item in items)
 
 
 def _is_asked(item: Item) -> bool:

@@ -66,6 +66,7 @@ ENDS: Final = re.compile(r"[;:.!?()]|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
 """Where what a sentence says ends: a refusal in the next part of it is about something else."""
 APART: Final = re.compile(r"[,;:.!?()/]|\s-\s|\b(?:and|or|but)\b")
 CLOSES: Final = frozenset("because since as but so though although while unless until except without instead".split())
+RELATIVE: Final = frozenset("that which who".split())
 COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
 GOES_ON: Final = frozenset("therefore always so then only thus he she they".split())
 CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of")))
@@ -108,6 +109,7 @@ def refused_stretches(sentence: Sentence, *, negations: bool = True, allergies: 
             for before, follower in pairwise(words[at : at + STRETCH]):
                 if (
                     follower.lower in CLOSES
+                    or (follower.lower in RELATIVE and any(weight(k) >= 1.0 for k in keys))
                     or (before.lower == "and" and _goes_on(follower, words))
                     or says_no(follower.lower)
                     or ENDS.search(sentence.text[before.end : follower.end])
