@@ -75,6 +75,7 @@ SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
 OBJECTS: Final = frozenset("a an the his her their its to that only".split())
 STRETCH: Final = 10
 SAME_THING: Final = 0.6
+WHOLE: Final = 2.0
 NEAR: Final = 0.6
 AFFIRMING: Final = frozenset(
     fold(word)
@@ -124,10 +125,19 @@ def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
     """The words of the sentence, part by part."""
     parts: list[list[Word]] = [[]]
     for at, word in enumerate(sentence.words):
-        if at and ENDS.search(sentence.text[sentence.words[at - 1].end : word.end]):
+        # "Dried flowers: no" is one part.
+        if at and ENDS.search(sentence.text[sentence.words[at - 1].end : word.end]) and not _answers(sentence, at):
             parts.append([])
         parts[-1].append(word)
     return [tuple(part) for part in parts if part]
+
+
+def _answers(sentence: Sentence, at: int) -> bool:
+    """Whether a word that says no stands alone there, behind what it is said of."""
+    word, following = sentence.words[at], sentence.words[at + 1 : at + 2]
+    return says_no(word.lower) and (
+        not following or bool(ENDS.search(sentence.text[word.end : following[0].end].replace(" (", "(")))
+    )
 
 
 def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
@@ -139,7 +149,9 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
             keys = {w.key for w in part} - {""}
             there = {k: max(keys, key=lambda held: (related(k, held), held)) for k in set(stretch)} if keys else {}
             there = {k: held for k, held in there.items() if related(k, held) >= NEAR}
-            if about.isdisjoint(there) or sum(weight(k) for k in there) < SAME_THING * total:
+            # All that the detail has of it is enough, if that is more than a word.
+            whole = about <= there.keys() and sum(weight(k) for k in about) >= WHOLE
+            if about.isdisjoint(there) or not (whole or sum(weight(k) for k in there) >= SAME_THING * total):
                 continue
             quiet = not _refuses(part, source.keys) and AWAY.isdisjoint(w.lower for w in part)
             one = min(about & there.keys())
