@@ -47,6 +47,7 @@ def _refuses(words: Sequence[Word], told: Collection[str] = ()) -> bool:
         or w.key in REFUSALS
         or (w.key not in told and w.key not in UNCERTAIN and not REFUSALS.isdisjoint(lookup(w.key).same))
         or (w.lower in GIVING and "up" in {f.lower for f in words[i + 1 : i + 5]})
+        or (w.lower == "too" and any(f.key for f in words[i + 1 : i + 2]))
         or (w.lower in SWEARING and "off" in {f.lower for f in words[i + 1 : i + 2]})
         for i, w in enumerate(words)
     )
@@ -149,8 +150,9 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
             keys = {w.key for w in part} - {""}
             there = {k: max(keys, key=lambda held: (related(k, held), held)) for k in set(stretch)} if keys else {}
             there = {k: held for k, held in there.items() if related(k, held) >= NEAR}
-            # All that the detail has of it is enough, if that is more than a word.
-            whole = about <= there.keys() and sum(weight(k) for k in about) >= WHOLE
+            # Most of what the detail has of it is enough, if that is more than a word.
+            of_it = sum(weight(k) for k in about & there.keys())
+            whole = of_it >= max(WHOLE, SAME_THING * sum(weight(k) for k in about))
             if about.isdisjoint(there) or not (whole or sum(weight(k) for k in there) >= SAME_THING * total):
                 continue
             quiet = not _refuses(part, source.keys) and AWAY.isdisjoint(w.lower for w in part)
