@@ -371,7 +371,9 @@ def _unclear(match: Match, view: View) -> Finding:
     kept, lost = match.wordings(kept=True), match.wordings(kept=False)
     for m in match.own:
         stated = match.essay.stated[m.stated]
-        fault = turned(view, m.at, stated, stated.weights, frozenset()) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
+        fault = (
+            turned(view, m.at, stated, stated.weights, frozenset()) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
+        )
         if fault:
             return Finding(
                 True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6, fault="turned"

@@ -61,7 +61,8 @@ CLAUSES: Final = re.compile(
 )
 ITEMS: Final = re.compile(r",\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z])")
 ONLY: Final = re.compile(
-    r"\b(?:only|solely|exclusively|(?<!never )(?<!not )alone|no one but|nobody but|nothing but|none but|sticks? to|nobody else|nothing else|limited to|no \w+ but)\b",
+    r"\b(?:only|solely|exclusively|(?<!never )(?<!not )alone|no one but|nobody but|nothing but|none but|no \w+ but"
+    r"|nobody else|nothing else|sticks? to|limited to)\b",
     re.IGNORECASE,
 )
 SUBJECTS: Final = frozenset(
@@ -246,7 +247,9 @@ def _grounded(essay: Essay, part: str, asked: frozenset[str], known: set[str], u
             alone = any(ONLY.search(s.text) for s in sentences) and (
                 exclusive(stated.sentence) or bool(ONLY.search(stated.sentence.text))
             )
-            best = Item(tuple(concepts), same, 1.0, wording, at, alone, _behind_only(sentences) if alone else frozenset())
+            best = Item(
+                tuple(concepts), same, 1.0, wording, at, alone, _behind_only(sentences) if alone else frozenset()
+            )
     return best
 
 

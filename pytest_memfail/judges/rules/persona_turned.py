@@ -21,7 +21,8 @@ REJECTING: Final = frozenset(
     declines detest detests loathe loathes skip skips allergic allergy abandoned quit quits stopped stops banish banishes
     instead lacks lack fear fears afraid frighten frightens scared dread dreads abstains shuns shun minus
     won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
-    turned against rather less disallowed cancel cancels cancelled canceled cancelling off-limits insult liars liar eschews eschew""".split()
+    turned against rather less disallowed cancel cancels cancelled canceled cancelling off-limits
+    insult liars liar eschews eschew""".split()
 )
 
 
@@ -155,7 +156,7 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
             whole = of_it >= max(WHOLE, SAME_THING * sum(weight(k) for k in about))
             if about.isdisjoint(there) or not (whole or sum(weight(k) for k in there) >= SAME_THING * total):
                 continue
-            quiet = not _refuses(part, source.keys) and AWAY.isdisjoint(w.lower for w in part)
+            quiet = not _refuses(part, source.keys) and AWAY.isdisjoint({w.lower for w in part} - source.lowers)
             one = min(about & there.keys())
             if quiet or _affirms(part, there[one]):
                 return f"'{surface(source, one)}' is refused in what was told, not in what is stored"

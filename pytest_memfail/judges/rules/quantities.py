@@ -134,8 +134,8 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
         following, end = words[end + 1].lower, end + 1
     if following in MEASURES:
         factor, unit = MEASURES[following]
-        half = _half_more(words, end + 1)
-        return round((value + half / 2) * factor, 9), unit, end + 1 + 3 * half
+        more = _half_more(words, end + 1)
+        return round((value + more / 2) * factor, 9), unit, end + 1 + 3 * more
     if lower == "one" and following in ("of", "who", "another", "else", "that", ""):
         return None
     if (
