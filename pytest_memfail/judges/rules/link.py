@@ -17,7 +17,7 @@ from pytest_memfail.judges.rules.actors import OTHER, headed, whose
 from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places
 from pytest_memfail.judges.rules.finding import Finding, listed
-from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
+from pytest_memfail.judges.rules.kinship import FIRM, kin
 from pytest_memfail.judges.rules.link_person import read_person
 from pytest_memfail.judges.rules.links import (
     ALL,
@@ -139,26 +139,7 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
         and all(not any(sides(tokens, span(p))) for p in pair)
     ):
         return _unlinked(link, view, at, tokens, pair)
-    return _half(link, view, at, tokens) or _in_general_terms(link, view, at, tokens)
-
-
-def _in_general_terms(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> Reading | None:
-    """One end in its role, not in full, with a general term for the other: "headaches lead her to rest"."""
-    if len(at) > 1:
-        return None
-    for number, end in enumerate(link.ends):
-        place = next(iter(places(end, tokens, link.stated)), None)
-        if place is None or place.share < SOME or _somebody_else(link, view, tokens, place):
-            continue
-        cause, effect = sides(tokens, span(place))
-        role, against = (cause, effect) if (number == 0) == (link.direction == 1) else (effect, cause)
-        other = [part for part in link.ends[1 - number].parts if part.weight >= 1.0]
-        rest = [t for i, t in enumerate(tokens) if t.key and i not in place.at]
-        if role and not against and any(kin(p.key, t.key)[0] is Kin.GENERAL for p in other for t in rest):
-            reason = f"the link from {link.wordings[0]!r} to {link.wordings[1]!r} is stored in general terms only"
-            finding = Finding(True, False, reason, view.entries_of(at), (), link.wordings, confidence=0.6)
-            return Reading((1.0 + place.soft,), finding)
-    return None
+    return _half(link, view, at, tokens)
 
 
 def _unlinked(
