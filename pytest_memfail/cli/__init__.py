@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from pytest_memfail.cli import cache, estimate, generate, judge_check, validate
+from pytest_memfail.cli import cache, check_system, estimate, generate, judge_check, validate
 from pytest_memfail.core import MemfailError
 
 USAGE = 4
@@ -31,9 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="memfail", description="Work with the data, judges and costs of pytest-memfail."
+        prog="memfail", description="Work with the data, systems, judges and costs of pytest-memfail."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (validate, judge_check, generate, cache, estimate):
+    for command in (validate, check_system, judge_check, generate, cache, estimate):
         command.add(commands)
     return parser

@@ -193,7 +193,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection]) -> Run:
 def find_cases(config: pytest.Config) -> list[Path]:
     """The user's own cases: `*.memfail.yaml` where pytest looks for tests too, in `testpaths` or else below the rootdir."""
     patterns = config.getini("norecursedirs")
-    found = set()
+    found: set[Path] = set()
     for path in config.getini("testpaths") or ["."]:
         for start in sorted(config.rootpath.glob(path)) if path != "." else [config.rootpath]:
             for folder, folders, names in os.walk(start):
