@@ -45,7 +45,7 @@ class Check:
 
 
 async def methods(bench: Bench) -> None:
-    """The factory makes an object with the three methods and sound declarations."""
+    """The factory makes an object with the three methods, soundly declared."""
     await bench.open()
 
 
