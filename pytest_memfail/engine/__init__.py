@@ -9,6 +9,8 @@ from pytest_memfail.engine.grade import Grader
 from pytest_memfail.engine.listing import is_listed
 from pytest_memfail.engine.normalise import memories_from
 from pytest_memfail.engine.opening import described_by, open_system
+from pytest_memfail.engine.reuse import check_reusable
+from pytest_memfail.engine.shelf import Shelf, is_ours, kept_in
 from pytest_memfail.engine.store import Ask, Result, StoreJob, StoreReport, StoreRun
 
 __all__ = [
@@ -21,11 +23,15 @@ __all__ = [
     "Journal",
     "Lane",
     "Result",
+    "Shelf",
     "StoreJob",
     "StoreReport",
     "StoreRun",
+    "check_reusable",
     "described_by",
     "is_listed",
+    "is_ours",
+    "kept_in",
     "memories_from",
     "open_system",
 ]
