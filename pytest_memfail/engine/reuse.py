@@ -88,8 +88,9 @@ class Reuse:
         key = await self._key(segments)
         if self._shelf.has(key):
             return
-        made = await self._off_loop(self._shelf.new)
+        made: Path | None = None
         try:
+            made = await self._off_loop(self._shelf.new)
             await self._lane.call("snapshot", self._system.snapshot, made / DATA)
             if not any((made / DATA).iterdir()):
                 raise MemorySystemError(
@@ -100,7 +101,8 @@ class Reuse:
         except OSError as error:
             raise SnapshotError(f"the store cannot be kept in {self._shelf.folder}: {error}") from error
         finally:
-            shutil.rmtree(made, ignore_errors=True)
+            if made is not None:
+                shutil.rmtree(made, ignore_errors=True)
 
     def close(self) -> None:
         """Remove the copies that were restored from."""
