@@ -7,6 +7,7 @@ from pytest_memfail.engine.current import CURRENT, Captured
 from pytest_memfail.engine.engine import Engine, Journal
 from pytest_memfail.engine.grade import Grader
 from pytest_memfail.engine.listing import is_listed
+from pytest_memfail.engine.majority import majority
 from pytest_memfail.engine.normalise import memories_from
 from pytest_memfail.engine.opening import described_by, open_system
 from pytest_memfail.engine.reuse import check_reusable
@@ -32,6 +33,7 @@ __all__ = [
     "is_listed",
     "is_ours",
     "kept_in",
+    "majority",
     "memories_from",
     "open_system",
 ]

@@ -260,7 +260,7 @@ def test_another_system_is_what_is_compared(any_project: Project) -> None:
     with_baseline(any_project)
     result = any_project.run(COMPARE, "--memfail-system-option=stores=1")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["system_options is stores=1, in the baseline none"])
+    result.stdout.fnmatch_lines(["  system_options is stores=1, in the baseline none"])
 
 
 @pytest.mark.parametrize("damage", ["record", "cut", "half", "foreign", "empty", "verdict"])
