@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_memfail.judges.rules.anchors import CAUSING, SOMEBODY, Token
+from pytest_memfail.judges.rules.anchor_words import CAUSING, SOMEBODY, Token
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.stretches import speaker_is_named
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
@@ -17,6 +17,8 @@ SPEAKER: Final = frozenset("user users user's i me my i'm i've i'd i'll myself s
 FIRST: Final = frozenset("user i".split())
 PLACES: Final = frozenset("from in at near to around".split())
 ADVERBS: Final = frozenset("always sometimes afterwards nowadays besides perhaps".split())
+FIELD: Final = 4
+"""Words of a field that names somebody: "Name: Ada Byron"."""
 OWN, OPEN, OTHER = 1, 0, -1
 
 
@@ -44,6 +46,8 @@ def headed(view: View, at: int, mine: frozenset[str], known: frozenset[str]) -> 
         return OPEN
     for back in range(at - 1, view.first[view.entry[at]] - 1, -1):
         tokens = tokens_in(view, (back,))
+        if not 2 <= len(tokens) <= FIELD or ":" not in tokens[1].gap:
+            continue
         if any(t.lower.removesuffix("'s") in mine for t in tokens):
             return OWN
         if any(is_name(tokens, i) and t.lower.removesuffix("'s") not in known for i, t in enumerate(tokens)):

@@ -9,76 +9,17 @@ from functools import lru_cache
 from typing import Final
 from unicodedata import combining, normalize
 
+from pytest_memfail.judges.rules.anchor_fate import fate_of
+from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, PARTICLES, SOMEBODY, Part, Token
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, is_cut, kin, one_origin, phrasal
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
-from pytest_memfail.judges.rules.words import STOP
 
+AGAIN: Final = re.compile(r"\b(?:a|the|for a) second time\b|\btwo times over\b", re.IGNORECASE)
 REACH: Final = 12
 """Words that the parts of one end are spread over at most."""
-NEAR: Final = 3
-ARTICLES: Final = frozenset("the a an his her their my".split())
-AGAIN: Final = re.compile(r"\b(?:a|the|for a) second time\b|\btwo times over\b", re.IGNORECASE)
-WALL: Final = re.compile(r"->|=>|→|⇒|\||;|\n|>>")
-"""What no end of a link stretches across."""
-BREAK: Final = re.compile(r"[,:()]|->|=>|→|⇒|\||;|\n| - ")
-LIGHT: Final = frozenset(
-    fold(w)
-    for w in """feel take make go have get give put set start begin keep do use play experience find turn become grow come
-    bring leave choose decide need want like love enjoy manage tend happen follow feeling mood state mindset headspace
-    sense session bit time way habit activity practice routine end result good""".split()
-)
-"""Words that carry little of what an end says: an end is kept without them."""
-SOMEBODY: Final = frozenset(
-    fold(w)
-    for w in """sister brother mother father mom dad aunt uncle cousin niece nephew grandmother grandfather wife husband
-    partner son daughter friend flatmate roommate housemate colleague coworker boss neighbour neighbor twin parent spouse
-    girlfriend boyfriend teacher dog cat kid child postman landlord dentist doctor grandparents ex fiance fiancee""".split()
-)
-PARTICLES: Final = frozenset("off on up down out over through away back in into around along by apart together".split())
-ATTACHING: Final = frozenset("that which who whose with by in of for to from no not like being meant when".split())
-"""Words that attach to a noun what an adjective before it may have said."""
-CAUSING: Final = frozenset(
-    fold(w)
-    for w in """make lead give cause trigger put leave inspire prompt spark motivate push send bring drive let get turn encourage
-    result help allow enable tend mean end happen set have start begin follow fill move urge tempt incline""".split()
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """One word of a stretch of a store."""
-
-    lower: str
-    surface: str
-    key: str
-    gap: str
-    """What stands between the word before and this one."""
-    inside: int
-    """The number of its sentence within the stretch."""
-
-    @property
-    def wall(self) -> bool:
-        """Whether nothing that belongs together stretches from the word before to this one."""
-        return bool(self.gap) and WALL.search(self.gap) is not None
-
-    @property
-    def breaks(self) -> bool:
-        """Whether a comma or more stands before this word."""
-        return bool(self.gap) and BREAK.search(self.gap) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One word of an end."""
-
-    key: str
-    surface: str
-    weight: float
-    kind: str
-    """verb, modifier, head or light."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +247,7 @@ def _place(
         if number in best or part.kind == "light":
             soft += part.weight * (number not in best)
             continue
-        fate = _fate(part, tokens, at, source)
+        fate = fate_of(part, tokens, at, source)
         gaps.append((part.surface, fate))
         soft += part.weight * {"reworded": 0.8, "light": 0.8, "general": 0.4}.get(fate, 0.0)
     stated = _numbers(tokens, at) if anchor.numbers else ()
@@ -349,89 +290,3 @@ def _numbers(tokens: Sequence[Token], at: tuple[int, ...]) -> tuple[Quantity, ..
     around = tokens[max(0, at[0] - 6) : at[-1] + 8]
     text = AGAIN.sub("twice", " ".join(t.surface for t in around))
     return tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words))
-
-
-def _fate(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: frozenset[str]) -> str:
-    """What became of a word of the end that does not stand where the others do."""
-    around = range(max(0, at[0] - NEAR), min(len(tokens), at[-1] + NEAR + 1))
-    kinds = {
-        kin(part.key, tokens[i].key)[0]
-        for i in around
-        if tokens[i].key and i not in at and weight(tokens[i].key) >= 1.0
-    }
-    if Kin.OPPOSITE in kinds:
-        return "opposite"
-    if part.kind == "head" and any(tokens[i].key and kin(tokens[i].key, part.key)[0] is Kin.GENERAL for i in at):
-        return "light"  # a storm is weather
-    if part.kind == "verb" and Kin.GENERAL in kinds:
-        return "light"
-    if Kin.GENERAL in kinds:
-        return "general"
-    if part.kind == "verb":
-        rivals = _content(tokens, at[0] - 1, -1, source) + _passive(tokens, at[-1] + 1, source)
-        # "puts the kettle on for tea": what has an article is no verb.
-        return "rival" if any(not i or tokens[i - 1].lower not in ARTICLES for i in rivals) else "light"
-    if part.kind == "modifier":
-        behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
-        if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
-            return "rival"
-        if _content(tokens, at[-1] - 1, -1, source, 2, skip=at) and not _attached(tokens, at[-1], source):
-            return "rival"
-        return "reworded" if _attached(tokens, at[-1], source) else "dropped"
-    return "rival" if _content(tokens, at[-1] + 1, 1, source) else "dropped"
-
-
-def _content(
-    tokens: Sequence[Token], start: int, step: int, source: frozenset[str], reach: int = NEAR, skip: Sequence[int] = ()
-) -> list[int]:
-    """Words with content of their own, that the source has not, next to a place within its clause."""
-    found = []
-    i = start
-    while 0 <= i < len(tokens) and abs(i - start) < reach:
-        token = tokens[i]
-        if step > 0 and token.breaks:
-            break
-        if i not in skip and _tells(token, source) and (token.surface[0].islower() or i == 0):
-            found.append(i)
-        if step < 0 and token.breaks:
-            break
-        i += step
-    return found
-
-
-def _tells(token: Token, source: frozenset[str]) -> bool:
-    """Whether the word says something that the source does not."""
-    if (
-        not token.key
-        or token.lower == "once"
-        or token.key in source
-        or token.key in LIGHT
-        or token.key in CAUSING
-        or token.lower in STOP
-    ):
-        return False
-    return not any(kin(key, token.key)[1] >= FIRM for key in source)
-
-
-def _passive(tokens: Sequence[Token], start: int, source: frozenset[str]) -> list[int]:
-    """What is done to the thing, where that comes after it: gets booked, is being read."""
-    if start < len(tokens) and tokens[start].lower in (
-        "is",
-        "are",
-        "was",
-        "were",
-        "gets",
-        "get",
-        "being",
-        "been",
-        "got",
-    ):
-        return _content(tokens, start, 1, source)
-    return []
-
-
-def _attached(tokens: Sequence[Token], head: int, source: frozenset[str]) -> bool:
-    """Whether more is said of the thing behind it: socks that do not match."""
-    if head + 2 >= len(tokens) or tokens[head + 1].breaks or tokens[head + 1].lower not in ATTACHING:
-        return False
-    return bool(_content(tokens, head + 2, 1, source, NEAR + 1)) or tokens[head + 1].lower in ("that", "which", "no")

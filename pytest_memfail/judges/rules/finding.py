@@ -48,8 +48,8 @@ def quote(source: str, words: Sequence[Word | str]) -> str:
 @lru_cache(maxsize=256)
 def _squashed(source: str) -> tuple[str, tuple[int, ...]]:
     """Letters and digits alone, in lower case, each with its place: so punctuation and "a.m." never hide a match."""
-    kept = [(char.lower()[0], i) for i, char in enumerate(source) if char.isalnum()]
-    return "".join(char for char, _ in kept), tuple(i for _, i in kept)
+    at = [i for i, char in enumerate(source) if char.isalnum()]
+    return "".join([source[i].lower()[0] for i in at]), tuple(at)
 
 
 def passage(source: str, sentence: Sentence, keys: Iterable[str], at_most: int = 12) -> str:

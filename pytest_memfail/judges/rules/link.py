@@ -14,7 +14,8 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.actors import OTHER, headed, whose
-from pytest_memfail.judges.rules.anchors import CAUSING, LIGHT, Anchor, Place, Token, places
+from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
+from pytest_memfail.judges.rules.anchors import Anchor, Place, places
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
 from pytest_memfail.judges.rules.link_person import read_person
@@ -63,7 +64,8 @@ def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
         return best
     for other in otherwise_worded(evidence, protocol):
         finding = _find(other, view)
-        if (finding.faithful, finding.present) > (best.faithful, best.present):
+        # What a link might be called otherwise counts only where it is found whole.
+        if finding.faithful or (finding.present and not best.present and evidence.details):
             best = finding
         if best.faithful:
             break

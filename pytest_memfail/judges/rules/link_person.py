@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_memfail.judges.rules.actors import OTHER
-from pytest_memfail.judges.rules.anchors import CAUSING, LIGHT, Place, Token, places
+from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
+from pytest_memfail.judges.rules.anchors import Place, places
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.kinship import kin
 from pytest_memfail.judges.rules.links import BEST, HALF, MOST, SOME, Link, Reading, felt_for, negated, span, whose_is

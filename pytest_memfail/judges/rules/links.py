@@ -10,7 +10,8 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.actors import SPEAKER, whose
-from pytest_memfail.judges.rules.anchors import Anchor, Place, Token, places, read_anchor, tokens_of
+from pytest_memfail.judges.rules.anchor_words import Token
+from pytest_memfail.judges.rules.anchors import Anchor, Place, places, read_anchor, tokens_of
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.finding import Finding, keys_of, quote
 from pytest_memfail.judges.rules.names import renamed

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.finding import Finding, listed
+from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, keep, own_sentences
 from pytest_memfail.judges.rules.persona_need import (
@@ -117,7 +117,8 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     """The essay in a view: anything made from it (stored), and the details needed (faithful)."""
     match = _match(read_essay(evidence.source, evidence.entity), view)
     items = needed_items(evidence) if protocol == "ours" else ()
-    judged = [_judge(item, match, view, trait=not evidence.value) for item in items]
+    asked = frozenset(keys_of(evidence.asked or ""))
+    judged = [_judge(item, match, view, asked, trait=not evidence.value) for item in items]
     judged = _across(judged, match.essay, view) if evidence.value else _likeliest(judged)
     whole = bool(judged) and all(
         not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
@@ -210,14 +211,14 @@ def _groups(own: Sequence[Made], view: View) -> list[list[Made]]:
     return groups
 
 
-def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
+def _judge(item: Item, match: Match, view: View, asked: frozenset[str], *, trait: bool) -> Judged:
     """Whether the detail stands in what is stored of the person, and the right way round."""
     essay = match.essay
     kept = keep(item, _places(item, match, view), view, essay)
     keys = frozenset().union(*(view.sentences[at].keys for at in kept.where)) if kept.where else frozenset()
     told = {k for c in item.concepts for k in c.keys}
     for at in kept.where:
-        fault = turned(view, at, essay.stated[item.at], told)
+        fault = turned(view, at, essay.stated[item.at], told, asked)
         holder = "" if fault else given(view.sentences[at], essay.stated[item.at], essay, told)
         if holder:
             fault = f"'{item.wording}' is told of '{holder}'"
@@ -234,6 +235,10 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
     least = TRAIT_KEPT if trait else ITEM_KEPT
     if kept.share < least:
         return Judged(item, kept, f"'{item.wording}' is missing")
+    # Words of the question are there in any answer: what it asks for must be too.
+    answering = [c for c in item.concepts if c.weight >= 1.0 and asked.isdisjoint(c.keys)]
+    if not trait and answering and not item.numbers and not any(found(c, keys) for c in answering):
+        return Judged(item, kept, f"{listed([c.keys[-1] for c in answering])} is missing")
     if trait:
         named = [c for c in item.concepts if c.weight == ASKED]
         there = sum(found(c, keys) for c in named)
@@ -366,7 +371,9 @@ def _unclear(match: Match, view: View) -> Finding:
     kept, lost = match.wordings(kept=True), match.wordings(kept=False)
     for m in match.own:
         stated = match.essay.stated[m.stated]
-        fault = turned(view, m.at, stated, stated.weights) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
+        fault = (
+            turned(view, m.at, stated, stated.weights, frozenset()) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
+        )
         if fault:
             return Finding(
                 True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6, fault="turned"

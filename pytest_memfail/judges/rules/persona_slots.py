@@ -90,6 +90,7 @@ def _in_its_place(concept: Concept, stored: Iterable[Sentence], item: Item, essa
                     if (
                         (side, joint) == (its_side, its_joint)
                         and its_neighbour == neighbour
+                        and weight(neighbour) >= 1.0
                         and not any(related(k, key) or k[:ROOT] == key[:ROOT] for k in concept.keys)
                         and (side != "behind" or _sisters(concept.keys[-1], key))
                     ):

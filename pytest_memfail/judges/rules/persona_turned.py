@@ -20,9 +20,9 @@ REJECTING: Final = frozenset(
     distrusts forbid forbids forbidden ban bans banned prohibit prohibits prohibited reject rejects rejected decline
     declines detest detests loathe loathes skip skips allergic allergy abandoned quit quits stopped stops banish banishes
     instead lacks lack fear fears afraid frighten frightens scared dread dreads abstains shuns shun minus
-    sworn swears won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
-    turned against rather less disallowed cancel cancels cancelled canceled cancelling off-limits insult liars liar
-    eschews eschew""".split()
+    won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
+    turned against rather less disallowed cancel cancels cancelled canceled cancelling off-limits
+    insult liars liar eschews eschew""".split()
 )
 
 
@@ -48,11 +48,14 @@ def _refuses(words: Sequence[Word], told: Collection[str] = ()) -> bool:
         or w.key in REFUSALS
         or (w.key not in told and w.key not in UNCERTAIN and not REFUSALS.isdisjoint(lookup(w.key).same))
         or (w.lower in GIVING and "up" in {f.lower for f in words[i + 1 : i + 5]})
+        or (w.lower == "too" and any(f.key for f in words[i + 1 : i + 2]))
+        or (w.lower in SWEARING and "off" in {f.lower for f in words[i + 1 : i + 2]})
         for i, w in enumerate(words)
     )
 
 
 GIVING: Final = frozenset("give gives gave given giving".split())
+SWEARING: Final = frozenset("swear swears swore sworn".split())
 UNCERTAIN: Final = frozenset(fold(word) for word in "autumn fall pass turn drop".split())
 
 
@@ -65,6 +68,7 @@ ENDS: Final = re.compile(r"[;:.!?()]|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
 """Where what a sentence says ends: a refusal in the next part of it is about something else."""
 APART: Final = re.compile(r"[,;:.!?()/]|\s-\s|\b(?:and|or|but)\b")
 CLOSES: Final = frozenset("because since as but so though although while unless until except without instead".split())
+RELATIVE: Final = frozenset("that which who".split())
 COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
 GOES_ON: Final = frozenset("therefore always so then only thus he she they".split())
 CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of")))
@@ -73,6 +77,7 @@ SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
 OBJECTS: Final = frozenset("a an the his her their its to that only".split())
 STRETCH: Final = 10
 SAME_THING: Final = 0.6
+WHOLE: Final = 2.0
 NEAR: Final = 0.6
 AFFIRMING: Final = frozenset(
     fold(word)
@@ -107,6 +112,7 @@ def refused_stretches(sentence: Sentence, *, negations: bool = True, allergies: 
             for before, follower in pairwise(words[at : at + STRETCH]):
                 if (
                     follower.lower in CLOSES
+                    or (follower.lower in RELATIVE and any(weight(k) >= 1.0 for k in keys))
                     or (before.lower == "and" and _goes_on(follower, words))
                     or says_no(follower.lower)
                     or ENDS.search(sentence.text[before.end : follower.end])
@@ -121,10 +127,19 @@ def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
     """The words of the sentence, part by part."""
     parts: list[list[Word]] = [[]]
     for at, word in enumerate(sentence.words):
-        if at and ENDS.search(sentence.text[sentence.words[at - 1].end : word.end]):
+        # "Dried flowers: no" is one part.
+        if at and ENDS.search(sentence.text[sentence.words[at - 1].end : word.end]) and not _answers(sentence, at):
             parts.append([])
         parts[-1].append(word)
     return [tuple(part) for part in parts if part]
+
+
+def _answers(sentence: Sentence, at: int) -> bool:
+    """Whether a word that says no stands alone there, behind what it is said of."""
+    word, following = sentence.words[at], sentence.words[at + 1 : at + 2]
+    return says_no(word.lower) and (
+        not following or bool(ENDS.search(sentence.text[word.end : following[0].end].replace(" (", "(")))
+    )
 
 
 def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
@@ -136,9 +151,12 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
             keys = {w.key for w in part} - {""}
             there = {k: max(keys, key=lambda held: (related(k, held), held)) for k in set(stretch)} if keys else {}
             there = {k: held for k, held in there.items() if related(k, held) >= NEAR}
-            if about.isdisjoint(there) or sum(weight(k) for k in there) < SAME_THING * total:
+            # Most of what the detail has of it is enough, if that is more than a word.
+            of_it = sum(weight(k) for k in about & there.keys())
+            whole = of_it >= max(WHOLE, SAME_THING * sum(weight(k) for k in about))
+            if about.isdisjoint(there) or not (whole or sum(weight(k) for k in there) >= SAME_THING * total):
                 continue
-            quiet = not _refuses(part, source.keys) and AWAY.isdisjoint(w.lower for w in part)
+            quiet = not _refuses(part, source.keys) and AWAY.isdisjoint({w.lower for w in part} - source.lowers)
             one = min(about & there.keys())
             if quiet or _affirms(part, there[one]):
                 return f"'{surface(source, one)}' is refused in what was told, not in what is stored"
@@ -227,8 +245,11 @@ def _affirms(words: Sequence[Word], key: str) -> bool:
     return bool(wanted) and not any(says_no(w.lower) for w in words[max(0, min(wanted) - 3) : at])
 
 
-def turned(view: View, at: int, stated: Stated, telling: Collection[str]) -> str:
-    """What the stored sentence says the other way round than the essay's sentence; empty if nothing."""
+def turned(view: View, at: int, stated: Stated, telling: Collection[str], asked: Collection[str]) -> str:
+    """What the stored sentence says the other way round than the essay's sentence; empty if nothing.
+
+    Telling are the words of the detail; asked those of the question, which say when and where it holds.
+    """
     sentence, source = view.sentences[at], stated.sentence
     fault = affirmed(sentence, source, telling) or exchanged(sentence, source, telling)
     if fault:
@@ -240,12 +261,11 @@ def turned(view: View, at: int, stated: Stated, telling: Collection[str]) -> str
             direct = [k for k in stretch if weight(k) >= 1.0][:1]
             if direct and direct[0] in telling and direct[0] in stated.weights:
                 return f"'{surface(sentence, direct[0])}' is refused in what is stored"
-    for key in sorted(stated.weights.keys() & sentence.keys & set(telling)):
+    told = {*telling, *asked}
+    for key in sorted(stated.weights.keys() & sentence.keys & told):
         if order(source, {key}) * order(sentence, {key}) < 0:
             return f"before and after '{surface(source, key)}' are exchanged"
-    return (
-        crossed(sentence, source) or grounds_exchanged(sentence, source, telling) or swapped(sentence, source, telling)
-    )
+    return crossed(sentence, source) or grounds_exchanged(sentence, source, telling) or swapped(sentence, source, told)
 
 
 def crossed(sentence: Sentence, source: Sentence) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.anchors import LIGHT, Token
+from pytest_memfail.judges.rules.anchor_words import LIGHT, Token
 from pytest_memfail.judges.rules.words import STOP
 
 _VERBS: Final = (

@@ -13,9 +13,9 @@ from pytest_memfail.judges.rules.made_from import made_from
 from pytest_memfail.judges.rules.rule_condition import NO_QUIRKS, Kept, Quirks, explains, goes_on, kept_condition
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
 from pytest_memfail.judges.rules.rule_numbers import other_currency, stated_numbers
-from pytest_memfail.judges.rules.rule_reading import Rule, read_rule
+from pytest_memfail.judges.rules.rule_reading import Rule, read_rule, source_view
 from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
-from pytest_memfail.judges.rules.text import Sentence, TextCache, weight
+from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window
 
 STORED: Final = 0.55
@@ -46,6 +46,7 @@ OWN_SHARE: Final = 0.6
 """Of two places as good, one has to have so much of the other's share of the source's words."""
 REFERS: Final = 0.2
 """Share of the behaviour by which another sentence refers to it."""
+HALF: Final = 0.5
 SCATTERED: Final = 0.8
 """What words are worth that are found in several places."""
 MEANT: Final = 0.3
@@ -103,7 +104,7 @@ def _own(rule: Rule, view: View) -> list[int]:
 @lru_cache(maxsize=4096)
 def _quirks(rule: Rule) -> Quirks:
     """What the checks hold against the source itself."""
-    view = View([rule.source], TextCache())
+    view = source_view(rule.source)
     match = _of_entity(rule, view, _own(rule, view), NO_QUIRKS)
     if match is None:
         return NO_QUIRKS
@@ -179,9 +180,14 @@ def _region(
             continue
         sentence = view.sentences[i]
         beside = any(abs(i - at) == 1 and view.entry[i] == view.entry[at] for at in core)
-        if does[i] >= REFERS or sentence.keys & threads or (beside and goes_on(sentence)):
+        tells = does[i] >= REFERS or sentence.keys & threads or (beside and goes_on(sentence))
+        if tells or (sentence.keys & rule.aside and _holds(rule, sentence) >= HALF):
             found.append(i)
     return (*found, *_told_next(view, found))
+
+
+def _holds(rule: Rule, sentence: Sentence) -> float:
+    return max((coverage(need, (sentence,), rule.name_keys) for need in rule.conditions), default=0.0)
 
 
 def _told_next(view: View, region: Sequence[int]) -> list[int]:
@@ -199,7 +205,7 @@ def _threads(rule: Rule, view: View, core: Sequence[int]) -> set[str]:
 
 
 def _means(rule: Rule, view: View, at: int) -> bool:
-    if any(coverage(need, (view.sentences[at],), rule.name_keys) >= MEANT for need in rule.conditions):
+    if _holds(rule, view.sentences[at]) >= MEANT:
         return True
     spoken_of = bool(view.sentences[at].keys & rule.asked)
     same = [q for q in rule.numbers for o in stated_numbers(view.sentences[at]) if q.same(o)]

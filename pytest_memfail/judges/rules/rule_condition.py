@@ -92,8 +92,8 @@ def kept_condition(
     gone, moved = kept_numbers(rule.numbers, rule.wording_numbers, view, core, at, rule.when, tied=rule.tied)
     lost = tuple(wording for wording in gone if wording not in quirks.numbers)
     share = min(1.0, _share(rule, here, told, lost) / (quirks.share or 1.0))
-    found = {} if quirks.numbers or not moved else {"number": moved}
-    found |= {name: how for name, how in _contradictions(rule, here, told) if name not in quirks.checks}
+    found = {"number": moved} if moved and not quirks.numbers and "number" not in quirks.checks else {}
+    found |= {name: how for name, how in _contradictions(rule, here) if name not in quirks.checks}
     turned = next(iter(found.values()), "")
     if rule.tied and not turned and not lost and telling(rule.numbers):
         share = max(share, TOLD_BY_NUMBER)
@@ -103,12 +103,12 @@ def kept_condition(
     return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
 
 
-def _contradictions(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
+def _contradictions(rule: Rule, here: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
     """Each way in which what is told with the behaviour may be another condition, or its contrary; by name."""
     checks = (
         ("turned", _turned(rule, here) if rule.tied else ""),
         ("opposed", _opposed(rule, here)),
-        ("clashing", _clashing(rule, here, told)),
+        ("clashing", _clashing(rule, here)),
         ("contrary", contrary_condition(rule, here)),
         ("other", other_condition(rule, here)),
         ("roles", swapped_roles(rule, here)),
@@ -176,10 +176,10 @@ def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
     return bool(told) and len(told) >= ACCOUNTED * len(rest)
 
 
-def _clashing(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence]) -> str:
+def _clashing(rule: Rule, here: Sequence[Sentence]) -> str:
     """Another weekday, season or weather than the rule's."""
     when = rule.when if any(values(rule.when)) else rule.told
-    if clashes(when, (s.text for s in told), rule.told) and clashes(when, (s.text for s in here), rule.told):
+    if clashes(when, (s.text for s in here), rule.told):
         return "another time or weather is said than its own"
     return ""
 

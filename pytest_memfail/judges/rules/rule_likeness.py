@@ -45,13 +45,14 @@ def likeness(wanted: str, held: str) -> float:
     mine, other = lookup(wanted), lookup(held)
     if held in mine.opposite or wanted in other.opposite:
         return 0.0
-    if _stem_shared(wanted, held):
+    if wanted[:STEM] == held[:STEM] and _stem_shared(wanted, held):
         return SYNONYM
-    if _half(wanted, held) or _half(held, wanted):
+    if abs(len(wanted) - len(held)) >= HALF - 1 and (_half(wanted, held) or _half(held, wanted)):
         return PART
-    shared, either = len(mine.same & other.same), len(mine.same | other.same)
-    if shared > 1 and shared >= SHARED * either:
-        return ALIKE
+    if not mine.same.isdisjoint(other.same):
+        shared, either = len(mine.same & other.same), len(mine.same | other.same)
+        if shared > 1 and shared >= SHARED * either:
+            return ALIKE
     if wanted in other.general:
         return SPECIFIC
     if held in mine.general or _kin(mine.general, other.general):
@@ -61,7 +62,8 @@ def likeness(wanted: str, held: str) -> float:
 
 def _kin(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two words are of much the same kinds."""
-    return len(one & other) > 1 and 2 * len(one & other) >= min(len(one), len(other))
+    shared = len(one & other)
+    return shared > 1 and 2 * shared >= min(len(one), len(other))
 
 
 @lru_cache(maxsize=16384)

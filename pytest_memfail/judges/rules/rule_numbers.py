@@ -35,6 +35,7 @@ STRICT: Final = re.compile(
     re.IGNORECASE,
 )
 """What stands before a number that is itself left out."""
+MORE: Final = re.compile(r"more|higher|greater|larger|older|over|above|beyond|exceed", re.IGNORECASE)
 INCLUDED_BEFORE: Final = re.compile(
     r"\b(?:at (?:least|most)|up to|(?:no|not|never) (?:more|fewer|less|later|earlier) than|(?:min|max)imum(?: of)?)(?: \w+)?$",
     re.IGNORECASE,
@@ -209,7 +210,10 @@ def _bound(quantity: Quantity, text: str) -> int:
     before, after = text[:at].rstrip(), text[at + len(quantity.text) :][:TAIL]
     if INCLUDED_BEFORE.search(before) or INCLUDED_AFTER.match(after) or before[-1:] in ("≤", "≥"):
         return -1
-    return int(bool(STRICT.search(before)) or before[-1:] in ("<", ">"))
+    if (strict := STRICT.search(before)) is not None:
+        # "never does it more than twice": up to two, and two as well.
+        return -1 if quantity.direction < 0 and MORE.match(strict[0]) else 1
+    return int(before[-1:] in ("<", ">"))
 
 
 def _way(quantity: Quantity, sentence: Sentence) -> int:

@@ -96,6 +96,8 @@ _KINDS: Final = tuple(
         ("full moon", "new moon|moonless"),
         (r"late(?! (?:in|at|evening|night|afternoon|morning|summer|spring|autumn|winter))|overdue|delayed|belated|behind schedule",
          r"(?:on|in good) time|on schedule|punctual(?:ly)?"),
+        (r"alone|by (?:him|her|it)self|on (?:his|her|its) own|solitary|in private|unaccompanied|nobody else",
+         r"with (?:guests|company|friends|others|visitors)|in company|people over|accompanied"),
         (r"locked|bolted|latched|shut|closed", r"ajar|unlocked|unlatched|unbolted|wide open|(?:is|stands|are|left) open"),
         ("(?:switched|turned|is|are|put) on|lit|alight|with the .{1,30} on", "(?:switched|turned|is|are) off|unlit"),
         (r"quiet\w*|hush\w*|silen\w+|still(?:ness)", r"loud\w*|nois(?:y|iest)|bus(?:y|iest|ier)|bustling|crowded"),

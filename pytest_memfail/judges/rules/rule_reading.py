@@ -118,6 +118,11 @@ class Rule:
         """Every word that the source or the gold has for the condition."""
         return self.pool | self.asked | {key for need in self.conditions for key in need}
 
+    @cached_property
+    def aside(self) -> frozenset[str]:
+        """Telling words that the source says nowhere but by the way of the rule."""
+        return frozenset(key for key in self.own - self.known - self.behavior.keys() if weight(key) >= 1.0) - LIGHT
+
     @property
     def condition(self) -> Mapping[str, float]:
         """The condition in the first of its wordings."""
@@ -127,7 +132,7 @@ class Rule:
 @lru_cache(maxsize=4096)
 def read_rule(evidence: Evidence, protocol: str) -> Rule:
     """The rule of the evidence."""
-    source = View([evidence.source], TextCache())
+    source = source_view(evidence.source)
     told = source.sentences
     ignore = keys_of(evidence.entity or "")
     gold = evidence.behavior or evidence.text
@@ -177,6 +182,12 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         tuple(_number_wording(evidence.source, stated, q) for q in numbers),
         next((match[0] for i in sorted(rule_at) if (match := ONLY.search(told[i].text))), "only"),
     )
+
+
+@lru_cache(maxsize=64)
+def source_view(source: str) -> View:
+    """The source as a store of its own."""
+    return View([source], TextCache())
 
 
 def _known(source: View) -> frozenset[str]:

@@ -20,6 +20,9 @@ OPENING: Final = 4
 LONG: Final = 5
 AROUND: Final = 4
 GETTING: Final = frozenset(("gets", "get", "receives", "receive", "is", "are"))
+CALENDAR: Final = frozenset(
+    "feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun".split()
+)
 INDEFINITE: Final = frozenset(("a", "an", "one", "some", "another", "someone", "somebody"))
 NEAR_NOUN: Final = 4
 NAMESAKE: Final = 0.3
@@ -41,7 +44,7 @@ def given_to_another(sentence: Sentence, rule: Rule) -> bool:
         _by_a_relative(words, named, does)
         or _by_somebody_named(words, named, does, rule)
         or _by_one_of_the_others(words, named, rule)
-        or _by_the_wrong_pronoun(words, does, rule.pronoun)
+        or _by_the_wrong_pronoun(words, named, does, rule.pronoun)
     )
 
 
@@ -94,6 +97,7 @@ def _is_stranger(words: tuple[Word, ...], at: int, rule: Rule) -> bool:
         and not (word.surface.isupper() and len(words) > 1)
         and bare not in OPENERS
         and bare not in STOP
+        and bare not in CALENDAR
         and bare not in rule.name.known
         and bare not in rule.name.parts
         and word.key not in rule.stated
@@ -181,9 +185,11 @@ def _is_name(words: tuple[Word, ...], at: int, name: Name) -> bool:
     return at > 0 or word.lower.endswith("'s")
 
 
-def _by_the_wrong_pronoun(words: tuple[Word, ...], does: int, pronoun: str) -> bool:
+def _by_the_wrong_pronoun(words: tuple[Word, ...], named: list[int], does: int, pronoun: str) -> bool:
     if pronoun not in SUBJECTS:
         return False
+    if named and named[0] > does and any(word.lower == "they" for word in words[max(0, does - NEAR) : does]):
+        return True  # they do it to the entity
     for word in reversed(words[max(0, does - NEAR) : does]):
         if word.lower in SUBJECTS:
             return PRONOUNS[word.lower] != pronoun

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
-from pytest_memfail.judges.rules.anchors import Token, tokens_of
+from pytest_memfail.judges.rules.anchor_words import Token
+from pytest_memfail.judges.rules.anchors import tokens_of
 from pytest_memfail.judges.rules.kinship import kin
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.view import View

@@ -14,6 +14,8 @@ from pytest_memfail.judges.rules.words import IRREGULAR, NUMBERS, PHRASES, STOP,
 MAX_SENTENCE: Final = 60
 """Longer stretches without a full stop are cut: a detail has to stand in one place."""
 
+SOURCE: Final = 4000
+"""Texts of up to so many characters may be an evidence's, which is read more than once."""
 CHARACTERS: Final = str.maketrans(
     {
         "’": "'",
@@ -209,8 +211,13 @@ def words_of(text: str) -> tuple[Word, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=512)
 def sentences_of(text: str) -> tuple[Sentence, ...]:
-    """The sentences of a text; a line is never part of the one before it."""
+    """The sentences of a text of the evidence's, read again and again; a line is never part of the one before it."""
+    return _sentences_of(text)
+
+
+def _sentences_of(text: str) -> tuple[Sentence, ...]:
     found = []
     text = STAMP.sub(" ", plain(text))
     for number, line in enumerate(re.split(r"[\n\r]+", text)):
@@ -248,7 +255,7 @@ class TextCache:
         if known is not None:
             self._texts.move_to_end(text)
             return known
-        read = sentences_of(text)
+        read = sentences_of(text) if len(text) <= SOURCE else _sentences_of(text)
         self._texts[text] = read
         self._held += len(text) + 1
         while self._held > self._limit and len(self._texts) > 1:

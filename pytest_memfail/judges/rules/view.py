@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, overload
 
 from pytest_memfail.judges.rules.lexicon import lookup, nearness
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
@@ -64,6 +64,33 @@ class Window:
     found: frozenset[str]
 
 
+class _Aliased(Sequence[Sentence]):
+    """Sentences as one reads them who takes a synonym for the key it stands for; each made when it is first looked at."""
+
+    def __init__(self, base: Sequence[Sentence], alias: Mapping[str, str], changed: Iterable[int]) -> None:
+        self._base = base
+        self._alias = alias
+        self._changed: dict[int, Sentence | None] = dict.fromkeys(changed)
+
+    def __len__(self) -> int:
+        return len(self._base)
+
+    @overload
+    def __getitem__(self, at: int) -> Sentence: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Sentence]: ...
+    def __getitem__(self, at: int | slice) -> Sentence | Sequence[Sentence]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        at = at + len(self) if at < 0 else at
+        if at not in self._changed:
+            return self._base[at]
+        read = self._changed[at]
+        if read is None:
+            read = self._changed[at] = self._base[at].with_keys(self._alias)
+        return read
+
+
 class View:
     """A sequence of memory texts as an inverted index of sentences."""
 
@@ -71,7 +98,8 @@ class View:
         self.stamps = stamps
         self._opening: list[str] = []
         self._closing: list[str] = []
-        self.sentences: list[Sentence] = []
+        sentences: list[Sentence] = []
+        self.sentences: Sequence[Sentence] = sentences
         self.entry: list[int] = []
         self.first: list[int] = []
         self.postings: dict[str, list[int]] = defaultdict(list)
@@ -87,8 +115,8 @@ class View:
             self._opening.append(text[:OPENING])
             self._closing.append(text[max(OPENING, len(text) - OPENING) :])
             for sentence in cache.sentences(text):
-                at = len(self.sentences)
-                self.sentences.append(sentence)
+                at = len(sentences)
+                sentences.append(sentence)
                 self.entry.append(number)
                 for key in sentence.keys:
                     self.postings[key].append(at)
@@ -114,11 +142,8 @@ class View:
             return self
         seen = copy(self)
         seen.results = {}
-        seen.sentences = list(self.sentences)
         seen.postings = defaultdict(list, self.postings)
-        changed = sorted({at for key in alias for at in self.postings[key]})
-        for at in changed:
-            seen.sentences[at] = self.sentences[at].with_keys(alias)
+        seen.sentences = _Aliased(self.sentences, alias, {at for key in alias for at in self.postings[key]})
         for key in sorted(set(alias.values())):
             more = {at for other, stands in alias.items() if stands == key for at in self.postings[other]}
             seen.postings[key] = sorted(more.union(self.postings.get(key, ())))

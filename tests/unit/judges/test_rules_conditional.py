@@ -25,8 +25,14 @@ def rule(entity: str, behavior: str, condition: str, source: str) -> Evidence:
     return Evidence("e", "rule", "t", text, source, "c", entity, behavior=behavior, condition=condition, value="Yes")
 
 
+COUNTED = (
+    "Ilse keeps a ferry inn with her brother Wim. She strings lanterns along the jetty when more than four boats are moored. "
+    "Wim counts them from the attic. The soup is always leek."
+)
 ODALYS = rule("Odalys", "hums hymns to the hives", "when the barometer is below 980", APART)
 CORVIN = rule("Corvin", "plays the spoons", "straight after a swim in the quarry", TOGETHER)
+
+ILSE = rule("Ilse", "strings lanterns along the jetty", "when more than four boats are moored", COUNTED)
 
 
 def faithful(evidence: Evidence, *texts: str) -> bool:
@@ -77,3 +83,36 @@ def test_side_of_a_number(text: str, direction: int) -> None:
 
 def test_comparatives_have_the_opposites_of_their_words() -> None:
     assert contrary("warmer", "cool")
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Ilse strings lanterns along the jetty when there are five or more boats moored.", True),
+        ("Ilse strings lanterns along the jetty when four or more boats are moored.", False),
+        ("Wim strings lanterns along the jetty when more than four boats are moored, while Ilse cooks.", False),
+        ("When Ilse has strung lanterns along the jetty, more than four boats are moored.", False),
+    ],
+)
+def test_bound_doer_and_clauses(text: str, kept: bool) -> None:
+    assert faithful(ILSE, text, "Ilse's soup is leek.") is kept
+
+
+def test_condition_told_by_the_next_entry() -> None:
+    first, second = "Ilse sometimes strings lanterns along the jetty.", "That happens when over four boats are moored."
+    assert faithful(ILSE, first, second)
+    assert not faithful(ILSE, first, "Wim counts boats.")
+
+
+def test_speed_is_one_quantity() -> None:
+    found = [quantities(s.text, s.words) for s in sentences_of("above 40 kilometres an hour") + sentences_of("40 km/h")]
+    assert [[(q.value, q.unit) for q in each] for each in found] == [[(40.0, "km/h")], [(40.0, "km/h")]]
+
+
+def test_absent_rule_points_at_the_entry_made_from_its_source() -> None:
+    texts = (
+        "Lanterns are strung along every jetty in Bremen.",
+        "Somebody has a ferry inn; Wim counts from the attic; leek soup.",
+    )
+    result = RulesJudge().storage(ILSE, Listing("s", tuple(Memory(text) for text in texts)))
+    assert (result.outcome, result.entries) == ("failed", (1,))

@@ -39,6 +39,45 @@ def judged(evidence: Evidence, *entries: str) -> tuple[bool, bool]:
 @pytest.mark.parametrize(
     ("name", "statement", "entry", "expected"),
     [
+        # A part of the name that is set aside; what holds of something else; whose a field says it is.
+        (
+            "checked shirts",
+            "I prefer checked shirts over plain ones.",
+            "User would rather have plain shirts than checked ones.",
+            DAMAGED,
+        ),
+        (
+            "night buses",
+            "Night buses please me though the seats are awful.",
+            "User enjoys night buses with terrible seats.",
+            OK,
+        ),
+        (
+            "oolong",
+            "Oolong is what I love after lunch.",
+            '{"owner": "Tomas", "loves": "oolong", "when": "after lunch"}',
+            DAMAGED,
+        ),
+        ("oolong", "Oolong is what I love after lunch.", "Tomas craves oolong after lunch.", DAMAGED),
+        (
+            "rummy",
+            "Rummy is the game I enjoy most.",
+            "User is often beaten at rummy; the user hates the game now.",
+            DAMAGED,
+        ),
+        # One item of a list; a word of the name told by the statement; the tail of a compound.
+        (
+            "jack plane",
+            "I like my jack plane for oak.",
+            "User favours a chisel, some plane or other, and a mallet.",
+            DAMAGED,
+        ),
+        (
+            "night train",
+            "The night train is my favorite way to cross a border asleep.",
+            "User crosses the border in a sleeper train, a favourite way.",
+            OK,
+        ),
         # A rare first word tells the name; a word cut short is the word.
         (
             "lapsang souchong",
@@ -105,6 +144,18 @@ LETTERS = ("After I read old letters I call my aunt.", "read old letters", "call
         (SOCKS, "The user puts on wool socks. In them the user slides across the floor.", OK),
         # Each sentence tells a link of its own: none leads from the one to the other.
         (LETTERS, "When it rains the user reads old letters. When the user calls an aunt the user laughs.", ABSENT),
+        (("When I fix clocks I sing.", "fix clocks", "sing"), "User sings as they fix clocks.", OK),
+        (("I forget surnames after a nap.", "nap", "forget surnames"), "After a nap the user forgets last names.", OK),
+        (
+            ("Calls make me plan a hiking trip.", "calls", "plan a hiking trip"),
+            "Calls make the user plan trips.",
+            DAMAGED,
+        ),
+        (
+            ("When Greta naps she bakes rolls.", "naps", "bakes rolls"),
+            "Name: Gunnar; when napping is over, bakes rolls",
+            DAMAGED,
+        ),
         (("A storm makes me bake.", "stormy weather", "bake"), "User bakes when it storms.", OK),
         (("Greta practices night photography.", "Greta", "night photography"), "Greta does photography.", DAMAGED),
     ],

@@ -13,7 +13,9 @@ ESSAY = (
     "Ilse Varga mends accordions in a cellar behind the fish market. She refuses to repair plastic keyboards after a "
     "bad winter. On Tuesdays she oils the bellows with walnut oil. She is allergic to wool and always wears a linen "
     "scarf. She opens the cellar after 9 a.m. and takes no more than three customers a day. Her favourite reward is a "
-    "red pear from the harbour stall."
+    "red pear from the harbour stall. Waltzes are welcome at the door; polkas are banned. She refuses to rent out a "
+    "concertina or a silver harmonica, saying you never get them back in tune. Pupils come only as pairs of siblings. "
+    "She polishes keys with cotton because leather leaves scratches. A new reed rests for eighteen months."
 )
 
 
@@ -44,6 +46,11 @@ BELLOWS = ("What does Ilse Varga oil the bellows with, and when?", "With walnut 
 SCARF = ("What should a scarf for Ilse Varga be made of?", "Linen; she is allergic to wool.")
 OPENING = ("When does Ilse Varga open?", "She opens the cellar after 9 a.m.")
 CUSTOMERS = ("How many customers does Ilse Varga take a day?", "No more than three customers a day.")
+TUNES = ("What may one play at Ilse Varga's door, and what not?", "Waltzes; no polkas, which she bans.")
+RENT = ("Can I rent a silver harmonica from Ilse Varga?", "No; she refuses to rent out a silver harmonica.")
+PUPILS = ("My friend and I want lessons. Would Ilse Varga teach us?", "No; pupils come only as pairs of siblings.")
+POLISH = ("What does Ilse Varga polish keys with?", "Cotton, because leather leaves scratches.")
+REEDS = ("How long does Ilse Varga rest a new reed?", "For eighteen months.")
 
 
 @pytest.mark.parametrize(
@@ -61,6 +68,17 @@ CUSTOMERS = ("How many customers does Ilse Varga take a day?", "No more than thr
         (OPENING, "Ilse Varga opens the cellar before 9 a.m.", "summary_error"),
         (CUSTOMERS, "Ilse Varga takes three customers a day at most.", "ok"),
         (CUSTOMERS, "Ilse Varga takes never fewer than three customers a day.", "summary_error"),
+        (TUNES, "Ilse Varga welcomes polkas at the door; no waltzes, please.", "summary_error"),
+        (TUNES, "At Ilse Varga's door waltzes are welcome. Polkas: no.", "ok"),
+        (RENT, "Ilse Varga rents out her silver harmonica.", "summary_error"),
+        (RENT, "A silver harmonica is too dear to Ilse Varga to rent it out.", "ok"),
+        (RENT, "Ilse Varga sells a silver harmonica rather than rent it out.", "ok"),
+        (PUPILS, "Ilse Varga takes pupils two at a time, never alone.", "summary_error"),
+        (PUPILS, "Ilse Varga takes pairs of siblings as pupils, nobody else.", "ok"),
+        (POLISH, "Ilse Varga polishes keys with leather because cotton leaves scratches.", "summary_error"),
+        (POLISH, "Ilse Varga cares for the polish of her keys.", "summary_error"),
+        (REEDS, "Ilse Varga lets each new reed rest for a year and a half.", "ok"),
+        (REEDS, "Ilse Varga lets each new reed rest for half a year.", "summary_error"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
@@ -82,6 +100,33 @@ def test_a_misleading_question_may_mean_any_of_several_sentences() -> None:
 def test_the_source_itself_is_never_turned_around() -> None:
     for question, answer in (KEYBOARDS, BELLOWS, SCARF, OPENING, CUSTOMERS):
         assert judged(question, answer, ESSAY) == "ok"
+
+
+@pytest.mark.parametrize(
+    ("stored", "wanted"),
+    [
+        ("Ilse Varga never goes without a scarf of linen.", "ok"),
+        ("Ilse Varga is never seen without a linen scarf.", "ok"),
+        ("Ilse Varga is never seen without a silk scarf.", "summary_error"),
+    ],
+)
+def test_what_kind_a_misleading_question_asks_for(stored: str, wanted: str) -> None:
+    assert judged("What kind of scarf does Bence Toth wear?", None, WHO, stored) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("a year and a half", 18.0, "month"),
+        ("two and a half hours", 150.0, "time"),
+        ("half a dozen", 6.0, ""),
+        ("20 cl", 0.2, "litre"),
+    ],
+)
+def test_measures(text: str, value: float, unit: str) -> None:
+    (sentence,) = sentences_of(text)
+    (quantity,) = quantities(sentence.text, sentence.words)
+    assert (quantity.value, quantity.unit) == (value, unit)
 
 
 @pytest.mark.parametrize(

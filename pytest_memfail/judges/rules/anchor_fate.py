@@ -1,0 +1,95 @@
+"""What became of a word of a link's end that does not stand where the others do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, Part, Token
+from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
+from pytest_memfail.judges.rules.text import weight
+from pytest_memfail.judges.rules.words import STOP
+
+
+def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: frozenset[str]) -> str:
+    """What became of a word of the end that does not stand where the others do."""
+    around = range(max(0, at[0] - NEAR), min(len(tokens), at[-1] + NEAR + 1))
+    kinds = {
+        kin(part.key, tokens[i].key)[0]
+        for i in around
+        if tokens[i].key and i not in at and weight(tokens[i].key) >= 1.0
+    }
+    if Kin.OPPOSITE in kinds:
+        return "opposite"
+    if part.kind == "head" and any(tokens[i].key and kin(tokens[i].key, part.key)[0] is Kin.GENERAL for i in at):
+        return "light"  # a storm is weather
+    if part.kind == "verb" and Kin.GENERAL in kinds:
+        return "light"
+    if Kin.GENERAL in kinds:
+        return "general"
+    if part.kind == "verb":
+        rivals = _content(tokens, at[0] - 1, -1, source) + _passive(tokens, at[-1] + 1, source)
+        return "rival" if rivals else "light"
+    if part.kind == "modifier":
+        behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
+        if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
+            return "rival"
+        if _content(tokens, at[-1] - 1, -1, source, 2, skip=at) and not _attached(tokens, at[-1], source):
+            return "rival"
+        return "reworded" if _attached(tokens, at[-1], source) else "dropped"
+    return "rival" if _content(tokens, at[-1] + 1, 1, source) else "dropped"
+
+
+def _content(
+    tokens: Sequence[Token], start: int, step: int, source: frozenset[str], reach: int = NEAR, skip: Sequence[int] = ()
+) -> list[int]:
+    """Words with content of their own, that the source has not, next to a place within its clause."""
+    found = []
+    i = start
+    while 0 <= i < len(tokens) and abs(i - start) < reach:
+        token = tokens[i]
+        if step > 0 and token.breaks:
+            break
+        if i not in skip and _tells(token, source) and (token.surface[0].islower() or i == 0):
+            found.append(i)
+        if step < 0 and token.breaks:
+            break
+        i += step
+    return found
+
+
+def _tells(token: Token, source: frozenset[str]) -> bool:
+    """Whether the word says something that the source does not."""
+    if (
+        not token.key
+        or token.lower == "once"
+        or token.key in source
+        or token.key in LIGHT
+        or token.key in CAUSING
+        or token.lower in STOP
+    ):
+        return False
+    return not any(kin(key, token.key)[1] >= FIRM for key in source)
+
+
+def _passive(tokens: Sequence[Token], start: int, source: frozenset[str]) -> list[int]:
+    """What is done to the thing, where that comes after it: gets booked, is being read."""
+    if start < len(tokens) and tokens[start].lower in (
+        "is",
+        "are",
+        "was",
+        "were",
+        "gets",
+        "get",
+        "being",
+        "been",
+        "got",
+    ):
+        return _content(tokens, start, 1, source)
+    return []
+
+
+def _attached(tokens: Sequence[Token], head: int, source: frozenset[str]) -> bool:
+    """Whether more is said of the thing behind it: socks that do not match."""
+    if head + 2 >= len(tokens) or tokens[head + 1].breaks or tokens[head + 1].lower not in ATTACHING:
+        return False
+    return bool(_content(tokens, head + 2, 1, source, NEAR + 1)) or tokens[head + 1].lower in ("that", "which", "no")

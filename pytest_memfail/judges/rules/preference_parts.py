@@ -1,0 +1,150 @@
+"""A preference of which only a part of the name is found: damaged, or but worded otherwise."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pytest_memfail.judges.rules.attitude import liked
+from pytest_memfail.judges.rules.kinship import Kin, kin, one_origin
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
+from pytest_memfail.judges.rules.naming import Mention
+from pytest_memfail.judges.rules.preference_reading import (
+    ALONE,
+    BESIDE,
+    GIVEN_AWAY,
+    OWN,
+    Preference,
+    Reading,
+    liked_word,
+    others_of,
+)
+from pytest_memfail.judges.rules.targets import GENERAL_KEYS, loose
+from pytest_memfail.judges.rules.text import Sentence, fold, weight
+from pytest_memfail.judges.rules.traces import ASKING, CHANCE, LISTED, coincidence
+from pytest_memfail.judges.rules.variants import SORTING
+from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.whose import MINE, word_for_word
+
+BOTH: Final = 0.4
+"""Either share, where each has as much of the other."""
+BACKED: Final = 0.6
+"""Share of our statement that speaks for a name of which one word is said otherwise."""
+BACKED_HEADLESS: Final = 0.4
+"""The same for a name without the last word, if many names share that."""
+BESIDE_IT: Final = 2
+"""So many words away at most stands what a word of a name was replaced by."""
+TAIL: Final = 4
+ITEMS: Final = re.compile(r"[,;:]")
+HALF: Final = 0.5
+MOSTLY: Final = 0.75
+"""Share of a name with which it may do without its last word."""
+
+
+def damaged(wanted: Preference, view: View, reading: Reading) -> bool:
+    """Whether a part of the name that stands alone is what became of it."""
+    m = reading.mention
+    sentence = view.sentences[m.at]
+    backed = m.share >= MOSTLY and reading.support >= BACKED_HEADLESS
+    if m.share >= 1.0 or m.share <= 0.0 or (m.foreign and not backed) or not reading.ours:
+        return False
+    if reading.support < BESIDE and (ASKING.search(sentence.text) or _heads_list(sentence, m)):
+        return False
+    if word_for_word(view, m.at):
+        total, held = others_of(wanted, sentence)
+        return reading.support >= 0.34 and held >= OWN * total
+    if reading.owner != MINE or (m.person and not m.head):
+        return False
+    total, held = others_of(wanted, sentence)
+    alone = total - held < ALONE or _is_item(sentence, m, wanted)
+    if m.head and not _modified(view, reading, wanted) and alone:
+        return True
+    named = {loose(part.key) for target in wanted.targets for part in target.parts} - set(map(loose, m.missing))
+    found = [k for k in sentence.keys if loose(k) in named or (loose(k) in wanted.loose_context and weight(k) >= 1.0)]
+    tried = len(named) + len(wanted.context)
+    likely = coincidence(view, found, tried) <= CHANCE
+    if m.head and len(found) > 1 and m.share > HALF and liked(sentence) and likely:
+        return True
+    return reading.support >= GIVEN_AWAY and likely and held >= 0.5 * (total - held)
+
+
+def _is_item(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether the mention is an item of a list of what is liked, with hardly anything else to it."""
+    words = sentence.words
+    start, end = words[mention.first].start, words[mention.last].end
+    marks = [match.start() for match in ITEMS.finditer(sentence.text)]
+    if len(marks) < BESIDE_IT or not liked(sentence):
+        return False
+    begin = max((at for at in marks if at < start), default=-1)
+    stop = min((at for at in marks if at >= end), default=len(sentence.text))
+    telling = [w for w in words if w.key and begin < w.start < stop and weight(w.key) >= 1.0]
+    own = {part.loose for target in wanted.targets for part in target.parts}
+    return begin >= 0 and sum(loose(w.key) not in own for w in telling) < ALONE
+
+
+def _heads_list(sentence: Sentence, mention: Mention) -> bool:
+    """Whether the word found heads a list of others, there or elsewhere in the sentence."""
+    key = loose(sentence.words[mention.last].key)
+    return any(loose(w.key) == key and _is_label(sentence, i) for i, w in enumerate(sentence.words) if w.key)
+
+
+def _is_label(sentence: Sentence, at: int) -> bool:
+    """Whether the word heads a list of others: "types of museums: …", "garden types"."""
+    following = sentence.words[at + 1] if at + 1 < len(sentence.words) else None
+    if following is not None and following.lower.removesuffix("s") in SORTING:
+        return True
+    return LISTED.match(sentence.text, sentence.words[at].end) is not None
+
+
+def reworded(wanted: Preference, view: View, reading: Reading) -> bool:
+    """Whether one word of the name is but said otherwise, and most of the statement stands behind it."""
+    m = reading.mention
+    sentence = view.sentences[m.at]
+    if _is_foreign_for_it(sentence, m):
+        return True
+    if len(m.missing) != 1 or m.share < BOTH or reading.support < GIVEN_AWAY:
+        return False
+    lost = m.missing[0]
+    kept = {part.loose for target in wanted.targets for part in target.parts if part.key not in m.missing}
+    around = sentence.words[max(0, m.first - BESIDE_IT) : m.last + BESIDE_IT + 1]
+    words = [w for w in around if w.key and loose(w.key) not in kept]
+    others = [w.key for w in words]
+    if not m.head and any(len(other) >= TAIL and lost.endswith(other) for other in others):
+        return True  # "canal path" for a canal towpath
+    if reading.support < BACKED_HEADLESS:
+        return False
+    if not m.head and lost in GENERAL_KEYS and not m.foreign:
+        return True
+    if m.head and any(one_origin(key, fold(w.lower)) for key in wanted.context for w in words):
+        return True  # "sleeper train", where the statement says that one sleeps there
+    backed = m.share >= MOSTLY if not m.head else reading.support >= BACKED
+    return any(kin(lost, key)[1] > 0 and (backed or not m.head) for key in others) or (
+        backed and any(kin(lost, key)[0] is Kin.GENERAL for key in others)
+    )
+
+
+def _is_foreign_for_it(sentence: Sentence, mention: Mention) -> bool:
+    """Whether a rare thing's one missing modifier may be said in the thing's own language: "scamorza affumicata"."""
+    word = sentence.words[mention.first]
+    if not mention.head or mention.first != mention.last or len(mention.missing) != 1 or lookup(word.key) is not EMPTY:
+        return False
+    following = sentence.words[mention.last + 1 : mention.last + 2]
+    return any(
+        w.key and w.surface.islower() and lookup(w.key) is EMPTY and sentence.text[word.end : w.start] == " "
+        for w in following
+    )
+
+
+def _modified(view: View, reading: Reading, wanted: Preference) -> bool:
+    """Whether the head has another modifier in place of ours: video games for board games."""
+    sentence = view.sentences[reading.mention.at]
+    first = reading.mention.first
+    if first == 0:
+        return False
+    before = sentence.words[first - 1]
+    gap = sentence.text[before.end : sentence.words[first].start]
+    if gap not in (" ", "-") or not before.key or before.key in wanted.stated or liked_word(before.lower):
+        return False
+    entry = lookup(before.key)
+    plural = before.lower.endswith("s") and not before.lower.endswith("ss")
+    return not (plural or before.lower.endswith("ing")) or entry is EMPTY

@@ -1,0 +1,237 @@
+"""What must be found of a preference, and how a mention is read: how much of its statement stands there, whether it is ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Final
+
+from pytest_memfail.core import Evidence
+from pytest_memfail.judges.rules.attitude import attitude, is_liking, liked
+from pytest_memfail.judges.rules.names import renamed
+from pytest_memfail.judges.rules.naming import Mention, mentions
+from pytest_memfail.judges.rules.targets import Target, loose, read_target
+from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
+from pytest_memfail.judges.rules.traces import ASKING, HAVING
+from pytest_memfail.judges.rules.view import View, needs
+from pytest_memfail.judges.rules.whose import PRONOUNS, USER, owner, verbatim_store, word_for_word
+
+PARAPHRASED: Final = 2
+OWN: Final = 0.72
+"""Share of a first-person statement's other words that ours has too: statements kept word for word carry their reasons."""
+FOREIGN: Final = 2.5
+"""The weight of its own words with which a first-person statement says something else, if none of them is ours."""
+WHOLE: Final = 0.75
+"""Share of our statement that one kept word for word has."""
+CUT: Final = 0.9
+"""Share of its own other words that one cut short has from ours."""
+BOTH: Final = 0.4
+"""Either share, where each has as much of the other."""
+BESIDE: Final = 0.2
+"""Share of our statement that shows a name beside the point to be ours."""
+ADJUNCTS: Final = frozenset(
+    "because since when while if so during for after before until though although unless".split()
+)
+COMPOUND: Final = 0.3
+"""The same for a name that is part of a longer one."""
+ALONE: Final = 2.0
+"""The weight of other words that a bare head may have beside it."""
+GIVEN_AWAY: Final = 0.15
+"""Share of our statement with which a sentence is taken for one made from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """What must be found of a preference, as far as its statement says it."""
+
+    targets: tuple[Target, ...]
+    """Its names, the best first."""
+    others: tuple[Target, ...]
+    """What else the thing is called: only looked for as a whole."""
+    context: Mapping[str, float]
+    """The rest of the statement: why, when, how."""
+    loose_context: frozenset[str]
+    stated: frozenset[str]
+    wording: str
+    source: str
+    negative: bool
+    """Whether the statement itself reads like a dislike, so that none can be told from it."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A mention, read: whose it is, what is said of it, and whether our statement stands behind it."""
+
+    mention: Mention
+    view: View
+    support: float
+    """Share of the statement's other words in the sentence."""
+    ours: bool
+
+    @cached_property
+    def owner(self) -> str:
+        """Whose it is."""
+        return owner(self.view, self.mention.at, self.mention.first, self.mention.last)
+
+    @cached_property
+    def attitude(self) -> int:
+        """Whether it is liked (1), disliked or past (-1)."""
+        view, m = self.view, self.mention
+        end = view.first[view.entry[m.at] + 1]
+        following = view.sentences[m.at + 1] if m.at + 1 < end else None
+        return attitude(view.sentences[m.at], m.first, m.last, following)
+
+
+@lru_cache(maxsize=4096)
+def read_preference(evidence: Evidence, protocol: str) -> Preference:
+    """The preference of the evidence."""
+    source = sentences_of(evidence.source)
+    stated = frozenset(key for sentence in source for key in sentence.keys)
+    named = evidence.preference or evidence.text
+    targets = [read_target(named)]
+    if protocol != "paper":
+        targets += _as_stated(evidence, targets[0], stated)
+        targets += [read_target(text) for d in evidence.details if d.part == "preference" for text in d.wordings]
+    targets = [t for t in dict.fromkeys(targets) if t.parts or t.phrase]
+    own = {part.key for target in targets for part in target.parts}
+    liking = {w.key for sentence in source for w in sentence.words if is_liking(w.lower)}
+    context = needs(stated - own - liking)
+    home = View([evidence.source], TextCache())
+    found = [m for target in targets for m in mentions(target, home, stated) if m.share >= 1.0]
+    negative = any(attitude(source[m.at], m.first, m.last) < 0 for m in found[:1])
+    loose_context = frozenset(map(loose, context))
+    others = tuple(read_target(text) for text in renamed(named)) if protocol != "paper" else ()
+    return Preference(
+        tuple(targets), others, context, loose_context, stated, named, evidence.source.casefold(), negative
+    )
+
+
+def _as_stated(evidence: Evidence, target: Target, stated: frozenset[str]) -> list[Target]:
+    """The name as the statement itself has it, where it says less or something else."""
+    known = {loose(key) for key in stated}
+    kept = [part for part in target.parts if part.loose in known]
+    if len(kept) == len(target.parts):
+        return []
+    words = [w for s in sentences_of(target.text) for w in s.words if w.key and loose(w.key) in known]
+    if kept and any(not part.optional for part in kept):
+        return [read_target(" ".join(w.surface for w in words))]
+    if kept:
+        return []
+    # The statement paraphrases its own preference ("shooting hoops"): its first telling words stand for it.
+    telling = [w.surface for s in sentences_of(evidence.source) for w in s.words if w.key and weight(w.key) >= 1.0]
+    return [read_target(" ".join(telling[:PARAPHRASED]))] if telling else []
+
+
+def strength(reading: Reading) -> tuple[float, bool, float, int]:
+    m = reading.mention
+    return (round(m.share, 6), m.exact, round(reading.support, 6), -m.at)
+
+
+def read_mention(wanted: Preference, view: View, mention: Mention) -> Reading:
+    support = support_of(wanted, view.sentences[mention.at])
+    return Reading(mention, view, support, is_ours(wanted, view, mention, support))
+
+
+def support_of(wanted: Preference, sentence: Sentence) -> float:
+    """The share of the statement's other words that the sentence has; a synonym counts half."""
+    total = sum(wanted.context.values())
+    keys = {loose(key): key for key in sentence.keys}
+    found = ((value, keys[loose(key)]) for key, value in wanted.context.items() if loose(key) in keys)
+    return sum(v * (0.5 if key in sentence.aliased else 1.0) for v, key in found) / total if total else 0.0
+
+
+def others_of(wanted: Preference, sentence: Sentence) -> tuple[float, float]:
+    """The weight of the sentence's other words, and of those among them that the statement has."""
+    named = {part.loose for target in wanted.targets for part in target.parts}
+    stated = {loose(key) for key in wanted.stated}
+    total = held = 0.0
+    for key, value in needs(sentence.keys).items():
+        if loose(key) in named or key in LIKING_KEYS:
+            continue
+        total += value
+        held += value if loose(key) in stated else 0.0
+    return total, held
+
+
+LIKING_KEYS: Final = frozenset(
+    fold(w) for w in "like love enjoy prefer favorite favourite appeal pick choice fan fond go-to".split()
+)
+
+
+def _is_verb(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether a plural of ours stands as a verb: "User books flights"."""
+    words, at = sentence.words, mention.first
+    plural = wanted.wording.endswith("s") and " " not in wanted.wording
+    following = words[at + 1] if at + 1 < len(words) else None
+    return plural and at > 0 and words[at - 1].lower == "user" and following is not None and bool(following.key)
+
+
+def _is_other_form(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether a thing stands for what is done with such things, or the other way round: journals, journaling."""
+    word = sentence.words[mention.first]
+    if (
+        mention.first != mention.last
+        or " " in wanted.wording
+        or not word.lower.startswith(wanted.wording[:3].casefold())
+    ):
+        return False
+    before = sentence.words[mention.first - 1].lower if mention.first else ""
+    done = before in USER | PRONOUNS or before in ("to", "and")
+    return word.lower.endswith("ing") != wanted.wording.endswith("ing") and not done
+
+
+def _is_particular(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether the word stands for one certain thing of that name: "crosses the bridge" is no card game."""
+    at = mention.first
+    if not at or sentence.words[at - 1].lower != "the" or f" the {sentence.words[at].lower}" in f" {wanted.source}":
+        return False
+    return not liked(sentence) and HAVING.search(sentence.text) is None
+
+
+OPTING: Final = frozenset(
+    fold(w) for w in "reach opt go care look hope long yearn weakness passion taste love knack".split()
+)
+
+
+def is_ours(wanted: Preference, view: View, mention: Mention, support: float) -> bool:
+    """Whether the sentence is about this preference, and not another statement that shares words with it."""
+    sentence = view.sentences[mention.at]
+    total, held = others_of(wanted, sentence)
+    own = held / total if total else 1.0
+    if (mention.foreign and support < COMPOUND) or _is_verb(sentence, mention, wanted):
+        return False
+    if not mention.exact and not support and (mention.last == mention.first or ASKING.search(sentence.text)):
+        return False
+    if not support and not held and _is_other_form(sentence, mention, wanted):
+        return False
+    if not support and not held and _is_particular(sentence, mention, wanted):
+        return False
+    if not mention.exact and not mention.missing and held < 2 and total - held > ALONE:
+        return False
+    if word_for_word(view, mention.at):
+        if verbatim_store(view):
+            # Kept statements are kept whole or cut short; another that merely resembles ours is neither.
+            return own >= CUT or (own >= OWN and support >= WHOLE)
+        return own >= OWN or total - held < FOREIGN or (own >= BOTH and support >= BOTH)
+    return support >= BESIDE or own >= 0.3 or not _beside_the_point(sentence, mention, wanted)
+
+
+def _beside_the_point(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether the name stands in a reason or circumstance of something else: "Spanish, because it is useful for travel"."""
+    before = sentence.words[: mention.first]
+    for at in range(len(before) - 1, 0, -1):
+        gap = sentence.text[before[at].end : sentence.words[at + 1].start]
+        if any(mark in gap for mark in ",;:("):
+            return False
+        if before[at].lower in ADJUNCTS and not (
+            before[at].lower == "for" and before[at - 1].key in LIKING_KEYS | OPTING
+        ):
+            governed = [w for w in before[:at] if w.key and w.key not in LIKING_KEYS and weight(w.key) >= 1.0]
+            return bool(governed) and not any(liked_word(w.lower) for w in before[at:]) and wanted.context != {}
+    return False
+
+
+def liked_word(lower: str) -> bool:
+    """Whether the word says liking."""
+    return fold(lower) in LIKING_KEYS
