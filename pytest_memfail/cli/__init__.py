@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from pytest_memfail.cli import (
     cache,
+    check_system,
     compare,
     estimate,
     gate,
@@ -47,9 +48,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="memfail", description="Work with the data, judges, records and costs of pytest-memfail."
+        prog="memfail", description="Work with the data, systems, judges, records and costs of pytest-memfail."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (validate, judge_check, generate, show, report, compare, gate, merge, regrade, cache, estimate):
+    for command in (
+        validate,
+        check_system,
+        judge_check,
+        generate,
+        show,
+        report,
+        compare,
+        gate,
+        merge,
+        regrade,
+        cache,
+        estimate,
+    ):
         command.add(commands)
     return parser

@@ -7,6 +7,7 @@ MemfailError
 ├── MemorySystemError          the system under test failed: the item is an error, never a verdict
 │   ├── WrongTypeError         a method returned something else than it should
 │   └── TruncatedListingError  get_all_memories() does not list what is stored
+├── SnapshotError              a kept store cannot be kept or restored: never a verdict, never a silent refill
 └── JudgeError                 the judge failed: the item is an error, never a verdict
 """
 
@@ -60,6 +61,10 @@ class WrongTypeError(MemorySystemError):
 
 class TruncatedListingError(MemorySystemError):
     """`get_all_memories()` leaves out entries that the system holds."""
+
+
+class SnapshotError(MemfailError):
+    """A store that an earlier run has kept cannot be restored, or this one cannot be kept."""
 
 
 class JudgeError(MemfailError):

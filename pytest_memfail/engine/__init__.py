@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from pytest_memfail.engine.calls import DaemonPool
+from pytest_memfail.engine.calls import DaemonPool, Lane
 from pytest_memfail.engine.current import CURRENT, Captured
 from pytest_memfail.engine.engine import Engine, Journal
 from pytest_memfail.engine.grade import Grader
+from pytest_memfail.engine.listing import is_listed
 from pytest_memfail.engine.majority import majority
+from pytest_memfail.engine.normalise import memories_from
+from pytest_memfail.engine.opening import described_by, open_system
+from pytest_memfail.engine.reuse import check_reusable
+from pytest_memfail.engine.shelf import Shelf, is_ours, kept_in
 from pytest_memfail.engine.store import Ask, Result, StoreJob, StoreReport, StoreRun
 
 __all__ = [
@@ -17,9 +22,18 @@ __all__ = [
     "Engine",
     "Grader",
     "Journal",
+    "Lane",
     "Result",
+    "Shelf",
     "StoreJob",
     "StoreReport",
     "StoreRun",
+    "check_reusable",
+    "described_by",
+    "is_listed",
+    "is_ours",
+    "kept_in",
     "majority",
+    "memories_from",
+    "open_system",
 ]

@@ -29,7 +29,6 @@ from pytest_memfail.core import (
     Trace,
     TruncatedListingError,
     Verdict,
-    WrongTypeError,
 )
 from pytest_memfail.engine import listing as listings
 from pytest_memfail.engine.calls import Lane, is_async, settle
@@ -37,12 +36,13 @@ from pytest_memfail.engine.current import CURRENT, Captured
 from pytest_memfail.engine.grade import Grader
 from pytest_memfail.engine.majority import came_out, majority
 from pytest_memfail.engine.normalise import memories_from
+from pytest_memfail.engine.opening import described_by, open_system
+from pytest_memfail.engine.reuse import Reuse
+from pytest_memfail.engine.shelf import Shelf
 
 if TYPE_CHECKING:
     from pytest_memfail.engine.engine import Engine
 
-METHODS: Final = ("store_conversation", "retrieve_memories", "get_all_memories")
-ASYNC_READS: Final = 8
 GRACE_SECONDS: Final = 2.0
 """How long a store that is being closed waits for calls that were given up."""
 NOW: Final[ContextVar[datetime | None]] = ContextVar("memfail_now", default=None)
@@ -71,6 +71,8 @@ class StoreJob:
     asks: tuple[Ask, ...]
     suspects: frozenset[str] = frozenset()
     """Keys that were in flight when a process died: asked only when waited for, and alone."""
+    shelf: Shelf | None = None
+    """Where filled stores are kept for later runs; None to fill this one whatever was kept."""
 
 
 @dataclass(slots=True)
@@ -98,6 +100,8 @@ class StoreReport:
     task: str
     conversations: int = 0
     fill_seconds: float = 0.0
+    restored: bool = False
+    """Whether what an earlier run has kept was restored instead of filled."""
     listings: tuple[Listing, ...] = ()
     """One per probe reached, in order."""
     tokens: int | None = None
@@ -130,6 +134,7 @@ class StoreRun:
         self._paused = False
         self._system: Any = None
         self._lane: Lane | None = None
+        self._reuse: Reuse | None = None
         # each its own: what was judged the first time is judged again
         self._graders = [Grader(judge, engine.pool) for judge, _ in engine.times]
         self._tasks: dict[asyncio.Task[None], str] = {}
@@ -186,35 +191,49 @@ class StoreRun:
         steps = self.job.plan.steps
         last = max((i for i, step in enumerate(steps) if self._selected(step)), default=-1)
         total = sum(isinstance(step, Ingest) for step in steps[: last + 1])
-        stored: list[Conversation] = []
+        segments: list[list[Conversation]] = []  # what is stored before each probe
+        held = 0  # of them
         waiting: list[Conversation] = []
         for i, step in enumerate(steps[: last + 1]):
             if isinstance(step, Ingest):
                 waiting.append(step.conversation)
                 continue
-            await self._ingest(waiting, len(stored), total)
-            stored += waiting
+            segments.append(waiting)
             waiting = []
             self._probe += 1
-            if asks := self._selected(step):
-                await self._ask_all(asks, await self._list(stored), last=i == last)
+            asks = self._selected(step)
+            if self._reuse is not None and not asks:
+                continue  # what is kept for a later probe may spare it
+            if not await self._restored(segments, total):
+                for n in range(held, len(segments)):
+                    await self._ingest(segments[n], sum(map(len, segments[:n])), total)
+            held = len(segments)
+            if asks:
+                listing = await self._list([conversation for segment in segments for conversation in segment])
+                if self._reuse is not None:
+                    await self._reuse.keep(segments, listing)
+                await self._ask_all(asks, listing, last=i == last)
+
+    async def _restored(self, segments: Sequence[Sequence[Conversation]], total: int) -> bool:
+        """Whether the system holds these conversations without their being stored."""
+        started = time.perf_counter()
+        if self._reuse is None or not await self._reuse.restore(segments):
+            return False
+        self._engine.journal.fill_started(self.job.id)
+        self.report.restored = True
+        self.report.conversations = sum(map(len, segments))
+        self.report.fill_seconds += time.perf_counter() - started
+        self._engine.on_progress(self.job.id, self.report.conversations, total)
+        return True
 
     async def _create(self) -> None:
         self._lane = lane = Lane(self.job.id)
-        factory, context = self.job.factory, replace(self.job.context, clock=self._now)
-        system = await lane.call("the factory", _with_context(factory, context))
-        missing = [name for name in METHODS if not callable(getattr(system, name, None))]
-        if missing:
-            raise WrongTypeError(
-                f"the factory returned {type(system).__name__}, which has no {'(), '.join(missing)}(); "
-                f"expected a memory system with {'(), '.join(METHODS)}()"
-            )
-        self._system = system
-        default = ASYNC_READS if is_async(system.retrieve_memories) else 1
-        lane.widen(_at_least_one(system, "concurrent_reads", default), _at_least_one(system, "concurrent_writes", 1))
-        if callable(describe := getattr(system, "describe", None)):
-            described = await lane.call("describe", describe)
-            self.report.described = {str(k): str(v) for k, v in dict(described).items()}
+        context = replace(self.job.context, clock=self._now)
+        self._system = await open_system(lane, self.job.factory, context)
+        self.report.described = await described_by(lane, self._system)
+        if (shelf := self.job.shelf) is not None:
+            described = self.report.described
+            self._reuse = Reuse(shelf, lane, self._system, self.job.factory, described, self._engine.pool)
 
     def _now(self) -> datetime:
         return NOW.get() or datetime.now(timezone.utc)
@@ -273,6 +292,8 @@ class StoreRun:
 
     async def _list(self, stored: Sequence[Conversation]) -> Listing:
         listing = await self._read_listing()
+        if self._reuse is not None:
+            self._reuse.check(listing)
         self.report.listings += (listing,)
         for sentinel in listings.unlisted_sentinels(stored, listing):
             found, _ = await self._retrieve(sentinel.text, 5, "")
@@ -475,6 +496,8 @@ class StoreRun:
             self.finished.set_result(self.report)
         finally:
             self._system = None
+            if self._reuse is not None:
+                self._reuse.close()
             self._engine.forget(self)
             if self._lane is not None:
                 self._lane.stop()
@@ -513,29 +536,3 @@ class StoreRun:
                 future.cancel()
             else:
                 future.set_result(Result(self._asks[key], error=error))
-
-
-def _with_context(factory: Callable[..., Any], context: SystemContext) -> Callable[[], Any]:
-    """The factory called with its context, or with nothing if it takes no parameter."""
-    import inspect
-
-    try:
-        parameters = inspect.signature(factory).parameters.values()
-    except (TypeError, ValueError):  # a builtin without a signature
-        takes_context = True
-    else:
-        takes_context = any(p.kind is not p.VAR_KEYWORD and p.kind is not p.KEYWORD_ONLY for p in parameters)
-    if is_async(factory):
-
-        async def make() -> Any:
-            return await (factory(context) if takes_context else factory())
-
-        return make
-    return (lambda: factory(context)) if takes_context else factory
-
-
-def _at_least_one(system: object, name: str, default: int) -> int:
-    value = getattr(system, name, default)
-    if not isinstance(value, int) or value < 1:
-        raise WrongTypeError(f"the system's {name} is {value!r}; expected a whole number of at least 1")
-    return value

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_memfail import judge_names
 from pytest_memfail.core import UsageError
-from pytest_memfail.plugin.settings import Settings
+from pytest_memfail.plugin.settings import Settings, cache_folder
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Judge, TestTaker
@@ -65,12 +65,7 @@ def cache_path(config: pytest.Config, settings: Settings) -> Path:
     """Where replies are kept: shared by all workers and runs."""
     if settings.cache_path is not None:
         return settings.cache_path
-    try:
-        # not through config.cache, which does not exist yet while options are checked
-        folder = Path(config.rootpath, config.getini("cache_dir"), "d", "memfail")
-    except ValueError:  # -p no:cacheprovider
-        folder = config.rootpath / ".memfail"
-    return folder / CACHE_FILE
+    return cache_folder(config) / CACHE_FILE
 
 
 class Models:

@@ -73,6 +73,11 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
 SWITCHES: Final = (
     ("resume", "Go on with the run of the record: what it holds is reported from there, the rest and errors are asked"),
 )
+REUSE: Final = "reuse-stores"
+REUSE_HELP: Final = (
+    "Keep filled stores, and restore them in later runs instead of filling them (in pytest's cache, or =DIR); for systems "
+    "with snapshot() and restore()"
+)
 LIST_OPTIONS: Final = (
     ("system-option", "KEY=VALUE", "Setting handed to the memory system's factory"),
     ("model-option", "KEY=VALUE", "Parameter of every call of a model (temperature=0)"),
@@ -95,6 +100,8 @@ def add_options(parser: pytest.Parser) -> None:
     for name, text in SWITCHES:
         group.addoption(f"--memfail-{name}", action="store_true", default=None, help=text)
         parser.addini(f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}", type="bool", default=False)
+    group.addoption(f"--memfail-{REUSE}", nargs="?", const="on", default=None, metavar="DIR", help=REUSE_HELP)
+    parser.addini("memfail_reuse_stores", f"Same as --memfail-{REUSE}: on, off, or the folder", default=None)
     for name, metavar, text in LIST_OPTIONS:
         group.addoption(f"--memfail-{name}", action="append", default=None, metavar=metavar, help=f"{text}; repeatable")
         parser.addini(

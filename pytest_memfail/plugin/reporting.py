@@ -63,6 +63,12 @@ class Reporting:
         ]
         if settings.resume:
             lines.append(f"memfail: {len(run.kept.questions)} questions are taken from the record, not asked again")
+        if (folder := settings.reuse_stores) is not None:
+            from pytest_memfail.engine import kept_in
+
+            lines.append(
+                f"memfail: filled stores are kept in {_short(folder, self._config)} ({kept_in(folder)} so far) and reused"
+            )
         return lines
 
     # -- outcomes ----------------------------------------------------------------------------------------------------

@@ -217,7 +217,11 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         run = Run(config, settings, tasks, selection)
         run.check_selection()
         if settings.system != SYSTEM_FROM_FIXTURE:
-            find_system(config, settings)
+            factory = find_system(config, settings)
+            if settings.reuse_stores is not None and isinstance(factory, type):
+                from pytest_memfail.engine import check_reusable
+
+                check_reusable(factory, settings.system)  # of other factories it shows with the first store
         check_models(config, settings)
         if settings.record is not None:
             check_writable(settings.record)

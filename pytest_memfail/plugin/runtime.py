@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_memfail.core import MemorySystemError, Question, SystemContext
-from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreReport, StoreRun
+from pytest_memfail.engine import Ask, Engine, Result, Shelf, StoreJob, StoreReport, StoreRun
 from pytest_memfail.plugin import journal
 from pytest_memfail.plugin.capture import Routing, replay
 from pytest_memfail.plugin.models import LEDGER_FILE, Models, open_ledger
@@ -136,9 +137,29 @@ class Runtime:
         path = request.getfixturevalue("tmp_path_factory").mktemp(f"memfail-{store_id}")
         context = SystemContext(self._run_id, store_id, path, self.run.settings.system_options)
         asks = tuple(self._todo.get(unit.id, {}).values())
-        job = StoreJob(unit.id, unit.task.name, unit.plan, unit.task.evidence, factory, context, asks, suspects)
+        job = StoreJob(
+            unit.id, unit.task.name, unit.plan, unit.task.evidence, factory, context, asks, suspects, self._shelf()
+        )
         opened = self._open[unit.id] = _Open(self._engine.begin(job), path)
         return opened
+
+    def _shelf(self) -> Shelf | None:
+        """Where filled stores are kept, named by all settings that decide what is stored."""
+        settings = self.run.settings
+        if settings.reuse_stores is None:
+            return None
+        about: dict[str, Any] = {"options": settings.system_options}
+        if settings.assistant_turns and settings.model is not None:
+            from pytest_memfail._version import __version__
+
+            about["assistant_turns"] = {
+                "model": settings.model,
+                "options": settings.model_options,
+                "endpoint": os.environ.get("OPENAI_BASE_URL", ""),
+                "protocol": settings.protocol,
+                "memfail": __version__,  # whose prompt it is
+            }
+        return Shelf(settings.reuse_stores, settings.system, about)
 
     def _begin_next(self, unit: Unit, opened: _Open, factory: Any, request: pytest.FixtureRequest) -> None:
         """Fill the next store while this one is asked, unless that may be in vain or the system cannot bear it."""

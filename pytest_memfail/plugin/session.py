@@ -333,5 +333,6 @@ def _store_json(unit: Unit, report: StoreReport) -> str:
             tokens=report.tokens,
             changed=report.changed,
             described=report.described,
+            restored=report.restored,
         )
     )

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from pytest_memfail.plugin.options import raw_value
+from pytest_memfail.plugin.options import REUSE, raw_value
 
 SHARED: Final = (
     *("system", "system_options", "tasks", "k", "judge", "protocol", "limit", "seed"),
@@ -52,6 +52,8 @@ class Settings:
     baseline: Path | None
     save_baseline: Path | None
     fail_on: tuple[str, ...]
+    reuse_stores: Path | None
+    """The folder of kept stores; None to fill all."""
 
     def shared(self) -> dict[str, Any]:
         """What is handed to workers: one on another machine has the command line, but not `PYTEST_ADDOPTS`."""
@@ -112,7 +114,36 @@ def read_settings(config: pytest.Config) -> Settings:
         baseline=_path(config, "baseline"),
         save_baseline=_path(config, "save-baseline"),
         fail_on=tuple(raw_value(config, "fail-on")),
+        reuse_stores=_reuse_folder(config),
     )
+
+
+def cache_folder(config: pytest.Config) -> Path:
+    """Our part of pytest's cache; not through config.cache, which does not exist yet while options are checked."""
+    try:
+        return Path(config.rootpath, config.getini("cache_dir"), "d", "memfail")
+    except ValueError:  # -p no:cacheprovider
+        return config.rootpath / ".memfail"
+
+
+def _reuse_folder(config: pytest.Config) -> Path | None:
+    value = str(raw_value(config, REUSE) or "")
+    if value.lower() in ("", "off", "no", "false", "0"):
+        return None
+    if value.lower() in ("on", "yes", "true", "1"):
+        return cache_folder(config) / "stores"
+    from pytest_memfail.engine import is_ours
+
+    folder = _path(config, REUSE)
+    # without the = the option would take the next word, which may well be what was to be run
+    is_selection = "::" in value or (value.split("/")[0] == "memfail" and folder is not None and not folder.exists())
+    if folder is None or is_selection or (folder.exists() and not (folder.is_dir() and is_ours(folder))):
+        raise _wrong(
+            REUSE,
+            value,
+            f"a folder that is new, empty, or of kept stores; write --memfail-{REUSE}=DIR, or --memfail-{REUSE}=on before other words",
+        )
+    return folder
 
 
 def _wrong(name: str, got: object, expected: str) -> pytest.UsageError:

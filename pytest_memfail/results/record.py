@@ -97,6 +97,7 @@ def store_line(
     tokens: int | None,
     changed: tuple[int, int],
     described: Mapping[str, str],
+    restored: bool = False,
 ) -> dict[str, Any]:
     """One store as plain values, with every listing that its questions were judged by."""
     return {
@@ -105,6 +106,7 @@ def store_line(
         "task": task,
         "conversations": conversations,
         "fill_seconds": fill_seconds,
+        "restored": restored,
         "memories": len(listings[-1].memories) if listings else 0,
         "tokens": tokens,
         "changed_by_queries": list(changed),

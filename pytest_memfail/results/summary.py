@@ -81,6 +81,8 @@ class StoreFigures:
     fill_seconds: float
     retrieve_p50: float | None
     retrieve_p95: float | None
+    restored: int = 0
+    """Stores that were not filled: an earlier run had kept them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +220,7 @@ class SummaryBuilder:
             fill_seconds=sum(line["fill_seconds"] for line in stores),
             retrieve_p50=stats.median(seconds) if seconds else None,
             retrieve_p95=seconds[min(len(seconds) - 1, round(0.95 * (len(seconds) - 1)))] if seconds else None,
+            restored=sum(bool(line.get("restored")) for line in stores),
         )
 
     def _warnings(self) -> Iterable[str]:

@@ -9,6 +9,7 @@ from pytest_memfail.core import (
     MemfailError,
     MemorySystemError,
     RowError,
+    SnapshotError,
     TruncatedListingError,
     UnknownNameError,
     UsageError,
@@ -26,6 +27,7 @@ from pytest_memfail.core import (
         (MemorySystemError, MemfailError),
         (WrongTypeError, MemorySystemError),
         (TruncatedListingError, MemorySystemError),
+        (SnapshotError, MemfailError),
         (JudgeError, MemfailError),
     ],
 )

@@ -23,7 +23,7 @@ from pytest_memfail.core import (
     StorePlan,
     SystemContext,
 )
-from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreReport, StoreRun
+from pytest_memfail.engine import Ask, Engine, Result, Shelf, StoreJob, StoreReport, StoreRun
 
 PATIENCE = 10
 """Seconds that a test waits for what must happen; reached only where it never does."""
@@ -186,6 +186,7 @@ class Bench:
         facts: int = 400,
         suspects: Sequence[str] = (),
         selected: Callable[[Question], bool] = lambda _: True,
+        shelf: Shelf | None = None,
     ) -> StoreRun:
         """Start a store; keys are `q-0@5`."""
         self._stores += 1
@@ -194,7 +195,7 @@ class Bench:
         asks = tuple(Ask(f"{q.id}@{n}", q, n) for q in stored.questions if selected(q) for n in k)
         context = SystemContext("run", name, self.path)
         return self.engine.begin(
-            StoreJob(name, "t", stored, evidence(facts), factory, context, asks, frozenset(suspects))
+            StoreJob(name, "t", stored, evidence(facts), factory, context, asks, frozenset(suspects), shelf)
         )
 
     def get(self, run: StoreRun, key: str) -> Result:
