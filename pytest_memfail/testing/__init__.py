@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from pytest_memfail.testing.answers import answer_by_rule
 from pytest_memfail.testing.endpoint import LocalEndpoint
-from pytest_memfail.testing.faults import FAULT_KINDS, Fault, Reply
+from pytest_memfail.testing.faults import FAULT_KINDS, Fault, Reply, ToolCall
 
-__all__ = ["FAULT_KINDS", "Fault", "LocalEndpoint", "Reply", "answer_by_rule"]
+__all__ = ["FAULT_KINDS", "Fault", "LocalEndpoint", "Reply", "ToolCall", "answer_by_rule"]
