@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pytest_memfail.core import SystemContext
+from pytest_memfail.systems.adapters import ADAPTERS, adapter
 
 BUILT_IN: Final[Mapping[str, str]] = {
     "bm25": "every message verbatim in SQLite, ranked by BM25",
@@ -14,6 +15,7 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "forgetful": "drops conversations (not_stored)",
     "lossy": "drops qualifying clauses, numbers and names (summary_error)",
     "misdirected": "ranks wrongly (not_retrieved)",
+    **ADAPTERS,
 }
 """Names of the built-in systems, each with what it is."""
 
@@ -42,7 +44,7 @@ def built_in_system(
         from pytest_memfail.systems.no_memory import NoMemory
 
         return NoMemory
-    raise KeyError(name)
+    return adapter(name)
 
 
 __all__ = ["BUILT_IN", "built_in_system"]
