@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
-from pytest_memfail.cli import cache, estimate, generate, judge_check, validate
+from pytest_memfail.cli import (
+    cache,
+    check_system,
+    compare,
+    estimate,
+    generate,
+    judge_check,
+    merge,
+    regrade,
+    report,
+    show,
+    validate,
+)
 from pytest_memfail.core import MemfailError
 
 USAGE = 4
@@ -23,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return USAGE
     try:
         code: int = options.run(options)
+    except BrokenPipeError:  # the reader has seen enough (`| head`)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except MemfailError as error:
         print(f"memfail: {error}", file=sys.stderr)
         return USAGE
@@ -31,9 +47,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="memfail", description="Work with the data, judges and costs of pytest-memfail."
+        prog="memfail", description="Work with the data, systems, judges, records and costs of pytest-memfail."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (validate, judge_check, generate, cache, estimate):
+    for command in (
+        validate,
+        check_system,
+        judge_check,
+        generate,
+        show,
+        report,
+        compare,
+        merge,
+        regrade,
+        cache,
+        estimate,
+    ):
         command.add(commands)
     return parser

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any
 
+from pytest_memfail.cli.judging import OPTION, open_judge, progress
 from pytest_memfail.core import UsageError
 
 if TYPE_CHECKING:
     from pytest_memfail.calibration import Case
-    from pytest_memfail.core import Judge
-    from pytest_memfail.llm import ModelClient
-    from pytest_memfail.tasks import Protocol
-
-OPTION: Final = "--judge"
 
 
 def add(commands: Any) -> None:
@@ -67,12 +61,12 @@ def run(options: argparse.Namespace) -> int:
 
     _check(options)
     cases = _planted(options) if options.planted else _labelled(options)
-    judge, client = _judge(options.judge, options.protocol, options.concurrency)
+    judge, client = open_judge(options.judge, options.protocol, options.concurrency)
     judged = judge_cases(
         judge,
         cases,
         concurrency=options.concurrency,
-        progress=_progress(len(cases)),
+        progress=progress(len(cases), "cases"),
         close=None if client is None else client.close,
     )
     measures = measure(judged)
@@ -129,26 +123,3 @@ def _labelled(options: argparse.Namespace) -> list[Case]:
 
 def _patterns(options: argparse.Namespace) -> tuple[str, ...]:
     return tuple(part.strip() for part in options.tasks.split(",") if part.strip())
-
-
-def _judge(name: str, protocol: Protocol, concurrency: int) -> tuple[Judge, ModelClient | None]:
-    from pytest_memfail.judge_names import judge_model, model_judge, named_judge
-
-    def named() -> Any:
-        return named_judge(name, protocol, option=OPTION, rootdir=Path.cwd())
-
-    model = judge_model(name, named, option=OPTION)
-    if model is None:
-        return cast("Judge", named()), None
-    from pytest_memfail.llm import Ledger, ModelClient
-
-    client = ModelClient(ledger=Ledger(), concurrency=concurrency)
-    return model_judge(name, model, protocol, client), client
-
-
-def _progress(total: int) -> Callable[[int], None]:
-    def show(done: int) -> None:
-        if sys.stderr.isatty():
-            print(f"\r{done} of {total} cases", end="" if done < total else "\r\033[K", file=sys.stderr, flush=True)
-
-    return show

@@ -85,6 +85,8 @@ class Evidence:
     behavior: str | None = None
     condition: str | None = None
     preference: str | None = None
+    category: str | None = None
+    """What the preferences of a row are kinds of: the question asks for them by it."""
     anchors: tuple[str, ...] = ()
     value: str | None = None
     """What the question needs of the fact (a direct persona question: its gold answer)."""

@@ -30,7 +30,8 @@ class MemorySystem(Protocol):
     `close()`
         called when its last question is answered.
     `snapshot(path)`, `restore(path)`
-        write the whole store into a directory, and read it back.
+        write the whole store into an empty directory, and replace whatever is held by what such a directory holds; the
+        store restored may have another `store_id`, and the directory is left as it is.
     `extracted_since(conversation)`
         what this conversation added.
     `concurrent_reads`, `concurrent_writes`: int
@@ -41,6 +42,9 @@ class MemorySystem(Protocol):
         while this one is asked. 1 for systems with process-wide state.
     `unlimited_k`: bool
         True if what is retrieved must not be cut to k (a full-context baseline).
+    `loses_on_purpose`: bool
+        True if what is stored need not come back (a floor, a system that fails on purpose): `check_memory_system` does not
+        ask for it.
     `describe() -> Mapping[str, str]`
         version, internal model, embedding model: goes into the record's header.
     """

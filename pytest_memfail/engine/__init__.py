@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pytest_memfail.engine.calls import DaemonPool
+from pytest_memfail.engine.calls import DaemonPool, Lane
 from pytest_memfail.engine.current import CURRENT, Captured
 from pytest_memfail.engine.engine import Engine, Journal
 from pytest_memfail.engine.grade import Grader
+from pytest_memfail.engine.listing import is_listed
+from pytest_memfail.engine.normalise import memories_from
+from pytest_memfail.engine.opening import described_by, open_system
 from pytest_memfail.engine.store import Ask, Result, StoreJob, StoreReport, StoreRun
 
 __all__ = [
@@ -16,8 +19,13 @@ __all__ = [
     "Engine",
     "Grader",
     "Journal",
+    "Lane",
     "Result",
     "StoreJob",
     "StoreReport",
     "StoreRun",
+    "described_by",
+    "is_listed",
+    "memories_from",
+    "open_system",
 ]

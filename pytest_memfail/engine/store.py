@@ -28,19 +28,17 @@ from pytest_memfail.core import (
     Trace,
     TruncatedListingError,
     Verdict,
-    WrongTypeError,
 )
 from pytest_memfail.engine import listing as listings
 from pytest_memfail.engine.calls import Lane, is_async, settle
 from pytest_memfail.engine.current import CURRENT, Captured
 from pytest_memfail.engine.grade import Grader
 from pytest_memfail.engine.normalise import memories_from
+from pytest_memfail.engine.opening import described_by, open_system
 
 if TYPE_CHECKING:
     from pytest_memfail.engine.engine import Engine
 
-METHODS: Final = ("store_conversation", "retrieve_memories", "get_all_memories")
-ASYNC_READS: Final = 8
 GRACE_SECONDS: Final = 2.0
 """How long a store that is being closed waits for calls that were given up."""
 NOW: Final[ContextVar[datetime | None]] = ContextVar("memfail_now", default=None)
@@ -196,20 +194,9 @@ class StoreRun:
 
     async def _create(self) -> None:
         self._lane = lane = Lane(self.job.id)
-        factory, context = self.job.factory, replace(self.job.context, clock=self._now)
-        system = await lane.call("the factory", _with_context(factory, context))
-        missing = [name for name in METHODS if not callable(getattr(system, name, None))]
-        if missing:
-            raise WrongTypeError(
-                f"the factory returned {type(system).__name__}, which has no {'(), '.join(missing)}(); "
-                f"expected a memory system with {'(), '.join(METHODS)}()"
-            )
-        self._system = system
-        default = ASYNC_READS if is_async(system.retrieve_memories) else 1
-        lane.widen(_at_least_one(system, "concurrent_reads", default), _at_least_one(system, "concurrent_writes", 1))
-        if callable(describe := getattr(system, "describe", None)):
-            described = await lane.call("describe", describe)
-            self.report.described = {str(k): str(v) for k, v in dict(described).items()}
+        context = replace(self.job.context, clock=self._now)
+        self._system = await open_system(lane, self.job.factory, context)
+        self.report.described = await described_by(lane, self._system)
 
     def _now(self) -> datetime:
         return NOW.get() or datetime.now(timezone.utc)
@@ -496,29 +483,3 @@ class StoreRun:
                 future.cancel()
             else:
                 future.set_result(Result(self._asks[key], error=error))
-
-
-def _with_context(factory: Callable[..., Any], context: SystemContext) -> Callable[[], Any]:
-    """The factory called with its context, or with nothing if it takes no parameter."""
-    import inspect
-
-    try:
-        parameters = inspect.signature(factory).parameters.values()
-    except (TypeError, ValueError):  # a builtin without a signature
-        takes_context = True
-    else:
-        takes_context = any(p.kind is not p.VAR_KEYWORD and p.kind is not p.KEYWORD_ONLY for p in parameters)
-    if is_async(factory):
-
-        async def make() -> Any:
-            return await (factory(context) if takes_context else factory())
-
-        return make
-    return (lambda: factory(context)) if takes_context else factory
-
-
-def _at_least_one(system: object, name: str, default: int) -> int:
-    value = getattr(system, name, default)
-    if not isinstance(value, int) or value < 1:
-        raise WrongTypeError(f"the system's {name} is {value!r}; expected a whole number of at least 1")
-    return value

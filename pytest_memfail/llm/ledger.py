@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pytest_memfail.core import UsageError
 from pytest_memfail.llm.completion import Usage
@@ -66,6 +66,11 @@ class Totals:
 
     rows: tuple[Spent, ...]
     """By stage and model, sorted."""
+
+    def plain(self) -> list[dict[str, Any]]:
+        """The rows as plain values."""
+        names = ("stage", "model", "calls", "cache_hits", "failures", "prompt_tokens", "cached_tokens")
+        return [{name: getattr(row, name) for name in (*names, "completion_tokens", "cost")} for row in self.rows]
 
     @property
     def calls(self) -> int:

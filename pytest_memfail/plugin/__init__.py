@@ -55,6 +55,10 @@ def pytest_configure(config: pytest.Config) -> None:
         selection = tuple(map(tuple, given["selection"]))
     run = config.stash[RUN] = build_run(config, selection)
     if hasattr(config, "workerinput"):
+        if given and given["recorded"]:
+            from pytest_memfail.plugin.resume import in_worker
+
+            run.kept = in_worker(given["recorded"])
         config.stash[KNOWN] = given["known"] if given else {}
         config.pluginmanager.register(MemfailSession(config, run), "memfail-session")
     else:

@@ -37,7 +37,10 @@ class MemoryFailure(AssertionError):
         """The whole view."""
         from pytest_memfail.report import failure
 
-        return failure(self._line, rerun_command(self.item))
+        lines = failure(self._line, rerun_command(self.item))
+        if self.item.config.stash[RUN].is_recorded(self.item.nodeid):
+            lines[0] += " (recorded)"
+        return lines
 
 
 def rerun_command(item: pytest.Item) -> str:

@@ -157,6 +157,8 @@ class Gatekeeper:
             for k in ((question.k,) if question.k else self._run.settings.k)
         }
         errors = sum(entry.verdict == ERROR for entry in entries.values())
+        if self._run.settings.shard is not None:
+            raise UsageError("a shard is a part of a run")
         if missing := len(whole - entries.keys()):
             raise UsageError(f"a partial run: {len(whole) - missing} of {len(whole)} questions have a result")
         if ended_early:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import platform
 import sys
 from datetime import datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_memfail.plugin.run import Run
 from pytest_memfail.plugin.settings import public_options
+
+if TYPE_CHECKING:
+    from pytest_memfail.plugin.run import Run
 
 
 def record_header(run: Run) -> dict[str, Any]:
@@ -34,10 +36,14 @@ def record_header(run: Run) -> dict[str, Any]:
         "k": list(settings.k),
         "seed": settings.seed,
         "limit": settings.limit,
+        "shard": settings.shard and "/".join(map(str, settings.shard)),
+        # the folder's name alone: a record is shared, and the paths of a machine are nobody's business
+        "data": settings.data and settings.data.name,
         "tasks": {
             task.name: {"data_hash": task.data_hash, "licence": task.licence, "questions": len(task.questions)}
             for task in run.tasks
         },
+        "stores": run.store_sizes(),
         "python": platform.python_version(),
         "pytest": pytest.__version__,
         "platform": sys.platform,

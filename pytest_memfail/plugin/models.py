@@ -123,24 +123,6 @@ def open_ledger(settings: Settings, shared: Path | None) -> Ledger:
     )
 
 
-def spending(ledger: Ledger) -> list[dict[str, Any]]:
-    """What was spent, as plain values: a row for each stage and model."""
-    return [
-        {
-            "stage": row.stage,
-            "model": row.model,
-            "calls": row.calls,
-            "cache_hits": row.cache_hits,
-            "failures": row.failures,
-            "prompt_tokens": row.prompt_tokens,
-            "cached_tokens": row.cached_tokens,
-            "completion_tokens": row.completion_tokens,
-            "cost": row.cost,
-        }
-        for row in ledger.totals().rows
-    ]
-
-
 def _prices(settings: Settings) -> Any:
     from pytest_memfail.llm import Prices
 

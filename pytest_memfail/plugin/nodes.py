@@ -7,8 +7,8 @@ flight.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 from _pytest._code.code import (
@@ -24,10 +24,7 @@ from pytest_memfail.core import FAILURES, UNGRADED, MemfailError, Question
 from pytest_memfail.plugin.failures import MemoryFailure, error_lines
 from pytest_memfail.plugin.run import ROOT, Run, Unit
 from pytest_memfail.plugin.runtime import Asked
-from pytest_memfail.plugin.stash import LINE, RESULT
-
-if TYPE_CHECKING:
-    from pytest_memfail.engine import Result
+from pytest_memfail.plugin.stash import LINE, RESULT, RUN
 
 FIXTURES = ("memfail_verdict",)
 
@@ -116,18 +113,21 @@ class QuestionItem(pytest.Item):
             raise MemfailError(
                 f"the fixture memfail_system has {scope} scope, expected session: a store is shared by all its questions"
             )
+        line = self.config.stash[RUN].recorded(self.nodeid)
+        if line is not None:
+            self.stash[LINE] = dict(line)
+            return
         self._initrequest()
         assert self._request is not None
         self._request.getfixturevalue("memfail_verdict")
 
     def runtest(self) -> None:
         """Fail unless correct."""
-        result = self.stash[RESULT]
-        assert result.verdict is not None
-        if result.verdict.name in FAILURES:
+        line = self.stash[LINE]
+        if line["verdict"] in FAILURES:
             raise MemoryFailure(self)
-        if result.verdict.name == UNGRADED:
-            pytest.skip(ungraded_reason(result))
+        if line["verdict"] == UNGRADED:
+            pytest.skip(ungraded_reason(line))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         """Our own exceptions in a few lines, all others as pytest shows them."""
@@ -155,15 +155,13 @@ def short_repr(error: BaseException, asked: Asked) -> TerminalRepr | None:
     return ExceptionChainRepr([(ReprTraceback([entry], None, "native"), where, None)])
 
 
-def ungraded_reason(result: Result) -> str:
-    """Why the deciding stage has no verdict."""
-    verdict = result.verdict
-    assert verdict is not None
-    for fact in verdict.facts:
-        stage, deciding = fact.deciding
-        if deciding.outcome == "ungraded":
-            return f"ungraded: {stage}: {deciding.reason or 'the judge left it open'}"
-    return f"ungraded: memory held; {verdict.answer.reason or 'the answer was not judged'}"
+def ungraded_reason(line: Mapping[str, Any]) -> str:
+    """Why the deciding stage of a question's line has no verdict."""
+    for fact in line["facts"]:
+        stage = fact["decided_by"]
+        if fact[stage]["outcome"] == "ungraded":
+            return f"ungraded: {stage}: {fact[stage].get('reason', 'the judge left it open')}"
+    return f"ungraded: memory held; {line['answer'].get('reason', 'the answer was not judged')}"
 
 
 def _fixture_info(parent: pytest.Collector) -> FuncFixtureInfo:

@@ -14,8 +14,9 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
         "system",
         None,
         "NAME",
-        "Memory system to test: a built-in (bm25, full-context, no-memory, forgetful, lossy, misdirected), an entry point, "
-        "module:attribute, or a name your conftest.py knows; without it the plugin does nothing",
+        "Memory system to test: a built-in (bm25, full-context, no-memory, forgetful, lossy, misdirected), an adapter "
+        "(mem0, langmem, a-mem, simplemem; each needs the extra of its name), an entry point, module:attribute, or a name "
+        "your conftest.py knows; without it the plugin does nothing",
     ),
     ("tasks", None, "LIST", "Tasks to run, names or globs separated by commas (default: all)"),
     ("data", None, "DIR", "Folder with the rows (default: those shipped)"),
@@ -50,6 +51,12 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
     ("concurrency", "32", "N", "Questions of one process in flight at once (default: 32)"),
     ("record", None, "PATH", "Where to write the record, JSON Lines (default: in pytest's cache)"),
     (
+        "shard",
+        None,
+        "I/N",
+        "Run only the Ith of N parts, split by store and balanced by weight; memfail merge joins them",
+    ),
+    (
         "baseline",
         None,
         "FILE",
@@ -57,6 +64,9 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
     ),
     ("save-baseline", None, "FILE", "Save the verdicts of this run as a baseline; refused for a partial or faulty run"),
     ("summary", "short", "none|short|full", "Summary at the end: none, short, or full with the facts of each task"),
+)
+SWITCHES: Final = (
+    ("resume", "Go on with the run of the record: what it holds is reported from there, the rest and errors are asked"),
 )
 LIST_OPTIONS: Final = (
     ("system-option", "KEY=VALUE", "Setting handed to the memory system's factory"),
@@ -67,6 +77,7 @@ LIST_OPTIONS: Final = (
         "Fail the run, whatever its items do, if this holds: correct<0.80, long_hop.summary_error>0.1, regressions>0, "
         "regressions:p<0.05 (default with a baseline)",
     ),
+    ("report", "PATH", "Report of the run: x.html, x.md (in CI appended to the step summary) or x.json"),
 )
 
 
@@ -76,6 +87,9 @@ def add_options(parser: pytest.Parser) -> None:
     for name, default, metavar, text in OPTIONS:
         group.addoption(f"--memfail-{name}", default=None, metavar=metavar, help=text)
         parser.addini(f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}", default=default)
+    for name, text in SWITCHES:
+        group.addoption(f"--memfail-{name}", action="store_true", default=None, help=text)
+        parser.addini(f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}", type="bool", default=False)
     for name, metavar, text in LIST_OPTIONS:
         group.addoption(f"--memfail-{name}", action="append", default=None, metavar=metavar, help=f"{text}; repeatable")
         parser.addini(

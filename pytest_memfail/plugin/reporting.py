@@ -14,6 +14,7 @@ from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED, UsageError
 from pytest_memfail.plugin import marks
 from pytest_memfail.plugin.gating import NO_TRUSTWORTHY_RESULT, Gatekeeper
 from pytest_memfail.plugin.header import record_header
+from pytest_memfail.plugin.resume import LAST_RECORD, kept_lines
 from pytest_memfail.plugin.run import Run
 from pytest_memfail.plugin.stash import KNOWN, RUNTIME
 
@@ -43,21 +44,26 @@ class Reporting:
 
     def pytest_report_header(self) -> list[str]:
         run, settings = self._run, self._run.settings
-        questions = sum(len(task.questions) for task in run.tasks) * len(settings.k)
+        questions = sum(len(unit.plan.questions) for unit in run.units) * len(settings.k)
+        tasks = len({unit.task.name for unit in run.units})
         rows = "shipped rows" if settings.data is None else f"rows of {_short(settings.data, self._config)}"
+        shard = "" if settings.shard is None else " (shard {} of {})".format(*settings.shard)
         sources = []
         if recorded := marks.recorded_verdicts(self._config, settings.system):
             sources.append(f"{len(recorded)} recorded verdicts in pytest's cache")
         if more := self._config.stash[KNOWN].keys() - recorded.keys():
             sources.append(f"{len(more)} of the baseline {_short(settings.baseline or '', self._config)}")
         known = ", ".join(sources) or "what each task is made for (nothing recorded)"
-        return [
+        lines = [
             f"memfail: system {settings.system}, judge {settings.judge}, "
             f"{f'answers by {settings.model}, ' if settings.model else ''}protocol {settings.protocol}, "
             f"k={','.join(map(str, settings.k))}",
-            f"memfail: {len(run.tasks)} tasks, {questions} questions in {len(run.units)} stores, {rows}; "
+            f"memfail: {tasks} tasks, {questions} questions in {len(run.units)} stores{shard}, {rows}; "
             f"verdict markers from {known}",
         ]
+        if settings.resume:
+            lines.append(f"memfail: {len(run.kept.questions)} questions are taken from the record, not asked again")
+        return lines
 
     # -- outcomes ----------------------------------------------------------------------------------------------------
 
@@ -66,16 +72,17 @@ class Reporting:
         verdict = getattr(report, "memfail_verdict", None)
         if verdict is None or report.when != "call":
             return None
+        mark = " (recorded)" if getattr(report, "memfail_recorded", False) else ""
         if hasattr(report, "wasxfail"):
             if report.skipped:
-                return "xfailed", "x", "XFAIL (known)"
-            return ("xpassed", "X", "XPASS (fixed)") if report.passed else None
+                return "xfailed", "x", "XFAIL (known)" + mark
+            return ("xpassed", "X", "XPASS (fixed)" + mark) if report.passed else None
         if verdict in FAILURES and report.failed:
-            return "failed", LETTERS[verdict], verdict.upper()
+            return "failed", LETTERS[verdict], verdict.upper() + mark
         if verdict == UNGRADED and report.skipped:
-            return "skipped", LETTERS[verdict], "UNGRADED"
-        if verdict == CORRECT and report.passed and report.memfail_vacuous:
-            return "passed", LETTERS[verdict], "VACUOUS"
+            return "skipped", LETTERS[verdict], "UNGRADED" + mark
+        if verdict == CORRECT and report.passed and (report.memfail_vacuous or mark):
+            return "passed", LETTERS[verdict], ("VACUOUS" if report.memfail_vacuous else "PASSED") + mark
         return None
 
     @pytest.hookimpl(tryfirst=True)
@@ -83,6 +90,8 @@ class Reporting:
         if report.when == "call" or not report.passed:
             self._reported.add(report.nodeid)
         self._judged_failures += report.failed and getattr(report, "memfail_verdict", None) in FAILURES
+        if getattr(report, "memfail_recorded", False):
+            self._begun()  # its line is in the record already
         # taken off the report: pytest keeps every report to the end of the run
         if (line := report.__dict__.pop("memfail", None)) is not None:
             self._take(json.loads(line) if isinstance(line, str) else line)
@@ -90,19 +99,27 @@ class Reporting:
             self._take(json.loads(line))
 
     def _take(self, line: Mapping[str, Any]) -> None:
+        builder = self._begun()
+        builder.add(line)
+        if self._writer is not None:
+            self._writer.write(line)
+
+    def _begun(self) -> SummaryBuilder:
+        """The summary and the record, begun at the first result: a run without any leaves the last record alone."""
         from pytest_memfail.results import RecordWriter, SummaryBuilder
 
         if self._builder is None:
             self._builder = SummaryBuilder(self._run.settings.protocol)
             cache: Any = getattr(self._config, "cache", None)
             if self._record is None and cache is not None:
-                self._record = Path(cache.mkdir("memfail")) / "last.jsonl"
+                self._record = Path(cache.mkdir("memfail")) / LAST_RECORD
+            kept = kept_lines(self._run, self._expected)
+            for line in kept:
+                self._builder.add(line)
             if self._record is not None:
                 self._writer = RecordWriter(self._record)
-                self._writer.write(record_header(self._run))
-        self._builder.add(line)
-        if self._writer is not None:
-            self._writer.write(line)
+                self._writer.begin([record_header(self._run), *kept])
+        return self._builder
 
     # -- completeness and the end ------------------------------------------------------------------------------------
 
@@ -143,8 +160,32 @@ class Reporting:
             complete = not self._lost and not ended_early and exitstatus in (0, 1)
             models = [dict(row) for row in self._summary.models] if self._summary is not None else []
             code = int(session.exitstatus)
-            self._writer.write({"type": "footer", "exit_code": code, "complete": complete, "models": models})
+            footer = {"type": "footer", "exit_code": code, "complete": complete, "models": models, "gate": self._gate()}
+            self._writer.write(footer)
             self._writer.close()
+            self._write_reports()
+
+    def _gate(self) -> dict[str, Any] | None:
+        if self._summary is None or self._summary.gate is None:
+            return None
+        from pytest_memfail.results import gate_line
+
+        return gate_line(self._summary.gate)
+
+    def _write_reports(self) -> None:
+        if self._record is None or not self._run.settings.reports:
+            return
+        from pytest_memfail.report import write_report
+        from pytest_memfail.results import load_record
+
+        record = load_record(self._record)
+        for path in self._run.settings.reports:
+            try:
+                write_report(path, [record])
+            except OSError as error:  # the run and its record are not lost for it
+                self._said.append((f"the report {path} could not be written: {error}", True))
+            else:
+                self._said.append((f"report written: {_short(path, self._config)}", False))
 
     def pytest_unconfigure(self) -> None:
         if self._writer is not None:  # after an internal error no session finishes

@@ -15,7 +15,9 @@ import pytest
 from pytest_memfail import discovery
 from pytest_memfail.core import Question, StorePlan, Task, UsageError
 from pytest_memfail.plugin.models import check_models
+from pytest_memfail.plugin.resume import read_own
 from pytest_memfail.plugin.settings import Settings, read_settings
+from pytest_memfail.results import Kept, Line, check_writable
 
 ROOT: Final = "memfail"
 SYSTEM_FROM_FIXTURE: Final = "fixture"
@@ -57,7 +59,26 @@ class Run:
             for task in self.tasks
             for plan in task.stores
         )
+        self._all_units = self.units
+        if settings.shard is not None:
+            self.units = shard_of(self.units, *settings.shard)
+        self.kept = Kept()
+        """What an earlier record holds of this run (--memfail-resume)."""
         self._unit_by_id = {unit.id: unit for unit in self.units}
+
+    def recorded(self, node_id: str) -> Line | None:
+        """The line of a benchmark item that need not be asked again, else None."""
+        return self.kept.questions.get(node_id) if self.is_recorded(node_id) else None
+
+    def is_recorded(self, node_id: str) -> bool:
+        """Whether an item is reported from the record. A user's own test is always run: it may look at more."""
+        return node_id in self.kept.questions and node_id.startswith(f"{ROOT}/")
+
+    def store_sizes(self) -> dict[str, int]:
+        """How many questions each store of the whole run has (each k counts), other shards' too."""
+        return {
+            unit.id: sum(1 if q.k else len(self.settings.k) for q in unit.plan.questions) for unit in self._all_units
+        }
 
     def unit(self, unit_id: str) -> Unit:
         """The unit of that id."""
@@ -89,7 +110,7 @@ class Run:
     def check_selection(self) -> None:
         """Raise `pytest.UsageError` for a selected id that nothing matches, with the closest one that exists."""
         known: dict[Selection, None] = {(): None}
-        for unit in self.units:
+        for unit in self._all_units:
             path = tuple(unit.id.split("::"))
             for i in range(1, len(path) + 1):
                 known[path[:i]] = None
@@ -110,6 +131,23 @@ class Run:
                 faults.append(f"no such benchmark item: {_id(chosen)} ({hint})")
         if faults:
             raise pytest.UsageError(*faults)
+
+
+def shard_of(units: Sequence[Unit], number: int, of: int) -> tuple[Unit, ...]:
+    """The stores of one shard: heaviest first, each into the lightest shard so far; the same on every machine.
+
+    Raises `UsageError` if some shard would stay empty.
+    """
+    if of > len(units):
+        raise UsageError(f"--memfail-shard: got {of} shards, expected at most {len(units)}: a store is not divided")
+    loads = [0] * of
+    chosen = set()
+    for unit in sorted(units, key=lambda unit: (-unit.weight, unit.id)):
+        lightest = loads.index(min(loads))
+        loads[lightest] += unit.weight
+        if lightest == number - 1:
+            chosen.add(unit.id)
+    return tuple(unit for unit in units if unit.id in chosen)
 
 
 def _id(selection: Selection) -> str:
@@ -182,18 +220,36 @@ def build_run(config: pytest.Config, selection: Sequence[Selection]) -> Run:
             find_system(config, settings)
         check_models(config, settings)
         if settings.record is not None:
-            from pytest_memfail.results import check_writable
-
             check_writable(settings.record)
+        check_reports(config, settings)
+        if settings.resume and not hasattr(config, "workerinput"):  # a worker is told
+            run.kept = read_own(config, run)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error.__cause__
     return run
 
 
+def check_reports(config: pytest.Config, settings: Settings) -> None:
+    """Refuse reports that could not be written at the end.
+
+    Raises `UsageError`.
+    """
+    if not settings.reports:
+        return
+    from pytest_memfail.report import check_report
+
+    for path in settings.reports:
+        check_report(path, "--memfail-report")
+    if settings.record is None and not config.pluginmanager.has_plugin("cacheprovider"):
+        raise UsageError(
+            "--memfail-report: a report is made from the record: without pytest's cache, give --memfail-record"
+        )
+
+
 def find_cases(config: pytest.Config) -> list[Path]:
     """The user's own cases: `*.memfail.yaml` where pytest looks for tests too, in `testpaths` or else below the rootdir."""
     patterns = config.getini("norecursedirs")
-    found = set()
+    found: set[Path] = set()
     for path in config.getini("testpaths") or ["."]:
         for start in sorted(config.rootpath.glob(path)) if path != "." else [config.rootpath]:
             for folder, folders, names in os.walk(start):
@@ -213,7 +269,7 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
 
     Raises `UsageError` for a name nobody knows, or something that cannot be called.
     """
-    from pytest_memfail.systems import BUILT_IN, built_in_system
+    from pytest_memfail.systems import SYSTEMS, built_in_system
 
     def find(name: str) -> Any:
         found = discovery.find(
@@ -221,7 +277,7 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
             name,
             option="--memfail-system",
             group="pytest_memfail.systems",
-            built_in={n: (lambda n=n: built_in_system(n, find)) for n in BUILT_IN},  # type: ignore[misc]  # a default binds n
+            built_in={n: (lambda n=n: built_in_system(n, find)) for n in SYSTEMS},  # type: ignore[misc]  # a default binds n
             hook=lambda: config.hook.pytest_memfail_make_system(config=config, name=name),
             hook_name="pytest_memfail_make_system",
             rootdir=config.rootpath,

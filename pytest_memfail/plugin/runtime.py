@@ -14,7 +14,7 @@ from pytest_memfail.core import MemorySystemError, Question, SystemContext
 from pytest_memfail.engine import Ask, Engine, Result, StoreJob, StoreReport, StoreRun
 from pytest_memfail.plugin import journal
 from pytest_memfail.plugin.capture import Routing, replay
-from pytest_memfail.plugin.models import LEDGER_FILE, Models, open_ledger, spending
+from pytest_memfail.plugin.models import LEDGER_FILE, Models, open_ledger
 from pytest_memfail.plugin.run import Run, Unit
 
 if TYPE_CHECKING:
@@ -183,13 +183,13 @@ class Runtime:
     def spending(self) -> list[dict[str, Any]]:
         """What models have cost in this process, or in all that share its books."""
         if self._models is not None and self._models.ledger is not None:
-            return spending(self._models.ledger)
+            return self._models.ledger.totals().plain()
         if (
             self._journals is not None and (self._journals / LEDGER_FILE).exists()
         ):  # an xdist controller asks nothing itself
             ledger = open_ledger(self.run.settings, self._journals)
             try:
-                return spending(ledger)
+                return ledger.totals().plain()
             finally:
                 ledger.close()
         return []

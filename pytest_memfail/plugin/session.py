@@ -21,6 +21,8 @@ from pytest_memfail.plugin.gating import apply_known
 from pytest_memfail.plugin.journal import DEATHS
 from pytest_memfail.plugin.nodes import QuestionItem, attach, release, short_repr, ungraded_reason
 from pytest_memfail.plugin.progress import Progress, TerminalLine, Watcher
+from pytest_memfail.plugin.properties import note
+from pytest_memfail.plugin.resume import for_workers
 from pytest_memfail.plugin.run import ROOT, Run, Unit
 from pytest_memfail.plugin.runtime import Asked, Runtime
 from pytest_memfail.plugin.stash import KNOWN, LINE, RESULT, RUNTIME
@@ -112,7 +114,13 @@ class MemfailSession:
                 keys.append((index, 0))
         ordered = [items[i] for i in sorted(range(len(items)), key=keys.__getitem__)]
         items[:] = ordered
-        self._runtime.plan([(item, asked) for item in items if (asked := asked_by(item)) is not None])
+        self._runtime.plan(
+            [
+                (item, asked)
+                for item in items
+                if (asked := asked_by(item)) is not None and not self._run.is_recorded(item.nodeid)
+            ]
+        )
         if self._config.pluginmanager.has_plugin("timeout"):
             for unit_id, index in first.items():
                 # pytest-timeout would count the filling of the store against its first question
@@ -170,20 +178,25 @@ class MemfailSession:
         if call.when == "setup":
             self._report_setup(item, asked, call, report)
         elif call.when == "call" and (line := item.stash.get(LINE, None)) is not None:
-            result = item.stash[RESULT]
-            report.memfail = self._packed(line)
+            result = item.stash.get(RESULT, None)
+            note(item, report, line)
+            if result is not None:
+                report.memfail = self._packed(line)
+            else:
+                report.memfail_recorded = True
             if isinstance(item, QuestionItem):
                 report.memfail_verdict = line["verdict"]
                 report.memfail_vacuous = bool(line.get("vacuous"))
-                # its own time, not how long pytest waited for it
-                report.duration, report.start, report.stop = (
-                    result.seconds,
-                    result.started,
-                    result.started + result.seconds,
-                )
+                if result is not None:
+                    # its own time, not how long pytest waited for it
+                    report.duration, report.start, report.stop = (
+                        result.seconds,
+                        result.started,
+                        result.started + result.seconds,
+                    )
                 if line["verdict"] == UNGRADED and report.skipped:
                     # one place for all of a task, so that -rs folds them
-                    report.longrepr = (f"{ROOT}/{asked.unit.task.name}", 1, ungraded_reason(result))
+                    report.longrepr = (f"{ROOT}/{asked.unit.task.name}", 1, ungraded_reason(line))
                 if (known := self._config.stash[KNOWN].get(item.nodeid)) is not None:
                     apply_known(report, line, known, self._run.settings.protocol)
         elif call.when == "teardown":
@@ -200,6 +213,7 @@ class MemfailSession:
             # pytest asks an item for its own view of a failure in the call phase only
             report.longrepr = short_repr(error, asked) or report.longrepr
             line = question_line(item.nodeid, asked.unit.plan.id, asked.question, asked.k, (), error=error)
+            note(item, report, line)
             report.memfail = self._packed(line)
 
     def _packed(self, line: dict[str, Any]) -> Any:
@@ -242,6 +256,7 @@ class MemfailSession:
             "run_id": self._run_id,
             "journals": str(self._journals),
             "selection": [list(chosen) for chosen in self._run.selection],
+            "recorded": for_workers(self._run.kept) if self._run.kept.questions else "",
             "known": known,
         }
         if self._line is not None and self._line.is_shown and self._watcher is None:

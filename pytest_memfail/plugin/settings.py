@@ -37,6 +37,10 @@ class Settings:
     prices: Path | None
     assistant_turns: bool
     record: Path | None
+    resume: bool
+    reports: tuple[Path, ...]
+    shard: tuple[int, int] | None
+    """The number of this shard, from 1, and how many there are."""
     summary: str
     baseline: Path | None
     save_baseline: Path | None
@@ -82,6 +86,9 @@ def read_settings(config: pytest.Config) -> Settings:
         prices=_path(config, "prices"),
         assistant_turns=_assistant_turns(config),
         record=_path(config, "record"),
+        resume=_switch(config, "resume"),
+        reports=_paths(config, "report"),
+        shard=_shard(config),
         summary=_choice(config, "summary", ("none", "short", "full")),
         baseline=_path(config, "baseline"),
         save_baseline=_path(config, "save-baseline"),
@@ -110,6 +117,21 @@ def _whole(config: pytest.Config, name: str, least: int) -> int | None:
     return number
 
 
+def _switch(config: pytest.Config, name: str) -> bool:
+    key = f"memfail_{name.replace('-', '_')}"
+    return bool(config.getoption(key, None) or config.getini(key))
+
+
+def _shard(config: pytest.Config) -> tuple[int, int] | None:
+    value = raw_value(config, "shard")
+    if value in (None, ""):
+        return None
+    match = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", value)
+    if match is None or int(match[1]) > int(match[2]):
+        raise _wrong("shard", value, "I/N with I from 1 to N, such as 2/8")
+    return int(match[1]), int(match[2])
+
+
 def _ks(config: pytest.Config) -> tuple[int, ...]:
     value = raw_value(config, "k")
     numbers = []
@@ -134,6 +156,15 @@ def _path(config: pytest.Config, name: str) -> Path | None:
         return Path(config.invocation_params.dir, given)
     value = config.getini(key)
     return Path((config.inipath.parent if config.inipath else config.rootpath), value) if value else None
+
+
+def _paths(config: pytest.Config, name: str) -> tuple[Path, ...]:
+    key = f"memfail_{name.replace('-', '_')}"
+    given = config.getoption(key, None)
+    base = config.invocation_params.dir
+    if given is None:
+        given, base = config.getini(key), config.inipath.parent if config.inipath else config.rootpath
+    return tuple(dict.fromkeys(Path(base, path) for path in given))
 
 
 def _amount(config: pytest.Config, name: str) -> float | None:

@@ -30,13 +30,14 @@ def _check(check: Check) -> Iterator[str]:
     name = check.expression
     if check.task is not None and check.expression.startswith("*"):
         name += f" ({check.task})"
-    yield f"  {one_line(name, 46):<46} {WORDS[check.outcome]:<9} {one_line(_value(check), WIDTH - 59)}".rstrip()
+    yield f"  {one_line(name, 46):<46} {WORDS[check.outcome]:<9} {one_line(check_value(check), WIDTH - 59)}".rstrip()
 
 
-def _value(check: Check) -> str:
+def check_value(check: Check) -> str:
+    """What a check was decided by."""
     if check.paired is not None:
         corrected = check.expression.startswith("*") and check.paired.corrected is not None
-        p = f"p (Holm) {_p(check.paired.corrected or 0)}" if corrected else f"p {_p(check.paired.p)}"
+        p = f"p (Holm) {p_value(check.paired.corrected or 0)}" if corrected else f"p {p_value(check.paired.p)}"
         return f"{check.paired.worse} worse, {check.paired.better} better of {check.paired.n}, {p}"
     if check.rate is not None and check.rate.value is not None:
         rate = check.rate
@@ -44,7 +45,8 @@ def _value(check: Check) -> str:
     return check.reason
 
 
-def _p(p: float) -> str:
+def p_value(p: float) -> str:
+    """Four digits, and never a plain zero."""
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
@@ -59,6 +61,11 @@ def _comparison(result: Gate, comparison: Comparison, full: bool) -> Iterator[st
     if comparison.uncounted:
         yield f"  {comparison.uncounted} questions have no result that can be compared"
     yield from _table(comparison, full)
+    if comparison.rows != comparison.total.n:
+        yield (
+            f"  p takes the questions of a row together: {comparison.rows_worse} worse, {comparison.rows_better} better of "
+            f"{comparison.rows} rows"
+        )
     for change, title in TITLES.items():
         flips = [flip for flip in comparison.flips if flip.change == change]
         if flips:
@@ -66,7 +73,8 @@ def _comparison(result: Gate, comparison: Comparison, full: bool) -> Iterator[st
             yield from map(_flip, flips)
     if comparison.total.n:
         found = "none" if result.detectable is None else f"{100 * result.detectable:.1f} points"
-        yield f"smallest true drop that {comparison.total.n} such questions show in four of five runs: {found}"
+        unit = "questions" if comparison.rows == comparison.total.n else "rows"
+        yield f"smallest true drop that {comparison.rows} such {unit} show in four of five runs: {found}"
 
 
 def _table(comparison: Comparison, full: bool) -> Iterator[str]:
@@ -74,11 +82,11 @@ def _table(comparison: Comparison, full: bool) -> Iterator[str]:
         return
     yield f"{'against the baseline':<28}{'n':>6}{'worse':>8}{'better':>8}{'p':>11}{'p (Holm)':>11}"
     for pair in (*comparison.tasks, *([comparison.total] if len(comparison.tasks) > 1 else [])):
-        corrected = "" if pair.corrected is None else _p(pair.corrected)
-        yield f"{pair.name:<28}{pair.n:>6}{pair.worse:>8}{pair.better:>8}{_p(pair.p):>11}{corrected:>11}".rstrip()
+        corrected = "" if pair.corrected is None else p_value(pair.corrected)
+        yield f"{pair.name:<28}{pair.n:>6}{pair.worse:>8}{pair.better:>8}{p_value(pair.p):>11}{corrected:>11}".rstrip()
         if full:
             for verdict in comparison.verdicts.get(pair.name, ()):
-                yield f"  {verdict.name}: {verdict.worse} more, {verdict.better} fewer, two-sided p {_p(verdict.p)}"
+                yield f"  {verdict.name}: {verdict.worse} more, {verdict.better} fewer, two-sided p {p_value(verdict.p)}"
 
 
 def _flip(flip: Flip) -> str:

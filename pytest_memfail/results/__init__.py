@@ -14,18 +14,24 @@ from pytest_memfail.results.baseline import (
 )
 from pytest_memfail.results.comparison import Comparison, Flip, change_of, compare, shown
 from pytest_memfail.results.expressions import DEFAULT, Expression, check_tasks, parse_expressions
-from pytest_memfail.results.gate import Check, Gate, evaluate
+from pytest_memfail.results.gate import Check, Gate, evaluate, gate_line, read_gate
+from pytest_memfail.results.kept import Kept, read_kept
+from pytest_memfail.results.loaded import Loaded, labels, load_record
+from pytest_memfail.results.merging import merge
 from pytest_memfail.results.record import (
     SCHEMA_VERSION,
+    Line,
     RecordWriter,
     check_writable,
     question_line,
     read_record,
     store_line,
 )
+from pytest_memfail.results.side_by_side import HELD, Flips, Row, SideBySide, side_by_side, success
 from pytest_memfail.results.statistics import (
     Paired,
     Rate,
+    by_row,
     correct_together,
     fewest_flips,
     holm,
@@ -38,6 +44,7 @@ from pytest_memfail.results.summary import MAX_ERROR_SHARE, StoreFigures, Summar
 
 __all__ = [
     "DEFAULT",
+    "HELD",
     "MAX_ERROR_SHARE",
     "SCHEMA_VERSION",
     "Baseline",
@@ -47,14 +54,21 @@ __all__ = [
     "Entry",
     "Expression",
     "Flip",
+    "Flips",
     "Gate",
+    "Kept",
+    "Line",
+    "Loaded",
     "Paired",
     "Rate",
     "RecordWriter",
+    "Row",
+    "SideBySide",
     "StoreFigures",
     "Summary",
     "SummaryBuilder",
     "Tally",
+    "by_row",
     "change_of",
     "check_baseline",
     "check_baseline_place",
@@ -64,17 +78,25 @@ __all__ = [
     "correct_together",
     "evaluate",
     "fewest_flips",
+    "gate_line",
     "holm",
+    "labels",
+    "load_record",
     "mcnemar",
+    "merge",
     "notes",
     "parse_expressions",
     "power",
     "question_line",
     "read_baseline",
+    "read_gate",
+    "read_kept",
     "read_record",
     "shown",
+    "side_by_side",
     "smallest_detectable",
     "store_line",
+    "success",
     "wilson",
     "write_baseline",
 ]

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import CORRECT, FAILURES, UNGRADED, UsageError, one_line
+from pytest_memfail.core import CORRECT, FAILURES, UNGRADED, VERDICTS, UsageError, one_line
 from pytest_memfail.results.record import SCHEMA_VERSION, Line, check_writable
 
 SAVE_OPTION: Final = "--memfail-save-baseline"
@@ -33,6 +33,15 @@ class Entry:
     verdict: str
     memory_held: bool | None
     vacuous: bool
+    row: str | None = None
+    """The row it comes from, where that is known: its questions stand and fall together."""
+
+    @property
+    def cluster(self) -> tuple[str, ...]:
+        """What it shares its stored conversation with: the other questions of its row, and itself at other k."""
+        # line 1 heads a table, and is what a task of one's own says that knows no lines
+        known = self.row is not None and not self.row.endswith(":1")
+        return self.task, self.store, (self.row or "") if known else self.question
 
     @property
     def key(self) -> Key:
@@ -84,14 +93,34 @@ def read_baseline(path: Path) -> Baseline:
         raise UsageError(
             f"{path}: {len(lines) - 1} of {header.get('verdicts')} verdicts; the baseline is damaged, save it again"
         )
-    entries = []
+    tasks = header.get("tasks")
+    hashed = isinstance(tasks, dict) and all(isinstance(task, dict) and "data_hash" in task for task in tasks.values())
+    if not (hashed and isinstance(header.get("k"), list)):
+        raise UsageError(f"{path}:1: no k, or no tasks with their hash; the baseline is damaged, save it again")
+    entries: dict[Key, Entry] = {}
     for i, line in enumerate(lines[1:], 2):
-        values = {name: value for name, value in line.items() if name != "type"}
-        try:
-            entries.append(Entry(**values))
-        except TypeError:
-            raise UsageError(f"{path}:{i}: not a verdict; the baseline is damaged, save it again") from None
-    return Baseline(header, {entry.key: entry for entry in entries})
+        entry = _entry(line)
+        if entry is None or entry.key in entries:
+            what = "not a verdict" if entry is None else "the same question again"
+            raise UsageError(f"{path}:{i}: {what}; the baseline is damaged, save it again")
+        entries[entry.key] = entry
+    return Baseline(header, entries)
+
+
+def _entry(line: Line) -> Entry | None:
+    """A verdict's line; None if it is none: a misspelt verdict would otherwise count as neither right nor wrong."""
+    try:
+        entry = Entry(**{name: value for name, value in line.items() if name != "type"})
+    except TypeError:
+        return None
+    texts = (entry.id, entry.task, entry.store, entry.question)
+    sound = (
+        all(isinstance(text, str) for text in texts)
+        and isinstance(entry.row, str | None)
+        and type(entry.k) is int
+        and isinstance(entry.vacuous, bool)
+    )
+    return entry if sound and entry.verdict in VERDICTS and entry.memory_held in (True, False, None) else None
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -118,12 +147,12 @@ def check_baseline(baseline: Baseline, path: Path, header: Line) -> None:
     different = [
         (name, before.get(name), header.get(name)) for name in MUST_AGREE if before.get(name) != header.get(name)
     ]
-    if sorted(before.get("k", ())) != sorted(header["k"]):
-        different.append(("k", before.get("k"), header["k"]))
+    if set(before["k"]) != set(header["k"]):
+        different.append(("k", before["k"], header["k"]))
     if (before.get("test_taker") is None) != (header.get("test_taker") is None):
         # which model answers may be what is compared; whether any does decides what a verdict means
         different.append(("test_taker", before.get("test_taker"), header.get("test_taker")))
-    tasks = before.get("tasks", {})
+    tasks = before["tasks"]
     for name, task in header["tasks"].items():
         if name in tasks and tasks[name]["data_hash"] != task["data_hash"]:
             different.append((f"data_hash of {name}", tasks[name]["data_hash"][:12], task["data_hash"][:12]))

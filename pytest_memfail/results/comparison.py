@@ -1,13 +1,18 @@
-"""Two runs on the same questions, question by question."""
+"""Two runs on the same questions, question by question.
+
+Questions of one row (the three of a persona's essay, say) and one question at several k stand and fall together: counts are
+of questions, p-values take a row as a whole (see `by_row`).
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_memfail.core import CORRECT, FAILURES, REASONING_ERROR, UNGRADED
 from pytest_memfail.results.baseline import Entry, Key
-from pytest_memfail.results.statistics import Paired, correct_together, mcnemar
+from pytest_memfail.results.statistics import Paired, by_row, correct_together, mcnemar
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class Comparison:
     tasks: tuple[Paired, ...]
     """With Holm's correction over the tasks."""
     verdicts: Mapping[str, tuple[Paired, ...]]
-    """By task: how many questions got each verdict (`worse`) and lost it (`better`), two-sided."""
+    """By task: how many questions got each verdict (`worse`) and lost it (`better`), two-sided, each question on its own."""
     flips: tuple[Flip, ...]
     added: int
     """Questions that the earlier run did not ask."""
@@ -39,6 +44,10 @@ class Comparison:
     """Questions that only the earlier run asked."""
     uncounted: int
     """Asked by both, without a result that can be compared: an error, or left open, in one of them."""
+    rows: int = 0
+    """Rows with a question that counts, and below how many of them got worse or better on the whole."""
+    rows_worse: int = 0
+    rows_better: int = 0
 
     @property
     def worse(self) -> tuple[Flip, ...]:
@@ -77,12 +86,14 @@ def compare(before: Mapping[Key, Entry], now: Mapping[Key, Entry], tasks: Sequen
     """Compare an earlier run with this one, tasks in the given order."""
     pairs = [(before[key], entry) for key, entry in now.items() if key in before]
     changes = [(old, new, change_of(old, new, protocol)) for old, new in pairs]
+    counted = [(new, change) for _, new, change in changes if change is not None]
     new = [entry for key, entry in now.items() if key not in before]
-    names = [name for name in tasks if any(old.task == name for old, _, change in changes if change is not None)]
+    names = [name for name in tasks if any(entry.task == name for entry, _ in counted)]
+    rows = _balances(counted)
     return Comparison(
-        total=_paired("all", [change for _, _, change in changes]),
+        total=_paired("all", counted),
         tasks=tuple(
-            correct_together([_paired(name, [c for old, _, c in changes if old.task == name]) for name in names])
+            correct_together([_paired(name, [each for each in counted if each[0].task == name]) for name in names])
         ),
         verdicts={
             name: _verdicts([(o, n) for o, n, c in changes if o.task == name and c is not None]) for name in names
@@ -96,6 +107,9 @@ def compare(before: Mapping[Key, Entry], now: Mapping[Key, Entry], tasks: Sequen
         added_failing=sum(entry.failed for entry in new),
         missing=sum(key not in now for key in before),
         uncounted=sum(change is None and not _both_vacuous(old, new) for old, new, change in changes),
+        rows=len(rows),
+        rows_worse=sum(balance > 0 for balance in rows),
+        rows_better=sum(balance < 0 for balance in rows),
     )
 
 
@@ -116,10 +130,17 @@ def _both_vacuous(old: Entry, new: Entry) -> bool:
     return old.vacuous and new.vacuous
 
 
-def _paired(name: str, changes: Iterable[str | None]) -> Paired:
-    counted = [change for change in changes if change is not None]
-    worse, better = counted.count("worse"), counted.count("better")
-    return Paired(name, len(counted), worse, better, mcnemar(worse, better, one_sided=True))
+def _paired(name: str, counted: Sequence[tuple[Entry, str]]) -> Paired:
+    changes = [change for _, change in counted]
+    return Paired(name, len(counted), changes.count("worse"), changes.count("better"), by_row(_balances(counted)))
+
+
+def _balances(counted: Iterable[tuple[Entry, str]]) -> list[int]:
+    """Of each row, how many of its questions got worse less how many got better."""
+    balance: Counter[tuple[str, ...]] = Counter()
+    for entry, change in counted:
+        balance[entry.cluster] += {"worse": 1, "better": -1}.get(change, 0)
+    return list(balance.values())
 
 
 def _verdicts(pairs: Sequence[tuple[Entry, Entry]]) -> tuple[Paired, ...]:

@@ -31,6 +31,8 @@ COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = {
 }
 DEFAULT: Final = "regressions:p<0.05"
 
+_NAME = re.compile(r"[^\s<>=!:.]*(?:\s*\.\s*[^\s<>=!:.]*)*\s*")
+"""A measure, perhaps after a task and a dot."""
 _NUMBER = re.compile(r"\d+(\.\d*)?([eE][-+]?\d+)?|\.\d+")
 
 
@@ -88,7 +90,7 @@ class _Parser:
         if self._start >= self._end:
             raise self._wrong("nothing", "an expression such as correct<0.80")
         # a task's name may hold dots: the measure is what follows the last
-        left = re.match(r"[^<>=!:]*", self._rest())
+        left = _NAME.match(self._rest())
         name = left[0] if left else ""
         task, dot, measure = name.rstrip().rpartition(".")
         if dot and not task.strip():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from pytest_memfail.core import CORRECT, REASONING_ERROR
-from pytest_memfail.results.comparison import Comparison
+from pytest_memfail.results.comparison import Comparison, Flip
 from pytest_memfail.results.expressions import EACH, MEMORY_HELD, Expression
 from pytest_memfail.results.statistics import Paired, Rate, smallest_detectable, wilson
 from pytest_memfail.results.summary import Summary, Tally
@@ -38,7 +39,7 @@ class Gate:
     """Where the baseline is."""
     notes: tuple[str, ...] = ()
     detectable: float | None = None
-    """The smallest true drop that would have been found in four of five runs, as a share of the paired questions."""
+    """The smallest true drop that would have been found in four of five runs, as a share of the paired rows."""
 
     @property
     def outcome(self) -> str:
@@ -50,6 +51,37 @@ class Gate:
     def undecided(self) -> str | None:
         """The first reason why there is no trustworthy result, or None."""
         return next((f"{c.expression}: {c.reason}" for c in self.checks if c.outcome == OPEN), None)
+
+
+def gate_line(gate: Gate) -> dict[str, Any]:
+    """The gate as plain values, for the record."""
+    return {"outcome": gate.outcome, **asdict(gate)}
+
+
+def read_gate(line: Mapping[str, Any]) -> Gate:
+    """The gate back from a record."""
+    checks = [
+        Check(**{**check, "rate": check["rate"] and Rate(**check["rate"]), "paired": _pair(check["paired"])})
+        for check in line["checks"]
+    ]
+    comparison = None
+    if (compared := line["comparison"]) is not None:
+        comparison = Comparison(
+            **{
+                **compared,
+                "total": Paired(**compared["total"]),
+                "tasks": tuple(Paired(**pair) for pair in compared["tasks"]),
+                "verdicts": {
+                    task: tuple(Paired(**pair) for pair in pairs) for task, pairs in compared["verdicts"].items()
+                },
+                "flips": tuple(Flip(**flip) for flip in compared["flips"]),
+            }
+        )
+    return Gate(tuple(checks), comparison, line["baseline"], tuple(line["notes"]), line["detectable"])
+
+
+def _pair(found: Mapping[str, Any] | None) -> Paired | None:
+    return None if found is None else Paired(**found)
 
 
 def evaluate(
@@ -64,10 +96,10 @@ def evaluate(
     checks = [check for expression in expressions for check in _checks(expression, summary, comparison)]
     detectable = None
     if comparison is not None and comparison.total.n:
-        total = comparison.total
+        rows, better = comparison.rows, comparison.rows_better
         alpha = next((e.number for e in expressions if e.significance and e.task is None), 0.05)
         # what flips to the better without a cause is the best estimate of what flips to the worse without one
-        detectable = smallest_detectable(total.n, noise=min(0.25, total.better / total.n), alpha=alpha)
+        detectable = smallest_detectable(rows, noise=min(0.25, better / rows), alpha=alpha)
     return Gate(tuple(checks), comparison, baseline, tuple(notes), detectable)
 
 

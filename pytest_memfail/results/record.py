@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -163,15 +163,34 @@ class RecordWriter:
         if self._stream is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._stream = self.path.open("w", encoding="utf-8")
-        # ASCII: a lone surrogate of a model's reply is no UTF-8
-        self._stream.write(json.dumps(line, ensure_ascii=True, separators=(",", ":"), default=str) + "\n")
+        self._stream.write(_text(line))
         self._stream.flush()
+
+    def begin(self, lines: Iterable[Line]) -> None:
+        """Begin a record with these lines, all or none: the file that was there is replaced once they are on disk.
+
+        What a resumed run takes over is so never lost, however often the run is killed.
+        """
+        place = Path(os.path.realpath(self.path))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = place.with_name(f".{place.name}.{os.getpid()}")
+        with unfinished.open("w", encoding="utf-8") as stream:
+            stream.writelines(map(_text, lines))
+            stream.flush()
+            os.fsync(stream.fileno())
+        unfinished.replace(place)
+        self._stream = place.open("a", encoding="utf-8")
 
     def close(self) -> None:
         """Close the file, if anything was written."""
         if self._stream is not None:
             self._stream.close()
             self._stream = None
+
+
+def _text(line: Line) -> str:
+    # ASCII: a lone surrogate of a model's reply is no UTF-8
+    return json.dumps(line, ensure_ascii=True, separators=(",", ":"), default=str) + "\n"
 
 
 def check_writable(path: Path, option: str = "--memfail-record", first: str = "header", what: str = "record") -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
@@ -56,7 +57,7 @@ class Paired:
     worse: int
     better: int
     p: float
-    """Exact McNemar test."""
+    """Exact McNemar test; one-sided it takes the questions of a row together (see `by_row`)."""
     corrected: float | None = None
     """The same after Holm's correction, where several were tested at once."""
 
@@ -66,8 +67,7 @@ def mcnemar(worse: int, better: int, *, one_sided: bool = False) -> float:
 
     One-sided, only a surplus of `worse` counts: the test of a gate, which has nothing against a better run.
 
-    Assumed is that questions flip independently of each other. Those of one row share a stored conversation (persona
-    rows have three questions an essay), so a single lost essay may flip several at once: p is then somewhat too small.
+    Assumed is that questions flip independently of each other. Those of one row do not: see `by_row`.
     """
     if min(worse, better) < 0:
         raise ValueError(f"got {worse} worse and {better} better, expected counts")
@@ -77,6 +77,29 @@ def mcnemar(worse: int, better: int, *, one_sided: bool = False) -> float:
 
     side = "greater" if one_sided else "two-sided"
     return float(binomtest(worse, worse + better, 0.5, alternative=side).pvalue)
+
+
+def by_row(balances: Iterable[int]) -> float:
+    """The one-sided exact McNemar test where questions share rows; a balance is a row's questions worse less those better.
+
+    Questions of one row are answered from the same stored conversation, and one lost essay flips all of them: they are no
+    independent evidence. So a row is flipped whole: p is the chance of at least this sum of balances if the sign of each is
+    a fair coin. Where no row has more than one flip this is `mcnemar`. Assumed is that rows flip independently.
+    """
+    found = [balance for balance in balances if balance]
+    worse = sum(balance for balance in found if balance > 0)
+    sizes = Counter(map(abs, found))
+    if not set(sizes) - {1}:
+        return mcnemar(worse, len(found) - worse, one_sided=True)
+    import numpy as np
+    from scipy.stats import binom
+
+    chances = np.ones(1)  # of each number of questions worse
+    for size, n in sizes.items():
+        rows = np.zeros(size * n + 1)
+        rows[::size] = binom.pmf(np.arange(n + 1), n, 0.5)
+        chances = np.convolve(chances, rows)
+    return min(1.0, float(chances[worse:].sum()))
 
 
 def holm(values: Sequence[float]) -> list[float]:

@@ -114,7 +114,7 @@ class SummaryBuilder:
         self._protocol = protocol
         # by store, question and k, not by item: a user's own test may ask what the benchmark's item asks
         self._questions: dict[
-            tuple[str, ...], tuple[str, str, bool, bool | None, str, tuple[str, ...], float | None]
+            tuple[str, ...], tuple[str, str, bool, bool | None, str, tuple[str, ...], float | None, str | None]
         ] = {}
         self._ids: dict[tuple[str, ...], str] = {}
         self._stores: list[dict[str, Any]] = []
@@ -134,6 +134,7 @@ class SummaryBuilder:
                 line["stratum"],
                 tuple(fact["verdict"] for fact in line.get("facts", ())),
                 line.get("seconds", {}).get("retrieve"),
+                line.get("row"),
             )
             self._budget_ran_out |= line.get("error", {}).get("type") == "BudgetError"
             self._answered |= line.get("answer", {}).get("outcome") in ("passed", "failed")
@@ -150,7 +151,7 @@ class SummaryBuilder:
         """What became of each question, by question and k."""
         return {
             (task, store, name, int(k)): Entry(
-                self._ids[key], task, store, name, int(k), question[1], question[3], question[2]
+                self._ids[key], task, store, name, int(k), question[1], question[3], question[2], question[7]
             )
             for key, question in self._questions.items()
             for task, store, name, k in [key]
@@ -179,7 +180,7 @@ class SummaryBuilder:
         verdicts = Counter(dict.fromkeys(VERDICTS, 0))
         verdicts.update(q[1] for q in questions)
         facts: dict[str, Counter[str]] = {}
-        for _, _, _, _, stratum, fact_verdicts, _ in questions:
+        for _, _, _, _, stratum, fact_verdicts, *_ in questions:
             if len(fact_verdicts) > 1:
                 facts.setdefault(stratum, Counter()).update(fact_verdicts)
         return Tally(

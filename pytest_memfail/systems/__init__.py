@@ -15,17 +15,18 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "forgetful": "drops conversations (not_stored)",
     "lossy": "drops qualifying clauses, numbers and names (summary_error)",
     "misdirected": "ranks wrongly (not_retrieved)",
-    **ADAPTERS,
 }
 """Names of the built-in systems, each with what it is."""
+SYSTEMS: Final[Mapping[str, str]] = {**BUILT_IN, **ADAPTERS}
+"""The built-in systems and the adapters of published ones, whose packages may be absent."""
 
 
 def built_in_system(
     name: str, make_inner: Callable[[str], Callable[[SystemContext], Any]]
 ) -> Callable[[SystemContext], Any]:
-    """The factory of a built-in system; `make_inner` resolves the name of a wrapped one.
+    """The factory of a built-in system or an adapter; `make_inner` resolves the name of a wrapped one.
 
-    Raises `KeyError` for a name not in `BUILT_IN`.
+    Raises `KeyError` for a name not in `SYSTEMS`.
     """
     if name in ("forgetful", "lossy", "misdirected"):
         from pytest_memfail.systems import failing
@@ -47,4 +48,4 @@ def built_in_system(
     return adapter(name)
 
 
-__all__ = ["BUILT_IN", "built_in_system"]
+__all__ = ["BUILT_IN", "SYSTEMS", "built_in_system"]

@@ -63,7 +63,12 @@ class BM25:
             self._db.backup(copy)
 
     def restore(self, path: Path) -> None:
-        """Replace what is held by a snapshot."""
+        """Replace what is held by a snapshot.
+
+        Raises `FileNotFoundError` if there is none.
+        """
+        if not (path / FILE).is_file():  # SQLite would make an empty one
+            raise FileNotFoundError(f"no snapshot in {path}: got no file {FILE}")
         with closing(sqlite3.connect(path / FILE)) as copy:
             copy.backup(self._db)
 

@@ -23,6 +23,8 @@ Make = Callable[[str], Callable[[SystemContext], Any]]
 class Failing:
     """Passes everything on; `_hit` says which conversations or queries fail."""
 
+    loses_on_purpose = True
+
     def __init__(self, inner: Any, rate: float, seed: int) -> None:
         self._inner = inner
         self._rate, self._seed = rate, seed

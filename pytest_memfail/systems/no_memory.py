@@ -11,6 +11,7 @@ class NoMemory:
     """Forgets everything at once."""
 
     concurrent_reads = 8
+    loses_on_purpose = True
 
     def __init__(self, context: SystemContext) -> None:
         pass

@@ -51,6 +51,7 @@ def build(name: str, rows: Rows[CoexistingRow], protocol: layout.Protocol, seed:
                 source=fact,
                 conversation_id=home[i, j].id,
                 preference=preference,
+                category=row.preference_category,
                 details=tuple(d.detail() for d in (row.evidence_details or [[]] * len(row.preferences))[j]),
             )
         questions.append(

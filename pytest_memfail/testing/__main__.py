@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 
-from pytest_memfail.testing import LocalEndpoint, answer_by_rule
+from pytest_memfail.testing import LocalEndpoint, reply_by_rule
 
 
 def main() -> int:
@@ -22,7 +22,7 @@ def main() -> int:
     stop = threading.Event()
     for signum in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signum, lambda *_: stop.set())
-    endpoint = LocalEndpoint(answer=answer_by_rule, port=options.port)
+    endpoint = LocalEndpoint(answer=reply_by_rule, port=options.port)
     try:
         endpoint.start()
     except OSError as error:

@@ -16,8 +16,6 @@ from typing import Any, Final
 
 from pytest_memfail.core import Detail, Evidence, Listing, Memory, Question, StageResult
 from pytest_memfail.judges import RulesJudge
-from pytest_memfail.testing.extraction import remember_by_rule
-from pytest_memfail.testing.faults import Reply
 
 BLOCK: Final = re.compile(r"^<(\w+)>\n(?:(.*?)\n)?</\1>$", re.DOTALL | re.MULTILINE)
 WORD: Final = re.compile(r"[^\W_]+")
@@ -48,13 +46,8 @@ COMMON: Final = frozenset(
 _one_at_a_time = threading.Lock()
 
 
-def answer_by_rule(request: Mapping[str, Any]) -> str | Reply:
-    """The reply to a chat completion request: `LocalEndpoint(answer=answer_by_rule)`.
-
-    Also to what the adapted memory systems ask while they store (`remember_by_rule`).
-    """
-    if (remembered := remember_by_rule(request)) is not None:
-        return remembered
+def answer_by_rule(request: Mapping[str, Any]) -> str:
+    """The reply to a chat completion request: `LocalEndpoint(answer=answer_by_rule)`."""
     blocks = _blocks(request)
     if "fact" in blocks:
         with _one_at_a_time:  # the rules judge keeps what it read, and endpoints answer on threads of their own

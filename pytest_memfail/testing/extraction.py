@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pytest_memfail.testing.answers import answer_by_rule
 from pytest_memfail.testing.faults import Reply, ToolCall
 from pytest_memfail.testing.usage import text_of
 
@@ -29,8 +30,13 @@ SIMPLEMEM: Final = "lossless_restatement"
 SIMPLEMEM_TURN: Final = re.compile(r"^\[([^\]]*)\] (\w+): ", re.MULTILINE)
 
 
-def remember_by_rule(request: Mapping[str, Any]) -> str | Reply | None:
-    """The reply to what Mem0, LangMem, A-MEM or SimpleMem ask while they store; None for any other request."""
+def reply_by_rule(request: Mapping[str, Any]) -> str | Reply:
+    """The reply to whatever a run may ask: Mem0, LangMem, A-MEM or SimpleMem while they store, else as `answer_by_rule`."""
+    remembered = _remembered(request)
+    return answer_by_rule(request) if remembered is None else remembered
+
+
+def _remembered(request: Mapping[str, Any]) -> str | Reply | None:
     text = "\n".join(text_of(message) for message in request["messages"])
     if any(tool.get("function", {}).get("name") == "Memory" for tool in request.get("tools") or ()):
         return _langmem(text)
@@ -49,7 +55,9 @@ def remember_by_rule(request: Mapping[str, Any]) -> str | Reply | None:
 def _said_by(who: str, turn: re.Pattern[str], text: str) -> list[str]:
     """What one speaker says in a transcript whose turns begin with the pattern, without times in front."""
     _, *parts = turn.split(text)
-    return [STAMP.sub("", said.strip()) for speaker, said in zip(parts[::2], parts[1::2], strict=True) if speaker == who]
+    return [
+        STAMP.sub("", said.strip()) for speaker, said in zip(parts[::2], parts[1::2], strict=True) if speaker == who
+    ]
 
 
 def _mem0(messages: str) -> str:

@@ -311,7 +311,17 @@ def test_junit(any_project: Project) -> None:
     expected |= {("memfail.two_stores.alpha", f"alpha-{i}") for i in (1, 2, 3)}
     expected |= {("memfail.two_stores.beta", f"beta-{i}") for i in (1, 2)}
     assert set(cases) == expected
-    children = {name: [child.tag for child in case] for (_, name), case in cases.items()}
+    children = {name: [c.tag for c in case if c.tag != "properties"] for (_, name), case in cases.items()}
+    said = {
+        name: {p.get("name"): p.get("value") for p in case.iter("property")}
+        for (folder, name), case in cases.items()
+        if folder == "memfail.long_hop"
+    }
+    verdicts = {"lh-1": "not_retrieved", "lh-2": "ungraded", "lh-3": "error", "lh-4": "correct"}
+    assert said == {
+        name: {"memfail_task": "long_hop", "memfail_k": "5", "memfail_verdict": verdict}
+        for name, verdict in verdicts.items()
+    }
     assert children["lh-1"] == ["failure"]
     assert children["lh-2"] == ["skipped"]
     assert children["lh-3"] == ["error"]

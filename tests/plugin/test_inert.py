@@ -121,7 +121,8 @@ def test_help(plain: pytest.Pytester) -> None:
         help_text = entry.partition(" ")[2]
         assert help_text[:1].isupper(), entry
     for option in names:
-        assert f"  {option[2:].replace('-', '_')} (string):" in result.stdout.str() or option.endswith("option")
+        ini = option[2:].replace("-", "_")
+        assert any(f"  {ini} ({kind}):" in result.stdout.str() for kind in ("string", "bool", "linelist")), option
 
 
 def test_works_with_xdist_disabled(project: Project) -> None:

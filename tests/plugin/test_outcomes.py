@@ -43,7 +43,7 @@ def letters(result: pytest.RunResult) -> Counter[str]:
     """The letters of the progress lines."""
     found: Counter[str] = Counter()
     for line in result.outlines:
-        match = re.fullmatch(r"(?:memfail/\w+ )?([.TSRAuEFsx]+)(?: +\[ *\d+%\])?", line)
+        match = re.fullmatch(r"(?:memfail/\w+ )?([.TSRAuEFsxX]+)(?: +\[ *\d+%\])?", line)
         if match:
             found.update(match[1])
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_memfail.judges.rules.anchors import SOMEBODY, Token
+from pytest_memfail.judges.rules.anchors import CAUSING, SOMEBODY, Token
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.stretches import speaker_is_named
 from pytest_memfail.judges.rules.text import fold
@@ -15,6 +15,7 @@ from pytest_memfail.judges.rules.words import OPENERS, STOP
 SPEAKER: Final = frozenset("user users user's i me my i'm i've i'd i'll myself speaker we our".split())
 FIRST: Final = frozenset("user i".split())
 PLACES: Final = frozenset("from in at near to around".split())
+ADVERBS: Final = frozenset("always sometimes afterwards nowadays besides perhaps".split())
 OWN, OPEN, OTHER = 1, 0, -1
 
 
@@ -46,7 +47,7 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
             following is not None
             and (token.lower.endswith("'s") or token.lower == "my")
             and following.key in SOMEBODY
-            and following.lower not in known
+            and (following.lower not in known or _acts(tokens, at + 1, unless=CAUSING))
         )
         return OTHER if somebody else OWN
     if mine is not SPEAKER and token.lower in FIRST and at + 1 < len(tokens) and not tokens[at + 1].breaks:
@@ -60,9 +61,11 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
     return OTHER if is_name(tokens, at) and not (mine is SPEAKER and speaker_is_named(view)) else OPEN
 
 
-def _acts(tokens: Sequence[Token], at: int) -> bool:
-    following = tokens[at + 1].lower if at + 1 < len(tokens) and not tokens[at + 1].breaks else ""
-    return following.endswith("s") and following not in STOP
+def _acts(tokens: Sequence[Token], at: int, unless: frozenset[str] = frozenset()) -> bool:
+    following = tokens[at + 1] if at + 1 < len(tokens) and not tokens[at + 1].breaks else None
+    if following is None or following.lower in STOP | ADVERBS or following.key in unless:
+        return False
+    return following.lower.endswith("s")
 
 
 def is_name(tokens: Sequence[Token], at: int) -> bool:

@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Final
 from unicodedata import combining, normalize
 
-from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, kin, one_origin, phrasal
+from pytest_memfail.judges.rules.kinds import is_person
+from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, is_cut, kin, one_origin, phrasal
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
@@ -32,7 +33,7 @@ SOMEBODY: Final = frozenset(
     fold(w)
     for w in """sister brother mother father mom dad aunt uncle cousin niece nephew grandmother grandfather wife husband
     partner son daughter friend flatmate roommate housemate colleague coworker boss neighbour neighbor twin parent spouse
-    girlfriend boyfriend teacher dog cat kid child postman landlord dentist doctor grandparents""".split()
+    girlfriend boyfriend teacher dog cat kid child postman landlord dentist doctor grandparents ex fiance fiancee""".split()
 )
 PARTICLES: Final = frozenset("off on up down out over through away back in into around along by apart together".split())
 ATTACHING: Final = frozenset("that which who whose with by in of for to from no not like being meant when".split())
@@ -226,6 +227,8 @@ def _matches(anchor: Anchor, tokens: Sequence[Token]) -> list[tuple[int, int, fl
     for at, token in enumerate(tokens):
         for number, part in enumerate(anchor.parts):
             value = kin(part.key, token.key)[1] if token.key else 0.0
+            if value < FIRM and value and _is_general(anchor, token.key):
+                value = 0.0  # "clothes" is what became of the scarves, not of wearing
             if value < 1.0 and token.key in LIGHT and one_origin(part.key, token.key):
                 value = 0.0
             elif value < ORIGIN and _otherwise(part, token):
@@ -239,9 +242,16 @@ def _matches(anchor: Anchor, tokens: Sequence[Token]) -> list[tuple[int, int, fl
     return found
 
 
+def _is_general(anchor: Anchor, held: str) -> bool:
+    """Whether the word is a general term for one of the end's own words."""
+    return any(kin(part.key, held)[0] is Kin.GENERAL for part in anchor.parts)
+
+
 def _otherwise(part: Part, token: Token) -> bool:
     """Whether a word stands for the part though their keys do not tell."""
     if part.surface in PLACES and len(token.lower) > 1 and part.surface.startswith(token.lower):
+        return True
+    if is_cut(part.surface, token.lower):
         return True
     if part.key in NEGATING and is_negator(token.lower):
         return True
@@ -310,8 +320,9 @@ def _acted_by_object(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...
     verbs = {part.key for part in anchor.parts[:1] if anchor.verbal}
     for i in at[1:]:
         token, before = tokens[i], tokens[i - 1]
-        if token.key in verbs and i - 1 in at and token.lower.endswith("s") and not token.gap:
-            return before.key in SOMEBODY or before.lower.endswith("ist")
+        active = token.lower.endswith("s") or token.lower.rstrip("e") == token.key.rstrip("e")
+        if active and i - 1 in at and not token.gap and any(kin(verb, token.key)[1] for verb in verbs):
+            return before.key in SOMEBODY or is_person(before.key)
     return False
 
 
@@ -342,6 +353,8 @@ def _fate(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: froz
     }
     if Kin.OPPOSITE in kinds:
         return "opposite"
+    if part.kind == "head" and any(tokens[i].key and kin(tokens[i].key, part.key)[0] is Kin.GENERAL for i in at):
+        return "light"  # a storm is weather
     if part.kind == "verb" and Kin.GENERAL in kinds:
         return "light"
     if Kin.GENERAL in kinds:

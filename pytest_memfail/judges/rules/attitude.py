@@ -41,7 +41,8 @@ DISLIKED: Final = re.compile(
     r"|tired of|fed up|gone off|went off|wary of|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
     r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on"
     r"|on (?:\w+ |\w+'s ){1,2}nerves|upsets?|ruins?|undrinkable|inedible|unbearable|awful|terrible"
-    r"|(?:makes?|made) (?:\w+ ){0,4}worse|trouble with|uncomfortable|uneasy|anxious|scared|afraid"
+    r"|(?:makes?|made) (?:\w+ ){0,4}worse|trouble with|uncomfortable|uneasy|anxious|nervous|miserable|scared|afraid"
+    r"|frustrat\w+|grates|can do without|an? (?:real )?(?:nuisance|chore|hassle|burden|drag|torture|waste)"
     r"|too (?:\w+ )?(?:loud|sweet|slow|long|boring"
     r"|dull|bland|heavy|crowded|stressful|bitter|expensive|tedious|tiring|spicy|salty))\b",
     re.IGNORECASE,
@@ -55,7 +56,8 @@ PAST: Final = re.compile(
     re.IGNORECASE,
 )
 SET_ASIDE: Final = re.compile(
-    r"\b(?:unlike|except|anything but|apart from|rather than|instead of|far from|(?:prefer\w*|favou?r\w*)\b[^,.;]* (?:over|to))"
+    r"\b(?:unlike|except|anything but|apart from|rather than|instead of|far from|(?:prefer\w*|favou?r\w*)\b[^,.;]* (?:over|to)"
+    r"|(?:rather|sooner)\b[^,.;]* than)"
     r" (?:(?:the|a|an|any|to|go|going|of|for) )*$",
     re.IGNORECASE,
 )
@@ -92,6 +94,12 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
         return 0 if sign < 0 and TURN.search(before[at:].split(" ", 1)[-1]) else sign
     after_cues = _cues(_clause(after))
     return after_cues[0][1] if after_cues else 0
+
+
+def against(text: str) -> frozenset[str]:
+    """The words that speak against something."""
+    text = TWISTED.sub(" ", text)
+    return frozenset(m[0].casefold() for pattern in (PAST, NEGATED, DISLIKED) for m in pattern.finditer(text))
 
 
 def _cues(text: str) -> list[tuple[int, int]]:

@@ -22,7 +22,8 @@ ELSEWHEN: Final = re.compile(
 CONFINED: Final = re.compile(
     r"\b(?:restricts?|confines?|confined|limits? (?:his|her|its|their|this|that)|nothing but)\b"
     r"|\b(?:reserves?|reserved|limited|restricted|keeps? .{1,60}(?= for (?:days?|times?|when)\b)) (?:for|to)\b"
-    r"|\b(?:sole|lone|single|one) (?:place|occasion|time|exception|spot|thing|circumstance|trigger|condition)\b"
+    r"|\b(?:sole|lone|single|the one|his one|her one|its one|(?<=at )one) \w+\b"
+    r"|\bif\b.{1,40}\b(?:not|n't|\w+n't)\b.{0,80}\b(?:no|not|none|never|\w+n't)\b"
     r"|\bjust (?:once|one|on|when|if|for)\b|\b(?:depends? (?:entirely |solely )?on|it takes|takes? .{1,40} to (?:get|make|start))\b"
     r"|\b(?:has|have) to be\b|\bmust be\b|\bneeds?\b|\brequire[sd]?\b|\b(?:as|so) long as\b|\bprovided\b|\buntil\b|\bstops?\b"
     r"|\b(?:below|above|under|over|past|with more than|with less than) (?:that|it|this)\b",

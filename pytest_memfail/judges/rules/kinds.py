@@ -13,6 +13,8 @@ from typing import Final
 from pytest_memfail.judges.rules.text import fold
 
 TABLE: Final = "kinds.tsv.gz"
+ROOTS: Final = frozenset("person animal artifact act activiti object substanc state percept".split())
+"""The first of these among a word's kinds is what it is in its commonest sense."""
 TOO_GENERAL: Final = frozenset(
     fold(word)
     for word in """object entity thing act action activity event state condition artifact artefact person individual someone
@@ -33,10 +35,24 @@ def _lines() -> dict[str, str]:
 
 
 @lru_cache(maxsize=16384)
+def is_person(key: str) -> bool:
+    """Whether the key's thing is somebody in the first place.
+
+    >>> is_person("dentist"), is_person("doorbell")
+    (True, False)
+    """
+    kind = next((kind for kind in _lines().get(key, "").split() if kind in ROOTS), "")
+    return kind == "person"
+
+
+@lru_cache(maxsize=16384)
 def kinds_of(key: str) -> frozenset[str]:
     """Keys of what the key's thing is a kind of, without those that nearly everything is.
 
     >>> "bird" in kinds_of("parrot")
     True
     """
-    return frozenset(_lines().get(key, "").split()) - TOO_GENERAL
+    lines = _lines()
+    # "scarv" is folded from "scarves"
+    found = lines.get(key) or (lines.get(f"{key[:-1]}f", "") if key.endswith("v") else "")
+    return frozenset(found.split()) - TOO_GENERAL

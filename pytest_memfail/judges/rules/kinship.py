@@ -8,7 +8,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
 
-from pytest_memfail.judges.rules.lexicon import lookup, nearness
+from pytest_memfail.judges.rules.kinds import kinds_of
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, nearness
 
 TABLE: Final = "phrasal.tsv.gz"
 ORIGIN: Final = 0.85
@@ -57,7 +58,7 @@ def kin(wanted: str, held: str) -> tuple[Kin, float]:
         return Kin.SAME, near
     if any(held in lookup(other).same for other in sorted(entry.close)[:AKIN_AT_MOST]):
         return Kin.SAME, DISTANT
-    if held in entry.general and len(entry.general) <= GENERAL_AT_MOST:
+    if (held in entry.general and len(entry.general) <= GENERAL_AT_MOST) or held in kinds_of(wanted):
         return Kin.GENERAL, 0.0
     return Kin.NONE, 0.0
 
@@ -80,6 +81,17 @@ def one_origin(one: str, other: str) -> bool:
         and shorter[shared:] in ("", "e", "i", "y")
         and (longer[shared:] in ENDINGS or (shorter[shared:] != "" and longer[shared:] in ("", "i", "y", "e")))
     )
+
+
+def is_cut(wanted: str, held: str) -> bool:
+    """Whether a word of the store is the wanted key cut short: synths for synthesizers.
+
+    >>> is_cut("synthesizer", "synths"), is_cut("pilsner", "pils"), is_cut("carpet", "cars")
+    (True, True, False)
+    """
+    bare = held.removesuffix("s")
+    cut = len(held) >= SHARED and len(wanted) >= len(held) + 3 and wanted.startswith((held, bare))
+    return cut and lookup(held) is EMPTY and lookup(bare) is EMPTY
 
 
 @cache

@@ -14,8 +14,9 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.actors import OTHER, whose
-from pytest_memfail.judges.rules.anchors import Anchor, Place, Token, places
+from pytest_memfail.judges.rules.anchors import CAUSING, LIGHT, Anchor, Place, Token, places
 from pytest_memfail.judges.rules.finding import Finding, listed
+from pytest_memfail.judges.rules.kinship import FIRM, kin
 from pytest_memfail.judges.rules.link_person import read_person
 from pytest_memfail.judges.rules.links import (
     ALL,
@@ -47,7 +48,7 @@ FEW: Final = 5
 
 
 REFERRING: Final = frozenset(
-    "this that these those it then such result consequence afterwards therefore hence so which trigger".split()
+    "this that these those it they them there then such result consequence afterwards therefore hence so which trigger".split()
 )
 
 
@@ -127,8 +128,26 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
         return read_person(link, view, at, tokens)
     pair = _pair(link, tokens)
     if pair is not None and _firm(pair) and _tied(tokens, pair):
-        return _judge(link, view, at, tokens, pair)
+        reading = _judge(link, view, at, tokens, pair)
+        if reading is not None:
+            return reading
+    if (
+        pair is not None
+        and min(place.firm for place in pair) >= ALL
+        and all(not any(sides(tokens, span(p))) for p in pair)
+    ):
+        return _unlinked(link, view, at, tokens, pair)
     return _half(link, view, at, tokens)
+
+
+def _unlinked(
+    link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], pair: tuple[Place, Place]
+) -> Reading | None:
+    """Both ends side by side, each for itself."""
+    if any(whose_is(link, view, tokens, place) == OTHER for place in pair):
+        return None
+    reason = f"{link.wordings[0]!r} and {link.wordings[1]!r} are stored, but not how one leads to the other"
+    return Reading((3.0,), Finding(True, False, reason, view.entries_of(at), (), link.wordings, confidence=0.6))
 
 
 def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
@@ -139,7 +158,8 @@ def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
             continue
         crossed = first.first <= second.last and second.first <= first.last
         length = first.last - first.first + second.last - second.first
-        value = first.soft + second.soft + (first.kept + second.kept) - 0.01 * length - 0.5 * crossed
+        whole = first.share + second.share
+        value = first.soft + second.soft + (first.kept + second.kept) + 0.2 * whole - 0.01 * length - 0.5 * crossed
         if best is None or value > best[0]:
             best = (value, (first, second))
     return best[1] if best else None
@@ -156,8 +176,21 @@ def _tied(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
     left, right = sorted(pair, key=lambda p: p.first)
     if tokens[left.last].inside == tokens[right.first].inside:
         return True
-    opening = [t for t in tokens if t.inside == tokens[right.first].inside][:5]
-    return any(t.lower in REFERRING for t in opening) or tokens[left.last].inside != 0 or _is_field(tokens, right.first)
+    first = next(i for i, t in enumerate(tokens) if t.inside == tokens[right.first].inside)
+    if _has_own(tokens, first, right):
+        return False
+    opening = tokens[first : min(first + 5, right.last + 1)]
+    return any(t.lower in REFERRING for t in opening) or _is_field(tokens, right.first)
+
+
+def _has_own(tokens: tuple[Token, ...], first: int, place: Place) -> bool:
+    """Whether the place leads to something else in its own sentence, so that it is not what the one before leads to."""
+    inside = tokens[first].inside
+    own = tuple(t for t in tokens if t.inside == inside)
+    taken = {i - first for i in place.at}
+    if any(t.lower in REFERRING for t in own) or not sides(own, (place.first - first, place.last - first))[0]:
+        return False
+    return any(t.key and t.key not in LIGHT | CAUSING and i not in taken for i, t in enumerate(own))
 
 
 def _is_field(tokens: tuple[Token, ...], at: int) -> bool:
@@ -249,7 +282,8 @@ def _blurred(
     owner: int,
 ) -> Reading | None:
     """Both ends are there, one or both not in full."""
-    if turn != link.direction and not (all(p.share >= MOST for p in pair)):
+    shares = sorted(p.share for p in pair)
+    if turn != link.direction and shares[0] < MOST and (shares[0] < HALF or shares[1] < ALL):
         return None
     if owner == OTHER and min(p.firm for p in pair) < MOST:
         return None
@@ -260,7 +294,7 @@ def _blurred(
         if k
         and (place.firm >= MOST or place.share >= MOSTLY)
         and (other.firm > 0 or _in_general((other, other)))
-        and (end_of(link, place, pair).telling > 1 or other.firm >= MOST)
+        and (end_of(link, place, pair).telling > 1 or other.firm >= HALF)
     ]
     if (known and least >= SOME) or (least >= SOME and most >= HALF and _in_general(pair)):
         lost = tuple(w for w, whole in zip(link.wordings, kept, strict=True) if not whole)
@@ -288,7 +322,14 @@ def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]
     wanted = 2 if len(view.sentences) <= SMALL else 3
     for number, end in enumerate(link.ends):
         place = next(iter(places(end, tokens, link.stated)), None)
-        if place is None or place.firm < ALL or end.telling < wanted or _somebody_else(link, view, tokens, place):
+        if (
+            place is None
+            or not place.kept
+            or place.firm < HALF
+            or not _head_stands(end, tokens, place)
+            or end.telling < wanted
+            or _somebody_else(link, view, tokens, place)
+        ):
             continue
         cause, effect = sides(tokens, span(place))
         role = cause if (number == 0) == (link.direction == 1) else effect
@@ -306,3 +347,9 @@ def _somebody_else(link: Link, view: View, tokens: tuple[Token, ...], place: Pla
     """Whether anybody else acts in the stretch."""
     ends = (span(place), (len(tokens) - 1, len(tokens) - 1))
     return any(whose(tokens, span, link.mine, link.known, view) == OTHER for span in ends)
+
+
+def _head_stands(end: Anchor, tokens: tuple[Token, ...], place: Place) -> bool:
+    """Whether what the end is about stands there itself."""
+    heads = [part.key for part in end.parts if part.kind == "head"]
+    return any(kin(key, tokens[i].key)[1] >= FIRM for key in heads for i in place.at if tokens[i].key)

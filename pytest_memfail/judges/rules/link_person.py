@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.actors import OTHER
 from pytest_memfail.judges.rules.anchors import CAUSING, LIGHT, Place, Token, places
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.kinship import kin
-from pytest_memfail.judges.rules.links import BEST, HALF, MOST, SOME, Link, Reading, negated, span, whose_is
-from pytest_memfail.judges.rules.polarity import sentiment
+from pytest_memfail.judges.rules.links import BEST, HALF, MOST, SOME, Link, Reading, felt_for, negated, span, whose_is
 from pytest_memfail.judges.rules.relations import sides
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
-from pytest_memfail.judges.rules.text import fold, sentences_of
+from pytest_memfail.judges.rules.text import fold
 from pytest_memfail.judges.rules.view import View
 
 MOVING: Final = frozenset(
     fold(w) for w in "annoy irritate bother please delight fascinate excite scare bore amuse".split()
 )
 """Here the thing acts on the person, so that it may well be the subject."""
+
+
+DOES: Final = frozenset("do does did doing".split())
+"""What ties a person to a thing where nothing more is said than that it is done."""
 
 
 BINDING: Final = frozenset("is are was by of for to with as that".split())
@@ -37,7 +39,7 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
     entries = view.entries_of(at)
     said_of = whose_is(link, view, tokens, place)
     named = any(t.lower.removesuffix("'s") in link.mine for t in tokens) or _inherited(link, view, at)
-    tie = _tie_found(link, tokens, place)
+    tie = _tie_found(link, view, at, tokens, place)
     if tie < 0 and not place.kept:
         return None
     cause, effect = sides(tokens, span(place))
@@ -109,24 +111,24 @@ def _inherited(link: Link, view: View, at: tuple[int, ...]) -> bool:
     )
 
 
-def _tie_found(link: Link, tokens: tuple[Token, ...], place: Place) -> int:
+def _tie_found(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], place: Place) -> int:
     """1 where the words that tie person and thing stand there too, -1 where their opposite does, 0 where neither does."""
     if not link.relation:
         return 1
     inside = tokens[place.first].inside
     here = [t for i, t in enumerate(tokens) if t.inside == inside and i not in place.at]
     if link.sentiment:
-        felt = sentiment_of(tuple(t.lower for t in here))
+        felt = felt_for(view.sentences[at[inside]], tokens, place)
         if felt:
             return felt * link.sentiment
-    keys = link.relation - LIGHT - CAUSING or link.relation
+    keys = link.relation - LIGHT - CAUSING
+    if (
+        not keys
+        and not link.sentiment
+        and any(t.key in (LIGHT - CAUSING) | link.relation or t.lower in DOES for t in here)
+    ):
+        return 1
+    keys = keys or link.relation
     if any(t.key and kin(key, t.key)[1] >= 0.75 for key in keys for t in here):
         return 1
     return 0
-
-
-@lru_cache(maxsize=8192)
-def sentiment_of(words: tuple[str, ...]) -> int:
-    """Liking or disliking, said in any of the words that the rules or the lexicon know for it."""
-    text = " ".join(words)
-    return next((felt for s in sentences_of(text) if (felt := sentiment(s))), 0)

@@ -11,10 +11,11 @@ from typing import Final
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.actors import SPEAKER, whose
 from pytest_memfail.judges.rules.anchors import Anchor, Place, Token, places, read_anchor, tokens_of
+from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.finding import Finding, keys_of, quote
-from pytest_memfail.judges.rules.polarity import is_negator, sentiment
+from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.relations import relate
-from pytest_memfail.judges.rules.text import Sentence, sentences_of
+from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import STOP
 
@@ -92,7 +93,7 @@ def read_link(evidence: Evidence, protocol: str) -> Link:
         person,
         direction or 1,
         frozenset(_tie(tokens, found, apart)) if person is not None else frozenset(),
-        next((feeling for s in source if (feeling := sentiment(s))), 0) if person is not None else 0,
+        _felt(source, tokens, found[1 - person]) if person is not None else 0,
         stated,
         words | stated,
         any(is_negator(w) for w in words),
@@ -113,6 +114,8 @@ def _is_verbal(first: str, tokens: tuple[Token, ...]) -> bool:
         return True
     at = next((i for i, t in enumerate(tokens) if t.lower == first), 0)
     before = tokens[at - 1] if at else None
+    if any(t.key and t.key == fold(first) and t.lower.endswith("ing") and t.lower != first for t in tokens):
+        return True
     return before is not None and (
         before.lower in ("i", "me", "we", "to", "she", "he", "they", "and", "then", "can", "will")
         or (before.surface[0].isupper() and first not in STOP)
@@ -164,6 +167,17 @@ def otherwise_worded(evidence: Evidence, protocol: str) -> tuple[Link, ...]:
 
 def _like(text: str, end: Anchor) -> Anchor:
     return read_anchor(text, any(part.kind == "verb" for part in end.parts))
+
+
+def _felt(source: tuple[Sentence, ...], tokens: tuple[Token, ...], place: Place | None) -> int:
+    return felt_for(source[tokens[place.first].inside], tokens, place) if place else 0
+
+
+def felt_for(sentence: Sentence, tokens: tuple[Token, ...], place: Place) -> int:
+    """1 where what stands at the place is said to be liked, -1 disliked or past, 0 where neither is said."""
+    start = next(i for i, t in enumerate(tokens) if t.inside == tokens[place.first].inside)
+    last = max(i for i in place.at if tokens[i].inside == tokens[place.first].inside)
+    return attitude(sentence, place.first - start, last - start)
 
 
 def span(place: Place | None) -> tuple[int, int]:

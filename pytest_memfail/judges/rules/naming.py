@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,64 +10,21 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.kinds import kinds_of
+from pytest_memfail.judges.rules.kinship import SHARED, is_cut, one_origin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
-from pytest_memfail.judges.rules.text import Sentence, Word, fold, plain, sentences_of, words_of
-from pytest_memfail.judges.rules.variants import CARRIERS, GENERAL_HEADS, LIGHT, VARIANTS, WEIGHTY
+from pytest_memfail.judges.rules.targets import GENERAL_KEYS, PARTICLES, Part, Target, loose, relatives, squash
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, words_of
+from pytest_memfail.judges.rules.variants import SORTING
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import STOP
 
-PARTICLES: Final = frozenset("up out off in on down over".split())
-LETTERS: Final = str.maketrans("łøđßæœ", "lodsao")
-SPELLINGS: Final = tuple(
-    (re.compile(british), american)
-    for british, american in (
-        (r"(?<=.)our", "or"),
-        ("is$", "iz"),
-        ("ogu$", "og"),
-        ("(?<=[aeiou])ll", "l"),
-        ("tr$", "ter"),
-        ("(?<=..)(?:ier|iest|er|est)$", "i"),
-    )
-)
-"""Regional spelling, and the ending of a comparative, brought to one form."""
-SUFFIXES: Final = ("ism", "ist", "er", "or", "us", "ian", "i", "ie", "ing")
-"""Endings by which words for a thing, the one who does it and its adjective differ."""
-CODE: Final = re.compile(r"\b(?:\d+[A-Za-z]{1,2}|[A-Za-z]\d+)\b")
+READ: Final = 96
+"""So many sentences at most are read for a name."""
 NUMBER: Final = re.compile(r"\d+")
 SPREAD: Final = 6
 """How many other words may stand between the words of a name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One word of a name."""
-
-    key: str
-    loose: str
-    optional: bool
-    """Whether the name can be told without it: a light verb, or a head that many names share."""
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A name as it is looked for."""
-
-    text: str
-    parts: tuple[Part, ...]
-    joined: tuple[str, ...]
-    """Its words written together, loosely, neighbours by neighbours."""
-    codes: tuple[str, ...]
-    digits: frozenset[str]
-    phrase: tuple[str, ...]
-    """All its words, where function words carry it ("stand-up", "getting things done")."""
-    initials: str
-    person: bool
-    """Whether it reads like a name of a person or a work, of which the last word is enough."""
-
-    @property
-    def needed(self) -> tuple[Part, ...]:
-        """The parts without which it is not named."""
-        return tuple(part for part in self.parts if not part.optional) or self.parts
+BEHIND: Final = 4
+"""How far behind its head a word of the name may stand: "notebooks, the ones with dots"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,68 +46,19 @@ class Mention:
     person: bool = False
 
 
-@lru_cache(maxsize=65536)
-def loose(key: str) -> str:
-    """A key without accents, regional spelling and the ending of a comparative, and of everyday doublets the first."""
-    bare = _respelled(key)
-    return _VARIANT.get(bare, bare)
+def _is_synonym(sentence: Sentence, at: int, key: str) -> bool:
+    """Whether the word stands for the key by its meaning alone."""
+    word = sentence.words[at]
+    return key in sentence.aliased and not _is_exact(word, key) and not one_origin(key, fold(word.lower))
 
 
-def _respelled(key: str) -> str:
-    bare = key
-    if not key.isascii():
-        plainer = unicodedata.normalize("NFKD", key.translate(LETTERS))
-        bare = fold("".join(c for c in plainer if c.isascii()).casefold() or key)
-    for british, american in SPELLINGS:
-        if len(bare) > 4 and british.search(bare):
-            bare = british.sub(american, bare, count=1)
-    return bare
-
-
-_VARIANT: Final[dict[str, str]] = {}
-for _group in VARIANTS:
-    for _word in _group.split():
-        _VARIANT.setdefault(_respelled(fold(_word)), _respelled(fold(_group.split()[0])))
-
-
-@lru_cache(maxsize=4096)
-def read_target(text: str) -> Target:
-    """The name, ready to be looked for."""
-    words = [w for s in sentences_of(text) for w in s.words]
-    content = [w for w in words if w.key and not w.key[0].isdigit()]
-    telling = [w for w in content if w.lower not in LIGHT and fold(w.lower) not in _LIGHT_KEYS]
-    parts = []
-    for at, word in enumerate(content):
-        light = bool(telling) and word not in telling
-        head = (
-            at == len(content) - 1
-            and len(telling) > 1
-            and word.key in _CARRIER_KEYS
-            and all(w.key not in _WEIGHTY_KEYS for w in telling[:-1])
-        )
-        parts.append(Part(word.key, loose(word.key), light or head))
-    capitals = sum(w.surface[0].isupper() for w in content)
-    functional = not telling or (len(content) < len(words) and any(w.lower in PARTICLES for w in words))
-    return Target(
-        text,
-        tuple(parts),
-        tuple(_squash(a.lower + b.lower) for a, b in pairwise(words)),
-        tuple(code.casefold() for code in CODE.findall(plain(text))),
-        frozenset(w.key for w in words if w.key and w.key[0].isdigit()),
-        tuple(w.lower for w in words) if functional and len(words) > 1 else (),
-        "".join(w.lower[0] for w in words) if len(words) >= 2 else "",
-        len(content) >= 2 and capitals == len(content) and lookup(content[-1].key) is EMPTY,
+def _is_general(sentence: Sentence, at: int, key: str) -> bool:
+    """Whether the word stands for the key as a general term for it: nap for catnap."""
+    held = fold(sentence.words[at].lower)
+    entry = lookup(key)
+    return (
+        _is_synonym(sentence, at, key) and (held in kinds_of(key) or held in entry.general) and held not in entry.same
     )
-
-
-_LIGHT_KEYS: Final = frozenset(fold(word) for word in LIGHT)
-_CARRIER_KEYS: Final = frozenset(fold(word) for word in CARRIERS)
-_WEIGHTY_KEYS: Final = frozenset(fold(word) for word in WEIGHTY)
-_GENERAL_KEYS: Final = frozenset(fold(word) for word in GENERAL_HEADS)
-
-
-def _squash(text: str) -> str:
-    return loose(re.sub(r"\W", "", text))
 
 
 def mentions(target: Target, view: View, known: frozenset[str]) -> list[Mention]:
@@ -162,8 +69,19 @@ def mentions(target: Target, view: View, known: frozenset[str]) -> list[Mention]
         candidates.update(view.postings.get(key, ()))
     if target.phrase:
         candidates.update(_by_lower(view, target.phrase))
-    found = (_mention(target, view, at, known) for at in sorted(candidates))
+    found = (_mention(target, view, at, known) for at in _likeliest(view, candidates, _forms(target, spelled) | known))
     return [mention for mention in found if mention is not None]
+
+
+def _likeliest(view: View, candidates: set[int], keys: frozenset[str] | set[str]) -> list[int]:
+    """Of very many sentences those with the most words of name and statement, and of these the shortest."""
+    if len(candidates) <= READ:
+        return sorted(candidates)
+    return sorted(
+        sorted(candidates, key=lambda at: (-len(view.sentences[at].keys & keys), len(view.sentences[at].words), at))[
+            :READ
+        ]
+    )
 
 
 def _spelled(view: View) -> dict[str, list[str]]:
@@ -198,9 +116,10 @@ def _forms(target: Target, spelled: dict[str, list[str]]) -> set[str]:
         forms.update(spelled.get(part.loose, ()))
         for cut in range(3, len(part.loose) - 2):
             # "tow path" for "towpath"
-            if part.loose[:cut] in spelled and part.loose[cut:] in spelled:
+            known = lookup(part.loose[:cut]) is not EMPTY
+            if part.loose[:cut] in spelled and (part.loose[cut:] in spelled or not known):
                 forms.update(spelled[part.loose[:cut]])  # and "lifts weights" for weightlifting
-        forms.update(key for other in _relatives(part.loose) for key in spelled.get(other, ()))
+        forms.update(key for other in relatives(part.loose) for key in spelled.get(other, ()))
     for joined in target.joined:
         forms.update(spelled.get(joined, ()))
         forms.update(spelled.get(loose(fold(joined)), ()))
@@ -209,13 +128,6 @@ def _forms(target: Target, spelled: dict[str, list[str]]) -> set[str]:
         forms.update(spelled.get(loose(fold(target.initials)), ()))
         forms.update(spelled.get(loose(fold(target.initials + "s")), ()))
     return forms
-
-
-@lru_cache(maxsize=8192)
-def _relatives(key: str) -> frozenset[str]:
-    """Words of the same stem: impressionist for impressionism."""
-    stems = {key, *(key.removesuffix(suffix) for suffix in SUFFIXES)}
-    return frozenset(stem + suffix for stem in stems if len(stem) >= 5 for suffix in ("", *SUFFIXES)) - {key}
 
 
 def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Mention | None:
@@ -251,6 +163,10 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
         missing = []
     elif not missing and len(chosen) > 1 and not _together(chosen, target, sentence):
         missing = [min(chosen, key=lambda key: (chosen[key], key))]
+    elif not missing and list(chosen.values()) != sorted(chosen.values()):
+        # Out of their order words are only read as the name where they are its own words.
+        missing = [k for k, i in chosen.items() if _is_synonym(sentence, i, k)]
+    missing += [k for k, i in chosen.items() if k not in missing and _is_general(sentence, i, k)]
     total = len(target.needed) + len(target.codes) + len(target.digits) + len(particles)
     exact = all(key not in sentence.aliased or _is_exact(sentence.words[i], key) for key, i in chosen.items())
     end = chosen.get(target.parts[-1].key, last)
@@ -300,7 +216,7 @@ def _phrase_at(target: Target, sentence: Sentence) -> tuple[int, int] | None:
 
 
 def _initials_at(target: Target, sentence: Sentence) -> int | None:
-    if not target.initials:
+    if not target.initials or not sentence.lowers & {target.initials, f"{target.initials}s"}:
         return None
     for i, word in enumerate(sentence.words):
         bare = word.surface.removesuffix("s")
@@ -315,7 +231,7 @@ def _joined_at(target: Target, sentence: Sentence) -> int | None:
         return None
     for i, word in enumerate(sentence.words):
         if word.key and any(
-            joined in (_squash(word.lower), loose(word.key)) or loose(fold(joined)) == loose(word.key)
+            joined in (squash(word.lower), loose(word.key)) or loose(fold(joined)) == loose(word.key)
             for joined in target.joined
         ):
             return i
@@ -326,8 +242,11 @@ def _places(part: Part, sentence: Sentence) -> list[int]:
     words = sentence.words
     found = [i for i, w in enumerate(words) if w.key and (w.key == part.key or loose(w.key) == part.loose)]
     if not found and len(part.loose) >= 5:
-        relatives = _relatives(part.loose)
-        found = [i for i, w in enumerate(words) if w.key and loose(w.key) in relatives]
+        akin = relatives(part.loose)
+        found = [i for i, w in enumerate(words) if w.key and loose(w.key) in akin]
+    if not found:
+        start = part.key[:SHARED]
+        found = [i for i, w in enumerate(words) if w.lower.startswith(start) and is_cut(part.key, w.lower)]
     if not found and len(part.loose) > 5:
         for i, (a, b) in enumerate(pairwise(words)):
             ends = {loose(fold(a.lower + b.lower)), a.key + b.key, b.key + a.key}
@@ -358,11 +277,13 @@ def _together(chosen: dict[str, int], target: Target, sentence: Sentence) -> boo
     held = set(at)
     head = chosen.get(target.parts[-1].key, at[-1])
     for i in at:
-        if i == head or i > head:
+        if i > head + BEHIND:
+            return False
+        if i >= head:
             continue
         # A modifier before the head may have others beside it, but none of its own: green juice and black tea.
         j = i + 1
-        while j < head and words[j].key and _adjacent(sentence, j - 1, j):
+        while j < head and words[j].key and words[j].lower not in SORTING and _adjacent(sentence, j - 1, j):
             j += 1
         if j < head and j not in held and j > i + 1 and not (set(range(i + 1, j)) <= held):
             return False
@@ -379,9 +300,9 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
     own = {part.key for part in target.parts}
     if not following.key or following.key in own or following.key in known or following.surface[0].isupper():
         return ""
-    if (_relatives(loose(following.key)) | {loose(following.key)}) & {loose(key) for key in known}:
+    if (relatives(loose(following.key)) | {loose(following.key)}) & {loose(key) for key in known}:
         return ""
-    if following.key in _GENERAL_KEYS or following.key in kinds_of(this.key):
+    if following.key in GENERAL_KEYS or following.key in kinds_of(this.key):
         return ""
     if not whole:
         return lower
@@ -389,11 +310,18 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
         return ""
     if lower.endswith(("ing", "ed", "ly", "ful", "ous", "able", "ive", "est", "ic", "al", "ish")) or lower in STOP:
         return ""
-    subject = last == 0 or all(not w.key for w in words[:last] if w.start < this.start and w is not this)
+    subject = last == 0 or all(not w.key for w in _clause(sentence, last))
     if lower.endswith("s") and not lower.endswith("ss") and subject:
         return ""  # "Karaoke breaks the ice"
     entry = lookup(following.key)
     return lower if entry.general and not entry.opposite else ""
+
+
+def _clause(sentence: Sentence, at: int) -> tuple[Word, ...]:
+    """The words before this one within its clause: "evenings: fado leaves the user cold"."""
+    words = sentence.words
+    first = next((i for i in range(at, 0, -1) if sentence.text[words[i - 1].end : words[i].start].strip(" -\"'")), 0)
+    return words[first:at]
 
 
 def _adjacent(sentence: Sentence, first: int, last: int) -> bool:

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.persona_match import (
-    UNCERTAIN,
-    Kept,
-    Made,
-    found,
-    keep,
-    own_sentences,
-    refusing,
-    turned,
+from pytest_memfail.judges.rules.persona_match import Kept, Made, found, keep, own_sentences
+from pytest_memfail.judges.rules.persona_need import (
+    ASKED,
+    NAMED_TOO,
+    ONLY,
+    Essay,
+    Item,
+    Stated,
+    needed_items,
+    read_essay,
 )
-from pytest_memfail.judges.rules.persona_need import ASKED, NAMED_TOO, ONLY, Essay, Item, needed_items, read_essay
+from pytest_memfail.judges.rules.persona_numbers import changed, other_side
+from pytest_memfail.judges.rules.persona_owner import given
+from pytest_memfail.judges.rules.persona_slots import replaced
+from pytest_memfail.judges.rules.persona_turned import UNCERTAIN, refusing, turned
 from pytest_memfail.judges.rules.polarity import exclusive
-from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.related import opposed
 from pytest_memfail.judges.rules.text import weight
 from pytest_memfail.judges.rules.view import NAMED, View, needs
 
-ITEM_KEPT: Final = 0.42
+ITEM_KEPT: Final = 0.46
 """Share of a needed detail's words that keeps it; all its numbers must be there."""
 TRAIT_KEPT: Final = 0.25
 """The same for a trait that a misleading question borrows: a whole sentence of the essay."""
@@ -64,6 +67,9 @@ FAITHFUL: Final = 0.4
 """Share of the essay's details that must be kept where no question asks for particular ones."""
 SHOWN: Final = 0.25
 PAPER: Final = 0.85
+
+
+Fault = Literal["", "turned", "elsewhere"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +116,8 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     match = _match(read_essay(evidence.source, evidence.entity), view)
     items = needed_items(evidence) if protocol == "ours" else ()
     judged = [_judge(item, match, view, trait=not evidence.value) for item in items]
+    if not evidence.value:
+        judged = _likeliest(judged)
     whole = bool(judged) and all(
         not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
     )
@@ -126,6 +134,12 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     if share < least:
         return Finding(True, False, f"only {match.coverage}", entries, kept, lost, (), 0.7)
     return Finding(True, True, match.coverage, entries, kept, (), lost, 0.6 + 0.4 * share)
+
+
+def _likeliest(traits: list[Judged]) -> list[Judged]:
+    """Of the traits that a question may borrow the one that is meant: turned around, or else kept."""
+    first = [j for j in traits[:1] if j.turned]
+    return (first or [j for j in traits if not j.lost] or [j for j in traits if j.turned] or traits)[:1]
 
 
 def _match(essay: Essay, view: View) -> Match:
@@ -191,13 +205,19 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
     told = {k for c in item.concepts for k in c.keys}
     for at in kept.where:
         fault = turned(view, at, essay.stated[item.at], told)
+        holder = "" if fault else given(view.sentences[at], essay.stated[item.at], essay, told)
+        if holder:
+            fault = f"'{item.wording}' is told of '{holder}'"
         if fault:
             return Judged(item, kept, fault, turned=True)
     if kept.missing:
-        changed = _changed(item, kept, view)
+        other_number = changed(item, kept, view)
         # A number beside the point is missed only where the rest was kept without it.
-        if item.weight >= 1.0 or kept.share > 0.25 or changed:
-            return Judged(item, kept, changed or f"{listed(kept.missing)} is missing")
+        if item.weight >= 1.0 or kept.share > 0.25 or other_number:
+            return Judged(item, kept, other_number or f"{listed(kept.missing)} is missing", turned=bool(other_number))
+    side = other_side(item, kept, view, essay)
+    if side:
+        return Judged(item, kept, side, turned=True)
     least = TRAIT_KEPT if trait else ITEM_KEPT
     if kept.share < least:
         return Judged(item, kept, f"'{item.wording}' is missing")
@@ -209,6 +229,8 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
             return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
     quiet = not any(refusing(view.sentences[at]) for at in kept.where)
     other = _generalised(item, keys, essay) or (_replaced(item, keys, essay) if quiet else "")
+    if not other:
+        other = replaced(item, (view.sentences[at] for at in kept.where), essay, ASKED if trait else 1.0)
     if other:
         return Judged(item, kept, other, turned=True)
     if item.exclusive and not any(exclusive(s) or ONLY.search(s.text) for s in (view.sentences[i] for i in kept.where)):
@@ -241,7 +263,11 @@ def _replaced(item: Item, keys: frozenset[str], essay: Essay) -> str:
 def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
     """Sentences about the person, alone and with the next one, that may hold the detail."""
     name = match.essay.name
-    at = [m.at for m in match.own if _may_hold(item, m, named=name is None or view.link(m.at, name) == NAMED)]
+    at = [
+        m.at
+        for m in match.own
+        if _may_hold(item, m, view, match.essay, named=name is None or view.link(m.at, name) == NAMED)
+    ]
     known = set(at)
     pairs: list[tuple[int, ...]] = [
         (i, i + 1)
@@ -251,27 +277,22 @@ def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
     return [*((i,) for i in at), *pairs]
 
 
-def _may_hold(item: Item, made: Made, *, named: bool) -> bool:
+def _may_hold(item: Item, made: Made, view: View, essay: Essay, *, named: bool) -> bool:
     """A single word of an answer tells nothing in a sentence about other things."""
     here = made.by.get(item.at, 0.0)
-    if made.stated != item.at and made.closest >= OTHERWISE and here < OTHERWISE * made.overlap:
+    if not (named or made.own >= 0.3 or here >= 1.5):
         return False
-    return named or made.own >= 0.3 or here >= 1.5
+    # Where all that is there of it stands in another sentence of the essay, which this one plainly tells, it is that one's.
+    return (
+        made.stated == item.at
+        or made.closest < OTHERWISE
+        or not _explained(item, view.sentences[made.at].keys, essay.stated[made.stated])
+    )
 
 
-def _changed(item: Item, kept: Kept, view: View) -> str:
-    """Another number of the same unit in the place of a missing one."""
-    stated = view.quantities(kept.where)
-    for number in item.numbers:
-        if number.text in kept.missing:
-            other = next((q for q in stated if _rivals(number, q) and not any(q.same(n) for n in item.numbers)), None)
-            if other is not None:
-                return f"'{other.text.strip()}' instead of '{number.text.strip()}'"
-    return ""
-
-
-def _rivals(number: Quantity, other: Quantity) -> bool:
-    return number.unit == other.unit
+def _explained(item: Item, keys: frozenset[str], stated: Stated) -> bool:
+    """Whether another sentence of the essay has all that a stored one has of the item."""
+    return all(found(c, stated.sentence.keys) for c in item.concepts if found(c, keys))
 
 
 def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
@@ -292,7 +313,8 @@ def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
             f"what the question needs of {match.who} is lost: {'; '.join(j.lost for j in worst)} ({match.coverage})"
         )
         missing = tuple(j.item.wording for j in lost)
-        return Finding(True, False, reason, entries, kept, missing, reported, _sure_lost(worst))
+        fault: Fault = "turned" if any(j.turned for j in worst) else ""
+        return Finding(True, False, reason, entries, kept, missing, reported, _sure_lost(worst), fault=fault)
     reason = f"what the question needs of {match.who} is kept: {listed(kept)} ({match.coverage})"
     return Finding(True, True, reason, entries, kept, (), reported, _sure_kept(asked))
 
@@ -318,7 +340,7 @@ def _blurred(judged: Judged) -> bool:
         return False
     least = min(0.25, 0.99 / item.size) if item.weight >= 1.0 else 0.25
     said = bool(judged.kept.missing) and judged.kept.share > least
-    return said or (item.weight < 1.0 and item.size - len(item.numbers) >= 1.0)
+    return said or (item.weight < 1.0 and item.size >= 2.0)
 
 
 def _unclear(match: Match, view: View) -> Finding:
@@ -327,9 +349,11 @@ def _unclear(match: Match, view: View) -> Finding:
     kept, lost = match.wordings(kept=True), match.wordings(kept=False)
     for m in match.own:
         stated = match.essay.stated[m.stated]
-        fault = turned(view, m.at, stated, stated.weights, 2) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
+        fault = turned(view, m.at, stated, stated.weights) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
         if fault:
-            return Finding(True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6)
+            return Finding(
+                True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6, fault="turned"
+            )
     return Finding(True, True, match.coverage, entries, kept, (), lost, 0.6)
 
 
@@ -337,7 +361,7 @@ def _absent(match: Match, view: View) -> Finding:
     elsewhere = _under_another_name(match, view)
     if elsewhere:
         reason = f"details of {match.who} are stored, but not under that name"
-        return Finding(True, False, reason, elsewhere, (), (match.who,), confidence=0.8)
+        return Finding(True, False, reason, elsewhere, (), (match.who,), confidence=0.8, fault="elsewhere")
     reason = f"no entry keeps what was told about {match.who}" + ("" if match.own else ", who is not named at all")
     most = max((m.overlap for m in match.own), default=0.0)
     sure = 0.97 if not match.own or most < 1.0 else 0.92 if most < 2.0 else 0.75

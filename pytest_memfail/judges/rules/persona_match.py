@@ -1,20 +1,19 @@
-"""Stored sentences beside an essay: which were made from it, and whether they keep a detail or turn it around."""
+"""Stored sentences beside an essay: which were made from it, and how much of a detail they keep."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
-from pytest_memfail.judges.rules.persona_need import Concept, Essay, Item, Stated
-from pytest_memfail.judges.rules.polarity import order
+from pytest_memfail.judges.rules.persona_need import Concept, Essay, Item
 from pytest_memfail.judges.rules.quantities import Quantity
-from pytest_memfail.judges.rules.related import opposed, related
-from pytest_memfail.judges.rules.text import Sentence, fold, weight
+from pytest_memfail.judges.rules.related import related
+from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.view import NAMED, OPEN, TITLES, Name, View
 
 KEPT: Final = 0.6
@@ -116,8 +115,6 @@ class Kept:
     where: tuple[int, ...]
     missing: tuple[str, ...] = ()
     """Numbers that are not there."""
-    slack: float = 0.0
-    """How many telling words of the place the essay does not explain: they may stand for those that miss."""
 
 
 def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) -> Kept:
@@ -133,8 +130,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
         share = (got + len(same)) / item.size
         if share > best.share + 1e-9:
             lacking = tuple(q.text for q in item.numbers if q not in same)
-            slack = sum(1 for k in keys if k not in essay.reads and k not in essay.ignored and weight(k) >= 1.0)
-            best = Kept(share, tuple(place), lacking, float(slack))
+            best = Kept(share, tuple(place), lacking)
     return best
 
 
@@ -163,139 +159,3 @@ def other_scale(one: str, other: str) -> bool:
     """Whether the texts state temperatures on different scales."""
     mine, theirs = ({m[1][0].casefold() for m in SCALE.finditer(t)} for t in (one, other))
     return bool(mine and theirs) and mine.isdisjoint(theirs)
-
-
-REJECTING: Final = frozenset(
-    """no not never nor neither cannot without hardly rarely seldom none nothing nobody nowhere
-    refuse refuses refused refusing avoid avoids avoided avoiding hate hates dislike dislikes despise despises distrust
-    distrusts forbid forbids forbidden ban bans banned prohibit prohibits prohibited reject rejects rejected decline
-    declines detest detests loathe loathes skip skips allergic allergy abandoned quit quits stopped stops banish banishes
-    instead lacks lack fear fears afraid frighten frightens scared dread dreads abstains shuns shun minus
-    sworn swears won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
-    turned against rather less disallowed off-limits insult liars liar eschews eschew""".split()
-)
-TURNS: Final = frozenset(
-    "because since as but so and or until unless except without if when while before after".split()
-)
-REACH: Final = 4
-
-
-def rejections(sentence: Sentence) -> int:
-    """How many words of the sentence say no."""
-    return sum(says_no(w.lower) for w in sentence.words)
-
-
-REFUSALS: Final = frozenset(
-    fold(word)
-    for word in "refuse avoid forbid prohibit dislike detest taboo abstain exclude reject quit cease shun ban".split()
-)
-
-
-def refusing(sentence: Sentence) -> bool:
-    """Whether anything in the sentence may say no, in whatever words."""
-    words = sentence.words
-    return any(
-        says_no(w.lower)
-        or w.key in REFUSALS
-        or (w.key and not REFUSALS.isdisjoint(lookup(w.key).same) and w.key not in UNCERTAIN)
-        or (w.lower in GIVING and "up" in {f.lower for f in words[i + 1 : i + 5]})
-        for i, w in enumerate(words)
-    )
-
-
-GIVING: Final = frozenset("give gives gave given giving".split())
-UNCERTAIN: Final = frozenset(fold(word) for word in "autumn fall pass turn drop".split())
-
-
-def says_no(lower: str) -> bool:
-    """Whether the word refuses, forbids, dislikes or negates."""
-    return lower in REJECTING or lower.endswith("n't") or (lower.startswith("un") and len(lower) > 12)
-
-
-def rejected_keys(sentence: Sentence, reach: int = REACH) -> frozenset[str]:
-    """The next keys behind a word that says no, where no other such word takes it back."""
-    found: set[str] = set()
-    words = sentence.words
-    for at, word in enumerate(words):
-        if says_no(word.lower) and not any(says_no(w.lower) for w in words[max(0, at - 4) : at]):
-            behind: list[str] = []
-            for follower in words[at + 1 :]:
-                if len(behind) == reach or says_no(follower.lower) or follower.lower in TURNS:
-                    break
-                behind += [follower.key] * bool(follower.key)
-            found.update(behind)
-    return frozenset(found)
-
-
-def turned(view: View, at: int, stated: Stated, telling: Collection[str], reach: int = REACH) -> str:
-    """What the stored sentence says the other way round than the essay's sentence; empty if nothing."""
-    sentence, source = view.sentences[at], stated.sentence
-    around = [i for i in (at - 1, at + 1) if 0 <= i < len(view.sentences) and view.entry[i] == view.entry[at]]
-    quiet = not refusing(sentence) and not any(
-        refusing(view.sentences[i]) and view.sentences[i].keys & stated.weights.keys() for i in around
-    )
-    if quiet and not opposed_by_word(sentence, stated):
-        for key in sorted(rejected_keys(source, reach) & sentence.keys):
-            if key in telling and weight(key) >= 1.0:
-                return f"'{surface(source, key)}' is refused in what was told, not in what is stored"
-    if not rejections(source):
-        for key in sorted(denied_keys(sentence) & stated.weights.keys()):
-            return f"'{surface(sentence, key)}' is denied in what is stored"
-    for key in sorted(stated.weights.keys() & sentence.keys & set(telling)):
-        if order(source, {key}) * order(sentence, {key}) < 0:
-            return f"before and after '{surface(source, key)}' are exchanged"
-    return crossed(sentence, source) or swapped(sentence, source, telling)
-
-
-def crossed(sentence: Sentence, source: Sentence) -> str:
-    """Two pairs of words that changed partners: Greek to dogs and English to people."""
-    told, held = pairs(source), pairs(sentence)
-    lost = told - held
-    for first, second in sorted(lost):
-        for third, fourth in sorted(lost):
-            if (
-                first < third
-                and not related(first, third)
-                and not related(second, fourth)
-                and (first, fourth) in held
-                and (third, second) in held
-            ):
-                return f"'{surface(source, first)}' and '{surface(source, third)}' are exchanged"
-    return ""
-
-
-def denied_keys(sentence: Sentence) -> frozenset[str]:
-    """The words directly behind a negation."""
-    return frozenset(
-        word.key
-        for before, word in pairwise(sentence.words)
-        if word.key and (before.lower in ("not", "never") or before.lower.endswith("n't"))
-    )
-
-
-def opposed_by_word(sentence: Sentence, stated: Stated) -> bool:
-    """Whether the stored sentence uses an opposite, which may carry the negation."""
-    return any(opposed(key, other) for key in stated.weights for other in sentence.keys)
-
-
-def swapped(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
-    """An opposite in the place of a word of the source: left ear, right ear."""
-    mine, theirs = pairs(source), pairs(sentence)
-    for first, second in sorted(mine):
-        if first not in telling or rejections(sentence) != rejections(source):
-            continue
-        for other, following in sorted(theirs):
-            if following == second and other != first and opposed(first, other) and (first, second) not in theirs:
-                return f"'{surface(sentence, other)}' instead of '{surface(source, first)}'"
-    return ""
-
-
-def pairs(sentence: Sentence) -> frozenset[tuple[str, str]]:
-    """Neighbouring content words."""
-    keys = [w.key for w in sentence.words if w.key]
-    return frozenset(pairwise(keys))
-
-
-def surface(sentence: Sentence, key: str) -> str:
-    """The key as it is written in the sentence."""
-    return next((w.surface for w in sentence.words if w.key == key), key)

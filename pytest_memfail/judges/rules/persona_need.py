@@ -23,10 +23,18 @@ ADVICE: Final = frozenset(
     "bring pack use give include offer choose yes expect avoid recommend suggest prefer like info informat".split()
 )
 """What answers are made of; it is no detail of the person."""
+ASKING: Final = ADVICE | keys_of(
+    "tell know ask hire think want wonder plan need like help find detail advice idea tip information work good best"
+)
+"""What questions are made of; it tells no trait."""
+HALVES: Final = frozenset(("am", "pm"))
+"""They belong to a number."""
 ASIDE: Final = 0.35
 """What a reason given in the answer counts beside the answer."""
 VERB: Final = 0.5
 """What a verb counts: stores reword verbs first."""
+SHORT_NOUN: Final = 4
+"""Words of so few letters in -ed and -ing are mostly nouns: bed, seed, wing."""
 GROUNDED: Final = 0.7
 """How near a word of the answer must be to one of the essay to be taken from it."""
 SURE: Final = 1.0
@@ -171,7 +179,15 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str]) -> tuple[Item, 
                 known.update(k for c in item.concepts for k in c.keys)
         items += _joined(found)
         head = head and not items
+    if YES_NO.match(answer) and any(_is_asked(item) for item in items):
+        # A yes or no needs what it is about; what else somebody likes is said besides.
+        items = [item if _is_asked(item) else replace(item, weight=min(item.weight, ASIDE)) for item in items]
     return tuple(items)
+
+
+def _is_asked(item: Item) -> bool:
+    """Whether a word of the question belongs to the detail."""
+    return item.weight >= 1.0 and any(c.weight >= NAMED_TOO for c in item.concepts)
 
 
 def _joined(found: list[Item]) -> list[Item]:
@@ -235,25 +251,32 @@ def _weighed(sentences: tuple[Sentence, ...], ignored: frozenset[str]) -> dict[s
     for sentence in sentences:
         before = ""
         for word in sentence.words:
-            if word.key and word.key not in ignored and not word.key[0].isdigit():
-                verb = before in SUBJECTS or word.lower.endswith(("ing", "ed"))
+            if word.key and word.key not in ignored and word.key not in HALVES and not word.key[0].isdigit():
+                verb = before in SUBJECTS or (len(word.lower) > SHORT_NOUN and word.lower.endswith(("ing", "ed")))
                 keys[word.key] = max(keys.get(word.key, 0.0), min(weight(word.key), VERB if verb else 1.0))
             before = word.lower
     return keys
 
 
 def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
-    """The sentence whose trait a misleading question borrows, if its words tell; its clauses beside the point count less."""
-    asked = [k for k in sorted(keys_of(question)) if not k[0].isdigit() and k not in ADVICE]
+    """The sentences whose trait a misleading question may borrow, if its words tell; the likeliest first."""
+    asked = [k for k in sorted(keys_of(question)) if not k[0].isdigit() and len(k) > 2 and k not in ASKING]
+    told = [q for s in sentences_of(question) for q in quantities(s.text, s.words)]
     scores = []
     for at, stated in enumerate(essay.stated):
         hits = {k: max((_asks(k, other) for other in stated.weights), default=0.0) for k in asked}
         scores.append((sum(value * weight(k) / _spread(essay, k) for k, value in hits.items()), -at))
-    score, at = max(scores, default=(0.0, 0))
-    stated = essay.stated[-at]
-    sure = any(k in stated.weights and weight(k) >= 1.0 and _spread(essay, k) == 1.0 for k in asked)
-    if score < (TRAIT if sure else TRAIT_UNSURE):
-        return ()
+    best = max(scores, default=(0.0, 0))[0]
+    return tuple(
+        _trait(essay, -at, asked, told)
+        for score, at in sorted(scores, reverse=True)
+        if score >= AS_LIKELY * best and score >= TRAIT
+    )
+
+
+def _trait(essay: Essay, at: int, asked: list[str], told: list[Quantity]) -> Item:
+    """The essay's sentence as a detail; its clauses beside the point count less."""
+    stated = essay.stated[at]
     clauses = [sentences_of(part) for part in PARTS.split(stated.sentence.text)]
     named = [any(_asks(k, o) for k in asked for s in clause for o in s.keys) for clause in clauses]
     concepts: dict[str, Concept] = {}
@@ -261,19 +284,25 @@ def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
     for clause, hit in zip(clauses, named, strict=True):
         share = 1.0 if hit else BESIDE
         for key, value in _weighed(clause, essay.ignored).items():
-            told = ASKED if key in asked and value >= 1.0 else value * share
-            concepts[key] = Concept((key,), max(told, concepts[key].weight if key in concepts else 0.0))
-        numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and (q.unit or q.value > COUNTED)]
-    return (Item(tuple(concepts.values()), tuple(numbers), 1.0, stated.wording, -at),)
+            counts = ASKED if key in asked and value >= 1.0 else value * share
+            concepts[key] = Concept((key,), max(counts, concepts[key].weight if key in concepts else 0.0))
+        numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and _counts(q, told)]
+    return Item(tuple(concepts.values()), tuple(numbers), 1.0, stated.wording, at)
 
 
 PARTS: Final = re.compile(r"[,;:]\s|\s-\s|\b(?:because|since|but|though|although)\b")
 BESIDE: Final = 0.5
 COUNTED: Final = 12
 """Small numbers without a unit are mostly not what a trait is about."""
+AS_LIKELY: Final = 0.6
+"""How much of the best sentence's share another one must have to be meant as well."""
 TRAIT: Final = 1.0
-TRAIT_UNSURE: Final = 1.3
 """How much of a sentence the question must name."""
+
+
+def _counts(number: Quantity, told: list[Quantity]) -> bool:
+    """Whether a number is part of a trait: not one that only counts things, nor one that the question itself tells."""
+    return (bool(number.unit) or number.value > COUNTED) and not any(number.same(q) for q in told)
 
 
 def _asks(asked: str, stated: str) -> float:

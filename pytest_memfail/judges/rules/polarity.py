@@ -73,17 +73,22 @@ def condition_negated(sentence: Sentence, keys: Collection[str]) -> bool:
 
 def order(sentence: Sentence, keys: Collection[str]) -> int:
     """1 where the content is said to come first ("after ..."), -1 where it comes later ("before ..."), else 0."""
+    for at, word in enumerate(sentence.words):
+        if word.key and word.key in keys and (way := _order_before(sentence, at)):
+            return way
+    return 0
+
+
+def _order_before(sentence: Sentence, at: int) -> int:
+    """What the words right before one say of its order."""
     words = sentence.words
-    at = next((i for i, word in enumerate(words) if word.key and word.key in keys), None)
-    if at is None:
-        return 0
     for i in range(at - 1, max(-1, at - 6), -1):
+        if _breaks(sentence, i, i + 1):
+            return 0
         if words[i].lower in ("after", "once", "following"):
             return 1
         if words[i].lower in ("before", "until", "prior"):
             return -1
-        if _breaks(sentence, i, i + 1):
-            return 0
     return 0
 
 

@@ -8,14 +8,17 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.attitude import attitude, is_liking, liked
+from pytest_memfail.judges.rules.attitude import against, attitude, is_liking, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
+from pytest_memfail.judges.rules.kinship import Kin, kin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
-from pytest_memfail.judges.rules.naming import Mention, Target, loose, mentions, read_target
+from pytest_memfail.judges.rules.naming import Mention, mentions
+from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Target, loose, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
-from pytest_memfail.judges.rules.traces import CHANCE, Trace, best_trace, coincidence
+from pytest_memfail.judges.rules.traces import ASKING, CHANCE, HAVING, LISTED, Trace, best_trace, coincidence
+from pytest_memfail.judges.rules.variants import SORTING
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import FAVOURING, MINE, owner, verbatim_store, word_for_word
+from pytest_memfail.judges.rules.whose import FAVOURING, MINE, PRONOUNS, USER, owner, verbatim_store, word_for_word
 
 PARAPHRASED: Final = 2
 READ: Final = 32
@@ -32,6 +35,13 @@ BOTH: Final = 0.4
 """Either share, where each has as much of the other."""
 BESIDE: Final = 0.2
 """Share of our statement that shows a name beside the point to be ours."""
+BACKED: Final = 0.6
+"""Share of our statement that speaks for a name of which one word is said otherwise."""
+BACKED_HEADLESS: Final = 0.4
+"""The same for a name without the last word, if many names share that."""
+BESIDE_IT: Final = 2
+"""So many words away at most stands what a word of a name was replaced by."""
+ROOT: Final = 5
 ADJUNCTS: Final = frozenset(
     "because since when while if so during for after before until though although unless".split()
 )
@@ -55,6 +65,7 @@ class Preference:
     loose_context: frozenset[str]
     stated: frozenset[str]
     wording: str
+    source: str
     negative: bool
     """Whether the statement itself reads like a dislike, so that none can be told from it."""
 
@@ -101,7 +112,7 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
     found = [m for target in targets for m in mentions(target, home, stated) if m.share >= 1.0]
     negative = any(attitude(source[m.at], m.first, m.last) < 0 for m in found[:1])
     loose_context = frozenset(map(loose, context))
-    return Preference(tuple(targets), context, loose_context, stated, named, negative)
+    return Preference(tuple(targets), context, loose_context, stated, named, evidence.source.casefold(), negative)
 
 
 def _as_stated(evidence: Evidence, target: Target, stated: frozenset[str]) -> list[Target]:
@@ -128,19 +139,31 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     readings = sorted((_read(wanted, view, m) for m in found), key=_strength, reverse=True)
     whole = [r for r in readings if r.mention.share >= 1.0][:READ]
     for r in whole:
-        if r.ours and (r.attitude >= 0 or wanted.negative) and r.owner == MINE:
+        if r.ours and not _is_against(wanted, view, r) and r.owner == MINE:
             return _kept(wanted, view, r)
-    turned = [r for r in whole if r.ours and r.owner == MINE]
+    turned = [
+        r for r in whole if (r.ours or (r.support >= GIVEN_AWAY and _is_against(wanted, view, r))) and r.owner == MINE
+    ]
     away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
     if turned or away:
         return _turned(wanted, view, turned, away)
     damaged = next((r for r in readings[: 2 * READ] if _damaged(wanted, view, r)), None)
+    if damaged is not None and damaged.attitude >= 0 and _reworded(wanted, view, damaged):
+        return _kept(wanted, view, damaged)
     if damaged is not None:
         return _lost_part(wanted, view, damaged)
-    trace = best_trace(view, wanted.context, wanted.stated, wanted.targets)
+    trace = best_trace(view, wanted.context, wanted.stated, wanted.targets, evidence.category or "")
     if trace is not None:
         return _trace(wanted, view, trace)
     return _nowhere(wanted, view, readings)
+
+
+def _is_against(wanted: Preference, view: View, reading: Reading) -> bool:
+    """Whether the sentence speaks against it, other than the statement itself seems to do."""
+    if reading.attitude >= 0:
+        return False
+    said = {word[:ROOT] for word in against(wanted.source)}
+    return not wanted.negative or any(w[:ROOT] not in said for w in against(view.sentences[reading.mention.at].text))
 
 
 def _strength(reading: Reading) -> tuple[float, bool, float, int]:
@@ -187,6 +210,28 @@ def _is_verb(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
     return plural and at > 0 and words[at - 1].lower == "user" and following is not None and bool(following.key)
 
 
+def _is_other_form(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether a thing stands for what is done with such things, or the other way round: journals, journaling."""
+    word = sentence.words[mention.first]
+    if (
+        mention.first != mention.last
+        or " " in wanted.wording
+        or not word.lower.startswith(wanted.wording[:3].casefold())
+    ):
+        return False
+    before = sentence.words[mention.first - 1].lower if mention.first else ""
+    done = before in USER | PRONOUNS or before in ("to", "and")
+    return word.lower.endswith("ing") != wanted.wording.endswith("ing") and not done
+
+
+def _is_particular(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether the word stands for one certain thing of that name: "crosses the bridge" is no card game."""
+    at = mention.first
+    if not at or sentence.words[at - 1].lower != "the" or f" the {sentence.words[at].lower}" in f" {wanted.source}":
+        return False
+    return not liked(sentence) and HAVING.search(sentence.text) is None
+
+
 OPTING: Final = frozenset(
     fold(w) for w in "reach opt go care look hope long yearn weakness passion taste love knack".split()
 )
@@ -198,6 +243,12 @@ def _is_ours(wanted: Preference, view: View, mention: Mention, support: float) -
     total, held = _others(wanted, sentence)
     own = held / total if total else 1.0
     if (mention.foreign and support < COMPOUND) or _is_verb(sentence, mention, wanted):
+        return False
+    if not mention.exact and not support and (mention.last == mention.first or ASKING.search(sentence.text)):
+        return False
+    if not support and not held and _is_other_form(sentence, mention, wanted):
+        return False
+    if not support and not held and _is_particular(sentence, mention, wanted):
         return False
     if not mention.exact and not mention.missing and held < 2 and total - held > ALONE:
         return False
@@ -246,6 +297,8 @@ def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     sentence = view.sentences[m.at]
     if m.share >= 1.0 or m.share <= 0.0 or m.foreign or not reading.ours:
         return False
+    if reading.support < BESIDE and (ASKING.search(sentence.text) or _heads_list(sentence, m)):
+        return False
     if word_for_word(view, m.at):
         total, held = _others(wanted, sentence)
         return reading.support >= 0.34 and held >= OWN * total
@@ -261,6 +314,41 @@ def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     return reading.support >= GIVEN_AWAY and likely and held >= 0.5 * (total - held)
 
 
+def _heads_list(sentence: Sentence, mention: Mention) -> bool:
+    """Whether the word found heads a list of others, there or elsewhere in the sentence."""
+    key = loose(sentence.words[mention.last].key)
+    return any(loose(w.key) == key and _is_label(sentence, i) for i, w in enumerate(sentence.words) if w.key)
+
+
+def _is_label(sentence: Sentence, at: int) -> bool:
+    """Whether the word heads a list of others: "types of museums: …", "garden types"."""
+    following = sentence.words[at + 1] if at + 1 < len(sentence.words) else None
+    if following is not None and following.lower.removesuffix("s") in SORTING:
+        return True
+    return LISTED.match(sentence.text, sentence.words[at].end) is not None
+
+
+def _reworded(wanted: Preference, view: View, reading: Reading) -> bool:
+    """Whether one word of the name is but said otherwise, and most of the statement stands behind it."""
+    m = reading.mention
+    if (
+        reading.support < BACKED_HEADLESS
+        or (m.head and reading.support < BACKED)
+        or len(m.missing) != 1
+        or m.share < BOTH
+    ):
+        return False
+    words = view.sentences[m.at].words
+    if not m.head and m.share >= BOTH and m.missing[0] in GENERAL_KEYS and not m.foreign:
+        return True
+    kept = {part.loose for target in wanted.targets for part in target.parts if part.key not in m.missing}
+    others = [
+        w for w in words[max(0, m.first - BESIDE_IT) : m.last + BESIDE_IT + 1] if w.key and loose(w.key) not in kept
+    ]
+    lost = m.missing[0]
+    return any(kin(lost, w.key)[1] > 0 or (m.head and kin(lost, w.key)[0] is Kin.GENERAL) for w in others)
+
+
 def _modified(view: View, reading: Reading, wanted: Preference) -> bool:
     """Whether the head has another modifier in place of ours: video games for board games."""
     sentence = view.sentences[reading.mention.at]
@@ -272,7 +360,8 @@ def _modified(view: View, reading: Reading, wanted: Preference) -> bool:
     if gap not in (" ", "-") or not before.key or before.key in wanted.stated or liked_word(before.lower):
         return False
     entry = lookup(before.key)
-    return not before.lower.endswith(("s", "ing")) or entry is EMPTY
+    plural = before.lower.endswith("s") and not before.lower.endswith("ss")
+    return not (plural or before.lower.endswith("ing")) or entry is EMPTY
 
 
 def _kept(wanted: Preference, view: View, best: Reading) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,6 +34,8 @@ SCALED: Final = {
     **dict.fromkeys(("kilogram", "kilograms", "kilo", "kilos", "kg"), (1.0, "kg")),
 }
 """Measures that are often told in another size of the same unit."""
+FILLERS: Final = frozenset("full whole entire consecutive straight solid".split())
+"""What may stand between a number and its unit of time."""
 CLOCK: Final = "clock"
 HALF_OPEN: Final = "clock?"
 DURATION: Final = "time"
@@ -91,7 +94,9 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
         return 60.0, DURATION, at + 2
     if ":" in lower and lower.replace(":", "").isdigit():
         hours, _, minutes = lower.partition(":")
-        return _clock(float(hours) + float(minutes[:2] or 0) / 60, following, at)
+        half = following if following in ("am", "pm") else _half_of_day(words, at + 1)
+        clock, unit, _ = _clock(float(hours) + float(minutes[:2] or 0) / 60, half, at)
+        return clock, unit, at + 1 + (following in ("am", "pm", "o'clock"))
     value = _number(word.key)
     if value is None:
         return None
@@ -108,6 +113,8 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
         return _clock(value, following, end - 1)
     if text[words[end - 1].end : words[end - 1].end + 2].lstrip().startswith("%"):
         return value, "%", end
+    if following in FILLERS and end + 1 < len(words) and words[end + 1].lower in MINUTES:
+        following, end = words[end + 1].lower, end + 1
     if following in MINUTES:
         return value * MINUTES[following], DURATION, end + 1
     if following in SCALED:
@@ -137,6 +144,18 @@ def _clock(hours: float, half: str, at: int) -> tuple[float, str, int]:
     return float(minutes or 1440), CLOCK, at + 1 + (half in ("am", "pm", "o'clock"))
 
 
+def _half_of_day(words: tuple[Word, ...], at: int) -> str:
+    """The half of the day that "in the morning", "at night" behind a time tell; empty where nothing does."""
+    behind = tuple(w.lower for w in words[at : at + 3])
+    if behind == ("in", "the", "morning"):
+        return "am"
+    return (
+        "pm"
+        if behind in (("in", "the", "evening"), ("in", "the", "afternoon")) or behind[:2] == ("at", "night")
+        else ""
+    )
+
+
 def _number(key: str) -> float | None:
     if key and key[0].isdigit():
         try:
@@ -155,7 +174,9 @@ def _is_scale(text: str, words: tuple[Word, ...], at: int, end: int) -> bool:
         return True
     if "scale" in before and before.endswith(("to ", "-")):
         return True
-    after = text[words[end - 1].end : words[end - 1].end + 12].casefold()
+    after = text[words[end - 1].end : words[end - 1].end + 16].casefold()
+    if _FOOT.match(after) or before.endswith("one-to-"):
+        return True
     if after.startswith(("-point", " point scale")):
         return True
     return before.endswith(" of ") and at >= 2 and _number(words[at - 2].key) is not None
@@ -165,13 +186,14 @@ def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
     before = [w.lower for w in words[max(0, at - 4) : at]]
     after = [w.lower for w in words[end : end + 7]]
     joined = " ".join(before)
-    if joined.endswith(("more than", "less than")) and any(
-        w.lower in ("never", "not", "no") for w in words[max(0, at - 7) : at - 2]
-    ):
-        return -1 if joined.endswith("more than") else 1
+    if before[-1:] == ["than"] and (before[-2:-1] and (before[-2] in ("more", "less") or before[-2].endswith("er"))):
+        side = -1 if before[-2] in _LESSER else 1
+        return -side if any(w.lower in _NOTHING for w in words[max(0, at - 7) : at - 2]) else side
     for phrase, direction in _PHRASES:
         if joined.endswith(phrase):
             return direction
+    if after[:1] == ["or"] and len(after) > 1 and after[1] in UP | DOWN:
+        return 1 if after[1] in UP else -1
     tail = " ".join(after)
     for phrase, direction in _TAILS:
         if tail.startswith(phrase) or f" {phrase}" in f" {tail[:40]}":
@@ -184,9 +206,13 @@ def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
     return 0
 
 
+_LESSER: Final = frozenset("less fewer lower smaller shorter younger earlier lighter colder cooler quieter".split())
+_NOTHING: Final = frozenset("never not no nothing nobody none".split())
+_FOOT: Final = re.compile(r" ?(?:-|to|-to-) ?\w+[- ](?:point )?scale")
+"""What follows the foot of a scale: a 1-10 scale, a one-to-ten scale."""
 _PHRASES: Final = (
     ("no more than", -1), ("not more than", -1), ("never more than", -1), ("more than twice", 0), ("at most", -1),
-    ("up to", -1), ("maximum of", -1), ("fewer than", -1), ("less than", -1), ("no fewer than", 1), ("no less than", 1),
+    ("up to", -1), ("maximum of", -1), ("no fewer than", 1), ("no less than", 1), ("fewer than", -1), ("less than", -1),
     ("at least", 1), ("minimum of", 1), ("minimum", 1), ("more than", 1), ("drops to", -1), ("within", -1),
     ("before", -1), ("until", -1), ("after", 1), ("past", 1), ("since", 1),
 )  # fmt: skip

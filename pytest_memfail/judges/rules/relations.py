@@ -14,19 +14,20 @@ _VERBS: Final = (
     r"(?:mak(?:es?|ing)|made|lead(?:s|ing)?|led|giv(?:es?|ing)|gave|caus(?:es?|ing)|trigger(?:s|ing)?|put(?:s|ting)?|"
     r"lea(?:ves?|ving)|left|inspir(?:es?|ing)|prompt(?:s|ing)?|spark(?:s|ing)?|motivat(?:es?|ing)|push(?:es|ing)?|"
     r"send(?:s|ing)?|sent|bring(?:s|ing)?|brought|driv(?:es?|ing)|drove|lets?|letting|gets?|getting|got|turn(?:s|ing)?|"
-    r"encourag(?:es?|ing)|result(?:s|ing)?|help(?:s|ing)?|has|have|having|allow(?:s|ing)?|enabl(?:es?|ing)|mov(?:es?|ing)|"
+    r"encourag(?:es?|ing)|result(?:s|ing)?|help(?:s|ing)?|has|have|allow(?:s|ing)?|enabl(?:es?|ing)|mov(?:es?|ing)|"
     r"end(?:s|ing)?|relax(?:es|ing)?|induc(?:es?|ing)|provok(?:es?|ing)|evok(?:es?|ing)|creat(?:es?|ing)|produc(?:es?|ing)|"
     r"urg(?:es?|ing)|nudg(?:es?|ing)|compel(?:s|ling)?|forc(?:es?|ing)|mean(?:s|ing)?|set(?:s|ting)?|stir(?:s|ring)?|"
     r"spur(?:s|ring)?|remind(?:s|ing)?|fuel(?:s|ling)?|start(?:s|ing)?|fill(?:s|ing)?|follow(?:ed|s) up)"
 )
 FORWARD: Final = re.compile(
-    rf"->|=>|→|⇒|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded) by\b|\bbefore\b|\buntil\b"
+    rf"->|=>|→|⇒|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded|accompanied) by\b"
+    r"|\b(?:comes?|goes|go) (?:\w+ in \w+ )?with\b|\bbefore\b|\buntil\b"
     r"|\btill\b|\b(?:so|hence|therefore|thus|consequently|then|afterwards?|subsequently|thereby|whereupon|ahead of|prior to)\b"
     r"|\bas a (?:result|consequence)\b(?! of)|\bin turn\b|\b(?:after|upon|at) which\b|\breason (?:for|why)\b|\bcause of\b"
     r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction)\s*:"
 )
 BACK: Final = re.compile(
-    r"\b(?:because|since|due to|thanks to|owing to|on account of|out of|after|once|when|whenever|as soon as|if|upon|"
+    r"\b(?:because|b/c|since|due to|thanks to|owing to|on account of|out of|after|once|when|whenever|as soon as|if|upon|"
     r"following|while|whilst|courtesy of|(?:each|every|any) time|in response to|preceded by|provided|given|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
     r"com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
@@ -49,8 +50,14 @@ FRONTED: Final = re.compile(
     r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|as soon as|if|upon|following|while|"
     r"having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|as)\b(?! (?:which|why))[^,|]*$"
 )
+NAMED: Final = re.compile(
+    r"\b(?:reason|cause|trigger|source|inspiration|motive|motivation) (?:for|of|behind|why)\b[^,|:]*$"
+)
+"""What comes next is told to be led to by what follows."""
+IS: Final = re.compile(r"[:=]|\b(?:is|are|was|being)\b")
 FRONTED_BEFORE: Final = re.compile(r"\b(?:before|prior to|ahead of)\b[^,|]*$")
 PURPOSE: Final = re.compile(r"(?:^|\b|\|)\s*(?:in order )?(?:to|so as to|for)\s*(?:\w+ ){0,2}$")
+SUBJECT: Final = re.compile(r"^\s*(?:the )?(?:user|i|he|she|they|we)\b")
 BEHIND: Final = re.compile(
     r"^[\s,]*(?:being |is |are |was |as )?(?:the |a |an )?(?:usual )?(?:trigger|cause|reason|culprit|source)\b(?! (?:of|for))"
     r"|^[\s,]*(?:does|did) (?:it|that)\b|^[\s,]*(?:is|are) (?:behind|to blame|to thank)\b"
@@ -95,7 +102,7 @@ def _turn(ahead: str, between: str, behind: str) -> int:
     forward, back = _last(FORWARD, between), _last(BACK, between)
     if APART.search(between):
         return 0
-    if FRONTED_BEFORE.search(clause) and forward < 0:
+    if (FRONTED_BEFORE.search(clause) or (NAMED.search(clause) and IS.search(between))) and forward < 0:
         return -1
     if NOT_BACK.search(between):
         return 1
@@ -107,7 +114,7 @@ def _turn(ahead: str, between: str, behind: str) -> int:
         return -1
     if FRONTED.search(clause):
         return 1
-    if PURPOSE.search(clause) and "," in between:
+    if PURPOSE.search(clause) and ("," in between or SUBJECT.match(between)):
         return -1
     return _by_order(between, alone=not ahead and not behind)
 

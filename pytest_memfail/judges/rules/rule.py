@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
-from pytest_memfail.judges.rules.rule_condition import Kept, kept_condition, other_currency, refers_back
+from pytest_memfail.judges.rules.rule_condition import NO_QUIRKS, Kept, Quirks, kept_condition, refers_back
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
+from pytest_memfail.judges.rules.rule_numbers import other_currency, stated_numbers
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule
 from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
-from pytest_memfail.judges.rules.text import Sentence, weight
+from pytest_memfail.judges.rules.text import Sentence, TextCache, weight
 from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window
 
 STORED: Final = 0.55
@@ -39,10 +41,10 @@ CONDITION_SWAPPED: Final = 0.3
 """Shares that show it where the entity is named, but another one does it."""
 CORES: Final = 6
 CLOSE: Final = 0.2
+OWN_SHARE: Final = 0.6
+"""Of two places as good, one has to have so much of the other's share of the source's words."""
 REFERS: Final = 0.2
 """Share of the behaviour by which another sentence refers to it."""
-TIES: Final = 0.5
-"""Share of the source's linking sentence that shows it is stored."""
 SCATTERED: Final = 0.8
 """What words are worth that are found in several places."""
 MEANT: Final = 0.3
@@ -75,7 +77,9 @@ def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
     """The rule in a view: its behaviour (stored), and its condition tied to it (faithful)."""
     rule = read_rule(evidence, protocol)
     own = _own(rule, view)
-    match = _of_entity(rule, view, own)
+    match = _of_entity(rule, view, own, NO_QUIRKS)
+    if match is not None and not match.whole and _quirks(rule) != NO_QUIRKS:
+        match = _of_entity(rule, view, own, _quirks(rule))
     if match is None or not _is_stored(match):
         match = _of_another(rule, view, own) or match
     if match is None or not _is_stored(match):
@@ -95,7 +99,18 @@ def _own(rule: Rule, view: View) -> list[int]:
     return [i for i in about if view.sentences[i].keys & keys]
 
 
-def _of_entity(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:
+@lru_cache(maxsize=4096)
+def _quirks(rule: Rule) -> Quirks:
+    """What the checks hold against the source itself."""
+    view = View([rule.source], TextCache())
+    match = _of_entity(rule, view, _own(rule, view), NO_QUIRKS)
+    if match is None:
+        return NO_QUIRKS
+    kept = match.kept
+    return Quirks(kept.share, frozenset(kept.lost_numbers), kept.checks, bool(kept.dropped))
+
+
+def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> _Match | None:
     """The best place among the sentences about the entity."""
     does = {i: _does(rule, (view.sentences[i],)) for i in own}
     mine = [i for i in own if not given_to_another(view.sentences[i], rule)]
@@ -105,12 +120,14 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:
         wider = [*region, *(i for i in mine if i not in region and _means(rule, view, i))]
         source = view.own_share(core, rule.stated, rule.name)
         said_at = _words_said(rule, view, core)
-        kept = kept_condition(rule, view, core, region, wider)
+        kept = kept_condition(rule, view, core, region, wider, quirks)
         found.append(_Match(core, min(1.0, share), kept, region, True, source, said_at))
     stored = [match for match in found if _is_stored(match)] or found
     best = max((match.share for match in stored), default=0.0)
     # Of places about as good, one that keeps the condition: a rule may be stored twice, once in short.
     near = [match for match in stored if match.share >= best - CLOSE]
+    taken = max((match.source for match in near), default=0.0)
+    near = [match for match in near if match.source >= OWN_SHARE * taken]  # another of that name
     return max(near, key=lambda m: (m.whole, m.share + 0.5 * m.kept.share, tuple(-i for i in m.core)), default=None)
 
 
@@ -161,12 +178,7 @@ def _region(
             continue
         sentence = view.sentences[i]
         beside = any(abs(i - at) == 1 and view.entry[i] == view.entry[at] for at in core)
-        if (
-            does[i] >= REFERS
-            or sentence.keys & threads
-            or (beside and refers_back(sentence))
-            or (rule.link and coverage(rule.link, (sentence,)) >= TIES)
-        ):
+        if does[i] >= REFERS or sentence.keys & threads or (beside and refers_back(sentence)):
             found.append(i)
     return tuple(found)
 
@@ -182,7 +194,9 @@ def _threads(rule: Rule, view: View, core: Sequence[int]) -> set[str]:
 def _means(rule: Rule, view: View, at: int) -> bool:
     if any(coverage(need, (view.sentences[at],), rule.name_keys) >= MEANT for need in rule.conditions):
         return True
-    return any(q.unit and q.unit == o.unit and q.same(o) for q in rule.numbers for o in view.quantities((at,)))
+    spoken_of = bool(view.sentences[at].keys & rule.asked)
+    same = [q for q in rule.numbers for o in stated_numbers(view.sentences[at]) if q.same(o)]
+    return any(q.unit or spoken_of for q in same)
 
 
 def _is_stored(match: _Match) -> bool:

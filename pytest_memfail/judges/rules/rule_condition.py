@@ -3,51 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_not
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
-from pytest_memfail.judges.rules.quantities import CLOCK, Quantity
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
-from pytest_memfail.judges.rules.rule_phrases import clashes, unsaid, values
+from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, telling
+from pytest_memfail.judges.rules.rule_other import contrary_condition, other_condition
+from pytest_memfail.judges.rules.rule_phrases import clashes, values
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
+from pytest_memfail.judges.rules.rule_sides import swapped_roles
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import EXCLUSIVE
 
 KEPT: Final = 0.4
-LINKED: Final = 0.65
 KEPT_WITH_NUMBER: Final = 0.3
 TOLD_BY_NUMBER: Final = 0.6
-COMMON: Final = 12
 ACCOUNTED: Final = 0.34
 ONLY_KEYS: Final = frozenset(fold(word) for word in EXCLUSIVE)
 NEAR: Final = 3
-SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
-"""Units that say by themselves what is measured."""
-CURRENCIES: Final = (
-    re.compile(r"\beuros?\b|\beur\b|€", re.IGNORECASE),
-    re.compile(r"\bdollars?\b|\busd\b|\bbucks?\b|\$", re.IGNORECASE),
-    re.compile(r"\bpounds?\b|\bgbp\b|\bquid\b|£", re.IGNORECASE),
-    re.compile(r"\bz[lł]ot(?:y|ys|ies)\b|\bpln\b|\bzł", re.IGNORECASE),
-    re.compile(r"\byen\b|\bjpy\b|¥", re.IGNORECASE),
-    re.compile(r"\bfrancs?\b|\bchf\b", re.IGNORECASE),
-    re.compile(r"\brupees?\b|\binr\b|₹", re.IGNORECASE),
-    re.compile(r"\bcrowns?\b|\bkron(?:or|er|a|e)\b|\b(?:sek|nok|dkk|czk)\b", re.IGNORECASE),
-    re.compile(r"\bpesos?\b|\bmxn\b", re.IGNORECASE),
-    re.compile(r"\bliras?\b|\btry\b|₺", re.IGNORECASE),
-)
-SIGNS: Final = {"<": -1, "≤": -1, ">": 1, "≥": 1}
 LACKING: Final = re.compile(
     r"\b(?:yet to|without|lacks?|lacking|missing|un\w+|absen\w+|fails?|pending|awaiting|until|no|not|never"
-    r"|\w+n't|free of|skips?|skipped)\b",
+    r"|\w+n't|free of|skips?|skipped|wait\w*)\b",
     re.IGNORECASE,
 )
-AT_MOST: Final = re.compile(r"\b(?:at most|up to|no more than|maximum|or (?:less|fewer|under))\b", re.IGNORECASE)
-AT_LEAST: Final = re.compile(
-    r"\b(?:at least|no (?:less|fewer) than|minimum|or (?:more|higher|over))\b|\+", re.IGNORECASE
+
+ANY: Final = re.compile(
+    r"\b(?:any|anything|anywhere|anyone|all (?:kinds|sorts)|whatever|wherever|various)\b", re.IGNORECASE
 )
 
 
@@ -62,9 +47,32 @@ class Kept:
     turned: str
     dropped: tuple[str, ...]
     """Words of the condition that are gone, with nothing in their place."""
+    checks: frozenset[str] = frozenset()
+    """Which checks found something at fault."""
 
 
-def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence[int], wider: Sequence[int]) -> Kept:
+@dataclass(frozen=True, slots=True)
+class Quirks:
+    """What the checks find at fault in the source itself, which must not be held against a store."""
+
+    share: float = 1.0
+    """How much of the condition the source itself keeps by this measure."""
+    numbers: frozenset[str] = frozenset()
+    checks: frozenset[str] = frozenset()
+    dropped: bool = False
+
+
+NO_QUIRKS: Final = Quirks()
+
+
+def kept_condition(
+    rule: Rule,
+    view: View,
+    core: Sequence[int],
+    region: Sequence[int],
+    wider: Sequence[int],
+    quirks: Quirks = NO_QUIRKS,
+) -> Kept:
     """What the region (the core, where the behaviour stands, and what refers to it) keeps of the condition.
 
     Args:
@@ -73,28 +81,44 @@ def kept_condition(rule: Rule, view: View, core: Sequence[int], region: Sequence
         core: the sentences that state the behaviour.
         region: these, and those that refer back to the behaviour.
         wider: these, and what says of the condition what it means, where the source states it apart.
+        quirks: what the source itself fails in.
     """
     if not rule.conditions and not rule.numbers and not rule.link:
         return Kept(1.0, True, True, (), "", ())
     here = [view.sentences[i] for i in core]
-    told = [view.sentences[i] for i in region]
-    lost, turned = _numbers(rule, view, core, region if rule.tied else wider)
-    share = _share(rule, here, told, lost)
-    if rule.tied:
-        turned = turned or _turned(rule, here)
-    turned = turned or _opposed(rule, here) or _clashing(rule, here, told)
-    if rule.tied and not turned and not lost and _telling(rule):
+    apart = not rule.tied and not rule.link
+    told = [view.sentences[i] for i in (wider if apart else region)]
+    at = region if rule.tied else wider
+    gone, moved = kept_numbers(rule.numbers, rule.wording_numbers, view, core, at, tied=rule.tied)
+    lost = tuple(wording for wording in gone if wording not in quirks.numbers)
+    share = min(1.0, _share(rule, here, told, lost) / (quirks.share or 1.0))
+    found = {} if quirks.numbers or not moved else {"number": moved}
+    found |= {name: how for name, how in _contradictions(rule, here, told) if name not in quirks.checks}
+    turned = next(iter(found.values()), "")
+    if rule.tied and not turned and not lost and telling(rule.numbers):
         share = max(share, TOLD_BY_NUMBER)
-    dropped = _dropped(rule, told, here)
-    ok = (share >= _least(rule) or _accounted(rule, here)) and not lost and not dropped
-    ok = ok and not unsaid(rule.when, (view.sentences[i].text for i in wider), rule.source)
-    return Kept(share, ok, _leaves_nothing(rule, view, core, region), lost, turned, dropped)
+    dropped = () if quirks.dropped else _dropped(rule, told, here)
+    ok = (share >= _least(rule) or (not rule.tied and _accounted(rule, here))) and not lost and not dropped
+    only = _leaves_nothing(rule, view, core, region)
+    return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
+
+
+def _contradictions(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
+    """Each way in which what is told with the behaviour may be another condition, or its contrary; by name."""
+    checks = (
+        ("turned", _turned(rule, here) if rule.tied else ""),
+        ("opposed", _opposed(rule, here)),
+        ("clashing", _clashing(rule, here, told)),
+        ("contrary", contrary_condition(rule, here)),
+        ("other", other_condition(rule, here)),
+        ("roles", swapped_roles(rule, here)),
+        ("rate", other_rate(rule.when, rule.source, here) if rule.numbers else ""),
+    )
+    return ((name, how) for name, how in checks if how)
 
 
 def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost: Sequence[str]) -> float:
     """How much of the condition is said, in the wording of which most is."""
-    if rule.link and any(coverage(rule.link, (s,), rule.name_keys) >= LINKED for s in told):
-        return 1.0
     if rule.conditions:
         return max(coverage(need, told, rule.name_keys) for need in rule.conditions)
     # "at that hour": the source does not say it in words of its own, so words from around it must do.
@@ -147,64 +171,10 @@ def _clashing(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence]) ->
     return ""
 
 
-def _telling(rule: Rule) -> bool:
-    """Whether the numbers alone show the condition: of a telling unit, or too large to stand there by chance."""
-    return bool(rule.numbers) and all(q.unit in SELF_TELLING or q.value > COMMON for q in rule.numbers)
-
-
 def _least(rule: Rule) -> float:
     if rule.numbers:
         return 0.0 if all(q.unit in SELF_TELLING for q in rule.numbers) else KEPT_WITH_NUMBER
     return KEPT
-
-
-def _numbers(rule: Rule, view: View, core: Sequence[int], at: Sequence[int]) -> tuple[tuple[str, ...], str]:
-    """The numbers that are gone, and how one of them stands on the wrong side."""
-    stated = [(view.sentences[i], q) for i in at for q in view.quantities((i,))]
-    here = {view.sentences[i] for i in core}
-    lost = []
-    turned = ""
-    for wanted, wording in zip(rule.numbers, rule.wording_numbers, strict=True):
-        same = [(s, q) for s, q in stated if _equal(wanted, q, s)]
-        if not same:
-            lost.append(wording)
-            continue
-        # Elsewhere than beside the behaviour, the other side may tell what happens there.
-        ways = [_way(q, s) for s, q in same if s in here]
-        if wanted.direction and rule.tied and ways and all(way and way != wanted.direction for way in ways):
-            turned = f"on the other side of {wording!r}"
-    return tuple(lost), turned
-
-
-def _equal(wanted: Quantity, stated: Quantity, sentence: Sentence) -> bool:
-    if wanted.same(stated):
-        return True
-    if not (wanted.unit and stated.unit) and _numeral(wanted) == _numeral(stated):
-        return True  # "a five-day streak" is "five gym days" in a row
-    # Fewer than three is at most two, and more than three at least four.
-    step = stated.value - wanted.value
-    if wanted.direction < 0 and step == -1 and AT_MOST.search(sentence.text):
-        return not wanted.unit or wanted.unit == stated.unit
-    return wanted.direction > 0 and step == 1 and bool(AT_LEAST.search(sentence.text)) and wanted.unit == stated.unit
-
-
-def _numeral(quantity: Quantity) -> str:
-    return next((fold(word) for word in re.findall(r"[\w.,:]+", quantity.text.casefold())), "")
-
-
-def _way(quantity: Quantity, sentence: Sentence) -> int:
-    before = sentence.text[: sentence.text.find(quantity.text)].rstrip(" $€£=")[-1:]
-    return SIGNS.get(before, quantity.direction)
-
-
-def other_currency(source: str, stored: str) -> bool:
-    """Whether the stored text counts in money that the source never mentions.
-
-    >>> other_currency("less than 250 zloty", "under 250 euros"), other_currency("250 zloty", "under 250 PLN")
-    (True, False)
-    """
-    meant = [pattern for pattern in CURRENCIES if pattern.search(source)]
-    return bool(meant) and any(p.search(stored) for p in CURRENCIES) and not any(p.search(stored) for p in meant)
 
 
 def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> tuple[str, ...]:
@@ -216,7 +186,12 @@ def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> 
     )
     if not gone or len(gone) == len(rule.condition):
         return ()
-    return () if _unexplained(rule, here) else gone
+    return () if _unexplained(rule, here) and not _generalised(rule, here) else gone
+
+
+def _generalised(rule: Rule, here: Sequence[Sentence]) -> bool:
+    """Whether what is told with the behaviour is said to hold of all of a kind, as the source does not say."""
+    return any(ANY.search(s.text) for s in here) and not ANY.search(rule.told)
 
 
 def _unexplained(rule: Rule, told: Sequence[Sentence]) -> set[str]:

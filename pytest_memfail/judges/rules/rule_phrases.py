@@ -142,20 +142,6 @@ def values_of(texts: Iterable[str]) -> tuple[frozenset[int], ...]:
     return tuple(frozenset().union(*kind) for kind in zip(*named, strict=True)) if named else _NO_VALUE
 
 
-STRICT: Final = (0, 5)
-"""Kinds (weekdays, odd and even) that have no other words: where one is meant it has to be said."""
-
-
-def unsaid(wanted: str, stored: Iterable[str], source: str) -> bool:
-    """Whether a weekday or the like that the rule names is gone.
-
-    >>> unsaid("on Thursdays", ["once a week"], "on Thursdays"), unsaid("on Thursdays", ["Thu"], "on Thursdays")
-    (True, False)
-    """
-    want, have, said = values(wanted), values_of(stored), values(source)
-    return any(want[kind] & said[kind] and not want[kind] & have[kind] for kind in STRICT)
-
-
 def clashes(wanted: str, stored: Iterable[str], source: str) -> bool:
     """Whether the stored text names another value of a kind of which the wanted text names one.
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import keys_of, passage, quote
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, exclusive, negated, order
-from pytest_memfail.judges.rules.quantities import Quantity, quantities
+from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, coverage, said
+from pytest_memfail.judges.rules.rule_numbers import stated_numbers
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import Name, View
 from pytest_memfail.judges.rules.words import COMPARING
 
 COMPARING_KEYS: Final = frozenset(fold(word) for word in COMPARING)
-REPEATED: Final = 0.5
-"""What a word is worth that the source uses outside the rule as well: it does not show the rule."""
 LIGHT: Final = frozenset(
     fold(word)
     for word in """
@@ -29,10 +28,10 @@ LIGHT: Final = frozenset(
     state actually
     """.split()
 )
+"""Words around a trigger that tell little of it."""
 LIGHT_WEIGHT: Final = 0.3
 LEAST_TRIGGER: Final = 0.5
 """A trigger of less ("at that hour") says nothing by itself."""
-"""Words around a trigger that tell little of it."""
 STATED: Final = 0.5
 """Share of the gold behaviour that the source must use for the gold's words to be looked for."""
 STATES: Final = 0.35
@@ -56,7 +55,7 @@ NO: Final = re.compile(r"\W*no\b", re.IGNORECASE)
 PRONOUNS: Final = {"he": "he", "his": "he", "him": "he", "she": "she", "her": "she", "hers": "she", "they": "they"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """What must be found of a rule."""
 
@@ -79,6 +78,8 @@ class Rule:
     numbers: tuple[Quantity, ...]
     when: str
     """The condition as the gold and the source's rule say it, for the values (weekday, weather ...) that it names."""
+    gold: str
+    """Behaviour and condition as the gold says them, after the name."""
     told: str
     """The source sentences that state the rule."""
     source: str
@@ -101,6 +102,11 @@ class Rule:
     wording_numbers: tuple[str, ...]
     wording_only: str
 
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Every word that the source or the gold has for the condition."""
+        return self.pool | self.asked | {key for need in self.conditions for key in need}
+
     @property
     def condition(self) -> Mapping[str, float]:
         """The condition in the first of its wordings."""
@@ -116,7 +122,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     gold = evidence.behavior or evidence.text
     behavior, home = _behavior(told, keys_of(gold) - ignore, ignore)
     asked = keys_of(evidence.condition or "") - ignore
-    stated = [q for s in told for q in quantities(s.text, s.words)]
+    stated = [q for s in told for q in stated_numbers(s)]
     numbers = _numbers(evidence.condition or "", stated, protocol)
     wanted = _condition(told, asked, behavior, bool(numbers), protocol)
     enough = bool(numbers) or sum(wanted.values()) >= STATED * sum(_words(asked).values())
@@ -126,14 +132,12 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         wanted = {key: value for key, value in wanted.items() if said(key, (told[place],)) >= MATCHED}
     link = place if place is not None else _link(told, behavior, wanted, home)
     rule_at = {i for i in (home, link) if i is not None}
-    behavior = _weighed(behavior, told, rule_at)
-    conditions = _conditions(
-        told, wanted, behavior, ignore, link if not tied else None, rule_at, enough, _words(asked - behavior.keys())
-    )
+    asked_for = _words(asked - behavior.keys())
+    conditions = _conditions(told, wanted, behavior, ignore, link if not tied else None, enough, asked_for)
     spoken = [told[i] for i in ([place] if place is not None else [home])]
     shown = _condition_wording(evidence.source, told, place if tied else link, conditions, numbers)
     return Rule(
-        Name.of(evidence.entity, source.lowers()),
+        Name.of(evidence.entity, _known(source)),
         frozenset(ignore),
         _pronoun(told),
         behavior,
@@ -144,6 +148,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         frozenset(asked),
         numbers,
         evidence.condition or "",
+        f"{evidence.entity or ''} {gold} {evidence.condition or ''}.",
         " ".join(told[i].text for i in sorted(rule_at)),
         evidence.source,
         _words(told[link].keys - ignore) if link is not None and not tied else {},
@@ -162,6 +167,11 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     )
 
 
+def _known(source: View) -> frozenset[str]:
+    """The words of the source; its verbs also as they open a note ("Works days"), where they are nobody's name."""
+    return source.lowers() | {key + ending for s in source.sentences for key in s.keys for ending in ("s", "es")}
+
+
 def _words(keys: Collection[str]) -> dict[str, float]:
     return {key: LIGHT_WEIGHT if key in LIGHT else weight(key) for key in sorted(keys) if key and not key[0].isdigit()}
 
@@ -178,7 +188,7 @@ def _behavior(told: Sequence[Sentence], gold: set[str], ignore: set[str]) -> tup
 
 
 def _numbers(condition: str, stated: Sequence[Quantity], protocol: str) -> tuple[Quantity, ...]:
-    asked = [q for s in sentences_of(condition) for q in quantities(s.text, s.words)]
+    asked = [q for s in sentences_of(condition) for q in stated_numbers(s)]
     return tuple(q for q in asked if protocol == "paper" or any(q.same(other) for other in stated))
 
 
@@ -201,7 +211,7 @@ def _place(
     best: tuple[float, int] | None = None
     for i, sentence in enumerate(told):
         does, holds = coverage(behavior, (sentence,)), coverage(wanted, (sentence,))
-        stated = quantities(sentence.text, sentence.words)
+        stated = stated_numbers(sentence)
         if not all(any(q.same(o) for o in stated) for q in numbers):
             continue
         if does < TIED_BEHAVIOR or (holds < TIED_CONDITION and not numbers):
@@ -228,26 +238,19 @@ def _link(
     )
 
 
-def _weighed(need: Mapping[str, float], told: Sequence[Sentence], rule_at: set[int]) -> dict[str, float]:
-    """The words, those that the source uses outside the rule as well worth less."""
-    elsewhere = {key for i, s in enumerate(told) if i not in rule_at for key in s.keys}
-    return {key: value * (REPEATED if key in elsewhere else 1.0) for key, value in need.items()}
-
-
 def _conditions(
     told: Sequence[Sentence],
     wanted: Mapping[str, float],
     behavior: Mapping[str, float],
     ignore: set[str],
     link: int | None,
-    rule_at: set[int],
     enough: bool,
     asked: Mapping[str, float],
 ) -> tuple[Mapping[str, float], ...]:
     found: list[Mapping[str, float]] = []
     trigger = {} if link is None else _words(_trigger(told[link]) - ignore - behavior.keys())
     if wanted and (enough or not trigger):
-        found.append(_weighed(wanted, told, rule_at))
+        found.append(wanted)
     if sum(trigger.values()) >= LEAST_TRIGGER:
         found.append(trigger)
         found.append(asked)

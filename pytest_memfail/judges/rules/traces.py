@@ -12,8 +12,9 @@ from typing import Final
 
 from pytest_memfail.judges.rules.attitude import LIKED, is_liking, liked
 from pytest_memfail.judges.rules.kinds import kinds_of
-from pytest_memfail.judges.rules.naming import Target, loose
-from pytest_memfail.judges.rules.text import Sentence, fold, weight
+from pytest_memfail.judges.rules.targets import Target, loose
+from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
+from pytest_memfail.judges.rules.variants import SORTING
 from pytest_memfail.judges.rules.view import View, needs
 from pytest_memfail.judges.rules.whose import MINE, owner, verbatim_store, word_for_word
 
@@ -22,9 +23,13 @@ STRONG: Final = 0.5
 """Share of the statement's other words with which nothing else need speak for it."""
 SOME: Final = 0.3
 """The same where something is said to be liked, or a vague word stands for the name."""
+COMMON: Final = 3
+"""A word of the category tells nothing where more sentences than so many, and than one in so many, have it."""
+LITTLE: Final = 0.2
+"""The same where what is liked is said to be of the kind that the question asks for."""
 MANY: Final = 0.4
 """The same where three telling words are among them."""
-ENOUGH: Final = 0.4
+ENOUGH: Final = 0.45
 """Share of the sentence's words that come from the statement."""
 CHANCE: Final = 0.1
 """So many sentences may be expected to share the words by chance."""
@@ -33,11 +38,19 @@ PERSONS: Final = frozenset(
     for w in "poet writer author novelist singer band musician composer artist painter director actor duo".split()
 )
 LISTED: Final = re.compile(r"\s*(?:[:=(]|,? such as|,? like\b|,? including|,? especially|,? namely)")
+ENUMERATED: Final = re.compile(r"\s*(?:[,;/&]|(?:and|or)\b)")
 HAVING: Final = re.compile(
-    r"\b(?:wear|drink|eat|read|listen|watch|play|collect|learn|practi[cs]e|use|keep|grow|hold|take|train|follow|rel(?:y|ies))\w*\b",
+    r"\b(?:wear|drink|eat|read|listen|watch|play|collect|learn|practi[cs]e|use(?!r)|using|keep|grow|hold|take|train|follow|rel(?:y|ies))\w*\b",
     re.I,
 )
 """What one does with things that one likes."""
+ASKING: Final = re.compile(
+    r"\b(?:advice|recommend(?:s|ed|ations?)|suggestions?|ideas?|tips?|help with|plan(?:s|ned|ning)?"
+    r"|look(?:s|ing) for|consider(?:s|ing)"
+    r"|ask(?:s|ed|ing)|decid(?:es?|ing)|wonder(?:s|ing)|think(?:s|ing) (?:about|of)|organi[sz](?:es|ing))\b",
+    re.IGNORECASE,
+)
+"""What the user is about to do, and what the question is about, is no preference yet."""
 SMOOTH: Final = 10
 OWN: Final = 0.72
 CUT: Final = 0.9
@@ -80,8 +93,15 @@ def kinds(target: Target) -> frozenset[str]:
     return frozenset(kind for part in target.parts[-1:] or target.parts for kind in kinds_of(part.key)) - own
 
 
+@lru_cache(maxsize=1024)
+def category_keys(category: str) -> frozenset[str]:
+    """The words of a category that tell it from others: "cycling types" is about cycling."""
+    words = [w for s in sentences_of(category) for w in s.words if w.key]
+    return frozenset(w.key for w in words if w.lower not in SORTING and w.lower.removesuffix("s") not in SORTING)
+
+
 def best_trace(
-    view: View, context: Mapping[str, float], stated: frozenset[str], targets: Sequence[Target]
+    view: View, context: Mapping[str, float], stated: frozenset[str], targets: Sequence[Target], category: str = ""
 ) -> Trace | None:
     """The sentence about the user that was most likely made from the statement, if any was."""
     scores: dict[int, float] = defaultdict(float)
@@ -90,9 +110,11 @@ def best_trace(
             for at in view.postings.get(key, ()):
                 scores[at] += value
     general = kinds(targets[0]) if targets else frozenset()
+    often = max(COMMON, len(view.sentences) / COMMON)
+    asked = frozenset(k for k in category_keys(category) - stated if len(view.postings.get(k, ())) <= often)
     best: tuple[float, int, tuple[str, ...]] | None = None
     for at in sorted(scores, key=lambda i: (-scores[i], i))[:CANDIDATES]:
-        score, found = _score(view, at, context, stated, general)
+        score, found = _score(view, at, context, stated, general, asked)
         better = score >= 1.0 and (best is None or score > best[0])
         if better and owner(view, at, len(view.sentences[at].words), -1) == MINE:
             best = (score, at, found)
@@ -105,6 +127,8 @@ def _generalised(view: View, stated: frozenset[str], general: frozenset[str]) ->
     """A sentence on the kind of thing that the preference is, as the user's: as what is liked, or with little else."""
     for at in sorted({at for key in general & view.postings.keys() for at in view.postings[key]}):
         sentence = view.sentences[at]
+        if ASKING.search(sentence.text):
+            continue
         kind = sorted(general & sentence.keys)
         others = [i for i in range(len(sentence.words)) if _is_other(sentence, i, general | stated)]
         if any(LISTED.match(sentence.text, w.end) for w in sentence.words if w.key in general):
@@ -128,7 +152,11 @@ def _is_object(sentence: Sentence, general: frozenset[str]) -> bool:
         before = re.split(r"[,;:.()]", sentence.text[start : word.start])[-1]
         telling = [w for w in sentence.words[max(0, i - 5) : i] if w.start >= word.start - len(before)]
         named = [w for w in telling if w.key and weight(w.key) >= 1.0 and not is_liking(w.lower)]
-        if VAGUE.search(before) or (len(named) <= 1 and LIKED.search(before)):
+        if VAGUE.search(before):
+            return True
+        if i and ENUMERATED.match(sentence.text, word.end) and _is_other(sentence, i - 1, frozenset()):
+            continue  # "historic districts, business hubs": others of the kind
+        if len(named) <= 1 and LIKED.search(before):
             return True
     return False
 
@@ -142,7 +170,12 @@ def _is_other(sentence: Sentence, at: int, known: frozenset[str]) -> bool:
 
 
 def _score(
-    view: View, at: int, context: Mapping[str, float], stated: frozenset[str], general: frozenset[str]
+    view: View,
+    at: int,
+    context: Mapping[str, float],
+    stated: frozenset[str],
+    general: frozenset[str],
+    asked: frozenset[str],
 ) -> tuple[float, tuple[str, ...]]:
     """1.0 or more where the sentence is a trace of the statement."""
     sentence = view.sentences[at]
@@ -156,11 +189,21 @@ def _score(
         return (1.0 + share if share >= STRONG and len(found) >= 2 and enough else 0.0), found
     telling = [k for k in found if weight(k) >= 1.0]
     vague = bool(VAGUE.search(sentence.text))
-    hint = vague or bool(general & sentence.keys)
+    about = general | asked if ASKING.search(sentence.text) is None else frozenset()
+    named = bool(asked & about & sentence.keys)
+    hint = vague or named or bool(general & about & sentence.keys)
     if not telling:
         return 0.0, found
     chance = coincidence(view, [keys[loose(k)] for k in telling], sum(v >= 1.0 for v in context.values()))
-    need = SOME if hint or liked(sentence) else MANY if len(telling) >= 3 else STRONG
+    need = (
+        LITTLE
+        if named and liked(sentence)
+        else SOME
+        if hint or liked(sentence)
+        else MANY
+        if len(telling) >= 3
+        else STRONG
+    )
     # Both must speak for it: much of ours is there, and not much else is.
     score = (share / need) * min(1.0, own / ENOUGH) * (1.2 if hint else 1.0)
     if chance > CHANCE * (3 if hint else 1):
@@ -176,4 +219,4 @@ def own_share(sentence: Sentence, stated: frozenset[str]) -> float:
 
 
 def _worth(sentence: Sentence, key: str) -> float:
-    return 0.75 if key in sentence.aliased else 1.0
+    return 0.5 if key in sentence.aliased else 1.0

@@ -107,6 +107,7 @@ IRREGULAR: Final = {
     tooth teeth
     leaf leaves
     knife knives
+    bus buses
     shelf shelves
     life lives
     half halves

@@ -38,6 +38,8 @@ class AdapterFactory:
     requires: Callable[[Mapping[str, str]], tuple[str, ...]]
     """The packages that these settings need, as requirements with the versions that were tested."""
     make: Callable[[SystemContext, Mapping[str, str]], Any]
+    obstacle: Callable[[], str | None] = lambda: None
+    """What else stands in the way on this machine, as a sentence that begins with the system."""
 
     def __call__(self, context: SystemContext) -> Any:
         """A fresh, empty system."""
@@ -50,6 +52,8 @@ class AdapterFactory:
             raise UsageError(
                 f"--memfail-system={self.name} needs {problem}; run: pip install 'pytest-memfail[{self.name}]'"
             )
+        if (obstacle := self.obstacle()) is not None:
+            raise UsageError(f"--memfail-system={self.name} {obstacle}")
         if not os.environ.get("OPENAI_API_KEY"):
             raise UsageError(
                 f"--memfail-system={self.name} asks the models of an OpenAI-compatible endpoint (OPENAI_BASE_URL), and "

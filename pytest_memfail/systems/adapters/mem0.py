@@ -108,7 +108,10 @@ class Mem0:
                 return
             self._closed = True
             memory = self._memory
-            stores = (memory.vector_store, memory._entity_store)  # the entity store has no public name that does not open it
+            stores = (
+                memory.vector_store,
+                memory._entity_store,
+            )  # the entity store has no public name that does not open it
             # an entity store on qdrant shares the client of the other
             clients = {id(c): c for store in stores if (c := getattr(store, "client", None)) is not None}
             for client in (*clients.values(), memory.llm.client, memory.embedding_model.client):

@@ -7,9 +7,9 @@ OPENAI_BASE_URL. What is asked for is k statements by semantic search; its plann
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,7 +51,6 @@ class SimpleMem:
             enable_reflection=False,
             enable_parallel_processing=False,
         )
-        _forget_false_datasets()
         model = self._memory.llm_client
         # it prints what the model raised, and drops the turns
         self._asking = model.chat_completion = Watched(model.chat_completion)
@@ -89,14 +88,15 @@ class SimpleMem:
         return {"system": "simplemem", **versions("simplemem", "lancedb", "sentence-transformers"), **self._settings}
 
 
-def _forget_false_datasets() -> None:
-    """Keep lancedb from taking a plain folder `datasets` of the user's repository for the package of that name.
-
-    Loading an embedding model tries that package, and a folder on the path imports as an empty one; lancedb then looks
-    for its classes, and fails to store.
-    """
-    if getattr(sys.modules.get("datasets"), "__file__", None) is None:
-        sys.modules.pop("datasets", None)
+def _obstacle() -> str | None:
+    # it is imported when something is stored, and one without an origin is a folder without code
+    found = find_spec("datasets")
+    if found is None or found.origin is not None:
+        return None
+    (folder, *_) = found.submodule_search_locations or [""]
+    return (
+        f"finds the folder {folder} where lancedb looks for Hugging Face's package of that name; take it off sys.path"
+    )
 
 
 def _memory(entry: Any) -> dict[str, Any]:
@@ -109,4 +109,4 @@ def _memory(entry: Any) -> dict[str, Any]:
     }
 
 
-FACTORY: Final = AdapterFactory("simplemem", SETTINGS, lambda _: REQUIRES, SimpleMem)
+FACTORY: Final = AdapterFactory("simplemem", SETTINGS, lambda _: REQUIRES, SimpleMem, _obstacle)

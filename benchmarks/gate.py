@@ -1,0 +1,232 @@
+"""How often the gate is wrong: simulated pairs of runs, with and without a true regression.
+
+`python benchmarks/gate.py` prints the tables of docs/gate.md; README.md says how to read them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pytest_memfail.core import CORRECT, NOT_STORED
+from pytest_memfail.results import (
+    DEFAULT,
+    SummaryBuilder,
+    by_row,
+    compare,
+    evaluate,
+    holm,
+    parse_expressions,
+    power,
+    smallest_detectable,
+)
+
+SHIPPED = {
+    "conditional_facts_easy": 100,
+    "conditional_facts_hard": 100,
+    "coexisting_facts": 100,
+    "persona_retrieval": 300,
+    "long_hop": 96,
+    "updated_facts": 100,
+}
+PERSONA = {"persona_retrieval": 300}
+QUESTIONS_OF_A_ROW = {"persona_retrieval": 3}
+FAILING = 0.3
+"""The share that fails before. It does not matter to false alarms: a failure is misread as often as a success."""
+ALPHA = 0.05
+EACH = f"*.{DEFAULT}"
+COUNTED = "regressions>0"
+BY_QUESTION = "p by question"
+REPLAYED = 5
+"""So many pairs of each scenario go through the gate itself, which must say the same as the arrays."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What a change does, and how well verdicts are read."""
+
+    name: str
+    tasks: dict[str, int]
+    rows: bool = True
+    """Whether questions share rows as in the shipped sets; else each is a row of its own."""
+    noise: float = 0.03
+    """The chance that a verdict is read as its opposite, in each run anew."""
+    linked: bool = False
+    """Whether the questions of a row are misread together."""
+    drop: float = 0.0
+    """The share of all questions of `dropped` that pass before and truly fail after."""
+    dropped: tuple[str, ...] | None = None
+    scattered: bool = False
+    """Whether at most one question of a row is lost; else rows are lost whole."""
+
+    def size(self, task: str) -> int:
+        """Questions of a row."""
+        return QUESTIONS_OF_A_ROW.get(task, 1) if self.rows else 1
+
+
+ONE_EACH = Scenario("300 questions, one a row", PERSONA, rows=False)
+SHARED = Scenario("300 questions in 100 rows", PERSONA)
+ALL = Scenario("796 questions in 596 rows", SHIPPED)
+NO_CHANGE = (
+    ALL,
+    replace(ALL, name="the same, 10% misread", noise=0.10),
+    replace(ALL, name="the same, rows misread whole", linked=True),
+    ONE_EACH,
+    replace(SHARED, name="300 in 100 rows, rows misread whole", linked=True),
+)
+REGRESSIONS = (
+    *(replace(ONE_EACH, name=f"{drop:.0%} of 300, one a row", drop=drop) for drop in (0.02, 0.03, 0.05, 0.10)),
+    replace(SHARED, name="5% of 300 in 100 rows, scattered", drop=0.05, scattered=True),
+    replace(SHARED, name="5% of 300 in 100 rows, whole rows", drop=0.05),
+    *(replace(ALL, name=f"{drop:.0%} of 796, whole rows", drop=drop) for drop in (0.02, 0.03, 0.05)),
+    replace(ALL, name="5% of the 300 only, of 796", drop=0.05, dropped=("persona_retrieval",), scattered=True),
+)
+
+
+def simulate(scenario: Scenario, pairs: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each question fails before and after, in each pair of runs."""
+    before, after = [], []
+    for task, n in scenario.tasks.items():
+        failing = np.zeros((pairs, n), dtype=bool)
+        failing[:, : round(FAILING * n)] = True  # questions of a row stand together, so whole rows fail
+        failing_after = failing.copy()
+        if scenario.dropped is None or task in scenario.dropped:
+            step = scenario.size(task) if scenario.scattered else 1
+            failing_after[:, n - step * round(scenario.drop * n) :: step] = True
+        linked = scenario.size(task) if scenario.linked else 1
+        misread = np.repeat(rng.random((2, pairs, n // linked)) < scenario.noise, linked, axis=2)
+        before.append(failing ^ misread[0])
+        after.append(failing_after ^ misread[1])
+    return np.concatenate(before, axis=1), np.concatenate(after, axis=1)
+
+
+@cache
+def p_value(counts: tuple[int, ...], least: int) -> float:
+    return by_row([least + i for i, n in enumerate(counts) for _ in range(n)])
+
+
+def p_values(balances: np.ndarray) -> np.ndarray:
+    """The p of each pair of runs, from how many questions of each row got worse less how many got better."""
+    least = int(balances.min())
+    counts = np.stack([(balances == value).sum(1) for value in range(least, int(balances.max()) + 1)], axis=1)
+    if least <= 0 < least + counts.shape[1]:
+        counts[:, -least] = 0  # rows without a change do not matter
+    return np.array([p_value(tuple(row), least) for row in counts.tolist()])
+
+
+def fired(scenario: Scenario, before: np.ndarray, after: np.ndarray) -> dict[str, np.ndarray]:
+    """In which pairs each expression fails the gate; the last is the default if it took questions as independent."""
+    change = after.astype(int) - before
+    ends = np.cumsum(list(scenario.tasks.values()))[:-1]
+    rows = [
+        part.reshape(len(change), -1, scenario.size(task)).sum(2)
+        for task, part in zip(scenario.tasks, np.split(change, ends, axis=1), strict=True)
+    ]
+    each = np.stack([p_values(balances) for balances in rows], axis=1)
+    return {
+        DEFAULT: p_values(np.concatenate(rows, axis=1)) < ALPHA,
+        EACH: np.array([min(holm(values)) < ALPHA for values in each.tolist()]),
+        COUNTED: (change > 0).any(1),
+        BY_QUESTION: p_values(change) < ALPHA,
+    }
+
+
+def replay(scenario: Scenario, before: Sequence[bool], after: Sequence[bool]) -> dict[str, bool]:
+    """What the gate itself says of a pair of runs."""
+    builders = []
+    for failing in (before, after):
+        builder = SummaryBuilder()
+        names = [(task, i) for task, n in scenario.tasks.items() for i in range(n)]
+        for (task, i), fails in zip(names, failing, strict=True):
+            verdict = NOT_STORED if fails else CORRECT
+            builder.add(
+                {
+                    "type": "question",
+                    "id": f"memfail/{task}::q-{i}",
+                    "task": task,
+                    "store": task,
+                    "question": f"q-{i}",
+                    "k": 5,
+                    "stratum": "",
+                    "verdict": verdict,
+                    "memory_held": not fails,
+                    "facts": [],
+                    "row": f"{task}.csv:{2 + i // scenario.size(task)}",
+                    "answer": {"outcome": "passed"},
+                }
+            )
+        builders.append(builder)
+    comparison = compare(builders[0].entries, builders[1].entries, list(scenario.tasks), "ours")
+    summary = builders[1].build(scenario.tasks)
+    return {
+        text: evaluate(parse_expressions(text), summary, comparison).outcome == "failed"
+        for text in (DEFAULT, EACH, COUNTED)
+    }
+
+
+def measured(scenario: Scenario, pairs: int, seed: int) -> dict[str, Any]:
+    """The share of pairs in which each expression fires."""
+    before, after = simulate(scenario, pairs, np.random.default_rng(seed))
+    found = fired(scenario, before, after)
+    for i in range(min(REPLAYED, pairs)):
+        told = replay(scenario, before[i].tolist(), after[i].tolist())
+        if told != {text: bool(found[text][i]) for text in told}:
+            raise SystemExit(f"{scenario.name}, pair {i}: the gate says {told}, the simulation does not")
+    flips = (before != after).sum(1)
+    return {
+        "scenario": scenario.name,
+        "questions": sum(scenario.tasks.values()),
+        "flips": float(flips.mean()),
+        **{text: float(fires.mean()) for text, fires in found.items()},
+    }
+
+
+def expected(scenario: Scenario) -> float:
+    """The power from the formula that the summary's last line rests on."""
+    n, noise = sum(scenario.tasks.values()), scenario.noise
+    lost = sum(round(scenario.drop * size) for size in scenario.tasks.values()) / n
+    by_chance = noise * (1 - noise)
+    worse = lost * (1 - noise) ** 2 + (1 - lost) * by_chance
+    better = lost * noise**2 + (1 - lost) * by_chance
+    return power(n, worse - better, noise=better, alpha=ALPHA)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=2000, help="simulated pairs of runs for each row")
+    parser.add_argument("--seed", type=int, default=42)
+    parser.add_argument("--json", type=Path, help="file for all figures")
+    options = parser.parse_args()
+    alarms = [measured(scenario, options.pairs, options.seed) for scenario in NO_CHANGE]
+    print(f"{'no true change':<36}{'flips':>6}{DEFAULT:>20}{EACH:>22}{BY_QUESTION:>15}{COUNTED:>15}")
+    for row in alarms:
+        shares = f"{row[DEFAULT]:>20.1%}{row[EACH]:>22.1%}{row[BY_QUESTION]:>15.1%}{row[COUNTED]:>15.1%}"
+        print(f"{row['scenario']:<36}{row['flips']:>6.1f}{shares}")
+    print()
+    print(f"{'a true regression':<36}{'flips':>6}{DEFAULT:>20}{EACH:>22}{'formula':>15}")
+    found = []
+    for scenario in REGRESSIONS:
+        row = measured(scenario, options.pairs, options.seed)
+        row["formula"] = expected(scenario) if scenario.rows is False else None
+        found.append(row)
+        formula = "" if row["formula"] is None else f"{row['formula']:.1%}"
+        print(f"{row['scenario']:<36}{row['flips']:>6.1f}{row[DEFAULT]:>20.1%}{row[EACH]:>22.1%}{formula:>15}".rstrip())
+    print()
+    for n in (100, 300, 596):
+        least = smallest_detectable(n, noise=0.03, alpha=ALPHA)
+        print(f"smallest true drop that {n} rows show in four of five runs: {100 * (least or 1):.1f} points")
+    if options.json:
+        options.json.write_text(json.dumps({"false_alarms": alarms, "power": found}, indent=2), encoding="utf-8")
+    if alarms[0][DEFAULT] > ALPHA:
+        raise SystemExit(f"{DEFAULT} fires in {alarms[0][DEFAULT]:.1%} of pairs without a change, at most {ALPHA:.0%}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""`memfail check-system`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_memfail.core import UsageError
+
+NAME: Final = "NAME"
+
+
+def add(commands: Any) -> None:
+    """Its options."""
+    parser = commands.add_parser(
+        "check-system",
+        help="whether a memory system keeps its contract",
+        description="Check a memory system against what the plugin asks of it: what is stored comes back, the listing is no page, "
+        "two stores are apart, queries do not write, snapshots are whole, and more. Needs no rows, judge or model of ours. Exits "
+        "with 1 if a check fails.",
+    )
+    parser.add_argument(
+        "system",
+        metavar=NAME,
+        help="as --memfail-system takes it: a built-in, an entry point, module:attribute, or a name that the conftest.py of "
+        "the current folder knows",
+    )
+    parser.add_argument(
+        "--option", metavar="KEY=VALUE", action="append", default=[], help="setting handed to its factory; repeatable"
+    )
+    parser.add_argument(
+        "--checks", metavar="LIST", default="", help="names or globs separated by commas (default: all)"
+    )
+    parser.add_argument("--timeout", metavar="SECONDS", type=float, default=600.0, help="for each check (default: 600)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print a row for each check."""
+    from pytest_memfail.testing import check_memory_system
+
+    settings = _settings(options.option)
+    if not options.timeout > 0:
+        raise UsageError(f"--timeout: got {options.timeout:g}, expected a number of seconds above 0")
+    report = check_memory_system(
+        _factory(options.system),
+        options=settings,
+        checks=options.checks,
+        raises=False,
+        timeout_seconds=options.timeout,
+        progress=_show,
+    )
+    _show("")
+    print(report)
+    return 1 if report.failed else 0
+
+
+def _settings(pairs: list[str]) -> dict[str, str]:
+    settings = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--option: got {pair!r}, expected KEY=VALUE")
+        settings[name.strip()] = value
+    return settings
+
+
+def _factory(system: str) -> Any:
+    from pytest_memfail import discovery
+    from pytest_memfail.systems import SYSTEMS, built_in_system
+    from pytest_memfail.testing import system_of_conftest
+
+    def find(name: str) -> Any:
+        return discovery.find(
+            "memory system",
+            name,
+            option=NAME,
+            group="pytest_memfail.systems",
+            built_in={n: (lambda n=n: built_in_system(n, find)) for n in SYSTEMS},  # type: ignore[misc]  # a default binds n
+            hook=lambda: system_of_conftest(name),
+            hook_name="pytest_memfail_make_system",
+            rootdir=Path.cwd(),
+        )
+
+    return find(system)
+
+
+def _show(name: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\033[K{name}", end="", file=sys.stderr, flush=True)

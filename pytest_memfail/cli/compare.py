@@ -1,0 +1,33 @@
+"""`memfail compare`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from pytest_memfail.core import UsageError
+
+
+def add(commands: Any) -> None:
+    """Its options."""
+    parser = commands.add_parser(
+        "compare",
+        help="several records as one table",
+        description="Several records side by side: verdict rates with 95 %% Wilson intervals, exact McNemar tests of the first "
+        "against each other on the questions decided in both, success by k, tokens per memory.",
+    )
+    parser.add_argument("records", metavar="RECORD", type=Path, nargs="+", help="two or more records of the same data")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the tables."""
+    from pytest_memfail.report import comparison
+    from pytest_memfail.results import load_record, side_by_side
+
+    if len(options.records) < 2:
+        raise UsageError("compare: got 1 record, expected at least 2")
+    for line in comparison(side_by_side([load_record(path) for path in options.records])):
+        print(line.rstrip())
+    return 0

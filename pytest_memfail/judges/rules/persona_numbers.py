@@ -1,0 +1,34 @@
+"""Numbers of a detail about a person: changed, or their other side meant."""
+
+from __future__ import annotations
+
+from pytest_memfail.judges.rules.persona_match import Kept
+from pytest_memfail.judges.rules.persona_need import Essay, Item
+from pytest_memfail.judges.rules.persona_turned import rejections
+from pytest_memfail.judges.rules.view import View
+
+
+def changed(item: Item, kept: Kept, view: View) -> str:
+    """Another number of the same unit in the place of a missing one."""
+    stated = view.quantities(kept.where)
+    for number in item.numbers:
+        if number.text in kept.missing:
+            other = next(
+                (q for q in stated if q.unit == number.unit and not any(q.same(n) for n in item.numbers)), None
+            )
+            if other is not None:
+                return f"'{other.text.strip()}' instead of '{number.text.strip()}'"
+    return ""
+
+
+def other_side(item: Item, kept: Kept, view: View, essay: Essay) -> str:
+    """The same number, but the other side of it: before ten for after ten."""
+    told = essay.stated[item.at].sentence
+    for at in kept.where:
+        for number in item.numbers:
+            for other in view.quantities((at,)):
+                # "Refuses to sail above twenty" may be "sails below twenty".
+                alike = rejections(told, number.at) == rejections(view.sentences[at], other.at)
+                if alike and number.same(other) and number.direction * other.direction < 0:
+                    return f"the other side of '{number.text.strip()}' is meant"
+    return ""

@@ -1,0 +1,120 @@
+"""Another word in the place of a needed one: nitrile gloves for cotton gloves, Wednesday for Sunday."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.persona_match import found
+from pytest_memfail.judges.rules.persona_need import Concept, Essay, Item
+from pytest_memfail.judges.rules.persona_turned import APART, surface
+from pytest_memfail.judges.rules.related import ROOT, related
+from pytest_memfail.judges.rules.text import Sentence, fold, weight
+
+SAME_HEAD: Final = 0.9
+PLACING: Final = frozenset(
+    "before after during at in on with for from of by to under over into onto near than as".split()
+)
+"""What ties a word to the one before it."""
+CLOSED: Final = tuple(
+    frozenset(fold(word) for word in group.split())
+    for group in (
+        "monday tuesday wednesday thursday friday saturday sunday",
+        "january february march april may june july august september october november december",
+        "spring summer autumn winter",
+        "morning afternoon evening night",
+        "red orange yellow green blue purple pink brown black white grey",
+        "north south east west",
+        "left right",
+    )
+)
+"""Kinds with few members: of two of them one is not the other."""
+
+
+def replaced(item: Item, stored: Iterable[Sentence], essay: Essay, least: float) -> str:
+    """What stands where a needed word of the detail should; empty if nothing does."""
+    stored = tuple(stored)
+    keys = frozenset().union(*(s.keys for s in stored))
+    source = essay.stated[item.at].sentence
+    for concept in item.concepts:
+        if concept.weight >= least and found(concept, keys):
+            other = next((o for s in stored if (o := _nearer_member(concept, item, s))), "")
+            if other and not _nearer_member(concept, item, source):
+                return _instead(other, concept, stored, source)
+        elif concept.weight >= least:
+            other = _other_member(concept, keys, source) or _in_its_place(concept, stored, source, essay)
+            if other:
+                return _instead(other, concept, stored, source)
+    return ""
+
+
+def _instead(other: str, concept: Concept, stored: Iterable[Sentence], source: Sentence) -> str:
+    """Both words as they are written."""
+    held = next((surface(s, other) for s in stored if other in s.keys), other)
+    return f"'{held}' instead of '{surface(source, concept.keys[-1])}'"
+
+
+def _other_member(concept: Concept, keys: frozenset[str], source: Sentence) -> str:
+    """Another one of a kind with few members."""
+    for kind in CLOSED:
+        if not kind.isdisjoint(concept.keys):
+            return min((kind & keys) - source.keys, default="")
+    return ""
+
+
+def _nearer_member(concept: Concept, item: Item, stored: Sentence) -> str:
+    """The other one of a kind with few members that stands closer to the detail's words, where both are told."""
+    kind = next((kind for kind in CLOSED if not kind.isdisjoint(concept.keys)), frozenset())
+    members = [(at, w.key) for at, w in enumerate(stored.words) if w.key in kind]
+    if len({key for _, key in members}) < 2:
+        return ""
+    told = {k for c in item.concepts for k in c.keys}
+    nearest = {
+        min(members, key=lambda m: abs(m[0] - at))[1] for at, w in enumerate(stored.words) if w.key in told - kind
+    }
+    return "" if len(nearest) != 1 or nearest & told else nearest.pop()
+
+
+def _in_its_place(concept: Concept, stored: Iterable[Sentence], source: Sentence, essay: Essay) -> str:
+    """A word that the essay does not have, tied to the same neighbour."""
+    places = {(side, joint, neighbour) for key, side, joint, neighbour in _ties(source) if key in concept.keys}
+    for sentence in stored:
+        for key, side, joint, neighbour in _ties(sentence):
+            if key not in essay.reads and key not in essay.ignored and weight(key) >= 1.0:
+                for its_side, its_joint, its_neighbour in places:
+                    if (
+                        (side, joint) == (its_side, its_joint)
+                        and related(its_neighbour, neighbour) >= SAME_HEAD
+                        and not any(related(k, key) or k[:ROOT] == key[:ROOT] for k in concept.keys)
+                        and (side != "behind" or _sisters(concept.keys[-1], key))
+                    ):
+                        return key
+    return ""
+
+
+def _sisters(one: str, other: str) -> bool:
+    """Whether both are kinds of the same, and neither of them is a kind of the other."""
+    mine, its = lookup(one).general, lookup(other).general
+    return not mine.isdisjoint(its) and other not in mine and one not in its
+
+
+def _ties(sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
+    """The word, and what it is tied to: the next word, or by a preposition the one before."""
+    words = sentence.words
+    for at, word in enumerate(words):
+        if not word.key or word.key[0].isdigit():
+            continue
+        if (
+            at + 1 < len(words)
+            and words[at + 1].key
+            and not APART.search(sentence.text[word.end : words[at + 1].start])
+        ):
+            yield word.key, "of", "", words[at + 1].key
+        if at and words[at - 1].key and not APART.search(sentence.text[words[at - 1].end : word.start]):
+            yield word.key, "behind", "", words[at - 1].key
+        back = at - 1
+        while back > 0 and words[back].lower in ("a", "an", "the", "his", "her", "their"):
+            back -= 1
+        if back > 0 and words[back].lower in PLACING and words[back - 1].key:
+            yield word.key, "to", words[back].lower, words[back - 1].key

@@ -1,0 +1,249 @@
+"""Whether a stored sentence says of a person the other way round what an essay told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import Final
+
+from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.persona_need import Stated
+from pytest_memfail.judges.rules.polarity import is_negator, order
+from pytest_memfail.judges.rules.related import opposed, related
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
+from pytest_memfail.judges.rules.view import View
+
+REJECTING: Final = frozenset(
+    """no not never nor neither cannot without hardly rarely seldom none nothing nobody nowhere
+    refuse refuses refused refusing avoid avoids avoided avoiding hate hates dislike dislikes despise despises distrust
+    distrusts forbid forbids forbidden ban bans banned prohibit prohibits prohibited reject rejects rejected decline
+    declines detest detests loathe loathes skip skips allergic allergy abandoned quit quits stopped stops banish banishes
+    instead lacks lack fear fears afraid frighten frightens scared dread dreads abstains shuns shun minus
+    sworn swears won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
+    turned against rather less disallowed off-limits insult liars liar eschews eschew""".split()
+)
+
+
+def rejections(sentence: Sentence, end: int | None = None) -> int:
+    """How many words of the sentence say no, up to the end."""
+    return sum(says_no(w.lower) for w in sentence.words[:end])
+
+
+REFUSALS: Final = frozenset(
+    fold(word)
+    for word in "refuse avoid forbid prohibit dislike hate detest taboo abstain exclude reject quit stop cease shun ban".split()
+)
+
+
+def refusing(sentence: Sentence) -> bool:
+    """Whether anything in the sentence may say no, in whatever words."""
+    return _refuses(sentence.words)
+
+
+def _refuses(words: Sequence[Word], told: Collection[str] = ()) -> bool:
+    return any(
+        says_no(w.lower)
+        or w.key in REFUSALS
+        or (w.key not in told and w.key not in UNCERTAIN and not REFUSALS.isdisjoint(lookup(w.key).same))
+        or (w.lower in GIVING and "up" in {f.lower for f in words[i + 1 : i + 5]})
+        for i, w in enumerate(words)
+    )
+
+
+GIVING: Final = frozenset("give gives gave given giving".split())
+UNCERTAIN: Final = frozenset(fold(word) for word in "autumn fall pass turn drop".split())
+
+
+def says_no(lower: str) -> bool:
+    """Whether the word refuses, forbids, dislikes or negates."""
+    return lower in REJECTING or lower.endswith("n't") or (lower.startswith("un") and len(lower) > 12)
+
+
+ENDS: Final = re.compile(r"[;:.!?()]|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
+"""Where what a sentence says ends: a refusal in the next part of it is about something else."""
+APART: Final = re.compile(r"[,;:.!?()/]|\s-\s|\b(?:and|or|but)\b")
+CLOSES: Final = frozenset("because since as but so though although while unless until except without instead".split())
+COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
+GOES_ON: Final = frozenset("therefore always so then only thus he she they".split())
+OBJECTS: Final = frozenset("a an the his her their its to that only".split())
+STRETCH: Final = 10
+SAME_THING: Final = 0.6
+NEAR: Final = 0.6
+AFFIRMING: Final = frozenset(
+    fold(word)
+    for word in "insist prefer require like love welcome favour enjoy want demand accept allow permit".split()
+)
+AWAY: Final = frozenset("away clear beyond outside far free off out apart".split())
+"""They say where something is not done."""
+ALWAYS: Final = frozenset("only always solely exclusively".split())
+
+
+ALLERGY: Final = fold("allergic")
+
+
+def _goes_on(word: Word, words: Sequence[Word]) -> bool:
+    """Whether the word behind an "and" tells another thing that somebody does."""
+    if word.lower in GOES_ON or word.key in AFFIRMING:
+        return True
+    after = words[words.index(word) + 1 :][:1]
+    return word.lower.endswith("s") and bool(after) and (after[0].lower in OBJECTS or bool(after[0].key))
+
+
+def refused_stretches(sentence: Sentence, *, negations: bool = True, allergies: bool = False) -> list[tuple[str, ...]]:
+    """What each refusal of the sentence is about: the keys behind it, to the end of the clause."""
+    words = sentence.words
+    found = []
+    for at, word in enumerate(words):
+        following = words[at + 1].lower if at + 1 < len(words) else ""
+        no = negations and is_negator(word.lower) and following not in COMPARING
+        refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY)
+        if (no or refusal) and not any(says_no(w.lower) for w in words[max(0, at - 4) : at]):
+            keys: list[str] = []
+            for before, follower in pairwise(words[at : at + STRETCH]):
+                if (
+                    follower.lower in CLOSES
+                    or (before.lower == "and" and _goes_on(follower, words))
+                    or says_no(follower.lower)
+                    or ENDS.search(sentence.text[before.end : follower.end])
+                ):
+                    break
+                keys += [follower.key] * bool(follower.key)
+            found.append(tuple(keys))
+    return found
+
+
+def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
+    """The words of the sentence, part by part."""
+    parts: list[list[Word]] = [[]]
+    for at, word in enumerate(sentence.words):
+        if at and ENDS.search(sentence.text[sentence.words[at - 1].end : word.end]):
+            parts.append([])
+        parts[-1].append(word)
+    return [tuple(part) for part in parts if part]
+
+
+def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
+    """What the source refuses and the stored sentence has without a refusal; empty if nothing."""
+    for stretch in refused_stretches(source):
+        about = {k for k in stretch if k in telling and weight(k) >= 1.0 and not _affirms(source.words, k)}
+        total = sum(weight(k) for k in set(stretch))
+        for part in parts_of(sentence) if about else ():
+            keys = {w.key for w in part} - {""}
+            there = {k: max(keys, key=lambda held: (related(k, held), held)) for k in set(stretch)} if keys else {}
+            there = {k: held for k, held in there.items() if related(k, held) >= NEAR}
+            if about.isdisjoint(there) or sum(weight(k) for k in there) < SAME_THING * total:
+                continue
+            quiet = not _refuses(part, source.keys) and AWAY.isdisjoint(w.lower for w in part)
+            one = min(about & there.keys())
+            if quiet or _affirms(part, there[one]):
+                return f"'{surface(source, one)}' is refused in what was told, not in what is stored"
+    return ""
+
+
+def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
+    """Something refused in the place of what is wanted, which is not refused: each alone may be put in other words."""
+    wanted, unwanted = _sides(source)
+    kept, refused = _sides(sentence)
+    for one in sorted((wanted - unwanted) & (refused - kept)):
+        for other in sorted((unwanted - wanted) & (kept - refused)):
+            if weight(one) >= 1.0 and weight(other) >= 1.0 and (one in telling or other in telling):
+                return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
+    return ""
+
+
+def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]]:
+    """What the sentence has beside its refusals, and what it refuses."""
+    unwanted = frozenset(k for stretch in refused_stretches(sentence, allergies=True) for k in stretch)
+    # What stands before a refusal in one go with it may be what is refused: "shellfish does not agree with her".
+    before: set[str] = set()
+    since: set[str] = set()
+    for part in parts_of(sentence):
+        since.clear()
+        for word in part:
+            if is_negator(word.lower) or word.key in REFUSALS:
+                before |= since
+            elif word.lower in ("and", "or"):
+                since.clear()
+            since.add(word.key)
+    return sentence.keys - unwanted - before, unwanted
+
+
+def _affirms(words: Sequence[Word], key: str) -> bool:
+    """Whether the word is what somebody insists on."""
+    at = next(i for i, w in enumerate(words) if w.key == key)
+    wanted = [i for i in range(max(0, at - 6), at) if words[i].key in AFFIRMING or words[i].lower in ALWAYS]
+    return bool(wanted) and not any(says_no(w.lower) for w in words[max(0, min(wanted) - 3) : at])
+
+
+def turned(view: View, at: int, stated: Stated, telling: Collection[str]) -> str:
+    """What the stored sentence says the other way round than the essay's sentence; empty if nothing."""
+    sentence, source = view.sentences[at], stated.sentence
+    fault = affirmed(sentence, source, telling) or exchanged(sentence, source, telling)
+    if fault:
+        return fault
+    if not rejections(source):
+        for key in sorted(denied_keys(sentence) & stated.weights.keys()):
+            return f"'{surface(sentence, key)}' is denied in what is stored"
+        for stretch in refused_stretches(sentence, negations=False):
+            direct = [k for k in stretch if weight(k) >= 1.0][:1]
+            if direct and direct[0] in telling and direct[0] in stated.weights:
+                return f"'{surface(sentence, direct[0])}' is refused in what is stored"
+    for key in sorted(stated.weights.keys() & sentence.keys & set(telling)):
+        if order(source, {key}) * order(sentence, {key}) < 0:
+            return f"before and after '{surface(source, key)}' are exchanged"
+    return crossed(sentence, source) or swapped(sentence, source, telling)
+
+
+def crossed(sentence: Sentence, source: Sentence) -> str:
+    """Two pairs of words that changed partners: Greek to dogs and English to people."""
+    told, held = pairs(source), pairs(sentence)
+    lost = told - held
+    for first, second in sorted(lost):
+        for third, fourth in sorted(lost):
+            if (
+                first < third
+                and not related(first, third)
+                and not related(second, fourth)
+                and (first, fourth) in held
+                and (third, second) in held
+            ):
+                return f"'{surface(source, first)}' and '{surface(source, third)}' are exchanged"
+    return ""
+
+
+def denied_keys(sentence: Sentence) -> frozenset[str]:
+    """The words directly behind a negation."""
+    return frozenset(
+        word.key
+        for before, word in pairwise(sentence.words)
+        if word.key and (before.lower in ("not", "never") or before.lower.endswith("n't"))
+    )
+
+
+def swapped(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
+    """An opposite in the place of a word of the source: left ear, right ear."""
+    mine, theirs = pairs(source), pairs(sentence)
+    for first, second in sorted(mine):
+        if first not in telling or rejections(sentence) != rejections(source):
+            continue
+        for other, following in sorted(theirs):
+            if following == second and other != first and opposed(first, other) and (first, second) not in theirs:
+                return f"'{surface(sentence, other)}' instead of '{surface(source, first)}'"
+    return ""
+
+
+def pairs(sentence: Sentence) -> frozenset[tuple[str, str]]:
+    """Neighbouring content words that nothing sets apart."""
+    words = [w for w in sentence.words if w.key]
+    return frozenset(
+        (one.key, other.key)
+        for one, other in pairwise(words)
+        if not APART.search(sentence.text[one.end : other.start])
+        and not (one.key[0].isdigit() or other.key[0].isdigit())
+    )
+
+
+def surface(sentence: Sentence, key: str) -> str:
+    """The key as it is written in the sentence."""
+    return next((w.surface for w in sentence.words if w.key == key), key)

@@ -1,0 +1,172 @@
+"""The numbers of a rule's condition: whether they are kept, with their side, unit and rate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.judges.rules.polarity import is_negator
+from pytest_memfail.judges.rules.quantities import CLOCK, Quantity, quantities
+from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
+from pytest_memfail.judges.rules.view import View
+
+SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
+"""Units that say by themselves what is measured."""
+COMMON: Final = 12
+"""Larger numbers do not stand there by chance."""
+CURRENCIES: Final = (
+    re.compile(r"\beuros?\b|\beur\b|€", re.IGNORECASE),
+    re.compile(r"\bdollars?\b|\busd\b|\bbucks?\b|\$", re.IGNORECASE),
+    re.compile(r"\bpounds?\b|\bgbp\b|\bquid\b|£", re.IGNORECASE),
+    re.compile(r"\bz[lł]ot(?:y|ys|ies)\b|\bpln\b|\bzł", re.IGNORECASE),
+    re.compile(r"\byen\b|\bjpy\b|¥", re.IGNORECASE),
+    re.compile(r"\bfrancs?\b|\bchf\b", re.IGNORECASE),
+    re.compile(r"\brupees?\b|\binr\b|₹", re.IGNORECASE),
+    re.compile(r"\bcrowns?\b|\bkron(?:or|er|a|e)\b|\b(?:sek|nok|dkk|czk)\b", re.IGNORECASE),
+    re.compile(r"\bpesos?\b|\bmxn\b", re.IGNORECASE),
+    re.compile(r"\bliras?\b|\btry\b|₺", re.IGNORECASE),
+)
+SIGNS: Final = {"<": -1, "≤": -1, ">": 1, "≥": 1}
+AT_MOST: Final = re.compile(r"\b(?:at most|up to|no more than|maximum|or (?:less|fewer|under))\b", re.IGNORECASE)
+AT_LEAST: Final = re.compile(
+    r"\b(?:at least|no (?:less|fewer) than|minimum|or (?:more|higher|over))\b|\+", re.IGNORECASE
+)
+ORDINALS: Final = {
+    word: value
+    for value, word in enumerate(
+        "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth".split(),
+        3,
+    )
+}
+"""A second is a time as well."""
+RATE: Final = re.compile(
+    r"\b(?:per|every|each|an?|one|any|single|given|calendar|same) (hour|day|week|month|year)\b"
+    r"|\b(hour|dai|week|month|year)ly\b",
+    re.IGNORECASE,
+)
+
+
+def stated_numbers(sentence: Sentence) -> tuple[Quantity, ...]:
+    """The quantities of a sentence, and what it counts in ordinals."""
+    return _stated(sentence.text)
+
+
+@lru_cache(maxsize=65536)
+def _stated(text: str) -> tuple[Quantity, ...]:
+    found: list[Quantity] = []
+    for sentence in sentences_of(text):
+        found += quantities(sentence.text, sentence.words)
+        for i, word in enumerate(sentence.words):
+            if word.lower in ORDINALS:
+                found.append(Quantity(float(ORDINALS[word.lower]), "", 0, word.surface, i))
+    return tuple(found)
+
+
+def telling(numbers: Sequence[Quantity]) -> bool:
+    """Whether the numbers alone show the condition: of a telling unit, or too large to stand there by chance."""
+    return bool(numbers) and all(q.unit in SELF_TELLING or q.value > COMMON for q in numbers)
+
+
+def kept_numbers(
+    numbers: Sequence[Quantity],
+    wordings: Sequence[str],
+    view: View,
+    core: Sequence[int],
+    at: Sequence[int],
+    *,
+    tied: bool,
+) -> tuple[tuple[str, ...], str]:
+    """The numbers that are gone, and how one of them stands on the wrong side.
+
+    Args:
+        numbers: what is needed.
+        wordings: each as the source has it.
+        view: where.
+        core: the sentences that state the behaviour.
+        at: those that may state the condition.
+        tied: whether the source states the two together.
+    """
+    stated = [(view.sentences[i], q) for i in at for q in stated_numbers(view.sentences[i])]
+    here = {view.sentences[i] for i in core}
+    lost = []
+    turned = ""
+    for wanted, wording in zip(numbers, wordings, strict=True):
+        same = [(s, q) for s, q in stated if _equal(wanted, q, s)]
+        if not same:
+            lost.append(wording)
+            continue
+        # Elsewhere than beside the behaviour, the other side may tell what happens there.
+        ways = [_way(q, s) for s, q in same if s in here or not tied]
+        if wanted.direction and ways and all(way and way != wanted.direction for way in ways):
+            turned = f"on the other side of {wording!r}"
+    if lost and not turned:
+        turned = _replaced([q for q, w in zip(numbers, wordings, strict=True) if w in lost], stated, here)
+    return tuple(lost), turned
+
+
+def _replaced(lost: Sequence[Quantity], stated: Sequence[tuple[Sentence, Quantity]], here: set[Sentence]) -> str:
+    """Another number of the same measure where one is gone: it was changed, not left out."""
+    for wanted in lost:
+        for sentence, other in stated:
+            if sentence in here and other.unit == wanted.unit and (wanted.unit or _counts_alike(wanted, other)):
+                return f"with {other.text!r} instead of {wanted.text!r}"
+    return ""
+
+
+def _counts_alike(wanted: Quantity, other: Quantity) -> bool:
+    return wanted.direction == other.direction
+
+
+def other_rate(when: str, source: str, here: Sequence[Sentence]) -> str:
+    """A count told for another stretch of time than its own.
+
+    >>> other_rate("twice per hour", "never more than twice per hour", sentences_of("never more than twice a day"))
+    'counted by the day and not by the hour'
+    """
+    meant = rates(when) & rates(source)
+    told = set().union(*(rates(s.text) for s in here if stated_numbers(s)))
+    if len(meant) == 1 and told and not told & (meant | rates(source)):
+        return f"counted by the {min(told)} and not by the {min(meant)}"
+    return ""
+
+
+@lru_cache(maxsize=65536)
+def rates(text: str) -> frozenset[str]:
+    """The stretches of time that something is counted by."""
+    named = {(m[1] or m[2]).casefold() for m in RATE.finditer(text)}
+    return frozenset("day" if name == "dai" else name for name in named)
+
+
+def _equal(wanted: Quantity, stated: Quantity, sentence: Sentence) -> bool:
+    if wanted.same(stated):
+        return True
+    if not (wanted.unit and stated.unit) and _numeral(wanted) == _numeral(stated):
+        return True  # "a five-day streak" is "five gym days" in a row
+    # Fewer than three is at most two, more than three at least four, and never a third time at most twice.
+    step = stated.value - wanted.value
+    if wanted.direction < 0 and step == -1 and AT_MOST.search(sentence.text):
+        return not wanted.unit or wanted.unit == stated.unit
+    if wanted.direction < 0 and step == 1 and stated.text.casefold() in ORDINALS:
+        return any(is_negator(word.lower) for word in sentence.words)
+    return wanted.direction > 0 and step == 1 and bool(AT_LEAST.search(sentence.text)) and wanted.unit == stated.unit
+
+
+def _numeral(quantity: Quantity) -> str:
+    return next((fold(word) for word in re.findall(r"[\w.,:]+", quantity.text.casefold())), "")
+
+
+def _way(quantity: Quantity, sentence: Sentence) -> int:
+    before = sentence.text[: sentence.text.find(quantity.text)].rstrip(" $€£=")[-1:]
+    return SIGNS.get(before, quantity.direction)
+
+
+def other_currency(source: str, stored: str) -> bool:
+    """Whether the stored text counts in money that the source never mentions.
+
+    >>> other_currency("less than 250 zloty", "under 250 euros"), other_currency("250 zloty", "under 250 PLN")
+    (True, False)
+    """
+    meant = [pattern for pattern in CURRENCIES if pattern.search(source)]
+    return bool(meant) and any(p.search(stored) for p in CURRENCIES) and not any(p.search(stored) for p in meant)

@@ -1,0 +1,100 @@
+"""Whether the condition told with a behaviour is another one than the rule's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.judges.rules.lexicon import lookup, nearness
+from pytest_memfail.judges.rules.polarity import CONDITIONAL, is_negator
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, likeness
+from pytest_memfail.judges.rules.rule_numbers import telling
+from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
+from pytest_memfail.judges.rules.text import Sentence, weight
+
+OPENING: Final = CONDITIONAL | {"with", "for", "every", "each", "outside", "near", "around"}
+"""Words that a condition may begin with."""
+CLAUSE: Final = frozenset("when whenever if during after before while unless".split())
+"""Words after which nothing but a condition stands."""
+NEGATED: Final = 3
+"""So many words after a negation are turned by it."""
+
+
+def other_condition(rule: Rule, here: Sequence[Sentence]) -> str:
+    """A condition told with the behaviour that the source tells of something else, or the opposite of its own."""
+    if telling(rule.numbers):
+        return ""
+    told = [key for sentence in here for key in condition_keys(sentence, rule, CLAUSE)]
+    known = rule.known
+    if not told or any(likeness(own, key) >= MATCHED for key in told for own in known):
+        return ""
+    strange = [key for key in told if key in rule.stated]
+    if 2 * len(strange) >= len(told):
+        return f"another condition ({strange[0]!r}) is told than its own"
+    return ""
+
+
+def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
+    """A word of the told condition that says the contrary of one of the rule's."""
+    own = {key for key in rule.known if rule.numbers == () or key not in COMPARING_KEYS}
+    for sentence in here:
+        for held in condition_keys(sentence, rule):
+            if held in own or any(likeness(key, held) >= SYNONYM for key in own):
+                continue
+            if rule.numbers and held in COMPARING_KEYS:
+                continue
+            for key in sorted(own):
+                if contrary(key, held):
+                    return f"its condition is turned around ({held!r} for {key!r})"
+    return ""
+
+
+@lru_cache(maxsize=65536)
+def contrary(one: str, other: str) -> bool:
+    """Whether the words are opposites, or the one is near in meaning to an opposite of the other.
+
+    >>> contrary("warm", "cool"), contrary("placid", "stormy"), contrary("warm", "hot")
+    (True, True, False)
+    """
+    one, other = _positive(one), _positive(other)
+    if nearness(one, other) > 0:
+        return False
+    return any(nearness(o, one) >= SYNONYM for o in lookup(other).opposite) or any(
+        nearness(o, other) >= SYNONYM for o in lookup(one).opposite
+    )
+
+
+def _positive(key: str) -> str:
+    """The word that a comparative is made from."""
+    for ending in ("er", "r"):
+        base = key.removesuffix(ending)
+        if base != key and lookup(base).opposite and not lookup(key).opposite:
+            return base
+    return key
+
+
+def condition_keys(sentence: Sentence, rule: Rule, opening: frozenset[str] = OPENING) -> list[str]:
+    """The content of what a sentence tells as condition: what follows "when", "during" and the like, up to the behaviour."""
+    found: list[str] = []
+    pending: list[str] = []
+    opened = done = False
+    turned = 0
+    for i, word in enumerate(sentence.words):
+        if i and "," in sentence.text[sentence.words[i - 1].end : word.start] and opened:
+            found, pending = found + pending, []
+            opened = done  # a comma ends a condition that stands in front
+        if is_negator(word.lower):
+            turned = NEGATED
+        turned -= 1
+        if word.lower in opening:
+            found, pending, opened = found + pending, [], True
+        elif word.key and any(likeness(key, word.key) >= SYNONYM for key in rule.behavior):
+            pending, opened, done = [], False, True
+        elif opened and turned <= 0 and _tells(word.key, rule):
+            pending.append(word.key)
+    return found + pending
+
+
+def _tells(key: str, rule: Rule) -> bool:
+    return bool(key) and key not in rule.name_keys and key not in LIGHT and weight(key) >= 1.0 and not key[0].isdigit()

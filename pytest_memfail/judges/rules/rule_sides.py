@@ -1,0 +1,90 @@
+"""Who does it to whom: whether a stored rule has changed the places of the entity and the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Final, Literal
+
+from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.rule_reading import PRONOUNS, Rule
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of
+from pytest_memfail.judges.rules.words import OPENERS, STOP
+
+Side = Literal["entity", "others"]
+ANYBODY: Final = frozenset("someone somebody anyone anybody everyone everybody people others nobody".split())
+PASSIVE: Final = frozenset("is are was were be been being gets got get getting".split())
+PERSON: Final = frozenset(fold(word) for word in ("person", "individual", "somebody", "relative", "visitor"))
+REACH: Final = 4
+"""So many words after a verb tell to whom it is done."""
+
+
+def swapped_roles(rule: Rule, here: Sequence[Sentence]) -> str:
+    """A verb that others do to the entity where the rule has it the other way round, or the reverse."""
+    if rule.name is None:
+        return ""
+    meant = _doers(rule)
+    for sentence in here:
+        for i, word in enumerate(sentence.words):
+            doer = meant.get(word.key)
+            if doer is None:
+                continue
+            found = _subject(sentence.words, i, rule)
+            if found is not None and found != doer and _object(sentence.words, i, rule) == doer:
+                return f"who does what to whom is turned around ({word.surface!r})"
+    return ""
+
+
+@cache
+def _doers(rule: Rule) -> dict[str, Side]:
+    """By verb, who does it in the rule; verbs that both do are left out."""
+    found: dict[str, set[Side]] = {}
+    for sentence in sentences_of(f"{rule.gold} {rule.told}"):
+        for i, word in enumerate(sentence.words):
+            side = _subject(sentence.words, i, rule) if word.key else None
+            if side is not None:
+                found.setdefault(word.key, set()).add(side)
+    return {key: next(iter(sides)) for key, sides in found.items() if len(sides) == 1}
+
+
+def _subject(words: Sequence[Word], at: int, rule: Rule) -> Side | None:
+    """Who stands right before the verb, with no more than adverbs and auxiliaries between; None for a passive."""
+    for word in reversed(words[:at]):
+        if word.lower in PASSIVE:
+            return None
+        side = _side(word, rule)
+        if side is not None:
+            return None if word.lower in ("his", "her", "him", "them") or word.lower.endswith("'s") else side
+        if word.key and not word.lower.endswith("ly") and word.lower not in ("often", "usually", "always"):
+            return None
+        if word.lower in ("a", "an", "the", "to", "for", "of", "by", "his", "their", "and"):
+            return None
+    return None
+
+
+def _object(words: Sequence[Word], at: int, rule: Rule) -> Side | None:
+    for word in words[at + 1 : at + 1 + REACH]:
+        if word.lower == "by":
+            return None
+        side = _side(word, rule)
+        if side is not None:
+            return side
+    return None
+
+
+def _side(word: Word, rule: Rule) -> Side | None:
+    assert rule.name is not None
+    bare = word.lower.removesuffix("'s")
+    if bare in rule.name.parts:
+        return "entity"
+    if bare in PRONOUNS:
+        return "entity" if PRONOUNS[bare] == rule.pronoun else None
+    if bare in ANYBODY or (word.key and not word.surface[0].isupper() and _is_person(word.key)):
+        return "others"
+    named = word.surface[0].isupper() and word.start > 0 and bare not in OPENERS and bare not in STOP
+    return "others" if named and not word.surface.isupper() else None
+
+
+@cache
+def _is_person(key: str) -> bool:
+    return bool(lookup(key).general & PERSON)

@@ -1,0 +1,148 @@
+"""Recorded memories before another judge: the memory system is not touched."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from pytest_memfail.core import (
+    ERROR,
+    Evidence,
+    Judge,
+    Listing,
+    MemfailError,
+    Memory,
+    Question,
+    Reply,
+    Task,
+    Trace,
+    UsageError,
+)
+from pytest_memfail.engine import DaemonPool, Grader
+from pytest_memfail.results import Line, Loaded, question_line
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a judge needs of a question that was asked."""
+
+    line: Line
+    evidence: tuple[Evidence, ...]
+    listing: Listing
+    trace: Trace
+
+
+def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
+    """The questions of a record that have something to judge: not those that were errors.
+
+    Raises `UsageError` if the rows are others than those of the record, or a listing is not in it.
+    """
+    by_name = {task.name: task for task in tasks}
+    for name in dict.fromkeys(line["task"] for line in record.questions):
+        old, new = record.header["tasks"][name]["data_hash"], by_name[name].data_hash
+        if old != new:
+            raise UsageError(
+                f"{record.path}: {name} was run on other rows (hash {old[:12]}, these have {new[:12]}); "
+                "name the folder of its rows with --data"
+            )
+    questions = {
+        (task.name, plan.id, question.id): question
+        for task in tasks
+        for plan in task.stores
+        for question in plan.questions
+    }
+    listings = _listings(record)
+    found = []
+    for line in record.questions:
+        if line["verdict"] == ERROR:
+            continue
+        place = (line["task"], line["store"])
+        if place not in listings:
+            raise UsageError(
+                f"{record.path} lacks the listing of the store {line['store']} (the run was killed in it); "
+                "finish the run with --memfail-resume"
+            )
+        question = questions[(*place, line["question"])]
+        evidence = tuple(by_name[line["task"]].evidence[name] for name in question.evidence)
+        found.append(Recorded(line, evidence, listings[place], _trace(line, question)))
+    return found
+
+
+def regrade(
+    cases: Sequence[Recorded],
+    judge: Judge,
+    *,
+    concurrency: int = 32,
+    progress: Callable[[int], object] = int,
+    close: Callable[[], Awaitable[None]] | None = None,
+) -> list[Line]:
+    """The lines of the questions as this judge sees them, in the order given.
+
+    Args:
+        cases: what to judge.
+        judge: any judge.
+        concurrency: questions in flight at most; a judge that computes and never waits (`inline`) has one.
+        progress: is told how many are done; nobody is by default.
+        close: ends what the judge holds open, in the loop that it ran in.
+    """
+
+    async def run() -> list[Line]:
+        try:
+            return await _all(cases, judge, 1 if getattr(judge, "inline", False) else concurrency, progress)
+        finally:
+            if close is not None:
+                await close()
+
+    return asyncio.run(run())
+
+
+async def _all(
+    cases: Sequence[Recorded], judge: Judge, concurrency: int, progress: Callable[[int], object]
+) -> list[Line]:
+    free = asyncio.Semaphore(concurrency)
+    pool = DaemonPool(concurrency, "memfail-judge")
+    # one for each store: what a judge says of a fact and a store is said once for all questions
+    graders = {id(case.listing): Grader(judge, pool) for case in cases}
+    done = 0
+
+    async def one(case: Recorded) -> Line:
+        nonlocal done
+        async with free:
+            line = await _judge(graders[id(case.listing)], case)
+        done += 1
+        progress(done)
+        return line
+
+    try:
+        return await asyncio.gather(*map(one, cases))
+    finally:
+        pool.stop()
+
+
+async def _judge(grader: Grader, case: Recorded) -> Line:
+    line, trace, listing = case.line, case.trace, case.listing
+    place = (line["id"], line["store"], trace.question, trace.k, case.evidence)
+    try:
+        verdict = await grader.grade(trace.question, case.evidence, listing, trace.shown, trace.reply)
+    except MemfailError as error:
+        return question_line(*place, error=error)
+    return question_line(*place, trace=trace, verdict=verdict, listing=listing)
+
+
+def _listings(record: Loaded) -> dict[tuple[str, str], Listing]:
+    found = {}
+    for line in record.stores:
+        if len(line["listings"]) != 1:
+            raise UsageError(
+                f"{record.path}: the store {line['store']} was listed {len(line['listings'])} times, expected once: "
+                "the record does not say which listing a question was judged by"
+            )
+        found[line["task"], line["store"]] = Listing(line["store"], tuple(Memory(**m) for m in line["listings"][0]))
+    return found
+
+
+def _trace(line: Line, question: Question) -> Trace:
+    shown = tuple(Memory(**memory) for memory in line["retrieved"])
+    reply = None if line["reply"] is None else Reply(line["reply"])
+    return Trace(question, line["k"], shown, reply, line["seconds"])

@@ -1,0 +1,55 @@
+"""Several records as plain text of at most 100 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_memfail.core import one_line
+from pytest_memfail.report.gate import p_value
+from pytest_memfail.results import Rate, SideBySide
+
+
+def comparison(found: SideBySide) -> Iterator[str]:
+    """The tables: verdict rates, tokens per memory, paired tests, success by k."""
+    letters = [chr(ord("A") + i) for i in range(len(found.labels))]
+    for letter, label in zip(letters, found.labels, strict=True):
+        yield f"{letter}  {one_line(label, 96)}"
+    for note in found.notes:
+        yield f"note: {one_line(note, 160)}"
+    yield ""
+    columns = list(found.rows[0].failures) if found.rows else []
+    names = "".join(f"{name.removesuffix('_error').replace('_', ' '):<14}" for name in columns)
+    yield f"{'% [95 % interval]':<25}{'n':>5} {found.measure:<16}{names}"
+    for row in found.rows:
+        cells = "".join(f"{percent(row.failures[name], 0):<14}" for name in columns)
+        name = row.task if row.record == 0 else ""
+        yield f"{name:<23}{letters[row.record]:<2}{row.n:>5} {percent(row.success):<16}{cells}"
+    yield ""
+    yield f"{'tokens per memory':<24}" + "".join(f"{letter:>9}" for letter in letters)
+    for task in dict.fromkeys(row.task for row in found.rows):
+        tokens = {row.record: row.tokens for row in found.rows if row.task == task}
+        yield f"{task:<24}" + "".join(f"{_amount(tokens.get(i)):>9}" for i in range(len(letters)))
+    yield ""
+    yield f"{'paired, ' + found.measure:<25}{'n':>5}{'better':>9}{'worse':>8}{'p (exact McNemar)':>20}"
+    for flips in found.flips:
+        name = flips.task if flips.record == 1 else ""
+        pair = f"{letters[0]}{letters[flips.record]}"
+        yield f"{name:<23}{pair:<2}{flips.n:>5}{flips.better:>9}{flips.worse:>8}{p_value(flips.p):>20}"
+    if not found.flips:
+        yield "no question was decided in both"
+    if found.by_k:
+        yield ""
+        yield f"{'by k':<8}{'k':>4}  {found.measure} %"
+        for record, k, rate in found.by_k:
+            yield f"{letters[record]:<8}{k:>4}  {percent(rate)}"
+
+
+def _amount(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
+
+
+def percent(rate: Rate, digits: int = 1) -> str:
+    """A rate and its interval, in percent."""
+    if rate.value is None:
+        return "-"
+    return f"{100 * rate.value:.{digits}f} [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"

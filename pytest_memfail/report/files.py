@@ -1,0 +1,61 @@
+"""Reports as files: what a name's ending means, and which files may be replaced."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pytest_memfail.core import UsageError
+from pytest_memfail.results import Loaded
+
+ENDINGS: Final = (".html", ".md", ".json")
+STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
+"""Names the file whose Markdown the CI shows beside the run."""
+
+OURS: Final = ('name="generator" content="pytest-memfail', "<!-- memfail report -->", '"generator": "pytest-memfail')
+LOOKED_AT: Final = 2000
+
+
+def check_report(path: Path, option: str) -> None:
+    """Refuse a place where a report cannot be, or must not be, written.
+
+    Raises `UsageError`, with nothing touched.
+    """
+    if path.suffix not in ENDINGS:
+        raise UsageError(f"{option}: got {path.name!r}, expected a name that ends in {', '.join(ENDINGS)}")
+    if path.is_dir():
+        raise UsageError(f"{option}: got the folder {path}, expected a file name")
+    if not path.parent.is_dir():
+        raise UsageError(f"{option}: the folder {path.parent} does not exist; create it first")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UsageError(f"{option}: no permission to write {path}")
+    if path.exists() and path.stat().st_size:
+        with path.open(encoding="utf-8", errors="replace") as stream:
+            start = stream.read(LOOKED_AT)
+        if not any(mark in start for mark in OURS):
+            raise UsageError(f"{option}: {path} exists and is not a report of memfail; it is left as it is")
+
+
+def write_report(path: Path, records: Sequence[Loaded]) -> None:
+    """Write the report that the file's name asks for; Markdown goes to the CI's step summary too."""
+    text = _render(path.suffix, records)
+    path.write_text(text, encoding="utf-8", errors="replace")
+    if path.suffix == ".md" and (step := os.environ.get(STEP_SUMMARY)):
+        with Path(step).open("a", encoding="utf-8", errors="replace") as stream:
+            stream.write(text)
+
+
+def _render(suffix: str, records: Sequence[Loaded]) -> str:
+    if suffix == ".html":
+        from pytest_memfail.report.html import html
+
+        return html(records)
+    if suffix == ".md":
+        from pytest_memfail.report.markdown import markdown
+
+        return markdown(records)
+    from pytest_memfail.report.published import summary_json
+
+    return summary_json(records)

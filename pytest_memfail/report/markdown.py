@@ -1,0 +1,132 @@
+"""A pull-request comment of fewer than 60 lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, one_line
+from pytest_memfail.report.compare import percent
+from pytest_memfail.report.gate import check_value, p_value
+from pytest_memfail.report.rerun import rerun_words
+from pytest_memfail.report.text import headline
+from pytest_memfail.results import HELD, Gate, Line, Loaded, SideBySide, side_by_side, success
+
+MAX_LINES: Final = 58
+MAX_FAILURES: Final = 10
+MAX_ROWS: Final = 10
+MAX_CHECKS: Final = 5
+MAX_FLIPS: Final = 8
+MARK: Final = "<!-- memfail report -->"
+"""By this a bot finds its own comment again, and we our own file."""
+
+
+def markdown(records: Sequence[Loaded]) -> str:
+    """The text of the comment."""
+    first, gate = records[0], records[0].summary().gate
+    lines = [MARK, *_overview(first)]
+    if gate is not None:
+        lines += ["", *_gate(gate, {line["id"]: line for line in first.questions})]
+    if len(records) > 1:
+        lines += ["", *_beside(side_by_side(records))]
+    lines += ["", *_failures(first, MAX_LINES - len(lines) - 8)]
+    return "\n".join(lines) + "\n"
+
+
+def _overview(record: Loaded) -> Iterator[str]:
+    summary, header = record.summary(), record.header
+    measure = CORRECT if summary.answered else HELD
+    rate = success(summary.total, answered=summary.answered, protocol=record.protocol)
+    yield f"### memfail: {measure} {percent(rate)} % of {rate.n}"
+    yield ""
+    model = f", answers by {plain(str(header['test_taker']))}" if header.get("test_taker") else ""
+    yield (
+        f"system {plain(str(header.get('system')))}, judge {plain(str(header.get('judge')))}{model}, "
+        f"k={','.join(map(str, header.get('k', ())))}; in brackets the 95 % Wilson interval"
+    )
+    if (untrusted := summary.untrusted) is not None:
+        yield f"**No trustworthy result:** {plain(untrusted)}"
+    elif not record.complete:
+        yield "**Partial:** the run did not end, or not all that was selected has a result"
+    yield ""
+    columns = [name for name in (CORRECT, *FAILURES, UNGRADED, ERROR) if summary.total.verdicts[name]]
+    # a run without answers has few correct ones, and they mean nothing
+    columns = columns if summary.answered else [name for name in columns if name != CORRECT]
+    yield "| task | n | " + " | ".join([f"{measure} %", *(name.replace("_", " ") for name in columns)]) + " |"
+    yield "| --- |" + " ---: |" * (len(columns) + 2)
+    tallies = [*summary.tasks[:MAX_ROWS], *([summary.total] if len(summary.tasks) > 1 else [])]
+    for tally in tallies:
+        counts = [str(tally.verdicts[name]) for name in columns]
+        rate = success(tally, answered=summary.answered, protocol=record.protocol)
+        yield f"| {plain(tally.name)} | {tally.n} | " + " | ".join([percent(rate), *counts]) + " |"
+    if len(summary.tasks) > MAX_ROWS:
+        yield ""
+        yield f"and {len(summary.tasks) - MAX_ROWS} more tasks"
+
+
+def _gate(gate: Gate, questions: Mapping[str, Line]) -> Iterator[str]:
+    against = f", against {plain(gate.baseline)}" if gate.baseline and gate.comparison is not None else ""
+    yield f"**Gate: {gate.outcome}**{against}"
+    yield ""
+    bad_first = sorted(gate.checks, key=lambda check: check.outcome in ("passed", "skipped"))
+    for check in bad_first[:MAX_CHECKS]:
+        task = f" ({plain(check.task)})" if check.task is not None and check.expression.startswith("*") else ""
+        yield f"- `{code(check.expression)}`{task} **{check.outcome}** {plain(check_value(check))}"
+    if len(bad_first) > MAX_CHECKS:
+        yield f"- and {len(bad_first) - MAX_CHECKS} more checks"
+    worse = gate.comparison.worse if gate.comparison is not None else ()
+    if not worse:
+        return
+    yield ""
+    yield f"Worse than in the baseline: {len(worse)}"
+    yield ""
+    for flip in worse[:MAX_FLIPS]:
+        yield f"- `{code(flip.id)}` {plain(flip.old)} → **{plain(flip.new)}**{_why(questions.get(flip.id))}"
+    if len(worse) > MAX_FLIPS:
+        yield f"- and {len(worse) - MAX_FLIPS} more"
+
+
+def _why(line: Line | None) -> str:
+    if line is None or line["verdict"] not in FAILURES:
+        return ""
+    return ": " + plain(headline(line).partition(": ")[2])
+
+
+def _beside(found: SideBySide) -> Iterator[str]:
+    yield f"| against {plain(found.labels[0])} | n | better | worse | p (exact McNemar) |"
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    totals = [flips for flips in found.flips if flips.task == "all"] or list(found.flips)
+    for flips in totals[:MAX_ROWS]:
+        yield f"| {plain(found.labels[flips.record])} | {flips.n} | {flips.better} | {flips.worse} | {p_value(flips.p)} |"
+    for note in found.notes[:3]:
+        yield f"- {plain(note)}"
+
+
+def _failures(record: Loaded, room: int) -> Iterator[str]:
+    failed = [line for line in record.questions if line["verdict"] in (*FAILURES, ERROR)]
+    if not failed:
+        yield "No question failed."
+        return
+    shown = failed[: max(1, min(MAX_FAILURES, room))]
+    yield f"<details><summary>{len(failed)} failed, the first {len(shown)}</summary>"
+    yield ""
+    for line in shown:
+        said = line["error"]["message"] if line["verdict"] == ERROR else headline(line).partition(": ")[2]
+        yield f"- `{code(line['id'])}` **{line['verdict']}** {plain(said)}"
+    yield ""
+    yield "</details>"
+    yield ""
+    yield f"All of them: `memfail show {code(record.path)}`; one again: `{code(rerun_words(record.header, failed[0]['id']))}`"
+
+
+def plain(text: str, limit: int = 160) -> str:
+    """Text of others as text: no markup, no HTML, and nobody is mentioned."""
+    text = one_line(text, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = re.sub(r"([\\`*_{}\[\]()#+!|~])", r"\\\1", text)
+    return re.sub(r"(@|\bhttps?:|\bwww\.)", lambda m: m[0][0] + "\u200b" + m[0][1:], text)
+
+
+def code(text: str) -> str:
+    """Text inside backticks."""
+    return one_line(text, 400).replace("`", "'")

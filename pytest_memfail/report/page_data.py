@@ -1,0 +1,74 @@
+"""The questions as the page's script reads them: each text once, however often it was retrieved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pytest_memfail.core import ERROR, FAILURES, MEANINGS, STAGES
+from pytest_memfail.report.rerun import rerun_words
+from pytest_memfail.results import Line, Loaded
+
+
+def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
+    """JSON that can stand inside a script element: nothing in it ends one, or begins a comment."""
+    texts: dict[str, int] = {}
+    data = {
+        "labels": list(names),
+        "meanings": dict(MEANINGS),
+        "failures": [*FAILURES, ERROR],
+        "questions": [
+            _question(line, i, record.header, texts) for i, record in enumerate(records) for line in record.questions
+        ],
+        "texts": list(texts),
+    }
+    # not ASCII: a lone surrogate is then replaced as the file is written; browsers have crashed over one
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _question(line: Line, record: int, header: Line, texts: dict[str, int]) -> dict[str, Any]:
+    def kept(text: str | None) -> int | None:
+        return None if text is None else texts.setdefault(text, len(texts))
+
+    found: dict[str, Any] = {
+        "r": record,
+        "id": line["id"],
+        "task": line["task"],
+        "k": line["k"],
+        "v": line["verdict"],
+        "q": kept(line["text"]),
+        "gold": line["gold"],
+        "row": line["row"],
+        "reply": kept(line.get("reply")),
+        "rerun": rerun_words(header, line["id"]),
+    }
+    if line["verdict"] == ERROR:
+        found["error"] = f"{line['error']['type']}: {line['error']['message']}"
+        return found
+    answer = line["answer"]
+    found["judged"] = (
+        "" if line["reply"] is None else ": ".join(filter(None, (answer["outcome"], answer.get("reason"))))
+    )
+    found["retrieved"] = [[kept(memory["text"]), memory.get("score")] for memory in line["retrieved"]]
+    found["facts"] = [
+        {
+            "v": fact["verdict"],
+            "text": kept(fact["text"]) if fact["text"] != fact["source"] else None,
+            "source": kept(fact["source"]),
+            "missing": fact["missing"],
+            "found": fact[fact["decided_by"]].get("found", []),
+            "stages": _stages(fact),
+            "closest": [kept(text) for text in fact["closest"]],
+            "ranks": fact["ranks"],
+        }
+        for fact in line["facts"]
+    ]
+    return found
+
+
+def _stages(fact: Line) -> list[list[str]]:
+    """Stage, outcome and reason, up to the one that decided."""
+    reached = STAGES[: STAGES.index(fact["decided_by"]) + 1]
+    return [[stage, fact[stage]["outcome"], fact[stage].get("reason", "")] for stage in reached]

@@ -1,0 +1,246 @@
+"""The summary as JSON, with a published schema: what other tools read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pytest_memfail._version import __version__
+from pytest_memfail.core import CORRECT
+from pytest_memfail.results import HELD, Gate, Loaded, Rate, SideBySide, Summary, Tally, labels, side_by_side, success
+
+SCHEMA_FILE: Final = Path(__file__).with_name("summary.schema.json")
+"""The schema as published; a test holds it against the models below."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RateModel(_Model):
+    """A share, with what it is a share of and its 95 % Wilson interval."""
+
+    count: int = Field(ge=0)
+    n: int = Field(ge=0)
+    value: float | None = Field(ge=0, le=1, description="null of nothing")
+    low: float = Field(ge=0, le=1)
+    high: float = Field(ge=0, le=1)
+
+
+class TaskModel(_Model):
+    """A task, or all of them."""
+
+    task: str
+    n: int = Field(ge=0, description="all questions")
+    verdicts: dict[str, int]
+    vacuous: int = Field(ge=0, description="correct answers whose facts were not there to be misused")
+    success: RateModel = Field(description="by the measure of the record")
+    memory_held: RateModel = Field(description="questions whose facts were all stored, faithful and retrieved")
+    facts: dict[str, dict[str, int]] = Field(description="verdicts per expected fact, by stratum")
+
+
+class StoreModel(_Model):
+    """What the stores of a task cost and hold."""
+
+    task: str
+    stores: int
+    conversations: int
+    memories: int
+    tokens: int | None
+    fill_seconds: float
+    retrieve_p50: float | None = Field(description="seconds")
+    retrieve_p95: float | None = Field(description="seconds")
+
+
+class PairedModel(_Model):
+    """The same questions in the baseline and in the run."""
+
+    name: str
+    n: int
+    worse: int
+    better: int
+    p: float = Field(ge=0, le=1, description="exact McNemar test")
+    corrected: float | None = Field(ge=0, le=1, description="after Holm's correction over the tasks")
+
+
+class CheckModel(_Model):
+    """One expression, for all questions or for one task."""
+
+    expression: str
+    task: str | None
+    outcome: Literal["passed", "failed", "undecided", "skipped"]
+    reason: str = Field(description="why it is undecided or skipped")
+    rate: RateModel | None
+    paired: PairedModel | None
+
+
+class FlipModel(_Model):
+    """A question whose verdict is another than in the baseline."""
+
+    id: str
+    task: str
+    old: str
+    new: str
+    change: Literal["worse", "better", "other"]
+
+
+class GateModel(_Model):
+    """Whether the run may pass."""
+
+    outcome: Literal["passed", "failed", "undecided", "skipped"]
+    baseline: str | None
+    notes: list[str]
+    checks: list[CheckModel]
+    flips: list[FlipModel]
+    detectable: float | None = Field(description="smallest true drop found in four of five runs, as a share")
+
+
+class RecordModel(_Model):
+    """One run."""
+
+    label: str
+    system: str
+    system_options: dict[str, str]
+    judge: str
+    model: str | None = Field(description="the test-taker")
+    protocol: str
+    k: list[int]
+    seed: int
+    limit: int | None
+    started: str | None
+    complete: bool
+    untrusted: str | None = Field(description="why the rates cannot be trusted; null if they can")
+    measure: Literal["correct", "memory held"]
+    tasks: list[TaskModel]
+    total: TaskModel
+    stores: list[StoreModel]
+    models: list[dict[str, Any]] = Field(description="calls, tokens and cost by stage and model")
+    gate: GateModel | None
+    warnings: list[str]
+
+
+class FlipsModel(_Model):
+    """The first record against another on the questions decided in both."""
+
+    task: str
+    record: int = Field(ge=1, description="index in records")
+    n: int
+    worse: int
+    better: int
+    p: float = Field(ge=0, le=1, description="exact McNemar test, two-sided")
+
+
+class KModel(_Model):
+    """Success over all tasks with one k."""
+
+    record: int = Field(ge=0)
+    k: int
+    success: RateModel
+
+
+class SummaryModel(_Model):
+    """Summary of one or several memfail records."""
+
+    schema_version: Literal[1] = 1
+    generator: str
+    records: list[RecordModel] = Field(min_length=1)
+    paired: list[FlipsModel]
+    by_k: list[KModel]
+    notes: list[str]
+
+
+def summary_json(records: Sequence[Loaded]) -> str:
+    """The text of the file."""
+    found = side_by_side(records)
+    model = SummaryModel(
+        generator=f"pytest-memfail {__version__}",
+        records=[_record(record, label) for record, label in zip(records, labels(records), strict=True)],
+        paired=[
+            FlipsModel(task=f.task, record=f.record, n=f.n, worse=f.worse, better=f.better, p=f.p) for f in found.flips
+        ],
+        by_k=_by_k(found),
+        notes=list(found.notes),
+    )
+    return model.model_dump_json(indent=2) + "\n"
+
+
+def schema_json() -> str:
+    """The schema that `summary_json` keeps to."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **SummaryModel.model_json_schema()}
+    return json.dumps(schema, indent=2) + "\n"
+
+
+def _by_k(found: SideBySide) -> list[KModel]:
+    return [KModel(record=i, k=k, success=_rate(rate)) for i, k, rate in found.by_k]
+
+
+def _record(record: Loaded, label: str) -> RecordModel:
+    summary, header = record.summary(), record.header
+    return RecordModel(
+        label=label,
+        system=header["system"],
+        system_options=header["system_options"],
+        judge=header["judge"],
+        model=header["test_taker"],
+        protocol=record.protocol,
+        k=header["k"],
+        seed=header["seed"],
+        limit=header["limit"],
+        started=header.get("started"),
+        complete=record.complete,
+        untrusted=summary.untrusted,
+        measure=CORRECT if summary.answered else HELD,
+        tasks=[_task(tally, summary, record.protocol) for tally in summary.tasks],
+        total=_task(summary.total, summary, record.protocol),
+        stores=[
+            StoreModel(
+                task=f.name,
+                stores=f.stores,
+                conversations=f.conversations,
+                memories=f.memories,
+                tokens=f.tokens,
+                fill_seconds=f.fill_seconds,
+                retrieve_p50=f.retrieve_p50,
+                retrieve_p95=f.retrieve_p95,
+            )
+            for f in summary.stores
+        ],
+        models=[dict(row) for row in summary.models],
+        gate=None if summary.gate is None else _gate(summary.gate),
+        warnings=list(summary.warnings),
+    )
+
+
+def _gate(gate: Gate) -> GateModel:
+    found = {
+        "outcome": gate.outcome,
+        "baseline": gate.baseline,
+        "notes": list(gate.notes),
+        "checks": [
+            {**asdict(check), "rate": None if check.rate is None else _rate(check.rate)} for check in gate.checks
+        ],
+        "flips": [asdict(flip) for flip in gate.comparison.flips] if gate.comparison is not None else [],
+        "detectable": gate.detectable,
+    }
+    return GateModel.model_validate(found)
+
+
+def _task(tally: Tally, summary: Summary, protocol: str) -> TaskModel:
+    return TaskModel(
+        task=tally.name,
+        n=tally.n,
+        verdicts=dict(tally.verdicts),
+        vacuous=tally.vacuous,
+        success=_rate(success(tally, answered=summary.answered, protocol=protocol)),
+        memory_held=_rate(tally.memory_held),
+        facts={stratum: dict(counts) for stratum, counts in tally.facts.items()},
+    )
+
+
+def _rate(rate: Rate) -> RateModel:
+    return RateModel(count=rate.count, n=rate.n, value=rate.value, low=rate.low, high=rate.high)

@@ -1,0 +1,48 @@
+"""The memory systems that a project's conftest.py knows, outside of a test run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pytest_memfail.core import UsageError, one_line
+
+
+def system_of_conftest(name: str) -> Any:
+    """The factory that `pytest_memfail_make_system` of the current folder's conftest.py gives; None if it gives none.
+
+    Raises `UsageError` if pytest cannot begin here (a faulty conftest.py or setting), or the hook raises.
+    """
+    import pytest
+
+    class Finder:
+        """Asks the hook once pytest has read its settings and conftest.py, and ends pytest there."""
+
+        was_asked = False
+        found: Any = None
+        error: Exception | None = None
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_cmdline_main(self, config: pytest.Config) -> int:
+            """In place of collecting and running tests."""
+            self.was_asked = True
+            try:
+                self.found = config.hook.pytest_memfail_make_system(config=config, name=name)
+            except Exception as error:
+                self.error = error
+            return 0
+
+    finder = Finder()
+    # no test is run: nothing is rewritten (modules already imported would be warned of) and nothing captured
+    code = pytest.main(["--assert=plain", "-s", "-p", "memfail"], [finder])
+    if finder.error is not None:
+        kind = type(finder.error).__name__
+        raise UsageError(
+            f"pytest_memfail_make_system({name!r}) raised {kind}: {one_line(finder.error)}"
+        ) from finder.error
+    if not finder.was_asked:
+        raise UsageError(
+            f"pytest cannot begin in {Path.cwd()} (exit code {int(code)}, see above), so that its conftest.py cannot be asked for "
+            f"{name!r}; expected a folder where pytest runs"
+        )
+    return finder.found

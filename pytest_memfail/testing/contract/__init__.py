@@ -1,0 +1,110 @@
+"""The contract kit: whether a memory system keeps what its protocol promises, before its numbers are believed."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_memfail.core import MemfailError, UnknownNameError, UsageError, WrongTypeError, one_line
+from pytest_memfail.engine import DaemonPool
+from pytest_memfail.testing.contract.bench import Bench, BrokenError, NotApplicableError
+from pytest_memfail.testing.contract.checks import CHECKS, Check
+from pytest_memfail.testing.contract.report import CheckResult, ContractError, ContractReport
+
+TIMEOUT_SECONDS: Final = 600.0
+"""How long a check may take; systems with a model of their own are slow."""
+
+
+def check_memory_system(
+    factory: Callable[..., Any],
+    *,
+    options: Mapping[str, str] | None = None,
+    checks: str = "",
+    raises: bool = True,
+    timeout_seconds: float = TIMEOUT_SECONDS,
+    progress: Callable[[str], None] | None = None,
+) -> ContractReport:
+    """Check a memory system against the protocol, without rows, judge or model.
+
+    `factory` is what a run would be given; `options` what `--memfail-system-option` would set; `checks` names or globs
+    separated by commas (all by default); `progress` is called with the name of each check as it begins. About 80
+    conversations are stored in about twenty fresh stores, all in a temporary folder.
+
+    Raises `ContractError` (an `AssertionError`) with a table if a check fails, unless `raises` is false;
+    `UsageError` for a name that no check has, or options that the factory refuses.
+
+    ::
+
+        def test_my_memory_keeps_its_contract():
+            check_memory_system(lambda context: MyMemory(context.path))
+    """
+    chosen = _chosen(checks)
+    if not callable(factory):
+        raise UsageError(f"got {type(factory).__name__}, expected a factory: factory(context) -> system")
+    if callable(check_options := getattr(factory, "check_options", None)):
+        check_options(options or {})
+    # a thread of its own: the caller may have a running loop, and a system that hangs must not keep the process alive
+    pool = DaemonPool(1, "memfail-check")
+    try:
+        with tempfile.TemporaryDirectory(prefix="memfail-check-", ignore_cleanup_errors=True) as folder:
+            run = _run(Bench(factory, options or {}, Path(folder)), chosen, timeout_seconds, progress)
+            report = ContractReport(tuple(pool.submit(asyncio.run, run).result()))
+    finally:
+        pool.stop()
+    if raises and report.failed:
+        raise ContractError(report)
+    return report
+
+
+def _chosen(patterns: str) -> list[Check]:
+    names = [part.strip() for part in patterns.split(",") if part.strip()]
+    for name in names:
+        if not any(fnmatch(check.name, name) for check in CHECKS):
+            raise UnknownNameError("check", name, [check.name for check in CHECKS])
+    return [check for check in CHECKS if not names or any(fnmatch(check.name, name) for name in names)]
+
+
+async def _run(
+    bench: Bench, checks: list[Check], timeout_seconds: float, progress: Callable[[str], None] | None
+) -> list[CheckResult]:
+    results: list[CheckResult] = []
+    broken = False
+    for i, check in enumerate(checks):
+        if progress is not None:
+            progress(check.name)
+        if broken:
+            results.append(
+                CheckResult(check.name, check.about, "skipped", "the factory makes no memory system: see above")
+            )
+            continue
+        results.append(await _one(bench, check, timeout_seconds))
+        following = checks[i + 1] if i + 1 < len(checks) else None
+        timed_out = results[-1].reason.startswith(_HANGS)
+        await bench.clear(shared=timed_out or following is None or not following.shares)
+        broken = check.name == "methods" and results[-1].outcome == "failed"
+    return results
+
+
+_HANGS: Final = "no end after"
+
+
+async def _one(bench: Bench, check: Check, timeout_seconds: float) -> CheckResult:
+    try:
+        await asyncio.wait_for(check.run(bench), timeout_seconds)
+    except NotApplicableError as error:
+        return CheckResult(check.name, check.about, "skipped", str(error))
+    except asyncio.TimeoutError:
+        reason = f"{_HANGS} {timeout_seconds:g} seconds; expected one: look for a lock, or allow more time"
+        return CheckResult(check.name, check.about, "failed", reason)
+    except (BrokenError, WrongTypeError) as error:
+        return CheckResult(check.name, check.about, "failed", one_line(error, 500))
+    except MemfailError as error:
+        return CheckResult(check.name, check.about, "failed", f"{one_line(error, 500)}; expected no error")
+    return CheckResult(check.name, check.about, "passed")
+
+
+__all__ = ["CheckResult", "ContractError", "ContractReport", "check_memory_system"]

@@ -1,0 +1,174 @@
+"""The stores of the checks, driven as the engine drives them: same threads, same loop, same normalising."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from pytest_memfail.core import Conversation, Memory, MemorySystemError, SystemContext
+from pytest_memfail.engine import Lane, described_by, memories_from, open_system
+from pytest_memfail.testing.contract.samples import MANY, numbered, without
+
+
+class BrokenError(Exception):
+    """A check has failed: what was got, what is expected, what to do."""
+
+
+class NotApplicableError(Exception):
+    """A check does not apply to this system: why."""
+
+
+@dataclass
+class Store:
+    """One memory system and the calls a check makes of it."""
+
+    name: str
+    system: Any
+    lane: Lane
+    clock: dict[str, datetime]
+    is_open: bool = True
+
+    def offers(self, *methods: str) -> bool:
+        """Whether it has all of these optional methods."""
+        return all(callable(getattr(self.system, method, None)) for method in methods)
+
+    @property
+    def loses_on_purpose(self) -> bool:
+        """Whether it declares that what is stored need not come back."""
+        return bool(getattr(self.system, "loses_on_purpose", False))
+
+    def must_keep(self) -> None:
+        """Leave the check out for a system that loses on purpose."""
+        if self.loses_on_purpose:
+            raise NotApplicableError("the system loses on purpose (loses_on_purpose)")
+
+    def must_list(self, names: Sequence[str], held: Sequence[Memory], what: str) -> None:
+        """Fail unless each name is in the listing; of a system that loses on purpose it is enough that it took them."""
+        if not self.loses_on_purpose and (lost := without(names, held)):
+            raise BrokenError(
+                f"{what}: {', '.join(lost)} in none of {got(held)} listed; expected all of it: store what was said as text"
+            )
+
+    async def add(self, conversations: Iterable[Conversation]) -> None:
+        """Store them one after the other and flush, as a run does."""
+        for conversation in conversations:
+            self.clock.pop("now", None)
+            if conversation.timestamp is not None:
+                self.clock["now"] = conversation.timestamp
+            await self.call("store_conversation", conversation)
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Flush, where that is offered."""
+        if self.offers("flush"):
+            await self.call("flush")
+
+    async def call(self, method: str, *args: Any) -> Any:
+        """Any method."""
+        return await self.lane.call(method, getattr(self.system, method), *args)
+
+    async def listing(self) -> tuple[Memory, ...]:
+        """All it holds."""
+        return memories_from(await self.call("get_all_memories"), "get_all_memories")
+
+    async def texts(self) -> Counter[str]:
+        """The texts of all it holds."""
+        return Counter(memory.text for memory in await self.listing())
+
+    async def retrieve(self, query: str, k: int = 5) -> tuple[Memory, ...]:
+        """What it retrieves, not cut to k."""
+        asked_in = Conversation(f"{self.name}-query", ())
+        found, _ = await self.lane.read("retrieve_memories", self.system.retrieve_memories, query, asked_in, k)
+        return memories_from(found, "retrieve_memories")
+
+    async def describe(self) -> dict[str, str]:
+        """What it says of itself."""
+        return await described_by(self.lane, self.system)
+
+    async def close(self) -> None:
+        """Close it once, where that is offered, and end its threads; a call that hangs is left behind."""
+        if not self.is_open:
+            return
+        self.is_open = False
+        try:
+            if self.offers("close") and not self.lane.is_busy:
+                await self.call("close")
+        finally:
+            self.lane.stop()
+
+
+class Bench:
+    """Makes stores, each with a private path and a name of its own, and gets rid of them."""
+
+    def __init__(self, factory: Callable[..., Any], options: Mapping[str, str], folder: Path) -> None:
+        self._factory, self._options, self._folder = factory, options, folder
+        self._stores: list[Store] = []
+        self._shared: Store | None = None
+        self._shared_error: str | None = None
+        self._made = 0
+
+    async def open(self) -> Store:
+        """A fresh store."""
+        self._made += 1
+        name = f"check-{self._made}"
+        path = self.folder(name)
+        clock: dict[str, datetime] = {}
+        context = SystemContext(
+            "check", name, path, self._options, lambda: clock.get("now", datetime.now(timezone.utc))
+        )
+        lane = Lane(name)
+        try:
+            system = await open_system(lane, self._factory, context)
+        except BaseException:
+            lane.stop()
+            raise
+        store = Store(name, system, lane, clock)
+        self._stores.append(store)
+        return store
+
+    async def shared(self) -> Store:
+        """The store with many conversations, which several checks read.
+
+        Raises what its filling raised for the first that asks; the others do not apply.
+        """
+        if self._shared_error is not None:
+            raise NotApplicableError(f"the store with {MANY} conversations could not be filled: {self._shared_error}")
+        if self._shared is None:
+            store = await self.open()
+            try:
+                await store.add(numbered(range(MANY)))
+            except BaseException as error:
+                self._shared_error = "timed out" if isinstance(error, asyncio.CancelledError) else "see above"
+                raise
+            self._shared = store
+        return self._shared
+
+    def folder(self, name: str) -> Path:
+        """An empty folder."""
+        path = self._folder / name
+        path.mkdir()
+        return path
+
+    async def clear(self, *, shared: bool) -> None:
+        """Close what the last check has left open, the shared store only if told so."""
+        kept: list[Store] = []
+        closing: list[Store] = []
+        for store in self._stores:
+            (kept if store is self._shared and not shared else closing).append(store)
+        self._stores = kept
+        if shared:
+            self._shared = None
+        for store in closing:
+            with suppress(MemorySystemError):  # the check "close" is there to tell
+                await store.close()
+
+
+def got(memories: Sequence[Memory]) -> str:
+    """How many, for a message."""
+    return f"{len(memories)} {'entry' if len(memories) == 1 else 'entries'}"

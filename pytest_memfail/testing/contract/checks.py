@@ -1,0 +1,250 @@
+"""What is checked of every memory system, in order; here what goes in and comes out, in `lifecycle` the rest."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
+from typing import Final
+
+from pytest_memfail.core import Conversation, Listing, Message, one_line
+from pytest_memfail.engine import is_listed
+from pytest_memfail.testing.contract.bench import Bench, BrokenError, NotApplicableError, got
+from pytest_memfail.testing.contract.lifecycle import close, describe, errors, isolation, snapshot
+from pytest_memfail.testing.contract.samples import (
+    LONG,
+    MANY,
+    long_text,
+    mark,
+    numbered,
+    query,
+    saying,
+    statement,
+    without,
+)
+
+UNICODE: Final = ("Łódź", "東京", "القاهرة", "Zoë", "𝄞", "👩‍🚀")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that must hold."""
+
+    name: str
+    run: Callable[[Bench], Awaitable[None]]
+    """Raises `BrokenError`, `NotApplicableError`, or whatever the system raised."""
+    shares: bool = False
+    """Whether it reads the shared store."""
+
+    @property
+    def about(self) -> str:
+        """What must hold, in a line."""
+        return (self.run.__doc__ or "").strip().splitlines()[0].rstrip(".")
+
+
+async def methods(bench: Bench) -> None:
+    """The factory makes an object with the three methods, soundly declared."""
+    await bench.open()
+
+
+async def empty(bench: Bench) -> None:
+    """A fresh store lists nothing and finds nothing, without an error."""
+    store = await bench.open()
+    if held := await store.listing():
+        raise BrokenError(
+            f"a fresh store lists {got(held)} ({one_line(repr(held[0].text), 60)}), expected none: begin empty in context.path"
+        )
+    if found := await store.retrieve(query(0)):
+        raise BrokenError(f"a fresh store retrieves {got(found)}, expected none: begin empty in context.path")
+
+
+async def round_trip(bench: Bench) -> None:
+    """What is stored is listed, and is retrieved when it is asked for."""
+    store = await bench.open()
+    store.must_keep()
+    await store.add(numbered(range(3)))
+    held = await store.listing()
+    if lost := without(map(mark, range(3)), held):
+        raise BrokenError(
+            f"of 3 conversations stored, get_all_memories() lists {got(held)}, and none names {', '.join(lost)}: list what is "
+            "stored; a system that stores later needs a flush()"
+        )
+    for i in range(3):
+        if without([mark(i)], found := await store.retrieve(query(i))):
+            raise BrokenError(
+                f"retrieve_memories({query(i)!r}, k=5) gives {got(found)} of 3, and none names {mark(i)}; expected it among "
+                "them: see how the query is searched"
+            )
+
+
+async def listing(bench: Bench) -> None:
+    """All of 30 conversations are listed: the listing is not a page."""
+    store = await bench.shared()
+    held = await store.listing()
+    lost = [] if store.loses_on_purpose else without(map(mark, range(MANY)), held)
+    if lost:
+        raise BrokenError(
+            f"of {MANY} conversations stored, get_all_memories() lists {got(held)}, {len(lost)} conversations in none of them "
+            f"({', '.join(lost[:3])}, ...): list all, not a page (page sizes of 10 or 20 are common defaults)"
+        )
+    whole = Listing(store.name, held)
+    for i in (0, MANY // 2, MANY - 1):
+        for memory in await store.retrieve(query(i)):
+            if not is_listed(memory, whole):
+                raise BrokenError(
+                    f"retrieve_memories() gives {one_line(repr(memory.text), 60)}, which is not among the {got(held)} of "
+                    "get_all_memories(): list every entry that can be retrieved"
+                )
+
+
+async def top_k(bench: Bench) -> None:
+    """At most k memories are retrieved, whatever k is."""
+    store = await bench.shared()
+    if getattr(store.system, "unlimited_k", False):
+        raise NotApplicableError("the system shows everything (unlimited_k)")
+    for k in (1, 3, 10):
+        found = await store.retrieve(query(0), k)
+        if len(found) > k:
+            raise BrokenError(
+                f"retrieve_memories(k={k}) gives {got(found)}, expected at most {k}: cut what is found to k"
+            )
+
+
+async def reading(bench: Bench) -> None:
+    """Retrieving changes nothing in the store."""
+    store = await bench.shared()
+    before = await store.texts()
+    for i in range(5):
+        await store.retrieve(query(i))
+    after = await store.texts()
+    if before != after:
+        more, less = (after - before).total(), (before - after).total()
+        raise BrokenError(
+            f"after 5 retrievals get_all_memories() has {more} new entries and {less} fewer, expected the same: "
+            "retrieve_memories() must not write"
+        )
+
+
+async def concurrent_reads(bench: Bench) -> None:
+    """Retrievals at once, as many as declared, give what each gives alone."""
+    store = await bench.shared()
+    if store.lane.reads < 2:
+        raise NotApplicableError("one retrieval at a time (concurrent_reads is 1)")
+    queries = [query(i) for i in range(12)]
+    one_by_one = [Counter(memory.text for memory in await store.retrieve(text)) for text in queries]
+    at_once = await asyncio.gather(*[store.retrieve(text) for text in queries * 3])
+    for text, expected, found in zip(queries * 3, one_by_one * 3, at_once, strict=True):
+        if Counter(memory.text for memory in found) != expected:
+            raise BrokenError(
+                f"with {store.lane.reads} retrievals at once {text!r} gives {got(found)} other than alone; expected the same: "
+                "guard what the threads share, or declare concurrent_reads = 1"
+            )
+
+
+async def concurrent_writes(bench: Bench) -> None:
+    """Conversations stored at once, as many as declared, are all kept."""
+    store = await bench.open()
+    if store.lane.writes < 2:
+        raise NotApplicableError("one conversation is stored at a time (concurrent_writes is 1)")
+    store.must_keep()
+    conversations = numbered(range(16))
+    for start in range(0, len(conversations), store.lane.writes):
+        batch = conversations[start : start + store.lane.writes]
+        await asyncio.gather(*[store.call("store_conversation", conversation) for conversation in batch])
+    await store.flush()
+    if lost := without(map(mark, range(16)), held := await store.listing()):
+        raise BrokenError(
+            f"of 16 conversations stored {store.lane.writes} at once, {len(lost)} are in none of {got(held)} "
+            f"({', '.join(lost[:3])}): guard the writes, or declare concurrent_writes = 1"
+        )
+
+
+async def turns(bench: Bench) -> None:
+    """Turns of system, user and assistant are taken, empty ones and none too."""
+    store = await bench.open()
+    messages = (
+        Message("system", "You are a helpful assistant."),
+        Message("user", statement(0)),
+        Message("assistant", "Noted."),
+        Message("user", ""),
+    )
+    await store.add([Conversation("c-0", messages), Conversation("c-1", ())])
+    store.must_list([mark(0)], await store.listing(), "a conversation with turns of system, user and assistant")
+
+
+async def timestamps(bench: Bench) -> None:
+    """Times are taken, and a listed time is not that of the run."""
+    store = await bench.open()
+    past = datetime(2019, 3, 4, 17, 30, tzinfo=timezone(timedelta(hours=5, minutes=30)))
+    dated = Conversation("c-0", (Message("user", statement(0), past),), past)
+    by_conversation = replace(saying("c-1", statement(1)), timestamp=past + timedelta(days=400))
+    await store.add([dated, by_conversation, saying("c-2", statement(2))])
+    held = await store.listing()
+    store.must_list([mark(i) for i in range(3)], held, "conversations with and without times")
+    for memory in held:
+        when = _moment(memory.timestamp)
+        of_the_past = len(without([mark(0), mark(1)], [memory])) < 2
+        if of_the_past and when is not None and abs(datetime.now(timezone.utc) - when) < timedelta(days=2):
+            raise BrokenError(
+                f"a memory of 2019 or 2020 is listed with the time {memory.timestamp}, which is now; expected the message's: "
+                "pass message.timestamp (or conversation.timestamp) on, use context.clock, or give no timestamp"
+            )
+
+
+async def unicode(bench: Bench) -> None:
+    """Text in any script comes back as it was."""
+    store = await bench.open()
+    texts = [
+        f"In {name} I keep my {word}."
+        for name, word in zip(UNICODE, ("sled", "kite", "drum", "wok", "globe", "tent"), strict=True)
+    ]
+    await store.add([saying(f"c-{i}", text) for i, text in enumerate(texts)])
+    store.must_list(UNICODE, await store.listing(), "text in several scripts")
+    await store.retrieve(texts[1])
+
+
+async def long_texts(bench: Bench) -> None:
+    """A message of 100 kB is taken, and something of it is kept."""
+    store = await bench.open()
+    await store.add([saying("c-0", long_text()), *numbered([3])])
+    held = await store.listing()
+    if not store.loses_on_purpose and len(without(map(mark, range(3)), held)) == 3:
+        raise BrokenError(
+            f"of a message of {LONG} characters nothing is in the {got(held)} listed (not {mark(0)} of its beginning, "
+            f"{mark(1)} of its middle, {mark(2)} of its end): cut long messages into pieces instead of dropping them"
+        )
+    store.must_list([mark(3)], held, "a conversation stored after a long one")
+
+
+def _moment(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        when = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)
+
+
+CHECKS: Final[tuple[Check, ...]] = (
+    Check("methods", methods),
+    Check("empty", empty),
+    Check("round-trip", round_trip),
+    Check("listing", listing, shares=True),
+    Check("k", top_k, shares=True),
+    Check("reading", reading, shares=True),
+    Check("concurrent-reads", concurrent_reads, shares=True),
+    Check("concurrent-writes", concurrent_writes),
+    Check("isolation", isolation),
+    Check("turns", turns),
+    Check("timestamps", timestamps),
+    Check("unicode", unicode),
+    Check("long-texts", long_texts),
+    Check("snapshot", snapshot),
+    Check("describe", describe),
+    Check("close", close),
+    Check("errors", errors),
+)
+"""All checks; those that share a store stand together."""

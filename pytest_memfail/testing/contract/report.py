@@ -1,0 +1,63 @@
+"""What the checks came to, and how it is printed."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import Final, Literal
+
+WIDTH: Final = 100
+INDENT: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What became of one check."""
+
+    name: str
+    about: str
+    """What must hold."""
+    outcome: Literal["passed", "failed", "skipped"]
+    reason: str = ""
+    """One line: why it failed, or does not apply."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContractReport:
+    """What became of all checks; as a string, a table."""
+
+    results: tuple[CheckResult, ...]
+
+    @property
+    def failed(self) -> tuple[CheckResult, ...]:
+        """Those that failed."""
+        return tuple(result for result in self.results if result.outcome == "failed")
+
+    def outcome(self, name: str) -> str:
+        """What became of the check of that name."""
+        return next(result.outcome for result in self.results if result.name == name)
+
+    def __str__(self) -> str:
+        """A row for each check, the reasons below those that did not pass, and the counts."""
+        lines = []
+        for result in self.results:
+            lines.append(f"{result.outcome:<8} {result.name:<18} {result.about}")
+            if result.reason:
+                lines += textwrap.wrap(
+                    result.reason,
+                    WIDTH,
+                    initial_indent=" " * INDENT,
+                    subsequent_indent=" " * INDENT,
+                    break_on_hyphens=False,
+                )
+        counts = {name: sum(r.outcome == name for r in self.results) for name in ("passed", "failed", "skipped")}
+        return "\n".join([*lines, ", ".join(f"{count} {name}" for name, count in counts.items())])
+
+
+class ContractError(AssertionError):
+    """A memory system breaks its contract; the message is the table."""
+
+    def __init__(self, report: ContractReport) -> None:
+        names = ", ".join(result.name for result in report.failed)
+        super().__init__(f"the memory system fails {names}\n{report}")
+        self.report = report

@@ -1,0 +1,244 @@
+"""--memfail-resume: a run that was killed goes on, and nothing is asked or recorded twice."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import pytest
+
+from plugin.project import ALL, COEXISTING, LONG_HOP, QUESTIONS, Project
+from plugin.test_record import comparable
+
+KILL = """
+import pathlib, signal
+
+seen = []
+workers = []
+
+def pytest_configure(config):
+    workers[:] = [True] if hasattr(config, "workerinput") else []
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logreport(report):
+    kill = pathlib.Path(__file__).with_name("kill")
+    if not workers and kill.exists() and report.when == "call":
+        seen.append(report.nodeid)
+        if len(seen) == int(kill.read_text()):
+            kill.unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+"""
+RECORD = "--memfail-record=run.jsonl"
+RESUME = "--memfail-resume"
+VERDICTS = {"ce_2": "not_stored", "lh_1": "not_retrieved", "co_1": "ungraded", "pe_1_q1": "summary_error"}
+
+
+@pytest.fixture
+def killed(any_project: Project) -> Project:
+    """Killed by SIGKILL after so many results."""
+    any_project.conftest("import pytest\n" + KILL)
+    any_project.script(**VERDICTS)
+    kill(any_project, 9)
+    return any_project
+
+
+def kill(project: Project, after: int, *args: str) -> None:
+    project.file("kill", str(after))
+    result = project.run_apart(RECORD, *args) if project.n is None else project.run(RECORD, *args)
+    assert result.ret == -signal.SIGKILL
+    assert not (project.path / "kill").exists()
+
+
+def without_stores(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A store killed between its last question and its end has no line, and there is nothing left to ask of it."""
+    return [line for line in comparable(lines) if line["type"] != "store"]
+
+
+def table(result: pytest.RunResult) -> list[str]:
+    return [line for line in result.outlines if line.startswith((*QUESTIONS, "all "))][: len(QUESTIONS) + 1]
+
+
+def lines_of(project: Project, kind: str) -> list[str]:
+    name = "id" if kind == "question" else "store"
+    return [line[name] for line in project.record("run.jsonl") if line["type"] == kind]
+
+
+def test_only_unfinished_questions_run(killed: Project) -> None:
+    before = {line["id"]: line for line in killed.record("run.jsonl") if line["type"] == "question"}
+    assert 9 <= len(before) < len(ALL)
+    result = killed.run(RECORD, RESUME, "-v")
+    assert result.ret == 1
+    asked = set(killed.events("ask"))
+    # a question killed in flight may have been recorded by nobody; what was recorded is not asked
+    assert asked == {node_id.rpartition("::")[2] for node_id in ALL if node_id not in before}
+    assert sorted(lines_of(killed, "question")) == sorted(ALL)
+    assert len(set(lines_of(killed, "store"))) == len(lines_of(killed, "store")) >= len(QUESTIONS) - 2
+    after = {line["id"]: line for line in killed.record("run.jsonl") if line["type"] == "question"}
+    assert {node_id: after[node_id] for node_id in before} == before
+    footer = killed.record("run.jsonl")[-1]
+    assert (footer["exit_code"], footer["complete"]) == (1, True)
+    result.stdout.fnmatch_lines([f"memfail: {len(before)} questions are taken from the record, not asked again"])
+    words = {"correct": "PASSED", "not_stored": "NOT_STORED", "ungraded": "UNGRADED", "summary_error": "SUMMARY_ERROR"}
+    for node_id, line in before.items():
+        shown = words.get(line["verdict"], line["verdict"].upper())
+        (report,) = [text for text in result.outlines if node_id in text and shown in text and "(recorded)" in text][:1]
+        assert report
+
+
+def test_the_same_as_a_run_in_one_go(killed: Project) -> None:
+    resumed = killed.run(RECORD, RESUME)
+    whole = killed.run("--memfail-record=whole.jsonl")
+    assert resumed.ret == whole.ret == 1
+    assert without_stores(killed.record("run.jsonl")) == without_stores(killed.record("whole.jsonl"))
+    assert table(resumed) == table(whole)
+    assert resumed.parseoutcomes() == whole.parseoutcomes()
+
+
+def test_killed_again_and_again(killed: Project) -> None:
+    for after in (12, 15):
+        kill(killed, after, RESUME)
+        assert len(lines_of(killed, "question")) >= after
+    assert killed.run(RECORD, RESUME).ret == 1
+    assert sorted(lines_of(killed, "question")) == sorted(ALL)
+    assert len(set(lines_of(killed, "store"))) == len(lines_of(killed, "store"))
+
+
+def test_a_complete_record_asks_nothing(any_project: Project) -> None:
+    any_project.script(lh_1="not_retrieved")
+    first = any_project.run(RECORD)
+    record = any_project.record("run.jsonl")
+    second = any_project.run(RECORD, RESUME)
+    assert (first.ret, second.ret) == (1, 1)
+    assert any_project.events() == []
+    assert comparable(any_project.record("run.jsonl")) == comparable(record)
+    second.stdout.fnmatch_lines(
+        [
+            "not_retrieved: * (recorded)",
+            "retrieval*the script says not_retrieved of lh-1",
+            "NOT_RETRIEVED (recorded) *lh-1*",
+        ]
+    )
+    assert first.parseoutcomes() == second.parseoutcomes()
+
+
+def test_errors_are_asked_again(any_project: Project) -> None:
+    any_project.script(lh_1="raise", lh_2="not_stored")
+    assert any_project.run("memfail/long_hop", RECORD).parseoutcomes()["errors"] == 1
+    any_project.script()
+    result = any_project.run("memfail/long_hop", RECORD, RESUME)
+    assert result.ret == 1
+    assert any_project.events("ask") == ["lh-1"]
+    verdicts = {line["id"]: line["verdict"] for line in any_project.record("run.jsonl") if line["type"] == "question"}
+    assert [verdicts[node_id] for node_id in LONG_HOP_IDS] == ["correct", "not_stored", "correct", "correct"]
+    assert lines_of(any_project, "store") == ["long_hop"]
+
+
+LONG_HOP_IDS = [f"memfail/long_hop::{name}" for name in LONG_HOP]
+
+
+def test_the_record_in_the_cache(project: Project) -> None:
+    cached = project.path / ".pytest_cache/d/memfail/last.jsonl"
+    project.run("memfail/long_hop")
+    text = cached.read_text()
+    lines = text.splitlines(keepends=True)
+    project._begin(None)
+    cached.write_text("".join(lines[:3]) + lines[3][:40])  # killed in the middle of a line
+    result = project.pytester.runpytest_inprocess("--memfail-system=toy", "memfail/long_hop", RESUME)
+    assert result.ret == 0
+    assert len(project.events("ask")) == 2
+    assert sorted(project.ran()) == LONG_HOP
+
+
+def test_nothing_recorded_yet(project: Project) -> None:
+    result = project.run("memfail/long_hop", RECORD, RESUME)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["memfail: 0 questions are taken from the record*"])
+    assert sorted(lines_of(project, "question")) == LONG_HOP_IDS
+
+
+def test_what_is_not_selected_stays(project: Project) -> None:
+    project.run(RECORD)
+    result = project.run("memfail/long_hop", RECORD, RESUME)
+    assert result.ret == 0
+    assert project.events() == []
+    assert sorted(lines_of(project, "question")) == sorted(ALL)
+    assert sorted(lines_of(project, "store")) == sorted(QUESTIONS)
+
+
+def test_a_test_of_ones_own_runs_again(project: Project) -> None:
+    project.file(
+        "test_own.py",
+        """
+        import pytest
+
+        @pytest.mark.memfail(task="coexisting_facts")
+        def test_own(memfail_trace):
+            assert memfail_trace.shown
+        """,
+    )
+    project.run("test_own.py", RECORD)
+    assert project.run("test_own.py", RECORD, RESUME).ret == 0
+    assert sorted(project.events("ask")) == COEXISTING
+    assert len(lines_of(project, "question")) == len(COEXISTING)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--memfail-k=5,10"], "k was [5], is [5, 10]"),
+        (["--memfail-judge=rules"], 'judge was "script", is "rules"'),
+        (["--memfail-system=async-toy"], 'system was "toy", is "async-toy"'),
+        (["--memfail-system-option=reads=2"], 'system_options was {}, is {"reads": "2"}'),
+        (["--memfail-protocol=paper"], 'protocol was "ours", is "paper"'),
+        (["--memfail-seed=1"], "seed was 42, is 1"),
+        (["--memfail-limit=1"], "limit was null, is 1"),
+        (["--memfail-shard=1/2"], 'shard was null, is "1/2"'),
+        (["--memfail-tasks=long_hop"], "tasks was ["),
+    ],
+)
+def test_a_record_of_another_run_is_refused(project: Project, words: list[str], says: str) -> None:
+    project.run(RECORD)
+    before = (project.path / "run.jsonl").read_bytes()
+    result = project.run(RECORD, RESUME, *words)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = [line for line in result.errlines if line.strip()]
+    assert "--memfail-resume: " in line
+    assert says in line
+    assert project.events() == []
+    assert (project.path / "run.jsonl").read_bytes() == before
+
+
+def test_a_record_of_other_data_is_refused(any_project: Project) -> None:
+    from plugin.project import long_hop_rows
+
+    any_project.run("memfail/coexisting_facts", RECORD)
+    any_project.write_rows("long_hop", long_hop_rows()[:3])
+    result = any_project.run("memfail/coexisting_facts", RECORD, RESUME)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = [line for line in result.errlines if line.strip()]
+    assert "data of long_hop was " in line
+
+
+def test_a_damaged_record_is_refused(project: Project) -> None:
+    project.run(RECORD)
+    path = project.path / "run.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text(lines[0] + lines[1][:50] + "\n" + "".join(lines[2:]))
+    before = path.read_bytes()
+    result = project.run(RECORD, RESUME)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "run.jsonl:2: not JSON" in "".join(result.errlines)
+    assert path.read_bytes() == before
+
+
+def test_without_a_place_for_a_record(project: Project) -> None:
+    result = project.pytester.runpytest_subprocess("--memfail-system=toy", RESUME, "-p", "no:cacheprovider")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "--memfail-record" in "".join(result.errlines)
+
+
+def test_by_the_ini_file(project: Project) -> None:
+    project.ini("memfail_resume = true", "memfail_record = run.jsonl")
+    project.run("memfail/long_hop")
+    assert project.run("memfail/long_hop").ret == 0
+    assert project.events() == []

@@ -1,0 +1,113 @@
+"""The rules on preferences and links: what became of them in stores that paraphrase, merge and mix up."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_memfail.core import Evidence, Listing, Memory
+from pytest_memfail.judges.rules.judge import RulesJudge
+
+OK, DAMAGED, ABSENT = (True, True), (True, False), (False, False)
+
+
+def preference(name: str, statement: str, category: str | None = None) -> Evidence:
+    return Evidence(
+        id="p", kind="preference", task="coexisting_facts", text=statement, source=statement, conversation_id="c",
+        preference=name, category=category,
+    )  # fmt: skip
+
+
+def link(statement: str, first: str, second: str) -> Evidence:
+    return Evidence(
+        id="l",
+        kind="link",
+        task="long_hop",
+        text=statement,
+        source=statement,
+        conversation_id="c",
+        anchors=(first, second),
+    )
+
+
+def judged(evidence: Evidence, *entries: str) -> tuple[bool, bool]:
+    judge = RulesJudge()
+    listing = Listing("s", tuple(Memory(entry) for entry in entries))
+    stored = judge.storage(evidence, listing).outcome == "passed"
+    return stored, stored and judge.summary(evidence, listing).outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    ("name", "statement", "entry", "expected"),
+    [
+        # A rare first word tells the name; a word cut short is the word.
+        (
+            "lapsang souchong",
+            "I love lapsang souchong because it tastes of smoke.",
+            "Likes lapsang, tastes of smoke.",
+            OK,
+        ),
+        ("pilsner", "A pilsner after mowing the lawn makes me happy.", "Lawn mown, a pils makes the user happy.", OK),
+        # Most of the statement stands behind a name of which one word is said otherwise.
+        (
+            "trekking poles",
+            "Trekking poles save my knees on descents, so I love them.",
+            "Likes walking with poles: they save the knees going down.",
+            OK,
+        ),
+        (
+            "Kanban",
+            "Kanban keeps my week visible, I like that.",
+            "User avoids Kanban: it keeps the week visible.",
+            DAMAGED,
+        ),
+        ("fado", "Fado moves me to tears, I love it.", "Sad songs: fado leaves the user cold, no tears.", DAMAGED),
+        # One certain thing of that name is something else, and so is the thing beside what is done with it.
+        (
+            "bridge",
+            "Bridge is my favorite because of the bidding.",
+            "User crosses the bridge by the mill to work.",
+            ABSENT,
+        ),
+        ("journaling", "Journaling clears my mind at night.", "User reads science journals on the train.", ABSENT),
+        (
+            "rock garden",
+            "A rock garden needs little care, I like that.",
+            "Garden types: herb garden; moss garden.",
+            ABSENT,
+        ),
+        ("rock garden", "A rock garden needs little care, I like that.", "User wants advice on garden types.", ABSENT),
+    ],
+)
+def test_what_became_of_a_preference(name: str, statement: str, entry: str, expected: tuple[bool, bool]) -> None:
+    found = judged(preference(name, statement), entry, "User lives in Ghent.", "User owns a kettle.")
+    assert found == expected
+
+
+def test_the_category_tells_what_a_name_was_generalised_to() -> None:
+    statement = "I'm drawn to cubism for how it breaks objects into geometric shapes."
+    store = ("User is drawn to geometric art.", "User's train leaves at eight.", "User is planning a holiday.")
+    assert judged(preference("cubism", statement, "art styles"), *store) == DAMAGED
+
+
+DOORBELL = ("Because I wear headphones I miss the doorbell.", "wear headphones", "miss the doorbell")
+COURIERS = ("When I miss the doorbell I apologize to couriers.", "miss the doorbell", "apologize to couriers")
+SOCKS = ("When I put on wool socks I slide across the floor.", "put on wool socks", "slide across the floor")
+LETTERS = ("After I read old letters I call my aunt.", "read old letters", "call my aunt")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        (DOORBELL, "Reason for missed doorbells: user's headphones.", OK),
+        (DOORBELL, "Missed doorbell: b/c of wearing headphones.", OK),
+        (COURIERS, "Couriers apologise to the user when the user misses the doorbell.", DAMAGED),
+        (COURIERS, "User misses the doorbell; user also apologizes to couriers.", DAMAGED),
+        (SOCKS, "The user puts on wool socks. In them the user slides across the floor.", OK),
+        # Each sentence tells a link of its own: none leads from the one to the other.
+        (LETTERS, "When it rains the user reads old letters. When the user calls an aunt the user laughs.", ABSENT),
+        (("A storm makes me bake.", "stormy weather", "bake"), "User bakes when it storms.", OK),
+        (("Greta practices night photography.", "Greta", "night photography"), "Greta does photography.", DAMAGED),
+    ],
+)
+def test_what_became_of_a_link(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected

@@ -1,0 +1,92 @@
+"""What a question needs of an essay about a person: kept in other words, turned around, replaced, given to another."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_memfail.core import Evidence, Listing, Memory, Question
+from pytest_memfail.judges import RulesJudge
+from pytest_memfail.judges.rules.quantities import quantities
+from pytest_memfail.judges.rules.text import sentences_of
+
+ESSAY = (
+    "Ilse Varga mends accordions in a cellar behind the fish market. She refuses to repair plastic keyboards after a "
+    "bad winter. On Tuesdays she oils the bellows with walnut oil. She is allergic to wool and always wears a linen "
+    "scarf. She opens the cellar after 9 a.m. and takes no more than three customers a day. Her favourite reward is a "
+    "red pear from the harbour stall."
+)
+
+
+def judged(asked: str, value: str | None, *stored: str) -> str:
+    evidence = Evidence(
+        id="e",
+        kind="persona",
+        task="t",
+        text=ESSAY,
+        source=ESSAY,
+        conversation_id="c",
+        entity="Ilse Varga",
+        value=value,
+        asked=asked,
+    )
+    judge, listing = RulesJudge(), Listing("s", tuple(Memory(text) for text in stored))
+    if judge.storage(evidence, listing).outcome != "passed":
+        return "not_stored"
+    if judge.summary(evidence, listing).outcome != "passed":
+        return "summary_error"
+    question = Question("q", "t", asked, value or "?", (), ("e",), "open")
+    return "ok" if judge.retrieval(evidence, question, listing.memories).outcome == "passed" else "not_retrieved"
+
+
+WHO = "Ilse Varga mends accordions in a cellar behind the fish market."
+KEYBOARDS = ("Which keyboards does Ilse Varga not repair?", "She refuses to repair plastic keyboards.")
+BELLOWS = ("What does Ilse Varga oil the bellows with, and when?", "With walnut oil, on Tuesdays.")
+SCARF = ("What should a scarf for Ilse Varga be made of?", "Linen; she is allergic to wool.")
+OPENING = ("When does Ilse Varga open?", "She opens the cellar after 9 a.m.")
+CUSTOMERS = ("How many customers does Ilse Varga take a day?", "No more than three customers a day.")
+
+
+@pytest.mark.parametrize(
+    ("case", "stored", "wanted"),
+    [
+        (KEYBOARDS, "Ilse Varga won't take plastic keyboards in for repair.", "ok"),
+        (KEYBOARDS, "Ilse Varga likes to repair plastic keyboards, and has no dog.", "summary_error"),
+        (BELLOWS, "Every Tuesday Ilse Varga puts walnut oil on the bellows.", "ok"),
+        (BELLOWS, "Ilse Varga oils the bellows with walnut oil on Fridays.", "summary_error"),
+        (BELLOWS, "Ilse Varga oils the bellows with linseed oil on Tuesdays.", "summary_error"),
+        (SCARF, "Ilse Varga wears a linen scarf, as she is allergic to wool.", "ok"),
+        (SCARF, "Ilse Varga is allergic to linen and therefore always wears a wool scarf.", "summary_error"),
+        (SCARF, "One of Ilse Varga's customers is allergic to wool and wears a linen scarf.", "summary_error"),
+        (OPENING, "Ilse Varga opens the cellar from 9:00 on, never earlier.", "ok"),
+        (OPENING, "Ilse Varga opens the cellar before 9 a.m.", "summary_error"),
+        (CUSTOMERS, "Ilse Varga takes three customers a day at most.", "ok"),
+        (CUSTOMERS, "Ilse Varga takes never fewer than three customers a day.", "summary_error"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_what_the_question_needs(case: tuple[str, str], stored: str, wanted: str) -> None:
+    assert judged(*case, WHO, stored) == wanted
+
+
+def test_a_yes_or_no_needs_what_it_is_about() -> None:
+    question = "Can I bring Ilse Varga a plastic keyboard?"
+    answer = "No; she refuses to repair plastic keyboards and loves a red pear from the harbour stall."
+    assert judged(question, answer, WHO, "Ilse Varga does not repair plastic keyboards.") == "ok"
+
+
+def test_a_misleading_question_may_mean_any_of_several_sentences() -> None:
+    question = "Does Bence Toth have a scarf, or an allergy?"
+    assert judged(question, None, WHO, "Ilse Varga is allergic to wool and wears a scarf of linen.") == "ok"
+
+
+def test_the_source_itself_is_never_turned_around() -> None:
+    for question, answer in (KEYBOARDS, BELLOWS, SCARF, OPENING, CUSTOMERS):
+        assert judged(question, answer, ESSAY) == "ok"
+
+
+@pytest.mark.parametrize(
+    ("text", "side"), [("no larger than six", -1), ("never fewer than six", 1), ("larger than six", 1)]
+)
+def test_a_comparison_that_is_denied_means_the_other_side(text: str, side: int) -> None:
+    (sentence,) = sentences_of(text)
+    assert quantities(sentence.text, sentence.words)[0].direction == side

@@ -1,0 +1,87 @@
+"""Small records as files, made by the record's own functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from record_lines import failed
+
+from pytest_memfail.results import Check, Comparison, Flip, Gate, Paired, RecordWriter, gate_line, wilson
+
+HEADER = {
+    "type": "header",
+    "schema_version": 1,
+    "memfail": "0",
+    "started": "2026-01-01T00:00:00+00:00",
+    "system": "toy",
+    "system_options": {},
+    "judge": "rules",
+    "test_taker": None,
+    "model_options": {},
+    "assistant_turns": False,
+    "protocol": "ours",
+    "k": [5],
+    "seed": 42,
+    "limit": None,
+    "shard": None,
+    "data": None,
+    "tasks": {"t": {"data_hash": "0" * 64, "licence": "CC0", "questions": 4}},
+    "stores": {"t": 4},
+}
+
+
+def question(number: int, verdict: str, *, k: int = 5, task: str = "t", **texts: Any) -> dict[str, Any]:
+    """A question's line; `correct` means that its memory held and its answer was right."""
+    line = failed(verdict, reply="Only when it rains.", **texts)
+    suffix = "" if k == 5 else f"[k={k}]"
+    name = f"q-{number}"
+    line |= {"id": f"memfail/{task}::{name}{suffix}", "question": name, "task": task, "store": task, "k": k}
+    line["answer"] = {"outcome": "passed" if verdict == "correct" else "failed", "reason": "as the gold says"}
+    line["verdict"] = verdict
+    return line
+
+
+def store(task: str = "t", tokens: int = 100) -> dict[str, Any]:
+    """A store's line."""
+    return {
+        "type": "store",
+        "store": task,
+        "task": task,
+        "conversations": 10,
+        "fill_seconds": 2.0,
+        "memories": 20,
+        "tokens": tokens,
+        "changed_by_queries": [0, 0],
+        "system": {},
+        "listings": [[]],
+    }
+
+
+def gate(worse: int, *, name: str = "q-{}") -> dict[str, Any]:
+    """A footer's gate that failed for so many regressions."""
+    pair = Paired("all", 20, worse, 0, 0.5**worse)
+    flips = tuple(Flip(f"memfail/t::{name.format(i)}", "t", "correct", "not_stored", "worse") for i in range(worse))
+    compared = Comparison(pair, (pair,), {"t": (pair,)}, flips, 0, 0, 0, 0)
+    checks = (
+        Check("regressions:p<0.05", None, "failed", paired=pair),
+        Check("correct<0.5", None, "passed", rate=wilson(12, 20)),
+    )
+    return gate_line(Gate(checks, compared, "base.jsonl", ("other Python",), 0.2))
+
+
+def write(
+    path: Path, *lines: dict[str, Any], complete: bool = True, gate: dict[str, Any] | None = None, **header: Any
+) -> Path:
+    """A record with these lines."""
+    writer = RecordWriter(path)
+    footer = {"type": "footer", "exit_code": 1, "complete": complete, "models": [], "gate": gate}
+    writer.begin([{**HEADER, **header}, *lines, footer])
+    writer.close()
+    return path
+
+
+def verdicts(path: Path, *names: str, tokens: int = 100, **header: Any) -> Path:
+    """A record of one task whose questions have these verdicts."""
+    lines = [question(i, name) for i, name in enumerate(names)]
+    return write(path, *lines, store(tokens=tokens), **header)

@@ -1,0 +1,110 @@
+"""Several records side by side: `memfail compare`."""
+
+from __future__ import annotations
+
+import pytest
+from recorded_runs import HEADER, question, store, verdicts, write
+from scipy.stats import binomtest
+
+from pytest_memfail.cli import main
+from pytest_memfail.core import UsageError
+from pytest_memfail.results import load_record, side_by_side, wilson
+
+
+def load(*paths):
+    return [load_record(path) for path in paths]
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """Ten questions; the second run loses six of them and wins one."""
+    first = verdicts(tmp_path / "a.jsonl", *["correct"] * 8, "not_stored", "summary_error")
+    second = verdicts(
+        tmp_path / "b.jsonl",
+        *["not_retrieved"] * 6,
+        "correct",
+        "correct",
+        "correct",
+        "summary_error",
+        tokens=60,
+        system="b",
+    )
+    return first, second
+
+
+def test_rates_with_intervals_and_a_paired_test(pair):
+    found = side_by_side(load(*pair))
+    assert found.labels == ("toy", "b")
+    assert found.measure == "correct"
+    first, second = found.rows
+    assert (first.success, second.success) == (wilson(8, 10), wilson(3, 10))
+    assert second.failures["not_retrieved"] == wilson(6, 10)
+    assert (first.tokens, second.tokens) == (5.0, 3.0)
+    (flips,) = found.flips
+    assert (flips.n, flips.worse, flips.better) == (10, 6, 1)
+    assert flips.p == pytest.approx(binomtest(1, 7, 0.5).pvalue)
+    assert found.by_k == ()
+
+
+def test_nothing_flips(pair):
+    (flips,) = side_by_side(load(pair[0], pair[0])).flips
+    assert (flips.worse, flips.better, flips.p) == (0, 0, 1.0)
+
+
+def test_only_questions_decided_in_both_are_paired(tmp_path):
+    first = verdicts(tmp_path / "a.jsonl", "correct", "correct", "not_stored")
+    lines = [question(0, "correct"), question(2, "correct")]
+    second = write(tmp_path / "b.jsonl", *lines, store(), system="b", complete=False)
+    found = side_by_side(load(first, second))
+    (flips,) = found.flips
+    assert (flips.n, flips.worse, flips.better) == (2, 0, 1)
+    assert any("did not end" in note for note in found.notes)
+
+
+def test_without_a_test_taker_memory_is_compared(tmp_path, pair):
+    line = question(0, "correct")
+    line |= {"verdict": "ungraded", "answer": {"outcome": "ungraded"}, "memory_held": True}
+    found = side_by_side(load(write(tmp_path / "m.jsonl", line, store()), pair[1]))
+    assert found.measure == "memory held"
+    assert found.rows[0].success == wilson(1, 1)
+    assert "reasoning_error" not in found.rows[0].failures
+    assert (found.flips[0].n, found.flips[0].worse) == (1, 1)
+
+
+def test_success_by_k(tmp_path):
+    lines = [question(i, "correct" if i < k // 5 else "not_retrieved", k=k) for k in (5, 10) for i in range(4)]
+    found = side_by_side(load(write(tmp_path / "a.jsonl", *lines, store(), k=[5, 10])))
+    assert found.by_k == ((0, 5, wilson(1, 4)), (0, 10, wilson(2, 4)))
+
+
+def test_records_of_one_k_each_are_paired_across_k(tmp_path):
+    first = write(tmp_path / "a.jsonl", question(0, "not_retrieved"), store())
+    second = write(tmp_path / "b.jsonl", question(0, "correct", k=10), store(), k=[10])
+    found = side_by_side(load(first, second))
+    assert (found.flips[0].n, found.flips[0].better) == (1, 1)
+    assert found.labels == ("toy k=5", "toy k=10")
+    assert found.notes == ("toy k=10 differs from toy k=5 in: k",)
+    assert [(i, k) for i, k, _ in found.by_k] == [(0, 5), (1, 10)]
+
+
+def test_records_of_other_data_are_refused(tmp_path, pair):
+    other = verdicts(tmp_path / "c.jsonl", "correct", tasks={"t": {**HEADER["tasks"]["t"], "data_hash": "f" * 64}})
+    with pytest.raises(UsageError, match="data of t has the hash ffff"):
+        side_by_side(load(pair[0], other))
+
+
+def test_the_command(pair, capsys):
+    assert main(["compare", *map(str, pair)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert max(map(len, out.splitlines())) <= 100
+    assert "A  toy\nB  b\n" in out
+    assert "80.0 [49, 94]" in out
+    assert "AB   10        1       6              0.1250" in out
+
+
+@pytest.mark.parametrize("names", [["a.jsonl"], ["a.jsonl", "nowhere.jsonl"], ["a.jsonl", "notes.txt"]])
+def test_a_wrong_call_is_one_line(pair, tmp_path, capsys, names):
+    (tmp_path / "notes.txt").write_text("Buy milk.\n")
+    assert main(["compare", *(str(tmp_path / name) for name in names)]) == 4
+    assert len(capsys.readouterr().err.splitlines()) == 1

@@ -1,0 +1,350 @@
+"""Reports of a record: the page, the comment, the JSON; and `memfail report` and `memfail show`."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+from recorded_runs import gate, question, store, verdicts, write
+
+from pytest_memfail.cli import main
+from pytest_memfail.report.published import SCHEMA_FILE, SummaryModel, schema_json
+
+HOSTILE = (
+    "</script><script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\"> <!-- <script> "
+    "| `x` [a](http://evil.example) @everyone **b** \u2028 \ud83d"
+)
+
+
+@pytest.fixture(autouse=True)
+def no_step_summary(monkeypatch):
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+
+
+@pytest.fixture
+def record(tmp_path):
+    return verdicts(tmp_path / "r.jsonl", "correct", "correct", "summary_error", "not_retrieved")
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    texts = {
+        "text": HOSTILE,
+        "gold": HOSTILE,
+        "source": HOSTILE,
+        "stored": HOSTILE,
+        "reason": HOSTILE,
+        "lost": HOSTILE[:40],
+    }
+    return write(tmp_path / "h.jsonl", question(0, "summary_error", **texts), store(), system=HOSTILE)
+
+
+def render(record, name, *more):
+    path = record.with_name(name)
+    assert main(["report", str(record), *map(str, more), "-o", str(path)]) == 0
+    return path.read_text(encoding="utf-8")
+
+
+def outside_code(comment):
+    """The comment without what stands in backticks, where Markdown reads nothing."""
+    assert all(line.count("`") % 2 == 0 for line in comment.splitlines())
+    return re.sub(r"`[^`]*`", "", comment)
+
+
+class Elements(HTMLParser):
+    """Every start tag with its attributes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def of(self, *tags):
+        return [attrs for tag, attrs in self.found if tag in tags]
+
+
+def data_of(page):
+    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)
+    return json.loads(text)
+
+
+# -- JSON ----------------------------------------------------------------------------------------------------------------
+
+
+def test_json_keeps_to_its_schema(record, tmp_path):
+    other = verdicts(tmp_path / "other.jsonl", "correct", "not_stored", system="other")
+    text = render(record, "x.json", other)
+    model = SummaryModel.model_validate_json(text)
+    assert [r.label for r in model.records] == ["toy", "other"]
+    total = model.records[0].total
+    assert (total.n, total.success.count, total.success.n) == (4, 2, 4)
+    assert total.verdicts["summary_error"] == 1
+    assert model.paired[0].worse == 1
+
+
+def test_the_published_schema_is_that_of_the_models():
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_json()
+
+
+# -- Markdown ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_comment(record):
+    text = render(record, "x.md")
+    assert "### memfail: correct 50.0 [15, 85] % of 4" in text
+    assert "| t | 4 | 50.0 [15, 85] | 2 | 1 | 1 |" in text
+    assert "`memfail/t::q-2` **summary_error** the condition is gone" in text
+
+
+def test_the_comment_is_short(tmp_path):
+    tasks = {f"t{i}": {"data_hash": "0" * 64, "licence": "CC0", "questions": 40} for i in range(40)}
+    lines = [question(i, "not_stored", task=task) for task in tasks for i in range(20)]
+    many = write(tmp_path / "many.jsonl", *lines, tasks=tasks, gate=gate(30))
+    others = [verdicts(tmp_path / f"{i}.jsonl", "correct", tasks=tasks, system=f"s{i}") for i in range(20)]
+    assert len(render(many, "x.md", *others).splitlines()) < 60
+
+
+def test_the_gate_is_in_every_report(tmp_path, capsys):
+    record = verdicts(tmp_path / "r.jsonl", *["not_stored"] * 6, gate=gate(6))
+    comment = render(record, "x.md")
+    assert "**Gate: failed**, against base.jsonl" in comment
+    assert "- `regressions:p<0.05` **failed** 6 worse, 0 better of 20, p 0.0156" in comment
+    assert "- `memfail/t::q-5` correct → **not\\_stored**: the condition is gone" in comment
+    assert "one again: `pytest memfail/t::q-0 --memfail-system=toy`" in comment
+    page = render(record, "x.html")
+    assert "Gate: failed</h2>" in page
+    assert '<th scope="row">memfail/t::q-5</th><td class="left">worse</td>' in page
+    capsys.readouterr()
+    main(["show", str(record)])
+    assert "gate: failed" in capsys.readouterr().out.splitlines()
+    found = SummaryModel.model_validate_json(render(record, "x.json")).records[0].gate
+    assert (found.outcome, len(found.flips), found.checks[0].paired.worse) == ("failed", 6, 6)
+
+
+def test_a_hostile_id_is_inert_in_the_gate(tmp_path):
+    record = verdicts(tmp_path / "r.jsonl", "not_stored", gate=gate(1, name=HOSTILE.replace("\ud83d", "")))
+    text = outside_code(render(record, "x.md"))
+    assert "<" not in re.sub(r"</?(details|summary)>|<!-- memfail report -->", "", text)
+    page = render(record, "x.html")
+    assert len(Elements(page).of("script")) == 2
+    assert Elements(page).of("img") == []
+
+
+def test_hostile_text_is_inert_in_the_comment(hostile):
+    text = outside_code(render(hostile, "x.md"))
+    assert "<script" not in text
+    assert "<img" not in text
+    assert "@everyone" not in text
+    assert "http://evil" not in text
+    assert "\\[a\\]" in text
+
+
+def test_the_comment_goes_to_the_step_summary(record, tmp_path, monkeypatch):
+    step = tmp_path / "step.md"
+    step.write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(step))
+    text = render(record, "x.md")
+    render(record, "x.html")
+    assert step.read_text(encoding="utf-8") == "before\n" + text
+
+
+# -- the page ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_needs_no_network(record):
+    elements = Elements(render(record, "x.html"))
+    assert elements.of("link", "img", "iframe", "base", "object") == []
+    assert not [
+        attrs for _, attrs in elements.found if {"src", "href"} & attrs.keys() and attrs.get("href") != "#questions"
+    ]
+    (policy,) = [a["content"] for a in elements.of("meta") if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'")
+
+
+def test_the_page_can_be_read_without_seeing_it(record):
+    page = render(record, "x.html")
+    elements = Elements(page)
+    assert '<html lang="en">' in page
+    assert len(elements.of("main")) == len(elements.of("header")) == len(elements.of("footer")) == 1
+    assert all(attrs.get("scope") in ("col", "row") for attrs in elements.of("th"))
+    assert all(attrs.get("aria-label") for attrs in elements.of("svg"))
+    labelled = {attrs["for"] for attrs in elements.of("label")}
+    assert labelled == {attrs["id"] for attrs in elements.of("input", "select")}
+    assert "prefers-color-scheme: dark" in page
+    assert "@media print" in page
+    assert ":focus-visible" in page
+
+
+def test_the_page_holds_the_failure_view(record):
+    data = data_of(render(record, "x.html"))
+    (found,) = [q for q in data["questions"] if q["v"] == "summary_error"]
+    (fact,) = found["facts"]
+    assert data["texts"][fact["source"]] == "Ada bakes bread only when it rains."
+    assert fact["missing"] == ["only when it rains"]
+    assert fact["stages"][-1] == ["summary", "failed", "the condition is gone"]
+    assert [data["texts"][i] for i, _ in found["retrieved"]] == ["Ada bakes bread."] * 2
+    assert found["rerun"] == "pytest memfail/t::q-2 --memfail-system=toy"
+
+
+def test_hostile_text_is_inert_in_the_page(hostile):
+    page = render(hostile, "x.html")
+    elements = Elements(page)
+    assert len(elements.of("script")) == 2
+    assert elements.of("img") == []
+    assert not [name for _, attrs in elements.found for name in attrs if name.startswith("on")]
+    assert HOSTILE.replace("\ud83d", "?") in data_of(page)["texts"]
+
+
+def test_seven_hundred_questions_are_light(tmp_path):
+    lines = [
+        question(
+            i,
+            "summary_error",
+            source=f"{i} " + "said at length " * 40,
+            stored=f"{i} " + "kept at length " * 40,
+            shown=5,
+        )
+        for i in range(700)
+    ]
+    assert len(render(write(tmp_path / "r.jsonl", *lines, store()), "x.html").encode()) < 3_000_000
+
+
+def test_several_records_side_by_side(record, tmp_path):
+    other = verdicts(tmp_path / "other.jsonl", "correct", "not_stored", tokens=50, system="other")
+    page = render(record, "x.html", other)
+    assert "Side by side" in page
+    assert "correct % against tokens per memory" in page
+    assert {q["r"] for q in data_of(page)["questions"]} == {0, 1}
+
+
+def test_success_against_k(tmp_path):
+    lines = [question(i, "correct", k=k) for k in (5, 10) for i in range(2)]
+    assert "correct % against k" in render(write(tmp_path / "r.jsonl", *lines, store(), k=[5, 10]), "x.html")
+
+
+WATCH = "<script>onerror = (said) => { document.documentElement.dataset.error = said; };</script>"
+
+
+def in_browser(page, script):
+    """The page as a browser leaves it after this script; nothing in it may have raised."""
+    text = page.read_text(encoding="utf-8").replace("</title>", f"</title>{WATCH}")
+    page.with_name("driven.html").write_text(text.replace("</body>", f"<script>{script}</script></body>"), "utf-8")
+    words = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    words += "--disable-component-update --disable-sync --virtual-time-budget=3000 --dump-dom"
+    profile = f"--user-data-dir={page.with_name('profile')}"
+    done = subprocess.run(
+        ["chromium", *words.split(), profile, page.with_name("driven.html").as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert "data-error" not in done.stdout.replace(WATCH, "")
+    return done.stdout
+
+
+browser = pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium")
+
+
+@browser
+def test_a_browser_lists_hostile_text_as_text(hostile, tmp_path):
+    render(hostile, "x.html")
+    dom = in_browser(tmp_path / "x.html", "document.querySelector('details').open = true")
+    elements = Elements(dom)
+    assert "pwned" not in re.findall(r"<title>(.*?)</title>", dom)[0].partition("document")[0]
+    assert elements.of("img") == []
+    assert len(elements.of("details")) == 1
+    assert "1 of 1 questions match, 1 listed" in dom
+
+
+@browser
+def test_the_list_is_filtered_in_a_browser(record, tmp_path):
+    render(record, "x.html")
+    choose = "document.querySelector('#verdict').value = '{}'; document.forms[0].dispatchEvent(new Event('input'));"
+    dom = in_browser(tmp_path / "x.html", choose.format("not_retrieved"))
+    assert "1 of 4 questions match, 1 listed" in dom
+    assert "<code>memfail/t::q-3</code>" in dom
+    assert "<code>memfail/t::q-2</code>" not in dom
+    assert "4 of 4 questions match, 4 listed" in in_browser(tmp_path / "x.html", choose.format(""))
+
+
+# -- files ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("x.pdf", "expected a name that ends in .html, .md, .json"),
+        ("nowhere/x.html", "does not exist"),
+        ("README.md", "is not a report of memfail"),
+        ("folder.html", "got the folder"),
+    ],
+)
+def test_refuses(record, capsys, name, says):
+    record.with_name("README.md").write_text("# Mine\n")
+    record.with_name("folder.html").mkdir()
+    assert main(["report", str(record), "-o", str(record.parent / name)]) == 4
+    out, err = capsys.readouterr()
+    assert says in err
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert record.with_name("README.md").read_text() == "# Mine\n"
+
+
+@pytest.mark.parametrize("name", ["x.html", "x.md", "x.json"])
+def test_an_earlier_report_may_be_replaced(record, name):
+    assert render(record, name) == render(record, name)
+
+
+# -- show ----------------------------------------------------------------------------------------------------------------
+
+
+def test_show(record, capsys):
+    assert main(["show", str(record)]) == 0
+    out = capsys.readouterr().out
+    assert [line for line in out.splitlines() if line.startswith("---")] == ["--- memfail/t::q-2", "--- memfail/t::q-3"]
+    assert "rerun      pytest memfail/t::q-2 --memfail-system=toy" in out
+    assert "t                        4  50.0 [15, 85]" in out
+    assert out.endswith("2 of 4 questions shown\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "ids"),
+    [
+        (["--verdict", "summary_error"], ["q-2"]),
+        (["--verdict", "correct"], ["q-0", "q-1"]),
+        (["--id", "q-3"], ["q-3"]),
+        (["--task", "t", "--verdict", "not_stored"], []),
+    ],
+)
+def test_show_some(record, capsys, words, ids):
+    assert main(["show", str(record), *words]) == 0
+    out = capsys.readouterr().out
+    assert [line.rpartition("::")[2] for line in out.splitlines() if line.startswith("---")] == ids
+
+
+def test_show_an_error(tmp_path, capsys):
+    line = question(0, "correct") | {"verdict": "error", "error": {"type": "MemorySystemError", "message": "it broke"}}
+    assert main(["show", str(write(tmp_path / "r.jsonl", line, complete=False))]) == 0
+    out = capsys.readouterr().out
+    assert "error: MemorySystemError: it broke" in out
+    assert "the run did not end" in out
+
+
+@pytest.mark.parametrize("words", [["--verdict", "sumary_error"], ["--task", "tt"]])
+def test_show_knows_the_names(record, capsys, words):
+    assert main(["show", str(record), *words]) == 4
+    assert "did you mean" in capsys.readouterr().err
+
+
+def test_a_killed_record_is_shown(record, capsys):
+    text = record.read_text()
+    record.write_text(text[: text.rindex('{"type":"footer"')] + '{"type":"foo')
+    assert main(["show", str(record)]) == 0
+    assert "the run did not end" in capsys.readouterr().out

@@ -1,0 +1,200 @@
+"""What comes of each expression, and of all of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_memfail.core import CORRECT, ERROR, NOT_RETRIEVED, NOT_STORED, REASONING_ERROR, UNGRADED
+from pytest_memfail.results import (
+    SummaryBuilder,
+    compare,
+    evaluate,
+    parse_expressions,
+    smallest_detectable,
+    wilson,
+)
+
+TASKS = ("a", "b")
+
+
+def builder(protocol="ours", *, answer="passed", **tasks):
+    """A run: `a={"correct": 8, "not_stored": 2}`; "held" is left open with memory held, "vacuous" a vacuous pass."""
+    made = SummaryBuilder(protocol)
+    for task, counts in tasks.items():
+        verdicts = [verdict for verdict, count in counts.items() for _ in range(count)]
+        for i, verdict in enumerate(verdicts):
+            vacuous = verdict == "vacuous"
+            named = {"held": UNGRADED, "open": UNGRADED, "vacuous": CORRECT}.get(verdict, verdict)
+            held = {"held": True, "open": None, "vacuous": None, CORRECT: True, REASONING_ERROR: True}.get(
+                verdict, False
+            )
+            line = {
+                "type": "question",
+                "id": f"memfail/{task}::q-{i}",
+                "task": task,
+                "store": task,
+                "question": f"q-{i}",
+                "k": 5,
+                "stratum": "",
+                "verdict": named,
+                "vacuous": vacuous,
+                "memory_held": held,
+                "facts": [{"verdict": named}],
+                "answer": {"outcome": "ungraded" if named == UNGRADED else answer},
+            }
+            made.add({**line, "error": {"type": "MemfailError"}} if named == ERROR else line)
+    return made
+
+
+def gate(text, now, before=None, protocol="ours"):
+    comparison = None if before is None else compare(before.entries, now.entries, TASKS, protocol)
+    return evaluate(parse_expressions(text), now.build(TASKS), comparison)
+
+
+def checks(text, now, before=None):
+    return [(check.task, check.outcome) for check in gate(text, now, before).checks]
+
+
+GOOD = builder(a={CORRECT: 8, NOT_STORED: 2}, b={CORRECT: 5, NOT_RETRIEVED: 5})
+PERFECT = builder(a={CORRECT: 10}, b={CORRECT: 10})
+
+
+# -- rates -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("correct<0.65", "passed"),
+        ("correct<0.66", "failed"),
+        ("correct<=0.65", "failed"),
+        ("a.correct<0.8", "passed"),
+        ("a.correct<0.81", "failed"),
+        ("not_stored>0.1", "passed"),
+        ("a.not_stored>0.1", "failed"),
+        ("b.not_stored>0", "passed"),
+        ("memory_held<0.7", "failed"),
+        ("reasoning_error>0", "passed"),
+    ],
+)
+def test_a_rate_over_graded_questions(text, outcome):
+    assert gate(text, GOOD).outcome == outcome
+
+
+def test_a_rate_comes_with_its_n_and_its_interval():
+    (check,) = gate("a.correct<0.8", GOOD).checks
+    assert check.rate == wilson(8, 10)
+
+
+def test_errors_and_open_answers_are_no_part_of_a_rate():
+    with_errors = builder(a={CORRECT: 8, NOT_STORED: 2, ERROR: 1, "open": 5})
+    assert gate("correct<0.8", with_errors).checks[0].rate == wilson(8, 10)
+
+
+def test_vacuous_passes_count_in_the_published_reading_only():
+    counts = {CORRECT: 2, NOT_STORED: 2, "vacuous": 6}
+    assert gate("correct<0.6", builder(a=counts)).checks[0].rate == wilson(2, 4)
+    assert gate("correct<0.6", builder("paper", a=counts), protocol="paper").checks[0].rate == wilson(8, 10)
+
+
+def test_without_judged_answers_failures_are_shares_of_what_was_tested():
+    offline = builder(answer="ungraded", a={"held": 6, NOT_STORED: 2, "open": 3})
+    assert gate("not_stored>0.3", offline).checks[0].rate == wilson(2, 8)
+    assert gate("memory_held<0.7", offline).checks[0].rate == wilson(6, 8)
+
+
+@pytest.mark.parametrize("measure", ["correct", "reasoning_error"])
+def test_without_judged_answers_nobody_knows_what_is_correct(measure):
+    found = gate(f"{measure}>0.5", builder(answer="ungraded", a={"held": 6, NOT_STORED: 2}))
+    assert found.outcome == "undecided"
+    assert "no answer was judged" in found.undecided
+    assert "memory_held" in found.undecided
+
+
+def test_a_task_of_which_nothing_was_asked_is_undecided():
+    found = gate("b.correct<0.5", builder(a={CORRECT: 3}))
+    assert (found.outcome, found.undecided) == ("undecided", "b.correct<0.5: no question of b was asked")
+
+
+def test_a_task_without_a_result_is_undecided():
+    found = gate("b.correct<0.5", builder(a={CORRECT: 3}, b={"open": 3}))
+    assert found.undecided == "b.correct<0.5: no question was graded"
+
+
+def test_each_task():
+    assert checks("*.correct<0.6", GOOD) == [("a", "passed"), ("b", "failed")]
+
+
+def test_a_task_that_says_nothing_does_not_hold_up_the_others():
+    assert checks("*.correct<0.6", builder(a={CORRECT: 3}, b={"open": 3})) == [("a", "passed")]
+    assert checks("*.memory_held<0.6", builder(a={"open": 3}, b={"open": 3})) == [("a", "undecided")]
+
+
+# -- regressions -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("regressions>6", "failed"),
+        ("regressions>7", "passed"),
+        ("a.regressions>1", "failed"),
+        ("a.regressions>2", "passed"),
+        ("regressions:p<0.05", "failed"),
+        ("regressions:p<0.001", "passed"),
+        ("b.regressions:p<0.05", "failed"),
+        ("a.regressions:p<0.05", "passed"),
+    ],
+)
+def test_regressions_against_a_baseline(text, outcome):
+    assert gate(text, GOOD, PERFECT).outcome == outcome
+
+
+def test_each_task_is_corrected_for_there_being_several():
+    found = gate("*.regressions:p<0.05", GOOD, PERFECT).checks
+    assert [check.outcome for check in found] == ["passed", "passed"]  # 5 of 5 is 1/32, times two tests
+    assert [check.paired.corrected for check in found] == [0.25, 0.0625]
+
+
+def test_a_number_of_regressions_of_each_task_is_not_corrected():
+    assert checks("*.regressions>2", GOOD, PERFECT) == [("a", "passed"), ("b", "failed")]
+
+
+def test_a_better_run_passes():
+    assert gate("regressions:p<0.05, regressions>0", PERFECT, GOOD).outcome == "passed"
+
+
+def test_without_a_baseline_regressions_are_skipped_and_the_rest_decided():
+    found = gate("regressions:p<0.05, correct<0.66", GOOD)
+    assert [check.outcome for check in found.checks] == ["skipped", "failed"]
+    assert found.outcome == "failed"
+    assert gate("regressions>0", GOOD).outcome == "skipped"
+
+
+def test_nothing_in_common_is_undecided():
+    found = gate("regressions>0", builder(a={CORRECT: 3}), builder(b={CORRECT: 3}))
+    assert found.undecided == "regressions>0: no question in common with the baseline"
+
+
+# -- all of them -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("correct<0.1, not_stored>0.9", "passed"),
+        ("correct<0.1, not_stored>0", "failed"),
+        # nobody should trust the rest of a gate that could not be decided
+        ("c.correct<0.1, not_stored>0", "undecided"),
+        ("regressions>0, correct<0.1", "passed"),
+    ],
+)
+def test_the_worst_of_all_is_what_comes_out(text, outcome):
+    assert gate(text, GOOD).outcome == outcome
+
+
+def test_the_smallest_drop_that_could_have_been_found():
+    noisy = builder(a={NOT_STORED: 2, CORRECT: 8}, b={CORRECT: 10})
+    found = gate("regressions:p<0.01", PERFECT, noisy)
+    assert found.detectable == smallest_detectable(20, noise=2 / 20, alpha=0.01)
+    assert gate("correct<0.5", PERFECT).detectable is None

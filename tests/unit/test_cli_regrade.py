@@ -1,0 +1,168 @@
+"""`memfail regrade`: recorded memories before another judge."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from pytest_memfail.cli import main
+from pytest_memfail.results import load_record
+
+JUDGES = """
+from pytest_memfail.core import StageResult
+
+PASSED = StageResult("passed", "as it should be")
+
+class Kind:
+    inline = True
+    def storage(self, evidence, store):
+        assert store.memories and store.memories[0].id is not None
+        return PASSED
+    def summary(self, evidence, store):
+        return PASSED
+    def retrieval(self, evidence, question, shown):
+        assert len(shown) == 5 and shown[0].score is not None
+        return PASSED
+    def answer(self, question, evidence, reply):
+        return StageResult("failed", "I do not like it")
+
+class Broken(Kind):
+    def storage(self, evidence, store):
+        raise RuntimeError("out of order")
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The record of a real run over ten questions."""
+    folder = tmp_path_factory.mktemp("run")
+    words = "--memfail-system=bm25 --memfail-tasks=long_hop --memfail-limit=10 --memfail-record=run.jsonl -p no:cacheprovider"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *words.split()], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stdout
+    return folder / "run.jsonl"
+
+
+@pytest.fixture
+def judges(tmp_path, monkeypatch):
+    """A module of judges of one's own."""
+    (tmp_path / "my_judges.py").write_text(JUDGES, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_same_judge_says_the_same(run, tmp_path, capsys):
+    out = tmp_path / "again.jsonl"
+    assert main(["regrade", str(run), "--judge", "rules", "-o", str(out)]) == 0
+    assert capsys.readouterr().out.endswith("0 of 10 verdicts changed\n")
+    before, after = lines_of(run), lines_of(out)
+    assert after[0]["regraded"]["judge"] == "rules"
+    by_id = {line["id"]: line for line in before if line["type"] == "question"}
+    assert {line["id"]: line for line in after if line["type"] == "question"} == by_id
+    assert [line for line in after if line["type"] == "store"] == [line for line in before if line["type"] == "store"]
+
+
+def test_another_judge(run, tmp_path, judges, capsys):
+    out = tmp_path / "kind.jsonl"
+    assert main(["regrade", str(run), "--judge", "my_judges:Kind", "-o", str(out)]) == 0
+    assert "10 of 10 verdicts changed" in capsys.readouterr().out
+    record = load_record(out)
+    assert record.header["judge"] == "my_judges:Kind"
+    assert record.complete
+    assert {line["verdict"] for line in record.questions} == {"reasoning_error"}
+    assert main(["compare", str(run), str(out)]) == 0
+    assert "note: kind differs from run in: judge" in capsys.readouterr().out
+
+
+def test_a_model(run, tmp_path, capsys, monkeypatch):
+    from pytest_memfail.testing import LocalEndpoint, answer_by_rule
+
+    out = tmp_path / "model.jsonl"
+    with LocalEndpoint(answer_by_rule) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        assert main(["regrade", str(run), "--judge", "some-model", "-o", str(out)]) == 0
+    spent = load_record(out).footer["models"]
+    assert {row["model"] for row in spent} == {"some-model"}
+    assert all(row["calls"] > 0 for row in spent)
+
+
+def test_a_judge_that_fails_makes_errors(run, tmp_path, judges, capsys):
+    out = tmp_path / "broken.jsonl"
+    assert main(["regrade", str(run), "--judge", "my_judges:Broken", "-o", str(out)]) == 1
+    printed = capsys.readouterr().out
+    assert "the judge failed on 10 questions, e.g. memfail/long_hop::" in printed
+    assert "out of order" in printed
+
+
+def test_errors_stay(run, tmp_path, capsys):
+    lines = lines_of(run)
+    first = next(line for line in lines if line["type"] == "question")
+    for name in ("facts", "answer", "retrieved", "reply"):
+        del first[name]
+    first |= {"verdict": "error", "error": {"type": "MemorySystemError", "message": "it broke"}}
+    with_error = tmp_path / "with_error.jsonl"
+    with_error.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    out = tmp_path / "out.jsonl"
+    assert main(["regrade", str(with_error), "--judge", "rules", "-o", str(out)]) == 0
+    assert "0 of 9 verdicts changed; 1 errors have nothing to judge" in capsys.readouterr().out
+    assert next(line for line in load_record(out).questions if line["id"] == first["id"]) == first
+
+
+def changed(run, tmp_path, change):
+    lines = [line for line in map(change, lines_of(run)) if line is not None]
+    path = tmp_path / "changed.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def other_data(line):
+    if line["type"] == "header":
+        line["tasks"]["long_hop"]["data_hash"] = "f" * 64
+    return line
+
+
+def listed_twice(line):
+    if line["type"] == "store":
+        line["listings"] *= 2
+    return line
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (other_data, "long_hop was run on other rows (hash ffffffffffff"),
+        (listed_twice, "was listed 2 times"),
+        (lambda line: None if line["type"] == "store" else line, "lacks the listing of the store long_hop"),
+        (lambda line: None if line["type"] == "question" else line, "nothing to judge"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(run, tmp_path, capsys, change, says):
+    out = tmp_path / "out.jsonl"
+    assert main(["regrade", str(changed(run, tmp_path, change)), "--judge", "rules", "-o", str(out)]) == 4
+    printed, err = capsys.readouterr()
+    assert says in err
+    assert (printed, len(err.splitlines())) == ("", 1)
+    assert not out.exists()
+
+
+def test_the_record_itself_is_not_replaced(run, capsys):
+    before = run.read_bytes()
+    assert main(["regrade", str(run), "--judge", "rules", "-o", str(run)]) == 4
+    assert "is the record to judge" in capsys.readouterr().err
+    assert run.read_bytes() == before
+
+
+def test_an_unknown_judge(run, tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert main(["regrade", str(run), "--judge", "ruels", "-o", str(tmp_path / "out.jsonl")]) == 4
+    assert "rules" in capsys.readouterr().err
