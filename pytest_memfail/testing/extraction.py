@@ -26,8 +26,10 @@ LANGMEM_TURN: Final = re.compile(r"^=+ (\w+) Message =+\n\n", re.MULTILINE)
 AMEM_NOTE: Final = "Content for analysis:"
 AMEM_EVOLUTION: Final = "memory evolution agent"
 AMEM_NEIGHBOURS: Final = re.compile(r"number of neighbors is (\d+)", re.IGNORECASE)
-SIMPLEMEM: Final = "lossless_restatement"
-SIMPLEMEM_TURN: Final = re.compile(r"^\[([^\]]*)\] (\w+): ", re.MULTILINE)
+SIMPLEMEM_WINDOW: Final = re.compile(
+    r"^\[Current Window Dialogues\]\n(.*?)\n\n\[Requirements\]$", re.DOTALL | re.MULTILINE
+)
+SIMPLEMEM_TURN: Final = re.compile(r"^(?:\[([^\]]*)\] )?(User|Assistant|System): ", re.MULTILINE)
 
 
 def reply_by_rule(request: Mapping[str, Any]) -> str | Reply:
@@ -47,8 +49,8 @@ def _remembered(request: Mapping[str, Any]) -> str | Reply | None:
         return _amem_evolution(text)
     if AMEM_NOTE in asked:
         return _amem_note(asked.rpartition(AMEM_NOTE)[2])
-    if SIMPLEMEM in text:
-        return _simplemem(asked)
+    if found := SIMPLEMEM_WINDOW.search(asked):
+        return _simplemem(found[1])
     return None
 
 
@@ -93,19 +95,17 @@ def _amem_evolution(text: str) -> str:
 
 def _simplemem(text: str) -> str:
     _, *parts = SIMPLEMEM_TURN.split(text)
-    entries = []
-    for when, speaker, said in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        if speaker.casefold() == "user":
-            fact = said.partition("\n\n")[0].strip()
-            entries.append(
-                {
-                    "lossless_restatement": fact,
-                    "keywords": list(dict.fromkeys(WORD.findall(fact)))[:KEYWORDS],
-                    "timestamp": when or None,
-                    "location": None,
-                    "persons": [],
-                    "entities": [],
-                    "topic": "conversation",
-                }
-            )
+    entries = [
+        {
+            "lossless_restatement": said.strip(),
+            "keywords": list(dict.fromkeys(WORD.findall(said)))[:KEYWORDS],
+            "timestamp": when,
+            "location": None,
+            "persons": [],
+            "entities": [],
+            "topic": "conversation",
+        }
+        for when, speaker, said in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+        if speaker == "User"
+    ]
     return json.dumps(entries)

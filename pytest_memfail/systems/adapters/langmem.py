@@ -19,13 +19,14 @@ REQUIRES: Final = ("langmem>=0.0.30,<0.1", "langchain-openai>=1.0,<2")
 SETTINGS: Final = {**MODEL_SETTINGS, "dimensions": Setting("", number=True)}
 EVERYTHING: Final = 1_000_000
 """The store lists 10 entries unless it is told how many."""
+NAMESPACE: Final = ("memories",)
 TOGETHER: Final = 256
 """Memories restored in one request for embeddings."""
 FILE: Final = "memories.json"
 
 
 class LangMem:
-    """One namespace in a store of its own; a model decides what is added and what is rewritten."""
+    """A store of its own; a model decides what is added and what is rewritten."""
 
     concurrent_reads = 8
     concurrent_writes = 1  # the next conversation may rewrite what this one adds
@@ -33,8 +34,6 @@ class LangMem:
     def __init__(self, context: SystemContext, settings: Mapping[str, str]) -> None:
         from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 
-        self._user = context.store_id
-        self._namespace = ("memories", context.store_id)
         self._settings = settings
         self._model = ChatOpenAI(model=settings["llm"])
         self._embeddings = OpenAIEmbeddings(
@@ -54,9 +53,7 @@ class LangMem:
         self._store = InMemoryStore(
             index={"dims": dimensions, "embed": self._embeddings, "fields": ["content.content"]}
         )
-        self._manager = create_memory_store_manager(
-            self._model, namespace=("memories", "{langgraph_user_id}"), store=self._store
-        )
+        self._manager = create_memory_store_manager(self._model, namespace=NAMESPACE, store=self._store)
         self._times: dict[str, str] = {}
         """When the conversation took place that a memory was last written from; the store knows only its own clock."""
 
@@ -66,18 +63,17 @@ class LangMem:
         if not turns:
             return
         messages = [{"role": turn.role, "content": turn.stamped} for turn in turns]
-        config = {"configurable": {"langgraph_user_id": self._user}}
-        written = self._manager.invoke({"messages": messages}, config=config)
+        written = self._manager.invoke({"messages": messages})
         if (when := conversation.timestamp or turns[0].timestamp) is not None:
             self._times.update((put["key"], when.isoformat()) for put in written)
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """The k nearest."""
-        return self._memories(self._store.search(self._namespace, query=sendable(query), limit=k))
+        return self._memories(self._store.search(NAMESPACE, query=sendable(query), limit=k))
 
     def get_all_memories(self) -> list[dict[str, Any]]:
         """All of them."""
-        return self._memories(self._store.search(self._namespace, limit=EVERYTHING))
+        return self._memories(self._store.search(NAMESPACE, limit=EVERYTHING))
 
     def _memories(self, items: Any) -> list[dict[str, Any]]:
         return [
@@ -93,7 +89,7 @@ class LangMem:
 
     def snapshot(self, path: Path) -> None:
         """List what is held: the store itself lives in memory."""
-        items = self._store.search(self._namespace, limit=EVERYTHING)
+        items = self._store.search(NAMESPACE, limit=EVERYTHING)
         held = [{"key": item.key, "value": item.value, "time": self._times.get(item.key)} for item in items]
         (path / FILE).write_text(json.dumps(held), encoding="utf-8")
 
@@ -105,7 +101,7 @@ class LangMem:
         self._open()
         for start in range(0, len(held), TOGETHER):
             self._store.batch(
-                [PutOp(self._namespace, entry["key"], entry["value"]) for entry in held[start : start + TOGETHER]]
+                [PutOp(NAMESPACE, entry["key"], entry["value"]) for entry in held[start : start + TOGETHER]]
             )
         self._times = {entry["key"]: entry["time"] for entry in held if entry["time"]}
 

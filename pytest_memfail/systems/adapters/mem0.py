@@ -32,6 +32,8 @@ SETTINGS: Final = {
 EVERYTHING: Final = 1_000_000
 """Mem0 lists 20 entries unless it is told how many."""
 DIMENSIONS: Final = 1536
+USER: Final = "user"
+"""The same in every store, so that one can be restored as another: stores are kept apart by their folders."""
 
 # Mem0's prompt states the day of the run as that of the conversation.
 TIME_NOTE: Final = (
@@ -48,7 +50,6 @@ class Mem0:
 
     def __init__(self, context: SystemContext, settings: Mapping[str, str]) -> None:
         self._folder = context.path / "mem0"
-        self._user = context.store_id
         self._settings = settings
         self._infer = settings["infer"] == "true"
         self._writing = threading.RLock()
@@ -73,16 +74,16 @@ class Mem0:
             metadata["created_at"] = when.isoformat()
             prompt = TIME_NOTE.format(when=when)
         with self._writing:
-            self._memory.add(messages, user_id=self._user, metadata=metadata, infer=self._infer, prompt=prompt)
+            self._memory.add(messages, user_id=USER, metadata=metadata, infer=self._infer, prompt=prompt)
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """The k best, however far: left to itself, Mem0 drops scores under 0.1 and returns 20."""
-        filters = {"user_id": self._user}
+        filters = {"user_id": USER}
         return _memories(self._memory.search(sendable(query), filters=filters, top_k=k, threshold=0.0))
 
     def get_all_memories(self) -> list[dict[str, Any]]:
         """All of them."""
-        return _memories(self._memory.get_all(filters={"user_id": self._user}, top_k=EVERYTHING))
+        return _memories(self._memory.get_all(filters={"user_id": USER}, top_k=EVERYTHING))
 
     def snapshot(self, path: Path) -> None:
         """Close it, copy its folder, and open it again: the databases must not be copied while they are open."""
