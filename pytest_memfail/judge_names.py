@@ -82,12 +82,17 @@ def judge_model(
 
 
 def model_judge(
-    name: str, model: str, protocol: Any, client: ModelClient, options: Mapping[str, Any] | None = None
+    name: str,
+    model: str,
+    protocol: Any,
+    client: ModelClient,
+    options: Mapping[str, Any] | None = None,
+    repeat: int = 0,
 ) -> Judge:
     """The judge that asks the model, alone or behind the rules, as the name says."""
     from pytest_memfail.judges import CascadeJudge, ModelJudge, RulesJudge
 
-    judge = ModelJudge(client, model, protocol, options or {})
+    judge = ModelJudge(client, model, protocol, options or {}, repeat)
     return CascadeJudge(RulesJudge(protocol), judge) if name.startswith(CASCADE) else judge
 
 

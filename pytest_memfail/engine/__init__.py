@@ -7,6 +7,7 @@ from pytest_memfail.engine.current import CURRENT, Captured
 from pytest_memfail.engine.engine import Engine, Journal
 from pytest_memfail.engine.grade import Grader
 from pytest_memfail.engine.listing import is_listed
+from pytest_memfail.engine.majority import majority
 from pytest_memfail.engine.normalise import memories_from
 from pytest_memfail.engine.opening import described_by, open_system
 from pytest_memfail.engine.store import Ask, Result, StoreJob, StoreReport, StoreRun
@@ -26,6 +27,7 @@ __all__ = [
     "StoreRun",
     "described_by",
     "is_listed",
+    "majority",
     "memories_from",
     "open_system",
 ]

@@ -50,6 +50,7 @@ class Engine:
         *,
         judge: Judge,
         test_taker: TestTaker | None = None,
+        again: Sequence[tuple[Judge, TestTaker | None]] = (),
         assistant_turns: bool = False,
         concurrency: int = 32,
         count_tokens: Callable[[Sequence[str]], int] | None = None,
@@ -58,6 +59,8 @@ class Engine:
     ) -> None:
         self.judge = judge
         self.test_taker = test_taker
+        self.times = ((judge, test_taker), *again)
+        """Who judges and who answers, each time that a question is asked."""
         self.assistant_turns = assistant_turns and test_taker is not None
         self.count_tokens = count_tokens
         self.journal: Journal = journal or NoJournal()

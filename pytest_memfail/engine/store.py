@@ -25,6 +25,7 @@ from pytest_memfail.core import (
     Reply,
     StorePlan,
     SystemContext,
+    TestTaker,
     Trace,
     TruncatedListingError,
     Verdict,
@@ -33,6 +34,7 @@ from pytest_memfail.engine import listing as listings
 from pytest_memfail.engine.calls import Lane, is_async, settle
 from pytest_memfail.engine.current import CURRENT, Captured
 from pytest_memfail.engine.grade import Grader
+from pytest_memfail.engine.majority import came_out, majority
 from pytest_memfail.engine.normalise import memories_from
 from pytest_memfail.engine.opening import described_by, open_system
 
@@ -82,6 +84,8 @@ class Result:
     """Seconds since the epoch."""
     seconds: float = 0.0
     captured: Captured = field(default_factory=Captured)
+    repeats: tuple[str, ...] = ()
+    """How it came out each time, if it was asked more than once; trace and verdict are of the majority."""
 
 
 @dataclass(slots=True)
@@ -124,7 +128,8 @@ class StoreRun:
         self._paused = False
         self._system: Any = None
         self._lane: Lane | None = None
-        self._grader = Grader(engine.judge, engine.pool)
+        # each its own: what was judged the first time is judged again
+        self._graders = [Grader(judge, engine.pool) for judge, _ in engine.times]
         self._tasks: dict[asyncio.Task[None], str] = {}
         self._retrieving: set[asyncio.Future[None]] = set()
         self._main: asyncio.Task[None] | None = None
@@ -367,7 +372,7 @@ class StoreRun:
         began = time.perf_counter()
         self._engine.journal.question_started(ask.key)
         try:
-            result.trace, result.verdict = await self._answered(ask, listing, retrieved)
+            await self._answer(ask, listing, retrieved, result)
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # a skip of the test runner is no Exception
@@ -377,27 +382,39 @@ class StoreRun:
         result.seconds = time.perf_counter() - began
         future.set_result(result)
 
-    async def _answered(self, ask: Ask, listing: Listing, retrieved: asyncio.Future[None]) -> tuple[Trace, Verdict]:
-        question, seconds = ask.question, {}
+    async def _answer(self, ask: Ask, listing: Listing, retrieved: asyncio.Future[None], result: Result) -> None:
+        found = []
         try:
-            shown, seconds["retrieve"] = await self._retrieve(question.query, ask.k, f" (question {question.id})")
+            for _ in self._engine.times:
+                found.append(await self._retrieve(ask.question.query, ask.k, f" (question {ask.question.id})"))
         finally:
             self._has_retrieved(retrieved)
+        outcomes = [await self._judged(ask, listing, i, *each) for i, each in enumerate(found)]
+        names = tuple(came_out(verdict) for _, verdict in outcomes)
+        result.trace, result.verdict = outcomes[majority(names)]
+        if len(names) > 1:
+            result.repeats = names
+
+    async def _judged(
+        self, ask: Ask, listing: Listing, time_asked: int, shown: tuple[Memory, ...], retrieving: float
+    ) -> tuple[Trace, Verdict]:
+        question, seconds = ask.question, {"retrieve": retrieving}
         reply = None
-        if self._engine.test_taker is not None:
+        test_taker = self._engine.times[time_asked][1]
+        if test_taker is not None:
             clock = time.perf_counter()
-            reply = await self._reply(question, shown)
+            reply = await self._reply(test_taker, question, shown)
             seconds["answer"] = time.perf_counter() - clock
         clock = time.perf_counter()
         evidence = [self.job.evidence[name] for name in question.evidence]
-        verdict = await self._grader.grade(question, evidence, listing, shown, reply)
+        verdict = await self._graders[time_asked].grade(question, evidence, listing, shown, reply)
         seconds["judge"] = time.perf_counter() - clock
         return Trace(question, ask.k, shown, reply, seconds), verdict
 
-    async def _reply(self, question: Question, shown: Sequence[Memory]) -> Reply:
-        answer = getattr(self._engine.test_taker, "answer")  # noqa: B009  # the caller has checked that there is one
+    async def _reply(self, test_taker: TestTaker, question: Question, shown: Sequence[Memory]) -> Reply:
+        answer = test_taker.answer
         if is_async(answer):
-            reply = await answer(question, shown)
+            reply: Any = await settle(answer(question, shown))
         else:
             loop = asyncio.get_running_loop()
             reply = await settle(await loop.run_in_executor(self._engine.pool, answer, question, shown))

@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     selection = take_arguments(config)  # in a worker too: xdist hands it the command line as it was
     if given:
         selection = tuple(map(tuple, given["selection"]))
-    run = config.stash[RUN] = build_run(config, selection)
+    run = config.stash[RUN] = build_run(config, selection, given and given["settings"])
     if hasattr(config, "workerinput"):
         if given and given["recorded"]:
             from pytest_memfail.plugin.resume import in_worker

@@ -63,6 +63,7 @@ def memfail_trace(request: pytest.FixtureRequest, memfail_question: Question, me
         trace=result.trace,
         verdict=result.verdict,
         listing=result.listing,
+        repeats=result.repeats,
     )
     trace: Trace | None = result.trace
     assert trace is not None

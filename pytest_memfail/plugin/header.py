@@ -36,6 +36,7 @@ def record_header(run: Run) -> dict[str, Any]:
         "k": list(settings.k),
         "seed": settings.seed,
         "limit": settings.limit,
+        "repeats": settings.repeats,
         "shard": settings.shard and "/".join(map(str, settings.shard)),
         # the folder's name alone: a record is shared, and the paths of a machine are nobody's business
         "data": settings.data and settings.data.name,

@@ -83,11 +83,12 @@ class Models:
         self.ledger: Ledger | None = open_ledger(settings, shared) if asks else None
         self.client = _client(config, settings, self.ledger) if self.ledger is not None else None
         self.judge: Judge = _judge(config, settings, model, self.client)
-        self.test_taker: TestTaker | None = None
-        if settings.model is not None and self.client is not None:
-            from pytest_memfail.llm import ModelTestTaker
-
-            self.test_taker = ModelTestTaker(self.client, settings.model, settings.model_options)
+        self.test_taker = _test_taker(settings, self.client)
+        self.again: list[tuple[Judge, TestTaker | None]] = []
+        """Who judges and answers when a question is repeated: the same models, whose replies are kept apart by number."""
+        for repeat in range(1, settings.repeats):
+            judge = self.judge if model is None else _judge(config, settings, model, self.client, repeat)
+            self.again.append((judge, _test_taker(settings, self.client, repeat)))
 
 
 def _client(config: pytest.Config, settings: Settings, ledger: Ledger) -> ModelClient:
@@ -105,10 +106,20 @@ def _client(config: pytest.Config, settings: Settings, ledger: Ledger) -> ModelC
     return ModelClient(ledger=ledger, cache=cache, concurrency=settings.concurrency, base_url=base_url)
 
 
-def _judge(config: pytest.Config, settings: Settings, model: str | None, client: ModelClient | None) -> Any:
+def _test_taker(settings: Settings, client: ModelClient | None, repeat: int = 0) -> TestTaker | None:
+    if settings.model is None or client is None:
+        return None
+    from pytest_memfail.llm import ModelTestTaker
+
+    return ModelTestTaker(client, settings.model, settings.model_options, repeat)
+
+
+def _judge(
+    config: pytest.Config, settings: Settings, model: str | None, client: ModelClient | None, repeat: int = 0
+) -> Any:
     if model is None or client is None:
         return _named_judge(config, settings)
-    return judge_names.model_judge(settings.judge, model, settings.protocol, client, settings.model_options)
+    return judge_names.model_judge(settings.judge, model, settings.protocol, client, settings.model_options, repeat)
 
 
 def open_ledger(settings: Settings, shared: Path | None) -> Ledger:

@@ -47,6 +47,12 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
     ),
     ("protocol", "ours", "ours|paper", "Layout and readings: ours, or those of the published harness"),
     ("limit", None, "N", "Ask at most N questions of each task: a fixed, balanced sample"),
+    (
+        "repeats",
+        "1",
+        "N",
+        "Ask each question N times; its verdict is the majority's, ties go to the worse (default: 1)",
+    ),
     ("seed", "42", "N", "Seed of layout, order and sample (default: 42)"),
     ("concurrency", "32", "N", "Questions of one process in flight at once (default: 32)"),
     ("record", None, "PATH", "Where to write the record, JSON Lines (default: in pytest's cache)"),

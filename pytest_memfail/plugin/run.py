@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import Path
@@ -197,14 +197,14 @@ def parse_argument(arg: str, config: pytest.Config) -> Selection | None:
     return None
 
 
-def build_run(config: pytest.Config, selection: Sequence[Selection]) -> Run:
-    """Check everything the user gave, before anything is stored.
+def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Mapping[str, Any] | None = None) -> Run:
+    """Check everything the user gave, before anything is stored; in a worker, `shared` is what it was handed of it.
 
     Raises `pytest.UsageError` (exit code 4) with one line.
     """
     from pytest_memfail.tasks import TaskRequest, load_tasks, read_custom
 
-    settings = read_settings(config)
+    settings = replace(read_settings(config), **(shared or {}))
     try:
         extra = [task for tasks in config.hook.pytest_memfail_tasks(config=config) for task in tasks]
         extra += [found() if callable(found) else found for _, found in discovery.load_all("pytest_memfail.tasks")]

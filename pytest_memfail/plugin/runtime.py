@@ -160,6 +160,7 @@ class Runtime:
         return Engine(
             judge=models.judge,
             test_taker=models.test_taker,
+            again=models.again,
             assistant_turns=settings.assistant_turns,
             concurrency=settings.concurrency,
             count_tokens=count_tokens,

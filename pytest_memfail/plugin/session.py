@@ -255,6 +255,7 @@ class MemfailSession:
         node.workerinput[WORKER_INPUT] = {
             "run_id": self._run_id,
             "journals": str(self._journals),
+            "settings": self._run.settings.shared(),
             "selection": [list(chosen) for chosen in self._run.selection],
             "recorded": for_workers(self._run.kept) if self._run.kept.questions else "",
             "known": known,

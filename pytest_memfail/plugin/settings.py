@@ -13,6 +13,12 @@ import pytest
 
 from pytest_memfail.plugin.options import raw_value
 
+SHARED: Final = (
+    *("system", "system_options", "tasks", "k", "judge", "protocol", "limit", "seed"),
+    *("concurrency", "model", "model_options", "assistant_turns", "shard"),
+)
+"""What a worker must not read otherwise than the process that the user started."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -27,6 +33,7 @@ class Settings:
     protocol: str
     limit: int | None
     seed: int
+    repeats: int
     concurrency: int
     model: str | None
     model_options: dict[str, Any]
@@ -46,6 +53,10 @@ class Settings:
     save_baseline: Path | None
     fail_on: tuple[str, ...]
 
+    def shared(self) -> dict[str, Any]:
+        """What is handed to workers: one on another machine has the command line, but not `PYTEST_ADDOPTS`."""
+        return {name: getattr(self, name) for name in SHARED}
+
     def command_line(self) -> list[str]:
         """The options that matter for what an item's verdict is, as they would be given."""
         words = [f"--memfail-system={self.system}"]
@@ -54,7 +65,14 @@ class Settings:
             words.append(f"--memfail-data={self.data}")
         if self.k != (5,):
             words.append(f"--memfail-k={','.join(map(str, self.k))}")
-        for name, default in (("judge", "rules"), ("model", None), ("protocol", "ours"), ("limit", None), ("seed", 42)):
+        for name, default in (
+            ("judge", "rules"),
+            ("model", None),
+            ("protocol", "ours"),
+            ("limit", None),
+            ("seed", 42),
+            ("repeats", 1),
+        ):
             if (value := getattr(self, name)) != default:
                 words.append(f"--memfail-{name}={value}")
         words += [f"--memfail-model-option={n}={json.dumps(v)}" for n, v in self.model_options.items()]
@@ -76,6 +94,7 @@ def read_settings(config: pytest.Config) -> Settings:
         protocol=_choice(config, "protocol", ("ours", "paper")),
         limit=_whole(config, "limit", 1),
         seed=_whole(config, "seed", 0) or 0,
+        repeats=_whole(config, "repeats", 1) or 1,
         concurrency=_whole(config, "concurrency", 1) or 1,
         model=raw_value(config, "model") or None,
         model_options={name: _value(text) for name, text in _pairs(config, "model-option").items()},

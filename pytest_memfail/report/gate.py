@@ -53,7 +53,7 @@ def p_value(p: float) -> str:
 def _comparison(result: Gate, comparison: Comparison, full: bool) -> Iterator[str]:
     yield f"baseline: {result.baseline}, {comparison.total.n} questions compared"
     for note in result.notes:
-        yield one_line(f"  {note}", WIDTH)
+        yield f"  {one_line(note, WIDTH - 2)}"
     if comparison.added:
         yield f"  {comparison.added} questions are not in it, {comparison.added_failing} of them fail"
     if comparison.missing:

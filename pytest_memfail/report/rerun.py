@@ -21,6 +21,7 @@ def rerun_words(header: Mapping[str, Any], node_id: str) -> str:
         ("protocol", "protocol", "ours"),
         ("limit", "limit", None),
         ("seed", "seed", 42),
+        ("repeats", "repeats", 1),
     ):
         if (value := header.get(field, default)) != default:
             words.append(f"--memfail-{option}={value}")

@@ -59,6 +59,8 @@ def _question(line: Mapping[str, Any], most_facts: int) -> Iterator[str]:
     yield f"{verdict}: {MEANINGS[verdict]}"
     yield from _field("question", line["text"].partition("\n\nOptions:")[0], 2)
     yield from _field("gold", "; ".join(line["gold"]), 2)
+    if line.get("repeats"):
+        yield from _field("repeats", ", ".join(line["repeats"]), 1)
     failed = [fact for fact in facts if fact["verdict"] not in (CORRECT, UNGRADED)]
     if len(facts) > 1:
         yield from _field("facts", ", ".join(f"{i} {fact['verdict']}" for i, fact in enumerate(facts, 1)), 1)
@@ -160,6 +162,12 @@ def summary(results: Summary, *, full: bool = False) -> list[str]:
     for tally in vacuous:
         how = "counted as correct" if results.protocol == "paper" else "left out of the rates"
         lines.append(f"vacuous passes: {tally.vacuous} in {tally.name}, {how} (nothing was there to misuse)")
+    for tally in results.tasks:
+        if tally.repeated:
+            lines.append(
+                f"repeats: {tally.unsteady} of {tally.repeated} in {tally.name} did not come out the same each time "
+                f"({_percent(tally.flip_rate).strip()} %)"
+            )
     if full:
         for tally in results.tasks:
             if tally.facts:

@@ -15,7 +15,7 @@ from pytest_memfail.results.record import SCHEMA_VERSION, Line, check_writable
 SAVE_OPTION: Final = "--memfail-save-baseline"
 MUST_AGREE: Final = ("judge", "protocol", "seed", "limit", "assistant_turns")
 """Where one of these differs, or the rows or k do, other questions were asked or otherwise judged: nothing can be compared."""
-MAY_DIFFER: Final = ("system", "system_options", "test_taker", "model_options", "memfail")
+MAY_DIFFER: Final = ("system", "system_options", "test_taker", "model_options", "repeats", "memfail")
 """What two runs may be compared for; a difference is told."""
 
 Key = tuple[str, str, str, int]

@@ -84,7 +84,10 @@ def change_of(old: Entry, new: Entry, protocol: str) -> str | None:
 
 def compare(before: Mapping[Key, Entry], now: Mapping[Key, Entry], tasks: Sequence[str], protocol: str) -> Comparison:
     """Compare an earlier run with this one, tasks in the given order."""
-    pairs = [(before[key], entry) for key, entry in now.items() if key in before]
+    place = {task: i for i, task in enumerate(tasks)}
+    # in an order of their own: questions come as they end, and otherwise under xdist than without
+    keys = sorted(now.keys() & before.keys(), key=lambda key: (place.get(key[0], len(place)), key))
+    pairs = [(before[key], now[key]) for key in keys]
     changes = [(old, new, change_of(old, new, protocol)) for old, new in pairs]
     counted = [(new, change) for _, new, change in changes if change is not None]
     new = [entry for key, entry in now.items() if key not in before]

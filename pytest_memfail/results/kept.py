@@ -24,6 +24,7 @@ SAME: Final = (
     "k",
     "seed",
     "limit",
+    "repeats",
 )
 """Fields of the header that decide what a verdict means; the data of each task come on top."""
 

@@ -43,6 +43,7 @@ def question_line(
     trace: Trace | None = None,
     verdict: Verdict | None = None,
     listing: Listing | None = None,
+    repeats: Sequence[str] = (),
     error: BaseException | None = None,
 ) -> dict[str, Any]:
     """One question as plain values, with all that a reader of its failure needs.
@@ -81,6 +82,8 @@ def question_line(
         "retrieved": [_memory(memory) for memory in shown],
         "seconds": dict(trace.seconds) if trace else {},
     }
+    if repeats:
+        line["repeats"] = list(repeats)
     return line
 
 

@@ -33,6 +33,10 @@ class Tally:
     """Questions whose memory stages were decided, vacuous passes left out."""
     facts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Verdicts per expected fact, by stratum (N, hops); only for tasks with several facts."""
+    repeated: int = 0
+    """Questions that were asked more than once."""
+    unsteady: int = 0
+    """Those of them that did not come out the same each time."""
 
     @property
     def n(self) -> int:
@@ -43,6 +47,11 @@ class Tally:
     def graded(self) -> int:
         """Questions with a verdict that counts."""
         return sum(self.verdicts[name] for name in GRADED)
+
+    @property
+    def flip_rate(self) -> Rate:
+        """The share of repeated questions that did not come out the same each time."""
+        return wilson(self.unsteady, self.repeated)
 
     @property
     def memory_held(self) -> Rate:
@@ -114,7 +123,8 @@ class SummaryBuilder:
         self._protocol = protocol
         # by store, question and k, not by item: a user's own test may ask what the benchmark's item asks
         self._questions: dict[
-            tuple[str, ...], tuple[str, str, bool, bool | None, str, tuple[str, ...], float | None, str | None]
+            tuple[str, ...],
+            tuple[str, str, bool, bool | None, str, tuple[str, ...], float | None, str | None, tuple[str, ...]],
         ] = {}
         self._ids: dict[tuple[str, ...], str] = {}
         self._stores: list[dict[str, Any]] = []
@@ -135,6 +145,7 @@ class SummaryBuilder:
                 tuple(fact["verdict"] for fact in line.get("facts", ())),
                 line.get("seconds", {}).get("retrieve"),
                 line.get("row"),
+                tuple(line.get("repeats", ())),
             )
             self._budget_ran_out |= line.get("error", {}).get("type") == "BudgetError"
             self._answered |= line.get("answer", {}).get("outcome") in ("passed", "failed")
@@ -190,6 +201,8 @@ class SummaryBuilder:
             held=sum(q[3] is True for q in questions),
             tested=sum(q[3] is not None for q in questions),
             facts={stratum: facts[stratum] for stratum in sorted(facts)},
+            repeated=sum(len(q[8]) > 1 for q in questions),
+            unsteady=sum(len(set(q[8])) > 1 for q in questions),
         )
 
     def _figures(self, name: str) -> StoreFigures:

@@ -105,8 +105,12 @@ _CONNECTIVES = (
 _CLAUSE = re.compile(rf",?\s*\b(?:{_CONNECTIVES})\b[^.!?;]*", re.IGNORECASE)
 _OPENING = re.compile(rf"^(?:{_CONNECTIVES}|on|in|at|by)\b[^,.!?]*,\s*", re.IGNORECASE)
 _HEDGED = re.compile(
-    r"\b(?:usually|often|sometimes|typically|generally|mostly|tends?|seems?|rarely|never|always|those|these|such|"
-    r"that (?:sort|kind)|no other|nothing else|alone)\b",
+    r"\b(?:usually|often|sometimes|typically|generally|mostly|tends?|seems?|rarely|always|those|these|such|that (?:sort|kind))\b",
+    re.IGNORECASE,
+)
+_EXCLUSIVE = re.compile(
+    r",?[^,.!?]*\b(?:no other|nothing else|nobody else|no later|no earlier)\b[^,.!?]*|"
+    r"\b(?:alone|strictly|solely|exclusively|purely|never but|nothing but|none but|only)\b ?",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
@@ -138,7 +142,7 @@ def careless_summary(text: str) -> str:
 
 
 def _shortened(sentence: str) -> str:
-    short = _CLAUSE.sub("", _OPENING.sub("", sentence))
+    short = _CLAUSE.sub("", _OPENING.sub("", _EXCLUSIVE.sub("", sentence)))
     if len(short.split()) < 3 or _HEDGED.search(short):
         return ""
     parts = short.split(",")

@@ -314,3 +314,20 @@ def test_a_budget_in_dollars_for_a_model_of_unknown_price_is_refused(asking: Mak
     assert "price file" in line
     assert "budget in tokens" in line
     assert endpoint.calls == 0
+
+
+# -- repeats -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("judge", ["m", "rules"])
+def test_each_time_that_a_question_is_asked_has_replies_of_its_own_in_the_cache(asking: Make, judge: str) -> None:
+    endpoint, run = asking()
+    task = ("memfail/long_hop", "--memfail-limit=6", "-q")
+    once = run(*task, judge=judge, cache="on")
+    calls = endpoint.calls
+    twice = run(*task, "--memfail-repeats=2", judge=judge, cache="on")
+    assert endpoint.calls == 2 * calls > 0  # the first time was paid for
+    again = run(*task, "--memfail-repeats=2", judge=judge, cache="only")
+    assert endpoint.calls == 2 * calls
+    assert judgements(once) == judgements(twice) == judgements(again)
+    assert all(line["repeats"] == [line["verdict"]] * 2 for line in again.questions.values())

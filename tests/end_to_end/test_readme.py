@@ -57,6 +57,9 @@ def test_the_table_of_the_readme_is_what_its_command_prints(run_pytest: Run) -> 
     assert shown is not None
     done = run_pytest("--memfail-system=bm25")
     assert shown[1] in done.output
+    # a verbatim store loses nothing
+    assert set(done.counts()) <= {"ungraded", "not_retrieved", "correct"}
+    assert sum(done.counts().values()) == 796
 
 
 def test_the_failure_of_the_readme_is_what_its_system_shows(run_pytest: Run) -> None:
@@ -64,3 +67,16 @@ def test_the_failure_of_the_readme_is_what_its_system_shows(run_pytest: Run) -> 
     assert shown is not None
     done = run_pytest("--memfail-system=lossy", "memfail/conditional_facts_easy")
     assert shown[1] in done.output
+
+
+def test_the_figures_of_the_gate_are_what_its_simulation_prints() -> None:
+    page = (REPOSITORY / "docs" / "gate.md").read_text(encoding="utf-8")
+    shown = re.search(r"```text\n(no true change.*?)```", page, re.DOTALL)
+    assert shown is not None
+    done = subprocess.run(
+        [sys.executable, REPOSITORY / "benchmarks" / "gate.py"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == shown[1]
+    # the promise: of runs without a change, at most one in twenty is stopped
+    table = shown[1].partition("\n\n")[0].splitlines()[1:]
+    assert all(float(re.findall(r"([\d.]+)%(?= |$)", line)[-4]) <= 5 for line in table)

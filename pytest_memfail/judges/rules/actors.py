@@ -8,6 +8,7 @@ from typing import Final
 from pytest_memfail.judges.rules.anchors import CAUSING, SOMEBODY, Token
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.stretches import speaker_is_named
+from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.text import fold
 from pytest_memfail.judges.rules.view import AFTER_NAME, View
 from pytest_memfail.judges.rules.words import OPENERS, STOP
@@ -34,6 +35,19 @@ def whose(
             return found
         if tokens[at].gap and ("|" in tokens[at].gap) and at < place[0] - 1 and not mine:
             continue
+    return OPEN
+
+
+def headed(view: View, at: int, mine: frozenset[str], known: frozenset[str]) -> int:
+    """Whose the entry is by what comes before the sentence, for somebody whose name is known: "Name: Ada; hobby: …"."""
+    if mine is SPEAKER:
+        return OPEN
+    for back in range(at - 1, view.first[view.entry[at]] - 1, -1):
+        tokens = tokens_in(view, (back,))
+        if any(t.lower.removesuffix("'s") in mine for t in tokens):
+            return OWN
+        if any(is_name(tokens, i) and t.lower.removesuffix("'s") not in known for i, t in enumerate(tokens)):
+            return OTHER
     return OPEN
 
 

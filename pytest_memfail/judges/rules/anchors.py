@@ -19,6 +19,8 @@ from pytest_memfail.judges.rules.words import STOP
 REACH: Final = 12
 """Words that the parts of one end are spread over at most."""
 NEAR: Final = 3
+ARTICLES: Final = frozenset("the a an his her their my".split())
+AGAIN: Final = re.compile(r"\b(?:a|the|for a) second time\b|\btwo times over\b", re.IGNORECASE)
 WALL: Final = re.compile(r"->|=>|→|⇒|\||;|\n|>>")
 """What no end of a link stretches across."""
 BREAK: Final = re.compile(r"[,:()]|->|=>|→|⇒|\||;|\n| - ")
@@ -146,7 +148,7 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
     """The end's words with what part each plays; `verbal`: it opens with a verb."""
     words = [w for s in sentences_of(text) for w in s.words if w.key]
     numbers = tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words))
-    words = [w for w in words if not w.key[0].isdigit()]
+    words = [w for w in words if not (w.key[0].isdigit() or (numbers and w.lower in ("noon", "midnight")))]
     telling = [w for w in words if w.key not in LIGHT] or words
     nouns = [w for w in telling if not (w.lower.endswith("ly") or w.lower in ADVERBS)] or telling
     head = nouns[-1] if nouns else None
@@ -160,7 +162,11 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
             # Where nothing but adverbs follow, the verb is what it is about.
             adverbs = all(w.lower.endswith("ly") or w.lower in ADVERBS for w in words[1:])
             kind, value = ("head", 1.0) if adverbs else ("verb", max(weight(word.key), 0.75))
-        elif at and word.lower.endswith(("ing", "ed")):
+        elif (
+            at
+            and word.lower.endswith(("ing", "ed"))
+            and not (word.lower.endswith("ing") and words[at + 1 : at + 2] == [head])
+        ):
             kind, value = "verb", weight(word.key)
         else:
             kind, value = "modifier", weight(word.key)
@@ -332,14 +338,16 @@ def _forgiven(anchor: Anchor, gaps: list[tuple[str, str]]) -> list[tuple[str, st
     by = {part.surface: part for part in anchor.parts}
     if len(lost) == len(gaps) == 1 and lost[0][0] in by:
         part = by[lost[0][0]]
-        if part.weight < 1.0 or (anchor.telling >= 3 and anchor.verbal):
+        # What stands right before the head tells which: a hiking trip is not any trip.
+        which = any(f"{part.surface} {p.surface}" in anchor.text.casefold() for p in anchor.parts if p.kind == "head")
+        if part.weight < 1.0 or (anchor.telling >= 3 and anchor.verbal and not which):
             return [g if g != lost[0] else (g[0], "light") for g in gaps]
     return gaps
 
 
 def _numbers(tokens: Sequence[Token], at: tuple[int, ...]) -> tuple[Quantity, ...]:
     around = tokens[max(0, at[0] - 6) : at[-1] + 8]
-    text = " ".join(t.surface for t in around)
+    text = AGAIN.sub("twice", " ".join(t.surface for t in around))
     return tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words))
 
 
@@ -361,7 +369,8 @@ def _fate(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: froz
         return "general"
     if part.kind == "verb":
         rivals = _content(tokens, at[0] - 1, -1, source) + _passive(tokens, at[-1] + 1, source)
-        return "rival" if rivals else "light"
+        # "puts the kettle on for tea": what has an article is no verb.
+        return "rival" if any(not i or tokens[i - 1].lower not in ARTICLES for i in rivals) else "light"
     if part.kind == "modifier":
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
@@ -392,7 +401,14 @@ def _content(
 
 def _tells(token: Token, source: frozenset[str]) -> bool:
     """Whether the word says something that the source does not."""
-    if not token.key or token.key in source or token.key in LIGHT or token.key in CAUSING or token.lower in STOP:
+    if (
+        not token.key
+        or token.lower == "once"
+        or token.key in source
+        or token.key in LIGHT
+        or token.key in CAUSING
+        or token.lower in STOP
+    ):
         return False
     return not any(kin(key, token.key)[1] >= FIRM for key in source)
 

@@ -11,7 +11,7 @@ LIKED: Final = re.compile(
     r"\b(?:lov(?:e|es|ed|ing)|lik(?:e|es|ed|ing)|enjoy\w*|prefer\w*|favou?r\w*|ador\w+|cherish\w*|treasur\w+|crav\w+"
     r"|fond|fan|keen|passion\w*|delight\w*|swears? by|go-to|goes to|happy|happiest|appreciat\w+|fascinat\w+|ideal|perfect"
     r"|excit\w+|enthusias\w+|into|interested|relax\w*|chooses?|picks?|reach(?:es)? for|drawn to|looks? forward"
-    r"|finds? (?:joy|peace|comfort)|thrill\w*|captivat\w+|soft spot|weakness for|a blast|wants?|cheer\w*)\b",
+    r"|pleas(?:es?|ed|ing|ure)|joy|thrill\w*|captivat\w+|soft spot|weakness for|a blast|wants?|cheer\w*)\b",
     re.IGNORECASE,
 )
 PURELY_LIKED: Final = re.compile(
@@ -37,10 +37,12 @@ NEGATED: Final = re.compile(
 )
 DISLIKED: Final = re.compile(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|detest\w*|loath\w+|dread\w*|avoid\w*|despis\w+|resent\w*|abhor\w*|shun\w*|annoy\w*"
-    r"|irritat\w+|bores?|bored by|boring|dull|stays? away|steers? clear|keeps? away|turned off|put off|off-putting|sick of"
+    r"|irritat\w+|bores?|bored by|stays? away|steers? clear|keeps? away|turned off|put off|off-putting|sick of"
     r"|tired of|fed up|gone off|went off|wary of|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
     r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on"
-    r"|on (?:\w+ |\w+'s ){1,2}nerves|upsets?|ruins?|undrinkable|inedible|unbearable|awful|terrible"
+    r"|on (?:\w+ |\w+'s ){1,2}nerves|upsets?|ruins?"
+    # Before a noun it is said of that: "with terrible coffee".
+    r"|(?:undrinkable|inedible|unbearable|awful|terrible|boring|dull)(?! (?!to|in|for|when|on|at|and|or|but|as|by|if)\w)"
     r"|(?:makes?|made) (?:\w+ ){0,4}worse|trouble with|uncomfortable|uneasy|anxious|nervous|miserable|scared|afraid"
     r"|frustrat\w+|grates|can do without|an? (?:real )?(?:nuisance|chore|hassle|burden|drag|torture|waste)"
     r"|too (?:\w+ )?(?:loud|sweet|slow|long|boring"
@@ -69,13 +71,17 @@ NEVER: Final = re.compile(
 TURN: Final = re.compile(
     r"\b(?:but|though|although|however|yet|whereas|while|instead|now|prefers?|rather)\b|[;]", re.IGNORECASE
 )
-OF_IT: Final = re.compile(r"\b(?:it|they|them|those|these|the stuff|that|either)\b", re.IGNORECASE)
+OF_IT: Final = re.compile(
+    r"\b(?:it|they|them|those|these|that|either|the (?:stuff|thing|game|sport|drink|dish|food|place|hobby))\b",
+    re.IGNORECASE,
+)
 
 
 def attitude(sentence: Sentence, first: int, last: int, following: Sentence | None = None) -> int:
     """1 where the words from first to last name something liked, -1 disliked or past, 0 where neither is said."""
     start, end = sentence.words[first].start, sentence.words[last].end
-    if SET_ASIDE.search(sentence.text[:start]):
+    # Of a name whose words stand apart any may be what is set aside: "lined notebooks rather than dot-grid ones".
+    if any(SET_ASIDE.search(sentence.text[: word.start]) for word in sentence.words[first : last + 1]):
         return -1
     text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text)
     before, after = text[:start], text[end:]
@@ -85,8 +91,8 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
     if said:
         return said
     if following is not None:
-        opening = following.text[:60]
-        if PAST.search(opening) and OF_IT.search(opening):
+        cues = _cues(TWISTED.sub(" ", following.text[:60]))
+        if cues and cues[0][1] < 0 and OF_IT.search(following.text[:60]):
             return -1
     before_cues = _cues(before)
     if before_cues:

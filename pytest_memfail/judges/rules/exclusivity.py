@@ -15,7 +15,8 @@ ELSEWHEN: Final = re.compile(
     r"\b(?:no|nobody|no one|none|nothing|never|not)\b.{0,40}\b(?:else|other|otherwise|elsewhere)\b"
     r"|\b(?:otherwise|elsewhere|anywhere else|any other|all other|every other case)\b"
     r"|\b(?:rest of the (?:time|week|year|day)|other (?:days?|times?|cases?|nights?|evenings?|six|occasions?))\b"
-    r"|\bafter that\b|\bno longer\b|\bor (?:less|more|fewer)\b ?(?:->|:|=|means)|\bif not\b|\belse\b",
+    r"|\bafter that\b|\bno longer\b|\bor (?:less|more|fewer)\b ?(?:->|:|=|means)|\bif not\b|\belse\b"
+    r"|\b(?:not|n't|never) (?:before|until)\b",
     re.IGNORECASE,
 )
 """What is said of all the other times; it tells by itself."""

@@ -13,10 +13,10 @@ from itertools import product
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.actors import OTHER, whose
+from pytest_memfail.judges.rules.actors import OTHER, headed, whose
 from pytest_memfail.judges.rules.anchors import CAUSING, LIGHT, Anchor, Place, Token, places
 from pytest_memfail.judges.rules.finding import Finding, listed
-from pytest_memfail.judges.rules.kinship import FIRM, kin
+from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
 from pytest_memfail.judges.rules.link_person import read_person
 from pytest_memfail.judges.rules.links import (
     ALL,
@@ -137,7 +137,26 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
         and all(not any(sides(tokens, span(p))) for p in pair)
     ):
         return _unlinked(link, view, at, tokens, pair)
-    return _half(link, view, at, tokens)
+    return _half(link, view, at, tokens) or _in_general_terms(link, view, at, tokens)
+
+
+def _in_general_terms(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> Reading | None:
+    """One end in its role, not in full, with a general term for the other: "headaches lead her to rest"."""
+    if len(at) > 1:
+        return None
+    for number, end in enumerate(link.ends):
+        place = next(iter(places(end, tokens, link.stated)), None)
+        if place is None or place.share < SOME or _somebody_else(link, view, tokens, place):
+            continue
+        cause, effect = sides(tokens, span(place))
+        role, against = (cause, effect) if (number == 0) == (link.direction == 1) else (effect, cause)
+        other = [part for part in link.ends[1 - number].parts if part.weight >= 1.0]
+        rest = [t for i, t in enumerate(tokens) if t.key and i not in place.at]
+        if role and not against and any(kin(p.key, t.key)[0] is Kin.GENERAL for p in other for t in rest):
+            reason = f"the link from {link.wordings[0]!r} to {link.wordings[1]!r} is stored in general terms only"
+            finding = Finding(True, False, reason, view.entries_of(at), (), link.wordings, confidence=0.6)
+            return Reading((1.0 + place.soft,), finding)
+    return None
 
 
 def _unlinked(
@@ -211,7 +230,7 @@ def _judge(
     entries = view.entries_of(at)
     arrow = f"{link.wordings[0]!r} to {link.wordings[1]!r}"
     turn = relate(tokens, span(pair[0]), span(pair[1]))
-    owner = min(whose_is(link, view, tokens, place) for place in pair)
+    owner = min(whose_is(link, view, tokens, place) for place in pair) or headed(view, at[0], link.mine, link.known)
     kept = [
         place.kept or _pointed_at(link, view, tokens, end, place) for end, place in zip(link.ends, pair, strict=True)
     ]

@@ -13,6 +13,7 @@ from pytest_memfail.judges.rules.actors import SPEAKER, whose
 from pytest_memfail.judges.rules.anchors import Anchor, Place, Token, places, read_anchor, tokens_of
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.finding import Finding, keys_of, quote
+from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.relations import relate
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
@@ -152,12 +153,12 @@ def _tie(tokens: tuple[Token, ...], found: list[Place | None], apart: frozenset[
 @lru_cache(maxsize=4096)
 def otherwise_worded(evidence: Evidence, protocol: str) -> tuple[Link, ...]:
     """The same link with each end in its curated wordings."""
-    anchors = [detail.wordings for detail in evidence.details if detail.part == "anchor"]
-    if len(anchors) != 2:
-        return ()
     link = read_link(evidence, protocol)
+    anchors = [detail.wordings for detail in evidence.details if detail.part == "anchor"]
+    if len(anchors) != 2 or protocol == "paper":
+        anchors = [(end.text,) for end in link.ends]
     found = []
-    for first, second in product(*anchors):
+    for first, second in product(*((*texts, *renamed(texts[0])) for texts in anchors)):
         ends = (_like(first, link.ends[0]), _like(second, link.ends[1]))
         if ends != link.ends and all(end.parts for end in ends):
             stated = link.stated | ends[0].keys | ends[1].keys

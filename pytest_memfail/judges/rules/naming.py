@@ -302,10 +302,13 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
         return ""
     if (relatives(loose(following.key)) | {loose(following.key)}) & {loose(key) for key in known}:
         return ""
+    if any(len(following.key) >= SHARED and key.endswith(following.key) for key in own):
+        return ""  # "canal path" for a canal towpath
     if following.key in GENERAL_KEYS or following.key in kinds_of(this.key):
         return ""
     if not whole:
-        return lower
+        # A rare thing's modifier may be said in the thing's own language.
+        return "" if lookup(this.key) is EMPTY and lookup(following.key) is EMPTY else lower
     if (this.lower.endswith("s") and not this.lower.endswith("ss")) or this.lower.endswith(("ing", "ed")):
         return ""
     if lower.endswith(("ing", "ed", "ly", "ful", "ous", "able", "ive", "est", "ic", "al", "ish")) or lower in STOP:

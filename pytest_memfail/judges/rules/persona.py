@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
@@ -23,7 +23,7 @@ from pytest_memfail.judges.rules.persona_need import (
 from pytest_memfail.judges.rules.persona_numbers import changed, other_side
 from pytest_memfail.judges.rules.persona_owner import given
 from pytest_memfail.judges.rules.persona_slots import replaced
-from pytest_memfail.judges.rules.persona_turned import UNCERTAIN, refusing, turned
+from pytest_memfail.judges.rules.persona_turned import UNCERTAIN, exchanged_apart, refusing, turned
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.related import opposed
 from pytest_memfail.judges.rules.text import weight
@@ -35,6 +35,8 @@ TRAIT_KEPT: Final = 0.25
 """The same for a trait that a misleading question borrows: a whole sentence of the essay."""
 TRAIT_NAMED: Final = 0.5
 """Share of what the question names of the trait."""
+ONLY_KEPT: Final = 0.5
+"""Share of what stands behind an "only" that keeps it."""
 ENOUGH: Final = 0.7
 """Share of the needed details that must be kept."""
 MANY: Final = 4
@@ -116,8 +118,7 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     match = _match(read_essay(evidence.source, evidence.entity), view)
     items = needed_items(evidence) if protocol == "ours" else ()
     judged = [_judge(item, match, view, trait=not evidence.value) for item in items]
-    if not evidence.value:
-        judged = _likeliest(judged)
+    judged = _across(judged, match.essay, view) if evidence.value else _likeliest(judged)
     whole = bool(judged) and all(
         not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
     )
@@ -134,6 +135,18 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     if share < least:
         return Finding(True, False, f"only {match.coverage}", entries, kept, lost, (), 0.7)
     return Finding(True, True, match.coverage, entries, kept, (), lost, 0.6 + 0.4 * share)
+
+
+def _across(judged: list[Judged], essay: Essay, view: View) -> list[Judged]:
+    """Details that are kept one by one, but of which the wanted one and the refused one changed places."""
+    kept = [j for j in judged if not j.lost]
+    sources = {j.item.at: essay.stated[j.item.at].sentence for j in kept}
+    if len(sources) < 2:
+        return judged
+    told = {k for j in kept for c in j.item.concepts for k in c.keys}
+    stored = dict.fromkeys(at for j in kept for at in j.kept.where)
+    fault = exchanged_apart([view.sentences[at] for at in stored], sources.values(), told)
+    return [replace(j, lost=fault, turned=True) if fault and j is kept[0] else j for j in judged]
 
 
 def _likeliest(traits: list[Judged]) -> list[Judged]:
@@ -228,13 +241,17 @@ def _judge(item: Item, match: Match, view: View, *, trait: bool) -> Judged:
             missing = [c.keys[0] for c in named if not found(c, keys)]
             return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
     quiet = not any(refusing(view.sentences[at]) for at in kept.where)
-    other = _generalised(item, keys, essay) or (_replaced(item, keys, essay) if quiet else "")
+    counts = ASKED if trait else 1.0
+    other = _generalised(item, keys, essay) or (_replaced(item, keys, essay, counts) if quiet else "")
     if not other:
-        other = replaced(item, (view.sentences[at] for at in kept.where), essay, ASKED if trait else 1.0)
+        other = replaced(item, (view.sentences[at] for at in kept.where), essay, counts)
     if other:
         return Judged(item, kept, other, turned=True)
     if item.exclusive and not any(exclusive(s) or ONLY.search(s.text) for s in (view.sentences[i] for i in kept.where)):
         return Judged(item, kept, f"that it is only '{item.wording}' is lost", turned=True)
+    alone = [c for c in item.concepts if c.weight >= 1.0 and not item.rest.isdisjoint(c.keys)]
+    if alone and sum(found(c, keys) for c in alone) < ONLY_KEPT * len(alone):
+        return Judged(item, kept, f"{listed([c.keys[-1] for c in alone if not found(c, keys)])} is missing")
     return Judged(item, kept, "", trait=trait)
 
 
@@ -249,11 +266,11 @@ def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
     return ""
 
 
-def _replaced(item: Item, keys: frozenset[str], essay: Essay) -> str:
+def _replaced(item: Item, keys: frozenset[str], essay: Essay, least: float) -> str:
     """An opposite in the place of a telling word."""
     strange = sorted(k for k in keys - essay.reads.keys() - essay.ignored if weight(k) >= 1.0 and k not in UNCERTAIN)
     for concept in item.concepts:
-        if concept.weight >= 1.0 and not found(concept, keys):
+        if concept.weight >= least and not found(concept, keys):
             for key in strange:
                 if any(opposed(k, key) for k in concept.keys):
                     return f"'{key}' instead of '{concept.keys[-1]}'"

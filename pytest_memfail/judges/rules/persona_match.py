@@ -20,6 +20,8 @@ KEPT: Final = 0.6
 """How near a stored word must be to stand for a needed one."""
 NUMBER: Final = 1.5
 """What a matching number counts where a sentence is compared with the essay's."""
+TWO: Final = frozenset("pair pairs couple both".split())
+"""Words for two of something."""
 SHORT: Final = 14
 """Entries of so many sentences that begin with the person's name are about the person throughout."""
 UNNAMED_OWN: Final = 0.7
@@ -125,7 +127,10 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
         got = sum(c.weight * found(c, keys) for c in item.concepts)
         stated = view.quantities(place)
         same = [
-            q for q in item.numbers if any(q.same(o) and not _off_scale(q, item, place, view, essay) for o in stated)
+            q
+            for q in item.numbers
+            if any(q.same(o) and not _off_scale(q, item, place, view, essay) for o in stated)
+            or (q.value == 2 and not q.unit and any(view.sentences[at].lowers & TWO for at in place))
         ]
         share = (got + len(same)) / item.size
         if share > best.share + 1e-9:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
@@ -16,9 +17,10 @@ from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.related import related
-from pytest_memfail.judges.rules.text import Sentence, sentences_of, weight
+from pytest_memfail.judges.rules.text import Sentence, Word, sentences_of, weight
 from pytest_memfail.judges.rules.view import Name
 
+WHICH: Final = frozenset("which what".split())
 ADVICE: Final = frozenset(
     "bring pack use give include offer choose yes expect avoid recommend suggest prefer like info informat".split()
 )
@@ -58,7 +60,11 @@ CLAUSES: Final = re.compile(
     r"\s*(?:[;:(]|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which)\b)\s*"
 )
 ITEMS: Final = re.compile(r",\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z])")
-ONLY: Final = re.compile(r"\b(?:only|solely|exclusively|no one but|nobody but|nobody else)\b", re.IGNORECASE)
+ONLY: Final = re.compile(
+    r"\b(?:only|solely|exclusively|(?<!never )(?<!not )alone|no one but|nobody but|nothing but|none but|sticks? to|"
+    r"nobody else|nothing else)\b",
+    re.IGNORECASE,
+)
 SUBJECTS: Final = frozenset(
     "he she they it i you we to will would can won't cannot can't must should never always also".split()
 )
@@ -84,6 +90,10 @@ class Item:
     """The essay's sentence that states it."""
     exclusive: bool = False
     """Whether the answer says that it holds for this alone."""
+    rest: frozenset[str] = frozenset()
+    """What stands behind that "only"."""
+    told: frozenset[str] = frozenset()
+    """All words of the answer: none of them can be wrong."""
 
     @property
     def size(self) -> float:
@@ -182,7 +192,8 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str]) -> tuple[Item, 
     if YES_NO.match(answer) and any(_is_asked(item) for item in items):
         # A yes or no needs what it is about; what else somebody likes is said besides.
         items = [item if _is_asked(item) else replace(item, weight=min(item.weight, ASIDE)) for item in items]
-    return tuple(items)
+    told = frozenset(keys_of(answer))
+    return tuple(replace(item, told=told) for item in items)
 
 
 def _is_asked(item: Item) -> bool:
@@ -236,8 +247,16 @@ def _grounded(essay: Essay, part: str, asked: frozenset[str], known: set[str], u
             alone = any(ONLY.search(s.text) for s in sentences) and (
                 exclusive(stated.sentence) or bool(ONLY.search(stated.sentence.text))
             )
-            best = Item(tuple(concepts), same, 1.0, wording, at, alone)
+            best = Item(
+                tuple(concepts), same, 1.0, wording, at, alone, _behind_only(sentences) if alone else frozenset()
+            )
     return best
+
+
+def _behind_only(sentences: tuple[Sentence, ...]) -> frozenset[str]:
+    """The words behind an "only"."""
+    found = ((s, ONLY.search(s.text)) for s in sentences)
+    return frozenset(w.key for s, only in found if only for w in s.words if w.start >= only.end() and w.key)
 
 
 def _telling(number: Quantity) -> bool:
@@ -260,6 +279,7 @@ def _weighed(sentences: tuple[Sentence, ...], ignored: frozenset[str]) -> dict[s
 
 def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
     """The sentences whose trait a misleading question may borrow, if its words tell; the likeliest first."""
+    kinds = frozenset(w.key for s in sentences_of(question) for w in _kinds(s))
     asked = [k for k in sorted(keys_of(question)) if not k[0].isdigit() and len(k) > 2 and k not in ASKING]
     told = [q for s in sentences_of(question) for q in quantities(s.text, s.words)]
     scores = []
@@ -268,10 +288,15 @@ def _of_trait(essay: Essay, question: str) -> tuple[Item, ...]:
         scores.append((sum(value * weight(k) / _spread(essay, k) for k, value in hits.items()), -at))
     best = max(scores, default=(0.0, 0))[0]
     return tuple(
-        _trait(essay, -at, asked, told)
+        _trait(essay, -at, [k for k in asked if k not in kinds], told)
         for score, at in sorted(scores, reverse=True)
         if score >= AS_LIKELY * best and score >= TRAIT
     )
+
+
+def _kinds(question: Sentence) -> list[Word]:
+    """The kind of thing that is asked for: it need not be named where the thing itself is."""
+    return [w for before, w in pairwise(question.words) if before.lower in WHICH]
 
 
 def _trait(essay: Essay, at: int, asked: list[str], told: list[Quantity]) -> Item:
@@ -281,10 +306,15 @@ def _trait(essay: Essay, at: int, asked: list[str], told: list[Quantity]) -> Ite
     named = [any(_asks(k, o) for k in asked for s in clause for o in s.keys) for clause in clauses]
     concepts: dict[str, Concept] = {}
     numbers: list[Quantity] = []
+    # What kind of spoon it is belongs to the spoon that is asked for.
+    text = stated.sentence.text
+    kinds = {
+        w.key for w, other in pairwise(stated.sentence.words) if other.key in asked and text[w.end : other.start] == " "
+    }
     for clause, hit in zip(clauses, named, strict=True):
         share = 1.0 if hit else BESIDE
         for key, value in _weighed(clause, essay.ignored).items():
-            counts = ASKED if key in asked and value >= 1.0 else value * share
+            counts = ASKED if (key in asked or key in kinds) and value >= 1.0 else value * share
             concepts[key] = Concept((key,), max(counts, concepts[key].weight if key in concepts else 0.0))
         numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and _counts(q, told)]
     return Item(tuple(concepts.values()), tuple(numbers), 1.0, stated.wording, at)

@@ -8,11 +8,10 @@ from typing import Final
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_match import found
 from pytest_memfail.judges.rules.persona_need import Concept, Essay, Item
-from pytest_memfail.judges.rules.persona_turned import APART, surface
+from pytest_memfail.judges.rules.persona_turned import APART, REFUSALS, surface
 from pytest_memfail.judges.rules.related import ROOT, related
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 
-SAME_HEAD: Final = 0.9
 PLACING: Final = frozenset(
     "before after during at in on with for from of by to under over into onto near than as".split()
 )
@@ -43,7 +42,7 @@ def replaced(item: Item, stored: Iterable[Sentence], essay: Essay, least: float)
             if other and not _nearer_member(concept, item, source):
                 return _instead(other, concept, stored, source)
         elif concept.weight >= least:
-            other = _other_member(concept, keys, source) or _in_its_place(concept, stored, source, essay)
+            other = _other_member(concept, keys, source) or _in_its_place(concept, stored, item, essay)
             if other:
                 return _instead(other, concept, stored, source)
     return ""
@@ -76,16 +75,21 @@ def _nearer_member(concept: Concept, item: Item, stored: Sentence) -> str:
     return "" if len(nearest) != 1 or nearest & told else nearest.pop()
 
 
-def _in_its_place(concept: Concept, stored: Iterable[Sentence], source: Sentence, essay: Essay) -> str:
+def _in_its_place(concept: Concept, stored: Iterable[Sentence], item: Item, essay: Essay) -> str:
     """A word that the essay does not have, tied to the same neighbour."""
+    if not REFUSALS.isdisjoint(concept.keys):
+        # Whether it is still refused, in whatever words, is judged elsewhere.
+        return ""
+    source = essay.stated[item.at].sentence
     places = {(side, joint, neighbour) for key, side, joint, neighbour in _ties(source) if key in concept.keys}
     for sentence in stored:
         for key, side, joint, neighbour in _ties(sentence):
-            if key not in essay.reads and key not in essay.ignored and weight(key) >= 1.0:
+            strange = key not in essay.keys and key not in item.told and item.at not in essay.reads.get(key, ())
+            if strange and key not in essay.ignored and weight(key) >= 1.0:
                 for its_side, its_joint, its_neighbour in places:
                     if (
                         (side, joint) == (its_side, its_joint)
-                        and related(its_neighbour, neighbour) >= SAME_HEAD
+                        and its_neighbour == neighbour
                         and not any(related(k, key) or k[:ROOT] == key[:ROOT] for k in concept.keys)
                         and (side != "behind" or _sisters(concept.keys[-1], key))
                     ):

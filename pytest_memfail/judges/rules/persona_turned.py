@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -21,7 +21,8 @@ REJECTING: Final = frozenset(
     declines detest detests loathe loathes skip skips allergic allergy abandoned quit quits stopped stops banish banishes
     instead lacks lack fear fears afraid frighten frightens scared dread dreads abstains shuns shun minus
     sworn swears won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
-    turned against rather less disallowed off-limits insult liars liar eschews eschew""".split()
+    turned against rather less disallowed cancel cancels cancelled canceled cancelling off-limits insult liars liar
+    eschews eschew""".split()
 )
 
 
@@ -66,6 +67,9 @@ APART: Final = re.compile(r"[,;:.!?()/]|\s-\s|\b(?:and|or|but)\b")
 CLOSES: Final = frozenset("because since as but so though although while unless until except without instead".split())
 COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
 GOES_ON: Final = frozenset("therefore always so then only thus he she they".split())
+CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of")))
+"""What follows them is what somebody does not do or take."""
+SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
 OBJECTS: Final = frozenset("a an the his her their its to that only".split())
 STRETCH: Final = 10
 SAME_THING: Final = 0.6
@@ -87,7 +91,7 @@ def _goes_on(word: Word, words: Sequence[Word]) -> bool:
     if word.lower in GOES_ON or word.key in AFFIRMING:
         return True
     after = words[words.index(word) + 1 :][:1]
-    return word.lower.endswith("s") and bool(after) and (after[0].lower in OBJECTS or bool(after[0].key))
+    return word.lower.endswith("s") and bool(after) and (after[0].lower in OBJECTS | SPEAKERS or bool(after[0].key))
 
 
 def refused_stretches(sentence: Sentence, *, negations: bool = True, allergies: bool = False) -> list[tuple[str, ...]]:
@@ -97,7 +101,7 @@ def refused_stretches(sentence: Sentence, *, negations: bool = True, allergies: 
     for at, word in enumerate(words):
         following = words[at + 1].lower if at + 1 < len(words) else ""
         no = negations and is_negator(word.lower) and following not in COMPARING
-        refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY)
+        refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY) or (word.lower, following) in CONTRASTS
         if (no or refusal) and not any(says_no(w.lower) for w in words[max(0, at - 4) : at]):
             keys: list[str] = []
             for before, follower in pairwise(words[at : at + STRETCH]):
@@ -143,8 +147,8 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
 
 def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
     """Something refused in the place of what is wanted, which is not refused: each alone may be put in other words."""
-    wanted, unwanted = _sides(source)
-    kept, refused = _sides(sentence)
+    wanted, unwanted, _ = _sides(source)
+    kept, refused, _ = _sides(sentence)
     for one in sorted((wanted - unwanted) & (refused - kept)):
         for other in sorted((unwanted - wanted) & (kept - refused)):
             if weight(one) >= 1.0 and weight(other) >= 1.0 and (one in telling or other in telling):
@@ -152,8 +156,55 @@ def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) ->
     return ""
 
 
-def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]]:
-    """What the sentence has beside its refusals, and what it refuses."""
+def grounds_exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
+    """The reason in the place of what it is the reason for, and the other way round."""
+    mine, theirs = _grounds(source), _grounds(sentence)
+    if not (mine and theirs):
+        return ""
+    (done, why), (does, because) = mine, theirs
+    for one in sorted((done - why) & (because - does) & set(telling)):
+        for other in sorted((why - done) & (does - because)):
+            if weight(one) >= 1.0 and weight(other) >= 1.0:
+                return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
+    return ""
+
+
+def _grounds(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The words of what is done, and of the reason given for it; nothing where none is given."""
+    words = sentence.words
+    for at, word in enumerate(words):
+        before, after = (frozenset(w.key for w in part) - {""} for part in (words[:at], words[at + 1 :]))
+        gap = sentence.text[words[at - 1].end : word.start]
+        # "Since" without a comma mostly tells a time.
+        if at and (word.lower == "because" or (word.lower == "since" and "," in gap)):
+            return before, after
+        if at and (word.lower in RESULTS or (word.lower == "why" and words[at - 1].lower in ("is", "that's"))):
+            return after, before
+    return None
+
+
+RESULTS: Final = frozenset("so therefore hence".split())
+
+
+def exchanged_apart(stored: Iterable[Sentence], sources: Iterable[Sentence], telling: Collection[str]) -> str:
+    """The same where what is wanted and what is refused stand in sentences of their own."""
+    wanted, unwanted = _all_sides(sources)
+    kept, refused = _all_sides(stored)
+    ones, others = ((wanted - unwanted) & (refused - kept)), ((unwanted - wanted) & (kept - refused))
+    one, other = (min((k for k in keys if k in telling and weight(k) >= 1.0), default="") for keys in (ones, others))
+    return f"'{one}' and '{other}' are exchanged" if one and other else ""
+
+
+def _all_sides(sentences: Iterable[Sentence]) -> tuple[frozenset[str], frozenset[str]]:
+    sides = [_sides(s) for s in sentences]
+    return (
+        frozenset().union(*(wanted for wanted, _, _ in sides)),
+        frozenset().union(*(unwanted | before for _, unwanted, before in sides)),
+    )
+
+
+def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """What the sentence has beside its refusals, what it refuses, and what stands before a refusal and may be meant."""
     unwanted = frozenset(k for stretch in refused_stretches(sentence, allergies=True) for k in stretch)
     # What stands before a refusal in one go with it may be what is refused: "shellfish does not agree with her".
     before: set[str] = set()
@@ -166,7 +217,7 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]]:
             elif word.lower in ("and", "or"):
                 since.clear()
             since.add(word.key)
-    return sentence.keys - unwanted - before, unwanted
+    return sentence.keys - unwanted - before, unwanted, frozenset(before)
 
 
 def _affirms(words: Sequence[Word], key: str) -> bool:
@@ -192,7 +243,9 @@ def turned(view: View, at: int, stated: Stated, telling: Collection[str]) -> str
     for key in sorted(stated.weights.keys() & sentence.keys & set(telling)):
         if order(source, {key}) * order(sentence, {key}) < 0:
             return f"before and after '{surface(source, key)}' are exchanged"
-    return crossed(sentence, source) or swapped(sentence, source, telling)
+    return (
+        crossed(sentence, source) or grounds_exchanged(sentence, source, telling) or swapped(sentence, source, telling)
+    )
 
 
 def crossed(sentence: Sentence, source: Sentence) -> str:
@@ -225,10 +278,13 @@ def swapped(sentence: Sentence, source: Sentence, telling: Collection[str]) -> s
     """An opposite in the place of a word of the source: left ear, right ear."""
     mine, theirs = pairs(source), pairs(sentence)
     for first, second in sorted(mine):
-        if first not in telling or rejections(sentence) != rejections(source):
+        if first not in telling or (first, second) in theirs:
             continue
+        # "Does not allow" is "forbids": what else says no has to be alike.
+        least = rejections(source) - (first in REFUSALS)
         for other, following in sorted(theirs):
-            if following == second and other != first and opposed(first, other) and (first, second) not in theirs:
+            alike = rejections(sentence) - (other in REFUSALS) == least
+            if alike and following == second and other != first and opposed(first, other):
                 return f"'{surface(sentence, other)}' instead of '{surface(source, first)}'"
     return ""
 

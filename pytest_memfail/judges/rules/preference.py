@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -10,8 +11,9 @@ from typing import Final
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import against, attitude, is_liking, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
-from pytest_memfail.judges.rules.kinship import Kin, kin
+from pytest_memfail.judges.rules.kinship import Kin, kin, one_origin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
+from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.naming import Mention, mentions
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Target, loose, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
@@ -42,11 +44,16 @@ BACKED_HEADLESS: Final = 0.4
 BESIDE_IT: Final = 2
 """So many words away at most stands what a word of a name was replaced by."""
 ROOT: Final = 5
+TAIL: Final = 4
+ITEMS: Final = re.compile(r"[,;:]")
 ADJUNCTS: Final = frozenset(
     "because since when while if so during for after before until though although unless".split()
 )
 COMPOUND: Final = 0.3
 """The same for a name that is part of a longer one."""
+HALF: Final = 0.5
+MOSTLY: Final = 0.75
+"""Share of a name with which it may do without its last word."""
 ALONE: Final = 2.0
 """The weight of other words that a bare head may have beside it."""
 REASONED: Final = 0.25
@@ -60,6 +67,8 @@ class Preference:
 
     targets: tuple[Target, ...]
     """Its names, the best first."""
+    others: tuple[Target, ...]
+    """What else the thing is called: only looked for as a whole."""
     context: Mapping[str, float]
     """The rest of the statement: why, when, how."""
     loose_context: frozenset[str]
@@ -112,7 +121,10 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
     found = [m for target in targets for m in mentions(target, home, stated) if m.share >= 1.0]
     negative = any(attitude(source[m.at], m.first, m.last) < 0 for m in found[:1])
     loose_context = frozenset(map(loose, context))
-    return Preference(tuple(targets), context, loose_context, stated, named, evidence.source.casefold(), negative)
+    others = tuple(read_target(text) for text in renamed(named)) if protocol != "paper" else ()
+    return Preference(
+        tuple(targets), others, context, loose_context, stated, named, evidence.source.casefold(), negative
+    )
 
 
 def _as_stated(evidence: Evidence, target: Target, stated: frozenset[str]) -> list[Target]:
@@ -135,6 +147,9 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     """The preference in a view: some version of it (stored), and the specific one (faithful)."""
     wanted = read_preference(evidence, protocol)
     found = [m for target in wanted.targets for m in mentions(target, view, wanted.stated)]
+    found += [
+        m for target in wanted.others for m in mentions(target, view, wanted.stated) if m.exact and m.share >= 1.0
+    ]
     # Whom a mention is about is looked up for the likeliest ones only, and as rarely as possible.
     readings = sorted((_read(wanted, view, m) for m in found), key=_strength, reverse=True)
     whole = [r for r in readings if r.mention.share >= 1.0][:READ]
@@ -295,7 +310,8 @@ def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     """Whether a part of the name that stands alone is what became of it."""
     m = reading.mention
     sentence = view.sentences[m.at]
-    if m.share >= 1.0 or m.share <= 0.0 or m.foreign or not reading.ours:
+    backed = m.share >= MOSTLY and reading.support >= BACKED_HEADLESS
+    if m.share >= 1.0 or m.share <= 0.0 or (m.foreign and not backed) or not reading.ours:
         return False
     if reading.support < BESIDE and (ASKING.search(sentence.text) or _heads_list(sentence, m)):
         return False
@@ -305,13 +321,30 @@ def _damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     if reading.owner != MINE or (m.person and not m.head):
         return False
     total, held = _others(wanted, sentence)
-    if m.head and not _modified(view, reading, wanted) and total - held < ALONE:
+    alone = total - held < ALONE or _is_item(sentence, m, wanted)
+    if m.head and not _modified(view, reading, wanted) and alone:
         return True
     named = {loose(part.key) for target in wanted.targets for part in target.parts} - set(map(loose, m.missing))
     found = [k for k in sentence.keys if loose(k) in named or (loose(k) in wanted.loose_context and weight(k) >= 1.0)]
     tried = len(named) + len(wanted.context)
     likely = coincidence(view, found, tried) <= CHANCE
+    if m.head and len(found) > 1 and m.share > HALF and liked(sentence) and likely:
+        return True
     return reading.support >= GIVEN_AWAY and likely and held >= 0.5 * (total - held)
+
+
+def _is_item(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether the mention is an item of a list of what is liked, with hardly anything else to it."""
+    words = sentence.words
+    start, end = words[mention.first].start, words[mention.last].end
+    marks = [match.start() for match in ITEMS.finditer(sentence.text)]
+    if len(marks) < BESIDE_IT or not liked(sentence):
+        return False
+    begin = max((at for at in marks if at < start), default=-1)
+    stop = min((at for at in marks if at >= end), default=len(sentence.text))
+    telling = [w for w in words if w.key and begin < w.start < stop and weight(w.key) >= 1.0]
+    own = {part.loose for target in wanted.targets for part in target.parts}
+    return begin >= 0 and sum(loose(w.key) not in own for w in telling) < ALONE
 
 
 def _heads_list(sentence: Sentence, mention: Mention) -> bool:
@@ -331,22 +364,40 @@ def _is_label(sentence: Sentence, at: int) -> bool:
 def _reworded(wanted: Preference, view: View, reading: Reading) -> bool:
     """Whether one word of the name is but said otherwise, and most of the statement stands behind it."""
     m = reading.mention
-    if (
-        reading.support < BACKED_HEADLESS
-        or (m.head and reading.support < BACKED)
-        or len(m.missing) != 1
-        or m.share < BOTH
-    ):
-        return False
-    words = view.sentences[m.at].words
-    if not m.head and m.share >= BOTH and m.missing[0] in GENERAL_KEYS and not m.foreign:
+    sentence = view.sentences[m.at]
+    if _is_foreign_for_it(sentence, m):
         return True
-    kept = {part.loose for target in wanted.targets for part in target.parts if part.key not in m.missing}
-    others = [
-        w for w in words[max(0, m.first - BESIDE_IT) : m.last + BESIDE_IT + 1] if w.key and loose(w.key) not in kept
-    ]
+    if len(m.missing) != 1 or m.share < BOTH or reading.support < GIVEN_AWAY:
+        return False
     lost = m.missing[0]
-    return any(kin(lost, w.key)[1] > 0 or (m.head and kin(lost, w.key)[0] is Kin.GENERAL) for w in others)
+    kept = {part.loose for target in wanted.targets for part in target.parts if part.key not in m.missing}
+    around = sentence.words[max(0, m.first - BESIDE_IT) : m.last + BESIDE_IT + 1]
+    words = [w for w in around if w.key and loose(w.key) not in kept]
+    others = [w.key for w in words]
+    if not m.head and any(len(other) >= TAIL and lost.endswith(other) for other in others):
+        return True  # "canal path" for a canal towpath
+    if reading.support < BACKED_HEADLESS:
+        return False
+    if not m.head and lost in GENERAL_KEYS and not m.foreign:
+        return True
+    if m.head and any(one_origin(key, fold(w.lower)) for key in wanted.context for w in words):
+        return True  # "sleeper train", where the statement says that one sleeps there
+    backed = m.share >= MOSTLY if not m.head else reading.support >= BACKED
+    return any(kin(lost, key)[1] > 0 and (backed or not m.head) for key in others) or (
+        backed and any(kin(lost, key)[0] is Kin.GENERAL for key in others)
+    )
+
+
+def _is_foreign_for_it(sentence: Sentence, mention: Mention) -> bool:
+    """Whether a rare thing's one missing modifier may be said in the thing's own language: "scamorza affumicata"."""
+    word = sentence.words[mention.first]
+    if not mention.head or mention.first != mention.last or len(mention.missing) != 1 or lookup(word.key) is not EMPTY:
+        return False
+    following = sentence.words[mention.last + 1 : mention.last + 2]
+    return any(
+        w.key and w.surface.islower() and lookup(w.key) is EMPTY and sentence.text[word.end : w.start] == " "
+        for w in following
+    )
 
 
 def _modified(view: View, reading: Reading, wanted: Preference) -> bool:

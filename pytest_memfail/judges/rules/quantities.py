@@ -21,9 +21,8 @@ UNITS: Final = {
     **dict.fromkeys(("degree", "degrees", "celsius", "fahrenheit", "c", "f"), "deg"),
     **dict.fromkeys(("decibel", "decibels", "db"), "db"),
     **dict.fromkeys(("lux",), "lux"),
-    **dict.fromkeys(("month", "months"), "month"),
-    **dict.fromkeys(("year", "years"), "year"),
     **dict.fromkeys(("mile", "miles"), "mile"),
+    **dict.fromkeys(("kmh", "kph"), "km/h"),
 }
 SCALED: Final = {
     **dict.fromkeys(("millimetre", "millimetres", "millimeter", "millimeters", "mm"), (0.001, "metre")),
@@ -32,8 +31,19 @@ SCALED: Final = {
     **dict.fromkeys(("kilometre", "kilometres", "kilometer", "kilometers", "km"), (1000.0, "metre")),
     **dict.fromkeys(("gram", "grams", "gramme", "grammes", "g"), (0.001, "kg")),
     **dict.fromkeys(("kilogram", "kilograms", "kilo", "kilos", "kg"), (1.0, "kg")),
+    **dict.fromkeys(("millilitre", "millilitres", "milliliter", "milliliters", "ml"), (0.001, "litre")),
+    **dict.fromkeys(("centilitre", "centilitres", "centiliter", "centiliters", "cl"), (0.01, "litre")),
+    **dict.fromkeys(("litre", "litres", "liter", "liters"), (1.0, "litre")),
+    **dict.fromkeys(("month", "months"), (1.0, "month")),
+    **dict.fromkeys(("year", "years"), (12.0, "month")),
 }
 """Measures that are often told in another size of the same unit."""
+MEASURES: Final[dict[str, tuple[float, str]]] = {
+    **{word: (minutes, "time") for word, minutes in MINUTES.items()},
+    **SCALED,
+    **{word: (1.0, unit) for word, unit in UNITS.items()},
+}
+AND_A_HALF: Final = ("and", "a", "half")
 FILLERS: Final = frozenset("full whole entire consecutive straight solid".split())
 """What may stand between a number and its unit of time."""
 CLOCK: Final = "clock"
@@ -90,8 +100,13 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
     following = words[at + 1].lower if at + 1 < len(words) else ""
     if lower == "half" and any(w.lower == "hour" for w in words[at + 1 : at + 3]):
         return 30.0, DURATION, at + 2 + (following != "hour")
-    if lower in ("a", "an") and following == "hour":
+    if lower in ("a", "an") and following in MEASURES and _half_more(words, at + 2):
+        factor, unit = MEASURES[following]
+        return 1.5 * factor, unit, at + 5
+    if lower in ("a", "an") and following == "hour" and not _is_rate(words, at):
         return 60.0, DURATION, at + 2
+    if lower == "half" and following in ("a", "dozen") and "dozen" in (w.lower for w in words[at + 1 : at + 3]):
+        return 6.0, "", at + 2 + (following == "a")
     if ":" in lower and lower.replace(":", "").isdigit():
         hours, _, minutes = lower.partition(":")
         half = following if following in ("am", "pm") else _half_of_day(words, at + 1)
@@ -113,15 +128,17 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
         return _clock(value, following, end - 1)
     if text[words[end - 1].end : words[end - 1].end + 2].lstrip().startswith("%"):
         return value, "%", end
+    if _half_more(words, end):
+        value, end = value + 0.5, end + 3
+        following = words[end].lower if end < len(words) else ""
     if following in FILLERS and end + 1 < len(words) and words[end + 1].lower in MINUTES:
         following, end = words[end + 1].lower, end + 1
-    if following in MINUTES:
-        return value * MINUTES[following], DURATION, end + 1
-    if following in SCALED:
-        factor, unit = SCALED[following]
-        return round(value * factor, 9), unit, end + 1
-    if following in UNITS:
-        return value, UNITS[following], end + 1
+    if following in MEASURES:
+        factor, unit = MEASURES[following]
+        if unit == "metre" and (hourly := _hourly(words, end + 1)):
+            return round(value * factor / 1000, 9), "km/h", end + 1 + hourly
+        more = _half_more(words, end + 1)
+        return round((value + more / 2) * factor, 9), unit, end + 1 + 3 * more
     if lower == "one" and following in ("of", "who", "another", "else", "that", ""):
         return None
     if (
@@ -131,6 +148,24 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
     ):
         return None
     return value, "", end
+
+
+def _hourly(words: tuple[Word, ...], at: int) -> int:
+    """How many words say "an hour" behind a measure."""
+    behind = [w.lower for w in words[at : at + 2]]
+    if behind[:1] == ["h"]:
+        return 1
+    return 2 if behind[:1] in (["an"], ["per"]) and behind[1:] in (["hour"], ["h"]) else 0
+
+
+def _is_rate(words: tuple[Word, ...], at: int) -> bool:
+    """Whether "an hour" says how often: three times an hour."""
+    return at > 0 and words[at - 1].lower in ("times", "once", "twice")
+
+
+def _half_more(words: tuple[Word, ...], at: int) -> bool:
+    """Whether "and a half" stands there."""
+    return tuple(w.lower for w in words[at : at + 3]) == AND_A_HALF
 
 
 def _clock(hours: float, half: str, at: int) -> tuple[float, str, int]:
@@ -218,6 +253,7 @@ _PHRASES: Final = (
 )  # fmt: skip
 _TAILS: Final = (
     ("or more", 1), ("or higher", 1), ("or above", 1), ("or greater", 1), ("or longer", 1), ("or over", 1), ("plus", 1),
-    ("and above", 1), ("and up", 1), ("or better", 1), ("or less", -1), ("or fewer", -1), ("or lower", -1),
+    ("and above", 1), ("and up", 1),
+    ("upward", 1), ("upwards", 1), ("or better", 1), ("or less", -1), ("or fewer", -1), ("or lower", -1),
     ("or below", -1), ("and below", -1), ("minimum", 1), ("maximum", -1),
 )  # fmt: skip

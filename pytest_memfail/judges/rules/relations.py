@@ -29,6 +29,7 @@ FORWARD: Final = re.compile(
 BACK: Final = re.compile(
     r"\b(?:because|b/c|since|due to|thanks to|owing to|on account of|out of|after|once|when|whenever|as soon as|if|upon|"
     r"following|while|whilst|courtesy of|(?:each|every|any) time|in response to|preceded by|provided|given|"
+    r"as (?:he|she|they|i|we|user)|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
     r"com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
     r"(?:effects?|results?|consequences?|products?|outcome) of|having|"
@@ -37,6 +38,7 @@ BACK: Final = re.compile(
     r"nudged|kicked off|kindled|elicited|stirred|boosted|supported)(?: \w+)* (?:by|on by|in \w+ by)|"
     r"(?:reward|treat|prize|remedy|cure|celebration|punishment) (?:for|of)|(?:course|wake|sight|face|presence) of|"
     r"(?:reaction|reply|answer) to|reason being|is what happens (?:when|after|if))\b"
+    r"|\bas (?:the|his|her|their|my)\b(?! (?:result|consequence|reason|cause|trigger))"
     r"|\b(?:trigger|cause|reason|because|when|after|due to|triggered by|caused by|prompted by|source|why)\s*:|<-|<=|←"
 )
 NOT_BACK: Final = re.compile(

@@ -9,7 +9,8 @@ from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
-from pytest_memfail.judges.rules.rule_condition import NO_QUIRKS, Kept, Quirks, kept_condition, refers_back
+from pytest_memfail.judges.rules.made_from import made_from
+from pytest_memfail.judges.rules.rule_condition import NO_QUIRKS, Kept, Quirks, explains, goes_on, kept_condition
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
 from pytest_memfail.judges.rules.rule_numbers import other_currency, stated_numbers
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule
@@ -178,9 +179,15 @@ def _region(
             continue
         sentence = view.sentences[i]
         beside = any(abs(i - at) == 1 and view.entry[i] == view.entry[at] for at in core)
-        if does[i] >= REFERS or sentence.keys & threads or (beside and refers_back(sentence)):
+        if does[i] >= REFERS or sentence.keys & threads or (beside and goes_on(sentence)):
             found.append(i)
-    return tuple(found)
+    return (*found, *_told_next(view, found))
+
+
+def _told_next(view: View, region: Sequence[int]) -> list[int]:
+    """What the entry after the behaviour's tells of it: "That happens when ..."."""
+    at = [i + 1 for i in region if i + 1 < len(view.sentences) and view.entry[i] != view.entry[i + 1]]
+    return [i for i in at if i not in region and explains(view.sentences[i])]
 
 
 def _threads(rule: Rule, view: View, core: Sequence[int]) -> set[str]:
@@ -245,9 +252,10 @@ def _foreign(rule: Rule, view: View, window: Window) -> _Match | None:
     if share < (STORED_ELSEWHERE if named else STORED_UNNAMED):
         return None
     kept = kept_condition(rule, view, window.sentences, window.sentences, window.sentences)
-    if kept.share < CONDITION_ELSEWHERE or kept.lost_numbers:
-        return None
-    if view.own_share(window.sentences, rule.stated, rule.name) < OWN_ELSEWHERE:
+    own = view.own_share(window.sentences, rule.stated, rule.name)
+    # What is all but word for word this conversation's was made from it, whatever else was lost with the name.
+    verbatim = own >= VERBATIM and share >= ALL and _words_said(rule, view, window.sentences)[0] >= SEVERAL
+    if not verbatim and (kept.share < CONDITION_ELSEWHERE or kept.lost_numbers or own < OWN_ELSEWHERE):
         return None
     return _Match(window.sentences, share, kept, window.sentences, own=False)
 
@@ -262,15 +270,21 @@ def _stored_by_the_paper(evidence: Evidence, rule: Rule, view: View, match: _Mat
 
 
 def _absent(rule: Rule, view: View, match: _Match | None) -> Finding:
-    windows = () if match and match.share else view.search(rule.behavior, rule.name)[:1]
-    core = windows[0].sentences if windows else match.core if match else ()
-    top = windows[0].coverage if windows else match.share if match else 0.0
+    window = next(iter(view.search(rule.behavior, rule.name)), None)
+    if match and match.share:
+        entries, top = view.entries_of(match.core), match.share
+    else:
+        entries, top = (view.entries_of(window.sentences), window.coverage) if window else ((), 0.0)
+    if (made := made_from(rule.stated, rule.name, view)) is not None and made not in entries:
+        inside = [view.sentences[i] for i in range(view.first[made], view.first[made + 1])]
+        # An entry made from the source tells more than another one's with a word of the behaviour.
+        entries, top = (made,), max((coverage(rule.behavior, (s,), rule.name_keys) for s in inside), default=0.0)
     reason = f"no entry says that {_who(rule)} {rule.wording_behavior!r}"
     return Finding(
         False,
         False,
         f"{reason}; the closest has {top:.0%} of its words" if top else reason,
-        view.entries_of(core)[:3],
+        entries[:3],
         (),
         tuple(dict.fromkeys(filter(None, (rule.wording_behavior, rule.wording_condition)))),
         confidence=0.9 if top < 0.3 else 0.7,

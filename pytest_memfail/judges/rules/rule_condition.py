@@ -11,13 +11,13 @@ from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
 from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, telling
-from pytest_memfail.judges.rules.rule_other import contrary_condition, other_condition
+from pytest_memfail.judges.rules.rule_other import condition_clause, contrary_condition, other_condition
 from pytest_memfail.judges.rules.rule_phrases import clashes, values
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import View
-from pytest_memfail.judges.rules.words import EXCLUSIVE
+from pytest_memfail.judges.rules.words import EXCLUSIVE, WEAK_WEIGHT
 
 KEPT: Final = 0.4
 KEPT_WITH_NUMBER: Final = 0.3
@@ -89,7 +89,7 @@ def kept_condition(
     apart = not rule.tied and not rule.link
     told = [view.sentences[i] for i in (wider if apart else region)]
     at = region if rule.tied else wider
-    gone, moved = kept_numbers(rule.numbers, rule.wording_numbers, view, core, at, tied=rule.tied)
+    gone, moved = kept_numbers(rule.numbers, rule.wording_numbers, view, core, at, rule.when, tied=rule.tied)
     lost = tuple(wording for wording in gone if wording not in quirks.numbers)
     share = min(1.0, _share(rule, here, told, lost) / (quirks.share or 1.0))
     found = {} if quirks.numbers or not moved else {"number": moved}
@@ -112,9 +112,22 @@ def _contradictions(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentenc
         ("contrary", contrary_condition(rule, here)),
         ("other", other_condition(rule, here)),
         ("roles", swapped_roles(rule, here)),
+        ("clauses", _clauses_swapped(rule, here) if rule.tied else ""),
         ("rate", other_rate(rule.when, rule.source, here) if rule.numbers else ""),
     )
     return ((name, how) for name, how in checks if how)
+
+
+def _clauses_swapped(rule: Rule, here: Sequence[Sentence]) -> str:
+    """The behaviour told as the condition, and the condition as what follows from it."""
+    for sentence in here:
+        opened = condition_clause(sentence)
+        rest = sentence.keys - opened
+        does = {key for key in rule.behavior if weight(key) >= 1.0 and key in sentence.keys}
+        holds = {key for key in rule.condition if key in sentence.keys}
+        if does and holds and does <= opened and not does & rest and 2 * len(holds & rest) > len(holds):
+            return "behaviour and condition have changed places"
+    return ""
 
 
 def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost: Sequence[str]) -> float:
@@ -181,12 +194,13 @@ def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> 
     """The condition's words that are missing though no other word could stand in their place."""
     if not rule.tied:
         return ()
+    least = 1.0 if rule.numbers else WEAK_WEIGHT  # what is counted may be left unsaid: a table of six
     gone = tuple(
-        key for key, value in rule.condition.items() if value >= 0.5 and said(key, told, rule.name_keys) < GENERAL
+        key for key, value in rule.condition.items() if value >= least and said(key, told, rule.name_keys) < GENERAL
     )
     if not gone or len(gone) == len(rule.condition):
         return ()
-    return () if _unexplained(rule, here) and not _generalised(rule, here) else gone
+    return () if _unexplained(rule, [*here, *filter(explains, told)]) and not _generalised(rule, here) else gone
 
 
 def _generalised(rule: Rule, here: Sequence[Sentence]) -> bool:
@@ -243,9 +257,22 @@ def _done_by_entity(rule: Rule, sentence: Sentence, held: str) -> bool:
     return held not in rule.own
 
 
-def refers_back(sentence: Sentence) -> bool:
-    """Whether the sentence may go on with the one beside it."""
-    return bool(sentence.lowers & _MARKER)
+def goes_on(sentence: Sentence) -> bool:
+    """Whether the sentence may go on with the one beside it: it says when, or is no more than a piece of a line."""
+    return bool(sentence.lowers & _MARKER) or sentence.text[:1].islower()
+
+
+def explains(sentence: Sentence) -> bool:
+    """Whether the sentence says when or why something happens that was told right before."""
+    return bool(EXPLAINS.search(sentence.text))
 
 
 _MARKER: Final = frozenset("when whenever if after during only unless while before once until otherwise then".split())
+EXPLAINS: Final = re.compile(
+    r"^\W*(?:this|that|it|which) (?:only |always |usually )?"
+    r"(?:is|was|happens?|occurs?|takes place|comes|goes|holds|applies|depends)\b"
+    r"|^\W*(?:(?:the|its|his|her|one|only) )?(?:\w+ )?(?:reason|cause|trigger|occasion|condition)\b"
+    r"|^\W*(?:s?he|they|it) (?:only )?does (?:so|it|this|that)\b"
+    r"|\bis (?:what|why|when)\b",
+    re.IGNORECASE,
+)

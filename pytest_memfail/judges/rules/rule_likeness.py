@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup, nearness
 from pytest_memfail.judges.rules.rule_phrases import phrase_keys
-from pytest_memfail.judges.rules.text import Sentence, words_of
+from pytest_memfail.judges.rules.text import Sentence, fold, words_of
 
 SAME: Final = 1.0
 SYNONYM: Final = 0.9
@@ -23,6 +23,11 @@ PART: Final = 0.6
 """One half of a compound: the "town" of "hometown"."""
 STEM: Final = 5
 HALF: Final = 4
+PERSON: Final = frozenset(fold(word) for word in ("person", "individual", "somebody", "relative", "visitor"))
+SORTS: Final = frozenset(
+    fold(word) for word in ("worker", "expert", "artist", "musician", "official", "leader", "professional")
+)
+"""Kinds of people that the lexicon has between a trade and a person."""
 MATCHED: Final = 0.6
 """From here on a word counts as said."""
 
@@ -57,6 +62,13 @@ def likeness(wanted: str, held: str) -> float:
 def _kin(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two words are of much the same kinds."""
     return len(one & other) > 1 and 2 * len(one & other) >= min(len(one), len(other))
+
+
+@lru_cache(maxsize=16384)
+def is_person(key: str) -> bool:
+    """Whether the word is one for a kind of people."""
+    kinds = lookup(key).general
+    return bool(kinds & PERSON) or any(lookup(kind).general & PERSON for kind in kinds & SORTS)
 
 
 def opposed(wanted: str, held: str) -> bool:

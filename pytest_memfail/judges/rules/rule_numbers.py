@@ -28,6 +28,23 @@ CURRENCIES: Final = (
     re.compile(r"\bpesos?\b|\bmxn\b", re.IGNORECASE),
     re.compile(r"\bliras?\b|\btry\b|₺", re.IGNORECASE),
 )
+CELSIUS: Final = re.compile(r"\b(?:celsius|centigrade|c)\b", re.IGNORECASE)
+FAHRENHEIT: Final = re.compile(r"\b(?:fahrenheit|f)\b", re.IGNORECASE)
+STRICT: Final = re.compile(
+    r"\b(?:(?:more|fewer|less|higher|greater|larger|older|younger) than|over|above|beyond|exceed\w*|under|below)(?: \w+)?$",
+    re.IGNORECASE,
+)
+"""What stands before a number that is itself left out."""
+INCLUDED_BEFORE: Final = re.compile(
+    r"\b(?:at (?:least|most)|up to|(?:no|not|never) (?:more|fewer|less|later|earlier) than|(?:min|max)imum(?: of)?)(?: \w+)?$",
+    re.IGNORECASE,
+)
+INCLUDED_AFTER: Final = re.compile(
+    r"\+|(?: \w+)? (?:or|and) (?:more|over|above|up|fewer|less|under|below|upwards?|greater)\b|(?: \w+)? upwards?\b",
+    re.IGNORECASE,
+)
+TAIL: Final = 30
+"""So many characters after a number may tell its side."""
 SIGNS: Final = {"<": -1, "≤": -1, ">": 1, "≥": 1}
 AT_MOST: Final = re.compile(r"\b(?:at most|up to|no more than|maximum|or (?:less|fewer|under))\b", re.IGNORECASE)
 AT_LEAST: Final = re.compile(
@@ -75,6 +92,7 @@ def kept_numbers(
     view: View,
     core: Sequence[int],
     at: Sequence[int],
+    when: str,
     *,
     tied: bool,
 ) -> tuple[tuple[str, ...], str]:
@@ -86,6 +104,7 @@ def kept_numbers(
         view: where.
         core: the sentences that state the behaviour.
         at: those that may state the condition.
+        when: the condition in the words of the gold.
         tied: whether the source states the two together.
     """
     stated = [(view.sentences[i], q) for i in at for q in stated_numbers(view.sentences[i])]
@@ -101,6 +120,10 @@ def kept_numbers(
         ways = [_way(q, s) for s, q in same if s in here or not tied]
         if wanted.direction and ways and all(way and way != wanted.direction for way in ways):
             turned = f"on the other side of {wording!r}"
+        if _is_count(wanted) and all(
+            alike(wanted, q) and _bound(q, s.text) * _bound(wanted, when) < 0 for s, q in same
+        ):
+            turned = f"by one more or less than {wording!r}"
     if lost and not turned:
         turned = _replaced([q for q, w in zip(numbers, wordings, strict=True) if w in lost], stated, here)
     return tuple(lost), turned
@@ -139,11 +162,14 @@ def rates(text: str) -> frozenset[str]:
     return frozenset("day" if name == "dai" else name for name in named)
 
 
+def alike(wanted: Quantity, stated: Quantity) -> bool:
+    """Whether both are the same number: "a five-day streak" is "five gym days" in a row."""
+    return wanted.same(stated) or (not (wanted.unit and stated.unit) and _numeral(wanted) == _numeral(stated))
+
+
 def _equal(wanted: Quantity, stated: Quantity, sentence: Sentence) -> bool:
-    if wanted.same(stated):
+    if alike(wanted, stated) or _converted(wanted, stated):
         return True
-    if not (wanted.unit and stated.unit) and _numeral(wanted) == _numeral(stated):
-        return True  # "a five-day streak" is "five gym days" in a row
     # Fewer than three is at most two, more than three at least four, and never a third time at most twice.
     step = stated.value - wanted.value
     if wanted.direction < 0 and step == -1 and AT_MOST.search(sentence.text):
@@ -153,8 +179,37 @@ def _equal(wanted: Quantity, stated: Quantity, sentence: Sentence) -> bool:
     return wanted.direction > 0 and step == 1 and bool(AT_LEAST.search(sentence.text)) and wanted.unit == stated.unit
 
 
+def _converted(wanted: Quantity, stated: Quantity) -> bool:
+    """Whether the one is in degrees Celsius what the other is in Fahrenheit.
+
+    >>> c, f = (Quantity(value, "deg", 0, text, 0) for value, text in ((10.0, "10 C"), (50.0, "50 F")))
+    >>> _converted(c, f)
+    True
+    """
+    if wanted.unit != "deg" or stated.unit != "deg":
+        return False
+    for one, other in ((wanted, stated), (stated, wanted)):
+        if CELSIUS.search(one.text) and FAHRENHEIT.search(other.text) and abs(one.value * 1.8 + 32 - other.value) <= 1:
+            return True
+    return False
+
+
 def _numeral(quantity: Quantity) -> str:
     return next((fold(word) for word in re.findall(r"[\w.,:]+", quantity.text.casefold())), "")
+
+
+def _is_count(quantity: Quantity) -> bool:
+    """Whether one more or less decides: of a few things counted, but not of eighty."""
+    return not quantity.unit and quantity.value <= COMMON
+
+
+def _bound(quantity: Quantity, text: str) -> int:
+    """1 where the number itself is left out ("more than three"), -1 where it is in ("at least three"), else 0."""
+    at = text.find(quantity.text)
+    before, after = text[:at].rstrip(), text[at + len(quantity.text) :][:TAIL]
+    if INCLUDED_BEFORE.search(before) or INCLUDED_AFTER.match(after) or before[-1:] in ("≤", "≥"):
+        return -1
+    return int(bool(STRICT.search(before)) or before[-1:] in ("<", ">"))
 
 
 def _way(quantity: Quantity, sentence: Sentence) -> int:

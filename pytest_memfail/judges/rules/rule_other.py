@@ -96,5 +96,16 @@ def condition_keys(sentence: Sentence, rule: Rule, opening: frozenset[str] = OPE
     return found + pending
 
 
+def condition_clause(sentence: Sentence) -> frozenset[str]:
+    """The content of the clause after "when", "if" and the like, up to a comma or to the end of the sentence."""
+    for i, word in enumerate(sentence.words):
+        if word.lower not in CLAUSE:
+            continue
+        end = sentence.text.find(",", word.end)
+        inside = sentence.words[i + 1 :] if end < 0 else [w for w in sentence.words[i + 1 :] if w.start < end]
+        return frozenset(w.key for w in inside if w.key)
+    return frozenset()
+
+
 def _tells(key: str, rule: Rule) -> bool:
     return bool(key) and key not in rule.name_keys and key not in LIGHT and weight(key) >= 1.0 and not key[0].isdigit()

@@ -31,6 +31,7 @@ _PHRASES: Final = tuple(
         ("outdoors", r"(?:in the )?open air|in the open|out of doors"),
         ("hometown", r"(?:town|city|village|place) (?:(?:where|in which|that) )?(?:s?he|they) (?:grew up|was born|was raised"
          r"|comes? from)"),
+        ("march", "mar"), ("june", "jun"), ("july", "jul"),
         ("weekend", r"saturdays?|sundays?"),
         ("weekday", r"working days?|mondays? to fridays?"),
         ("daily", r"every day|each day|once a day"),
@@ -93,6 +94,9 @@ _KINDS: Final = tuple(
          r"sunny|sunshine|cloudless|clear (?:sk\w+|weather|days?)", r"overcast|cloud(?:s|y|ed)\w*|clouded[- ]over|gr[ea]y sk\w+"),
         ("odd|uneven", r"even (?:number|count|tally|total|amount|head|date|day|floor|page|hour|sum)s?\w*"),
         ("full moon", "new moon|moonless"),
+        (r"late(?! (?:in|at|evening|night|afternoon|morning|summer|spring|autumn|winter))|overdue|delayed|belated|behind schedule",
+         r"(?:on|in good) time|on schedule|punctual(?:ly)?"),
+        (r"locked|bolted|latched|shut|closed", r"ajar|unlocked|unlatched|unbolted|wide open|(?:is|stands|are|left) open"),
         ("(?:switched|turned|is|are|put) on|lit|alight|with the .{1,30} on", "(?:switched|turned|is|are) off|unlit"),
         (r"quiet\w*|hush\w*|silen\w+|still(?:ness)", r"loud\w*|nois(?:y|iest)|bus(?:y|iest|ier)|bustling|crowded"),
         (r"anxi\w+|stress\w*|tens(?:e|ion)|nerv\w+|worr\w+", r"calm\w*|relax\w*|peaceful|serene", r"happ\w+|joy\w*|cheer\w+|delighted",
@@ -109,6 +113,9 @@ _KINDS: Final = tuple(
 
 _ANY_PHRASE: Final = re.compile("|".join(pattern.pattern for pattern, _ in _PHRASES), re.IGNORECASE)
 _ANY_VALUE: Final = re.compile("|".join(pattern.pattern for kind in _KINDS for pattern in kind), re.IGNORECASE)
+_NOT_ON_TIME: Final = re.compile(
+    r"\b(?:not|never|\w+n't|fail\w*) (?:\w+ ){0,4}(?:on time|on schedule|punctual(?:ly)?)\b", re.IGNORECASE
+)
 _NO_VALUE: Final = (frozenset[int](),) * len(_KINDS)
 
 
@@ -133,6 +140,7 @@ def values(text: str) -> tuple[frozenset[int], ...]:
     """Which values of each kind (weekday, season, weather ...) a text names."""
     if not _ANY_VALUE.search(text):
         return _NO_VALUE
+    text = _NOT_ON_TIME.sub("overdue", text)
     return tuple(frozenset(i for i, pattern in enumerate(kind) if pattern.search(text)) for kind in _KINDS)
 
 

@@ -13,12 +13,13 @@ from pytest_memfail.judges.rules.finding import keys_of, passage, quote
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, exclusive, negated, order
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, coverage, said
-from pytest_memfail.judges.rules.rule_numbers import stated_numbers
+from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import Name, View
-from pytest_memfail.judges.rules.words import COMPARING
+from pytest_memfail.judges.rules.words import COMPARING, OPENERS
 
 COMPARING_KEYS: Final = frozenset(fold(word) for word in COMPARING)
+OPENING_KEYS: Final = frozenset(fold(word) for word in OPENERS)
 LIGHT: Final = frozenset(
     fold(word)
     for word in """
@@ -52,6 +53,14 @@ CLAUSE_END: Final = re.compile(r"\b(?:that|he|she|they)\b", re.IGNORECASE)
 COMMA: Final = re.compile(",")
 ONLY: Final = re.compile(r"\b(?:only|unless|exclusively|solely|except|never)\b", re.IGNORECASE)
 NO: Final = re.compile(r"\W*no\b", re.IGNORECASE)
+RELATIVES: Final = frozenset(
+    """mate mates flatmate flatmates housemate housemates roommate roommates classmate classmates cousin cousins friend
+    friends brother brothers sister sisters mother father mum mom dad parent parents son sons daughter daughters wife
+    husband partner uncle aunt nephew nephews niece nieces neighbour neighbours neighbor neighbors colleague colleagues
+    coworker apprentice assistant crew boss owner owners landlord landlady teacher student students grandmother
+    grandfather grandma grandpa twin""".split()
+)
+CALLED: Final = frozenset("called calls named names which that whom she he they known as a an the".split())
 PRONOUNS: Final = {"he": "he", "his": "he", "him": "he", "she": "she", "her": "she", "hers": "she", "they": "they"}
 
 
@@ -95,6 +104,8 @@ class Rule:
     order: int
     """Whether the rule holds after (1) or before (-1) its condition."""
     stated: frozenset[str]
+    others: frozenset[str]
+    """Names that the source has besides the entity's, in lower case."""
     own: frozenset[str]
     """What only the source's rule says, and nothing else in it."""
     wording_behavior: str
@@ -158,6 +169,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         any(negated(s, behavior.keys()) for s in spoken),
         next((way for s in spoken if (way := order(s, wanted.keys()))), 0),
         frozenset(key for s in told for key in s.keys),
+        _others(told, ignore, behavior),
         frozenset(key for i in rule_at for key in told[i].keys)
         - {key for i, s in enumerate(told) if i not in rule_at for key in s.keys},
         passage(evidence.source, told[home], behavior) or gold,
@@ -170,6 +182,26 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
 def _known(source: View) -> frozenset[str]:
     """The words of the source; its verbs also as they open a note ("Works days"), where they are nobody's name."""
     return source.lowers() | {key + ending for s in source.sentences for key in s.keys for ending in ("s", "es")}
+
+
+def _others(told: Sequence[Sentence], ignore: set[str], behavior: Collection[str]) -> frozenset[str]:
+    """The words that the source writes with a capital within a sentence, and never without one: names of others.
+
+    Not that of a thing of the behaviour's own ("her parrot, Almirante"), to which it is done.
+    """
+    inner = {
+        w.lower.removesuffix("'s")
+        for s in told
+        for i, w in enumerate(s.words)
+        if i and w.surface[0].isupper() and w.key and not _names_a_thing(s, i, behavior)
+    }
+    plain = {w.lower for s in told for w in s.words if w.surface[0].islower()}
+    return frozenset(word for word in inner - plain if fold(word) not in ignore | OPENING_KEYS)
+
+
+def _names_a_thing(sentence: Sentence, at: int, behavior: Collection[str]) -> bool:
+    before = next((w for w in reversed(sentence.words[:at]) if w.lower not in CALLED), None)
+    return before is not None and before.key in behavior and before.lower not in RELATIVES
 
 
 def _words(keys: Collection[str]) -> dict[str, float]:
@@ -189,7 +221,7 @@ def _behavior(told: Sequence[Sentence], gold: set[str], ignore: set[str]) -> tup
 
 def _numbers(condition: str, stated: Sequence[Quantity], protocol: str) -> tuple[Quantity, ...]:
     asked = [q for s in sentences_of(condition) for q in stated_numbers(s)]
-    return tuple(q for q in asked if protocol == "paper" or any(q.same(other) for other in stated))
+    return tuple(q for q in asked if protocol == "paper" or any(alike(q, other) for other in stated))
 
 
 def _condition(
@@ -212,7 +244,7 @@ def _place(
     for i, sentence in enumerate(told):
         does, holds = coverage(behavior, (sentence,)), coverage(wanted, (sentence,))
         stated = stated_numbers(sentence)
-        if not all(any(q.same(o) for o in stated) for q in numbers):
+        if not all(any(alike(q, o) for o in stated) for q in numbers):
             continue
         if does < TIED_BEHAVIOR or (holds < TIED_CONDITION and not numbers):
             continue
@@ -319,6 +351,6 @@ def _condition_wording(
 
 def _number_wording(text: str, stated: Sequence[Quantity], wanted: Quantity) -> str:
     for quantity in stated:
-        if wanted.same(quantity):
+        if alike(wanted, quantity):
             return quote(text, [w for s in sentences_of(quantity.text) for w in s.words]) or quantity.text
     return wanted.text

@@ -6,25 +6,22 @@ from collections.abc import Collection
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.rule_likeness import SYNONYM, likeness
-from pytest_memfail.judges.rules.rule_reading import PRONOUNS, Rule
+from pytest_memfail.judges.rules.rule_likeness import SYNONYM, is_person, likeness
+from pytest_memfail.judges.rules.rule_reading import PRONOUNS, RELATIVES, Rule
+from pytest_memfail.judges.rules.rule_sides import verbs
 from pytest_memfail.judges.rules.text import Sentence, Word
 from pytest_memfail.judges.rules.view import Name, View
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
-RELATIVES: Final = frozenset(
-    """mate mates flatmate flatmates housemate housemates roommate roommates classmate classmates cousin cousins friend
-    friends brother brothers sister sisters mother father mum mom dad parent parents son sons daughter daughters wife
-    husband partner uncle aunt nephew nephews niece nieces neighbour neighbours neighbor neighbors colleague colleagues
-    coworker apprentice assistant crew boss owner owners landlord landlady teacher student students grandmother
-    grandfather grandma grandpa twin""".split()
-)
 SUBJECTS: Final = frozenset(("he", "she"))
 NEAR: Final = 2
 AFTER_RELATIVE: Final = 4
 OPENING: Final = 4
 LONG: Final = 5
 AROUND: Final = 4
+GETTING: Final = frozenset(("gets", "get", "receives", "receive", "is", "are"))
+INDEFINITE: Final = frozenset(("a", "an", "one", "some", "another", "someone", "somebody"))
+NEAR_NOUN: Final = 4
 NAMESAKE: Final = 0.3
 """Share of a long account's words that the source has, below which it is another one's of that name."""
 FROM_SOURCE: Final = 0.6
@@ -43,6 +40,7 @@ def given_to_another(sentence: Sentence, rule: Rule) -> bool:
     return (
         _by_a_relative(words, named, does)
         or _by_somebody_named(words, named, does, rule)
+        or _by_one_of_the_others(words, named, rule)
         or _by_the_wrong_pronoun(words, does, rule.pronoun)
     )
 
@@ -64,6 +62,8 @@ def belongs(at: int, view: View, rule: Rule) -> bool:
     if stranger:
         return False
     entry = view.entry[at]
+    if _opens_with_somebody(view.sentences[view.first[entry]].words):
+        return False
     if any(view.named(i, name) for i in range(view.first[entry], view.first[entry + 1])):
         return True
     pronouns = {PRONOUNS[w] for w in sentence.lowers if w in PRONOUNS}
@@ -101,6 +101,13 @@ def _is_stranger(words: tuple[Word, ...], at: int, rule: Rule) -> bool:
     )
 
 
+def _opens_with_somebody(words: tuple[Word, ...]) -> bool:
+    """ "A conductor told the user": the entry is about one whom it does not name."""
+    if not words or words[0].lower not in INDEFINITE:
+        return False
+    return any(word.key and is_person(word.key) for word in words[1:NEAR_NOUN])
+
+
 def _is_common(words: tuple[Word, ...], at: int) -> bool:
     """Whether the first word of a sentence is an ordinary one: the lexicon knows it, and no name's verb follows."""
     entry = lookup(words[at].key)
@@ -134,10 +141,36 @@ def _by_somebody_named(words: tuple[Word, ...], named: list[int], does: int, rul
     assert rule.name is not None
     if (named and named[0] < does) or any(word.lower == "by" for word in words[does:]):
         return False
-    others = [i for i in range(does) if _is_name(words, i, rule.name)]
+    if any(words[i - 1].lower == "from" for i in named if i) and any(
+        word.lower in GETTING for word in words[: named[-1]]
+    ):
+        return False  # the one named first gets it
+    others = [i for i in range(does) if _is_name(words, i, rule.name) or (not i and _opens(words, rule))]
     if not others:
         return False
     return bool(named) or (does - others[-1] <= NEAR and not words[others[-1]].lower.endswith("'s"))
+
+
+def _by_one_of_the_others(words: tuple[Word, ...], named: list[int], rule: Rule) -> bool:
+    """ "Wit reads his sister's letters": what the entity does in the source, right after the name of another one there."""
+    if any(not words[i].lower.endswith("'s") and not _is_object(words, i) for i in named):
+        return False
+    doers = verbs(rule, rule.source)
+    for i, word in enumerate(words[:-1]):
+        if word.lower in rule.others and word.surface[0].isupper():
+            following = next((w for w in words[i + 1 : i + 3] if w.key and not w.lower.endswith("ly")), None)
+            if following is not None and doers.get(following.key) == "entity":
+                return True
+    return False
+
+
+def _opens(words: tuple[Word, ...], rule: Rule) -> bool:
+    """Whether the sentence opens with another name of the source's."""
+    return words[0].surface[0].isupper() and words[0].lower in rule.others
+
+
+def _is_object(words: tuple[Word, ...], at: int) -> bool:
+    return at > 0 and words[at - 1].lower in ("for", "to", "by", "with", "from", "of")
 
 
 def _is_name(words: tuple[Word, ...], at: int, name: Name) -> bool:

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final, Literal
 
-from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.rule_likeness import is_person
 from pytest_memfail.judges.rules.rule_reading import PRONOUNS, Rule
-from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of
+from pytest_memfail.judges.rules.text import Sentence, Word, sentences_of
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 Side = Literal["entity", "others"]
 ANYBODY: Final = frozenset("someone somebody anyone anybody everyone everybody people others nobody".split())
 PASSIVE: Final = frozenset("is are was were be been being gets got get getting".split())
-PERSON: Final = frozenset(fold(word) for word in ("person", "individual", "somebody", "relative", "visitor"))
 REACH: Final = 4
 """So many words after a verb tell to whom it is done."""
 
@@ -23,7 +22,7 @@ def swapped_roles(rule: Rule, here: Sequence[Sentence]) -> str:
     """A verb that others do to the entity where the rule has it the other way round, or the reverse."""
     if rule.name is None:
         return ""
-    meant = _doers(rule)
+    meant = verbs(rule, f"{rule.gold} {rule.told}")
     for sentence in here:
         for i, word in enumerate(sentence.words):
             doer = meant.get(word.key)
@@ -36,10 +35,10 @@ def swapped_roles(rule: Rule, here: Sequence[Sentence]) -> str:
 
 
 @cache
-def _doers(rule: Rule) -> dict[str, Side]:
-    """By verb, who does it in the rule; verbs that both do are left out."""
+def verbs(rule: Rule, text: str) -> dict[str, Side]:
+    """By verb, who does it in what is said of the rule; verbs that both do are left out."""
     found: dict[str, set[Side]] = {}
-    for sentence in sentences_of(f"{rule.gold} {rule.told}"):
+    for sentence in sentences_of(text):
         for i, word in enumerate(sentence.words):
             side = _subject(sentence.words, i, rule) if word.key else None
             if side is not None:
@@ -79,12 +78,7 @@ def _side(word: Word, rule: Rule) -> Side | None:
         return "entity"
     if bare in PRONOUNS:
         return "entity" if PRONOUNS[bare] == rule.pronoun else None
-    if bare in ANYBODY or (word.key and not word.surface[0].isupper() and _is_person(word.key)):
+    if bare in ANYBODY or (word.key and not word.surface[0].isupper() and is_person(word.key)):
         return "others"
     named = word.surface[0].isupper() and word.start > 0 and bare not in OPENERS and bare not in STOP
     return "others" if named and not word.surface.isupper() else None
-
-
-@cache
-def _is_person(key: str) -> bool:
-    return bool(lookup(key).general & PERSON)

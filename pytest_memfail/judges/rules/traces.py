@@ -21,6 +21,8 @@ from pytest_memfail.judges.rules.whose import MINE, owner, verbatim_store, word_
 CANDIDATES: Final = 8
 STRONG: Final = 0.5
 """Share of the statement's other words with which nothing else need speak for it."""
+NEARLY_ALL: Final = 0.9
+"""The same where the sentence values nothing: it may well tell of another thing done in such a situation."""
 SOME: Final = 0.3
 """The same where something is said to be liked, or a vague word stands for the name."""
 COMMON: Final = 3
@@ -33,6 +35,7 @@ ENOUGH: Final = 0.45
 """Share of the sentence's words that come from the statement."""
 CHANCE: Final = 0.1
 """So many sentences may be expected to share the words by chance."""
+CLASSIFYING: Final = frozenset("type kind sort style genre variety category".split())
 PERSONS: Final = frozenset(
     fold(w)
     for w in "poet writer author novelist singer band musician composer artist painter director actor duo".split()
@@ -56,11 +59,19 @@ OWN: Final = 0.72
 CUT: Final = 0.9
 """Share of a first-person sentence's words that the statement has; more where all is kept word for word."""
 LIKING_KEYS: Final = frozenset(fold(w) for w in "like love enjoy prefer favorite favourite appeal pick choice".split())
+VALUED: Final = re.compile(
+    r"\b(?:lovel|satisf|beaut|wonderful|pleasan|reward|sooth|calm|comfort|help|fun|best|better|good|great|need|want|ease|easy"
+    r"|feel|suit|favou?r|special|valu|important|matter|like|look)\w*",
+    re.IGNORECASE,
+)
 VAGUE: Final = re.compile(
     r"\b(?:something|some (?:sort|kind|type|form)|a (?:kind|sort|type|certain|couple)|certain|various|several|things?|stuff"
     r"|one (?:\w+ )?(?:way|kind|type|of)|different|items?|options?|activit(?:y|ies)|general(?:ly)?|other)\b",
     re.IGNORECASE,
 )
+
+
+OTHERS: Final = re.compile(r"(?<!no )(?<!any )\bothers?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +111,17 @@ def category_keys(category: str) -> frozenset[str]:
     return frozenset(w.key for w in words if w.lower not in SORTING and w.lower.removesuffix("s") not in SORTING)
 
 
+@lru_cache(maxsize=1024)
+def category_kind(category: str) -> frozenset[str]:
+    """The word for what everything of a category is: a bird for "birds to watch", music for "types of music"."""
+    named = category.split(" of ")[-1]
+    words = [w for s in sentences_of(re.split(r" (?:to|for|in|with) ", named)[0]) for w in s.words]
+    while words and words[-1].lower.removesuffix("s") in CLASSIFYING:
+        words.pop()
+    last = words[-1:] if words and words[-1].lower.removesuffix("s") not in SORTING else []
+    return frozenset(w.key for w in last if w.key)
+
+
 def best_trace(
     view: View, context: Mapping[str, float], stated: frozenset[str], targets: Sequence[Target], category: str = ""
 ) -> Trace | None:
@@ -119,12 +141,16 @@ def best_trace(
         if better and owner(view, at, len(view.sentences[at].words), -1) == MINE:
             best = (score, at, found)
     if best is None:
-        return _generalised(view, stated, general)
+        return _generalised(view, stated, general, asked & category_kind(category))
     return Trace(best[1], best[2], 0.65 if best[0] < 1.3 else 0.75 if best[0] < 2 else 0.85)
 
 
-def _generalised(view: View, stated: frozenset[str], general: frozenset[str]) -> Trace | None:
-    """A sentence on the kind of thing that the preference is, as the user's: as what is liked, or with little else."""
+def _generalised(view: View, stated: frozenset[str], general: frozenset[str], asked: frozenset[str]) -> Trace | None:
+    """A sentence on the kind of thing that the preference is, as the user's: as what is liked, or with little else.
+
+    Of what the question asks for it is only known that it is one of its kinds, not which.
+    """
+    known, general = general, general | asked
     for at in sorted({at for key in general & view.postings.keys() for at in view.postings[key]}):
         sentence = view.sentences[at]
         if ASKING.search(sentence.text):
@@ -133,11 +159,27 @@ def _generalised(view: View, stated: frozenset[str], general: frozenset[str]) ->
         others = [i for i in range(len(sentence.words)) if _is_other(sentence, i, general | stated)]
         if any(LISTED.match(sentence.text, w.end) for w in sentence.words if w.key in general):
             continue  # those of the kind that are meant follow by name
+        first = next((i for i, w in enumerate(sentence.words) if w.key in general), 0)
+        named = any(w.key and kinds_of(w.key) & set(kind) for w in sentence.words[:first])
+        if named and OTHERS.search(sentence.text) is None:
+            continue  # the kind is said of something that is named itself: "calling the plane a favourite tool"
+        if (named or not known & sentence.keys) and _is_narrowed(sentence, first, stated):
+            continue
         little = len(others) <= 1 and (liked(sentence) or HAVING.search(sentence.text) is not None)
         rare = coincidence(view, kind[:1], 3) <= 0.5
         if rare and (little or _is_object(sentence, general)) and owner(view, at, len(sentence.words), -1) == MINE:
             return Trace(at, tuple(kind), 0.6)
     return None
+
+
+def _is_narrowed(sentence: Sentence, at: int, stated: frozenset[str]) -> bool:
+    """Whether the kind has a word before it that nothing in the statement goes with: "racket sports"."""
+    before = sentence.words[at - 1] if at else None
+    if before is None or not before.key or sentence.text[before.end : sentence.words[at].start] != " ":
+        return False
+    if weight(before.key) < 1.0 or is_liking(before.lower) or VAGUE.fullmatch(before.lower):
+        return False
+    return not any(key == before.key or before.key in kinds_of(key) for key in stated)
 
 
 def _is_object(sentence: Sentence, general: frozenset[str]) -> bool:
@@ -203,9 +245,11 @@ def _score(
         else MANY
         if len(telling) >= 3
         else STRONG
+        if VALUED.search(sentence.text)
+        else NEARLY_ALL
     )
     # Both must speak for it: much of ours is there, and not much else is.
-    score = (share / need) * min(1.0, own / ENOUGH) * (1.2 if hint else 1.0)
+    score = (share / need) * min(1.0, own / (ENOUGH / 2 if named else ENOUGH)) * (1.2 if hint else 1.0)
     if chance > CHANCE * (3 if hint else 1):
         score *= 0.5
     return score, found

@@ -45,8 +45,12 @@ DOING: Final = frozenset(
 )
 """What only a person does."""
 LIKING_VERBS: Final = frozenset(
-    "likes loves enjoys prefers adores hates dislikes avoids collects wears eats reads swears detests appreciates".split()
+    """likes loves enjoys prefers adores hates dislikes avoids collects wears eats reads swears detests appreciates craves
+    cherishes treasures favours favors fancies relishes savours savors loathes despises abhors shuns dreads""".split()
 )
+SAYING: Final = frozenset("said says told tells asked asks mentioned mentions thinks thought explained noted".split())
+FIELDS: Final = frozenset("subject person who owner name speaker whose".split())
+"""Labels of fields that say whom a note is about."""
 PREPOSITIONS: Final = frozenset("with for from to by of at in on like than about and".split())
 DID: Final = frozenset(
     "had went bought ate drank ran took gave got said told came wore made drove rode won sang".split()
@@ -56,7 +60,7 @@ INTRODUCED: Final = frozenset(
 )
 USER_OBJECT: Final = frozenset("user me him her them us".split())
 BREAK: Final = re.compile(r"[,;:(){}\[\]\"“”=>|/.!?+]|\s-\s|->|->|→")
-JOINS: Final = frozenset("but while whereas and because since as although though says where when that whose".split())
+JOINS: Final = frozenset("but while whereas and because since although though says where when that whose".split())
 OPEN_PARENTHESIS: Final = re.compile(r"[(\[]([^()\[\]]{2,40})[)\]]\s*\.?$")
 
 FIRST_PERSON: Final = frozenset("i my me mine i'm i've i'd i'll".split())
@@ -89,11 +93,13 @@ def persons(view: View) -> frozenset[str]:
                 near = {w.lower.removesuffix("'s") for w in (*words[max(0, at - 1) : at], *words[at + 1 : at + 3])}
                 if at == 0 and len(words) > 1 and (word.lower.endswith("'s") or words[1].lower.endswith("s")):
                     subjects[_bare(word)] += 1
-                if near & RELATIONS and not _breaks(sentence, at - 1, at, ".!?"):
+                if _is_field(sentence, at) or (near & RELATIONS and not _breaks(sentence, at - 1, at, ".!?")):
                     found[_bare(word)] += 2
                 elif (
                     (_opens(sentence, at) or _does(words, at))
                     and at + 1 < len(words)
+                    and not _breaks(sentence, at, at + 1)
+                    and not (at + 2 < len(words) and _breaks(sentence, at + 1, at + 2, ":="))
                     and _personal(word, words[at + 1], opens=at == 0)
                 ):
                     found[_bare(word)] += 1
@@ -127,7 +133,19 @@ def owner(view: View, at: int, first: int, last: int) -> str:
         if who != MINE and _introduced(sentence, i, first):
             return MINE
         return who
-    return _heading(view, at, names)
+    return _field(view, at, names) or _heading(view, at, names)
+
+
+def _field(view: View, at: int, names: frozenset[str]) -> str:
+    """Whom a field of the same entry gives it to: "tea: oolong | owner: Ruth"."""
+    for i in range(view.first[view.entry[at]], view.first[view.entry[at] + 1]):
+        sentence = view.sentences[i]
+        if i == at or not sentence.lowers & FIELDS:
+            continue
+        for where, word in enumerate(sentence.words):
+            if _is_field(sentence, where) and word.lower not in USER and _is_person(word, names):
+                return _bare(word)
+    return ""
 
 
 def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
@@ -230,6 +248,8 @@ def _opens(sentence: Sentence, at: int) -> bool:
         bare = _bare(before)
         if before.lower in JOINS:
             return True
+        if before.lower == "as":
+            return False  # "the way granny made it" is still the user's
         if before.lower not in POSSESSIVES and bare not in RELATIONS and before.lower not in BEFORE_PERSON:
             # "User's colleague Priyanka": of two names side by side the first opens for both.
             return before.lower in OPENERS and before.lower not in ("with", "for", "from", "to", "by")
@@ -312,11 +332,16 @@ def _name_like(word: Word) -> bool:
     )
 
 
+def _is_field(sentence: Sentence, at: int) -> bool:
+    """Whether the word is the value of a field that says whom the note is about."""
+    return at > 0 and sentence.words[at - 1].lower in FIELDS and _breaks(sentence, at - 1, at, ":=")
+
+
 def _personal(name: Word, verb: Word, *, opens: bool) -> bool:
     """Whether the verb makes the capitalised word before it a person; where a sentence opens, any word has a capital."""
     if name.lower.endswith("'s"):
         return verb.lower in FAVOURING
-    if verb.lower in LIKING_VERBS:
+    if verb.lower in LIKING_VERBS or verb.lower in SAYING:
         return True
     adverb = verb.lower in ("always", "usually", "often", "never", "also")
     return (not opens or lookup(fold(_bare(name))) is EMPTY) and (

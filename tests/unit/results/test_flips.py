@@ -127,6 +127,19 @@ def test_every_flip_is_listed_with_what_it_was_and_is():
     assert found.total.n == 5
 
 
+def test_flips_come_by_task_and_question_whatever_ended_first():
+    before = run(b=[CORRECT] * 3, a=[CORRECT] * 2)
+    now = run(b=[NOT_STORED] * 3, a=[NOT_STORED] * 2)
+    backwards = dict(reversed(now.items()))
+    found = compared(before, backwards, ["b", "a"])
+    assert [flip.id for flip in found.flips] == [
+        *(f"memfail/b::q-{i}" for i in range(3)),
+        "memfail/a::q-0",
+        "memfail/a::q-1",
+    ]
+    assert found == compared(before, now, ["b", "a"])
+
+
 def test_a_pass_that_stays_vacuous_is_not_worth_a_word():
     found = compared(run(a=[VACUOUS, CORRECT]), run(a=[VACUOUS, CORRECT]))
     assert (found.total.n, found.uncounted, found.flips) == (1, 0, ())

@@ -1,0 +1,148 @@
+"""`memfail gate`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_memfail.core import ERROR, UsageError
+
+if TYPE_CHECKING:
+    from pytest_memfail.results import Baseline, Expression, Gate, Loaded
+
+NO_TRUSTWORTHY_RESULT: Final = 6
+"""The same as that of a run under pytest."""
+
+
+class _Untrusted(Exception):
+    """Why there is no trustworthy result."""
+
+
+def add(commands: Any) -> None:
+    """Its options."""
+    parser = commands.add_parser(
+        "gate",
+        help="the gate over a record: of merged shards, or of a run made without one",
+        description="Decide over a finished record what --memfail-fail-on decides over a run. Exits with 0 if it may pass, 1 if not, "
+        "6 if there is no trustworthy result (a part is missing, too many errors, a baseline of something else, in CI no "
+        "baseline at all).",
+    )
+    parser.add_argument(
+        "record", metavar="RECORD", type=Path, help="a whole record; shards are joined by memfail merge"
+    )
+    parser.add_argument("--baseline", metavar="FILE", type=Path, help="earlier run to compare with")
+    parser.add_argument(
+        "--fail-on",
+        metavar="EXPR",
+        action="append",
+        default=[],
+        help="correct<0.80, long_hop.summary_error>0.1, regressions>0, regressions:p<0.05 (default with a baseline); repeatable",
+    )
+    parser.add_argument(
+        "--save-baseline", metavar="FILE", type=Path, help="save the verdicts of the record as a baseline"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=Path, action="append", default=[], help="a report with the gate in it"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Decide, print, and write what was asked for."""
+    from pytest_memfail.report import check_report, gate, write_report
+    from pytest_memfail.results import (
+        BaselineRefused,
+        SummaryBuilder,
+        check_baseline_place,
+        check_tasks,
+        gate_line,
+        load_record,
+        parse_expressions,
+        write_baseline,
+    )
+
+    if not (options.baseline or options.fail_on or options.save_baseline):
+        raise UsageError("gate: nothing to decide; give --baseline, --fail-on or --save-baseline")
+    for path in options.output:
+        check_report(path, "-o")
+    if options.save_baseline is not None:
+        check_baseline_place(options.save_baseline)
+    record = load_record(options.record)
+    expressions = [found for text in options.fail_on for found in parse_expressions(text)]
+    check_tasks(expressions, list(record.header.get("tasks", {})))
+    builder = SummaryBuilder(record.protocol)
+    for line in (*record.questions, *record.stores):
+        builder.add(line)
+    try:
+        _check_whole(record)
+        decided = _decide(record, builder, expressions, options.baseline)
+    except (_Untrusted, BaselineRefused) as error:
+        print(f"memfail: no trustworthy result: {error}")
+        return NO_TRUSTWORTHY_RESULT
+    if decided is not None:
+        print("\n".join(gate(decided, full=True)))
+        record = replace(record, footer={**(record.footer or {}), "gate": gate_line(decided)})
+    for path in options.output:
+        write_report(path, [record])
+        print(f"wrote {path}")
+    if decided is not None and decided.undecided is not None:
+        print(f"memfail: no trustworthy result: {decided.undecided}")
+        return NO_TRUSTWORTHY_RESULT
+    if options.save_baseline is not None:
+        if errors := sum(entry.verdict == ERROR for entry in builder.entries.values()):
+            print(f"memfail: no baseline is saved: {errors} of {len(builder.entries)} questions are errors")
+            return NO_TRUSTWORTHY_RESULT
+        saved = write_baseline(options.save_baseline, record.header, builder.entries.values())
+        print(f"memfail: baseline saved: {options.save_baseline}, {saved} verdicts")
+    return 1 if decided is not None and decided.outcome == "failed" else 0
+
+
+def _check_whole(record: Loaded) -> None:
+    from pytest_memfail.results import merge
+
+    if record.header.get("shard") is not None:
+        raise UsageError(
+            f"{record.path} is of shard {record.header['shard']}: join the shards with memfail merge first"
+        )
+    _, missing = merge([record])
+    if missing:
+        raise _Untrusted(f"{record.path} is not a whole run: {'; '.join(missing)}")
+    if (untrusted := record.summary().untrusted) is not None:
+        raise _Untrusted(untrusted)
+
+
+def _decide(record: Loaded, builder: Any, expressions: Sequence[Expression], path: Path | None) -> Gate | None:
+    from pytest_memfail.results import (
+        DEFAULT,
+        check_baseline,
+        compare,
+        evaluate,
+        notes,
+        parse_expressions,
+        read_baseline,
+    )
+
+    baseline: Baseline | None = None
+    if path is not None and path.exists():
+        baseline = read_baseline(path)
+        check_baseline(baseline, path, record.header)
+    elif path is not None or any(e.needs_baseline for e in expressions):
+        lacking = f"there is no baseline at {path}" if path else "an expression needs a baseline (--baseline)"
+        if os.environ.get("CI", "").lower() not in ("", "0", "false"):
+            raise _Untrusted(f"{lacking}, and in CI the gate fails closed")
+        print(f"memfail: {lacking} yet (save one with --save-baseline)")
+    if baseline is not None and not expressions:
+        expressions = parse_expressions(DEFAULT)
+    if not expressions:
+        return None
+    comparison = None
+    if baseline is not None:
+        comparison = compare(baseline.entries, builder.entries, list(record.header["tasks"]), record.protocol)
+    told = notes(baseline, record.header) if baseline is not None else ()
+    return evaluate(
+        expressions, record.summary(), comparison, baseline=str(path) if path is not None else None, notes=told
+    )
