@@ -44,8 +44,8 @@ def named(memories: Any) -> set[str]:
     return {town for town in TOWNS if any(town in text for text in texts(memories))}
 
 
-def most_at_once(
-    function: Callable[..., Any], calls: int = 4, wait: float = 0.3
+def watched_for_overlap(
+    function: Callable[..., Any], wait: float = 0.3
 ) -> tuple[Callable[..., Any], Callable[[], bool]]:
     """The function, and whether two calls of it were ever under way together: each waits a moment for another."""
     barrier = Barrier(2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from heavy_stores import MAY, NOWHERE, TOWNS, Open, most_at_once, named, said, store_at_once, texts, towns
+from heavy_stores import MAY, NOWHERE, TOWNS, Open, named, said, store_at_once, texts, towns, watched_for_overlap
 
 from pytest_memfail.systems import built_in_system
 from pytest_memfail.testing import LocalEndpoint, check_memory_system
@@ -53,7 +53,7 @@ def test_it_can_be_opened_again_where_it_was_closed(open_system: Open, minilm: s
 def test_writes_take_turns(open_system: Open, minilm: str) -> None:
     a_mem = open_system("a-mem", embedding=minilm)
     assert a_mem.concurrent_writes == 1
-    a_mem._memory.add_note, met = most_at_once(a_mem._memory.add_note)
+    a_mem._memory.add_note, met = watched_for_overlap(a_mem._memory.add_note)
     store_at_once(a_mem, towns(4))
     assert not met()
     assert named(a_mem.get_all_memories()) == set(TOWNS[:4])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from heavy_stores import MAY, NOWHERE, TOWNS, Open, most_at_once, named, said, store_at_once, texts, towns
+from heavy_stores import MAY, NOWHERE, TOWNS, Open, named, said, store_at_once, texts, towns, watched_for_overlap
 
 from pytest_memfail.testing import LocalEndpoint, check_memory_system
 
@@ -95,7 +95,7 @@ def test_nothing_of_before_is_left_after_a_restore(open_system: Open, endpoint: 
 def test_writes_take_turns(open_system: Open) -> None:
     mem0 = open_system("mem0", infer="false", store="qdrant", dimensions="256")
     assert mem0.concurrent_writes == 1
-    mem0._memory.add, met = most_at_once(mem0._memory.add)
+    mem0._memory.add, met = watched_for_overlap(mem0._memory.add)
     store_at_once(mem0, towns(6))
     assert not met()  # where they do not, embedded qdrant loses memories
     mem0.close()

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from heavy_stores import MAY, TOWNS, Open, most_at_once, named, said, store_at_once, texts, towns
+from heavy_stores import MAY, TOWNS, Open, named, said, store_at_once, texts, towns, watched_for_overlap
 
 from pytest_memfail.core import UsageError
 from pytest_memfail.systems import built_in_system
@@ -50,7 +50,7 @@ def test_every_conversation_is_there_when_it_is_stored(open_system: Open, minilm
 def test_parallel_writes_store_each_turn_once(open_system: Open, minilm: str) -> None:
     simplemem = open_system("simplemem", embedding=minilm)
     assert simplemem.concurrent_writes == 1
-    simplemem._memory.finalize, met = most_at_once(simplemem._memory.finalize)
+    simplemem._memory.finalize, met = watched_for_overlap(simplemem._memory.finalize)
     store_at_once(simplemem, towns(4))
     assert not met()
     assert sorted(texts(simplemem.get_all_memories())) == sorted(f"Ada saw a heron at {town}." for town in TOWNS[:4])
