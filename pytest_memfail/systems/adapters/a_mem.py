@@ -73,7 +73,7 @@ class AMem:
 
     def _read(self, ids: Iterable[str]) -> list[dict[str, Any]]:
         wanted = list(ids)
-        notes = self._memory.read_multiple(wanted) if wanted else {}  # chromadb lists everything for no id at all
+        notes = self._memory.read_multiple(wanted)
         return [_memory(notes[identity]) for identity in wanted if notes.get(identity) is not None]
 
     def snapshot(self, path: Path) -> None:
