@@ -69,7 +69,7 @@ def _settings(pairs: list[str]) -> dict[str, str]:
 
 def _factory(system: str) -> Any:
     from pytest_memfail import discovery
-    from pytest_memfail.systems import BUILT_IN, built_in_system
+    from pytest_memfail.systems import SYSTEMS, built_in_system
     from pytest_memfail.testing import system_of_conftest
 
     def find(name: str) -> Any:
@@ -78,7 +78,7 @@ def _factory(system: str) -> Any:
             name,
             option=NAME,
             group="pytest_memfail.systems",
-            built_in={n: (lambda n=n: built_in_system(n, find)) for n in BUILT_IN},  # type: ignore[misc]  # a default binds n
+            built_in={n: (lambda n=n: built_in_system(n, find)) for n in SYSTEMS},  # type: ignore[misc]  # a default binds n
             hook=lambda: system_of_conftest(name),
             hook_name="pytest_memfail_make_system",
             rootdir=Path.cwd(),

@@ -14,8 +14,9 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
         "system",
         None,
         "NAME",
-        "Memory system to test: a built-in (bm25, full-context, no-memory, forgetful, lossy, misdirected), an entry point, "
-        "module:attribute, or a name your conftest.py knows; without it the plugin does nothing",
+        "Memory system to test: a built-in (bm25, full-context, no-memory, forgetful, lossy, misdirected), an adapter "
+        "(mem0, langmem, a-mem, simplemem; each needs the extra of its name), an entry point, module:attribute, or a name "
+        "your conftest.py knows; without it the plugin does nothing",
     ),
     ("tasks", None, "LIST", "Tasks to run, names or globs separated by commas (default: all)"),
     ("data", None, "DIR", "Folder with the rows (default: those shipped)"),

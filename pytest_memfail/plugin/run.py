@@ -273,7 +273,7 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
 
     Raises `UsageError` for a name nobody knows, or something that cannot be called.
     """
-    from pytest_memfail.systems import BUILT_IN, built_in_system
+    from pytest_memfail.systems import SYSTEMS, built_in_system
 
     def find(name: str) -> Any:
         found = discovery.find(
@@ -281,7 +281,7 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
             name,
             option="--memfail-system",
             group="pytest_memfail.systems",
-            built_in={n: (lambda n=n: built_in_system(n, find)) for n in BUILT_IN},  # type: ignore[misc]  # a default binds n
+            built_in={n: (lambda n=n: built_in_system(n, find)) for n in SYSTEMS},  # type: ignore[misc]  # a default binds n
             hook=lambda: config.hook.pytest_memfail_make_system(config=config, name=name),
             hook_name="pytest_memfail_make_system",
             rootdir=config.rootpath,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pytest_memfail.core import SystemContext
+from pytest_memfail.systems.adapters import ADAPTERS, adapter
 
 BUILT_IN: Final[Mapping[str, str]] = {
     "bm25": "every message verbatim in SQLite, ranked by BM25",
@@ -16,14 +17,16 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "misdirected": "ranks wrongly (not_retrieved)",
 }
 """Names of the built-in systems, each with what it is."""
+SYSTEMS: Final[Mapping[str, str]] = {**BUILT_IN, **ADAPTERS}
+"""The built-in systems and the adapters of published ones, whose packages may be absent."""
 
 
 def built_in_system(
     name: str, make_inner: Callable[[str], Callable[[SystemContext], Any]]
 ) -> Callable[[SystemContext], Any]:
-    """The factory of a built-in system; `make_inner` resolves the name of a wrapped one.
+    """The factory of a built-in system or an adapter; `make_inner` resolves the name of a wrapped one.
 
-    Raises `KeyError` for a name not in `BUILT_IN`.
+    Raises `KeyError` for a name not in `SYSTEMS`.
     """
     if name in ("forgetful", "lossy", "misdirected"):
         from pytest_memfail.systems import failing
@@ -42,7 +45,7 @@ def built_in_system(
         from pytest_memfail.systems.no_memory import NoMemory
 
         return NoMemory
-    raise KeyError(name)
+    return adapter(name)
 
 
-__all__ = ["BUILT_IN", "built_in_system"]
+__all__ = ["BUILT_IN", "SYSTEMS", "built_in_system"]

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Final, TypeAlias
 
 from pytest_memfail.testing import embeddings
+from pytest_memfail.testing.completions import completion
 from pytest_memfail.testing.faults import Fault, Reply, Schedule
 from pytest_memfail.testing.http import HttpRequest, error_response, json_response, read_request, response
 from pytest_memfail.testing.usage import PromptMeter, count
@@ -270,33 +271,7 @@ class LocalEndpoint:
         if fault is not None:
             reply = _spoilt(reply, fault)
         self.answered += 1
-        completion_tokens = count(reply.text)
-        return json_response(
-            200,
-            {
-                "id": f"chatcmpl-{self.answered}",
-                "object": "chat.completion",
-                "created": 0,
-                "model": body.get("model"),
-                "choices": [
-                    {
-                        "index": 0,
-                        "finish_reason": reply.finish_reason,
-                        "message": {
-                            "role": "assistant",
-                            "content": None if reply.refusal is not None else reply.text,
-                            "refusal": reply.refusal,
-                        },
-                    }
-                ],
-                "usage": {
-                    "prompt_tokens": prompt_tokens,
-                    "completion_tokens": completion_tokens,
-                    "total_tokens": prompt_tokens + completion_tokens,
-                    "prompt_tokens_details": {"cached_tokens": cached_tokens},
-                },
-            },
-        )
+        return json_response(200, completion(reply, body.get("model"), self.answered, prompt_tokens, cached_tokens))
 
 
 def _as_reply(answer: str | Mapping[str, Any] | Reply) -> Reply:

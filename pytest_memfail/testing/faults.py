@@ -25,12 +25,22 @@ FAULT_KINDS: Final[tuple[str, ...]] = get_args(FaultKind)
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a tool that the request offers."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """One reply, where more than its text matters."""
 
     text: str
     finish_reason: str = "stop"
     refusal: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    """Where there are any, the finish reason `stop` is sent as `tool_calls`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_memfail.plugin import hookspecs
-from pytest_memfail.systems import BUILT_IN
+from pytest_memfail.systems import BUILT_IN, SYSTEMS
 
 REPOSITORY = Path(__file__).parents[2]
 PATTERNS = ("*.md", "docs/*.md", "*/README.md", "examples/**/*.md")
@@ -73,4 +73,7 @@ def test_pages_name_all_hooks_and_systems() -> None:
     hooks = {name for name in vars(hookspecs) if name.startswith("pytest_memfail_")}
     assert set(re.findall(r"`(pytest_memfail_\w+)\(", text_of(REPOSITORY / "docs" / "extending.md"))) == hooks
     page = text_of(REPOSITORY / "docs" / "adapter.md")
-    assert all(f"`{name}`" in page for name in BUILT_IN)
+    assert all(f"`{name}`" in page for name in SYSTEMS)
+    assert all(
+        f"| `{name}` |" in text_of(REPOSITORY / "docs" / "systems.md") for name in SYSTEMS.keys() - BUILT_IN.keys()
+    )

@@ -25,7 +25,7 @@ def refused(project: Project, *args: str, system: str | None = "toy") -> str:
 
 def test_unknown_names(any_project: Project) -> None:
     line = refused(any_project, system="bm26")
-    assert "unknown memory system 'bm26'; did you mean 'bm25'? Known: bm25, forgetful, full-context" in line
+    assert "unknown memory system 'bm26'; did you mean 'bm25'? Known: a-mem, bm25, forgetful, full-context" in line
     assert "pytest_memfail_make_system" in line
     if any_project.n is not None:
         return

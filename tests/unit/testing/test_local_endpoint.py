@@ -14,7 +14,7 @@ import openai
 import pytest
 
 from pytest_memfail.llm import count_tokens
-from pytest_memfail.testing import FAULT_KINDS, Fault, LocalEndpoint, Reply
+from pytest_memfail.testing import FAULT_KINDS, Fault, LocalEndpoint, Reply, ToolCall
 
 QUESTION = [{"role": "user", "content": "Where does Ada live?"}]
 
@@ -288,3 +288,14 @@ def test_an_unknown_fault_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         Fault(every=0)
     assert "hang" in FAULT_KINDS
+
+
+def test_tool_calls_are_sent_as_the_sdk_reads_them() -> None:
+    calls = (ToolCall("Memory", {"content": "Ada lives in Zürich"}), ToolCall("Memory", {"content": "She bakes"}))
+    with LocalEndpoint(answer=lambda _: Reply("", tool_calls=calls)) as endpoint:
+        replies = [with_sdk(endpoint, lambda c: c.chat.completions.create(model="m", messages=QUESTION)) for _ in "12"]
+    choice = replies[0].choices[0]
+    assert (choice.finish_reason, choice.message.content) == ("tool_calls", None)
+    assert [json.loads(call.function.arguments) for call in choice.message.tool_calls] == [c.arguments for c in calls]
+    assert len({call.id for reply in replies for call in reply.choices[0].message.tool_calls}) == 4
+    assert replies[0].usage.completion_tokens > 0

@@ -1,0 +1,98 @@
+"""What the adapters share: their settings, checked, and packages that may be absent or of another version."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final
+
+from pytest_memfail.core import SystemContext, UnknownNameError, UsageError
+
+YES_NO: Final = ("true", "false")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One `--memfail-system-option` of an adapter."""
+
+    default: str
+    choices: tuple[str, ...] = ()
+    """The only values; empty where any will do."""
+    number: bool = False
+    """A whole number of at least 1, or empty."""
+
+
+MODEL_SETTINGS: Final = {"llm": Setting("gpt-4o-mini"), "embedding": Setting("text-embedding-3-small")}
+"""The models of a system that asks an OpenAI-compatible endpoint for both."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterFactory:
+    """Makes the systems of one adapter: `factory(context) -> system`."""
+
+    name: str
+    """Also the name of the extra that installs what it needs."""
+    settings: Mapping[str, Setting]
+    requires: Callable[[Mapping[str, str]], tuple[str, ...]]
+    """The packages that these settings need, as requirements with the versions that were tested."""
+    make: Callable[[SystemContext, Mapping[str, str]], Any]
+    obstacle: Callable[[], str | None] = lambda: None
+    """What else stands in the way on this machine, as a sentence that begins with the system."""
+
+    def __call__(self, context: SystemContext) -> Any:
+        """A fresh, empty system."""
+        return self.make(context, self.read(context.options))
+
+    def check_options(self, options: Mapping[str, str]) -> None:
+        """Raise `UsageError` for a setting that cannot be, a package that is missing, or no key for the endpoint."""
+        settings = self.read(options)
+        for problem in self.missing(settings):
+            raise UsageError(
+                f"--memfail-system={self.name} needs {problem}; run: pip install 'pytest-memfail[{self.name}]'"
+            )
+        if (obstacle := self.obstacle()) is not None:
+            raise UsageError(f"--memfail-system={self.name} {obstacle}")
+        if not os.environ.get("OPENAI_API_KEY"):
+            raise UsageError(
+                f"--memfail-system={self.name} asks the models of an OpenAI-compatible endpoint (OPENAI_BASE_URL), and "
+                "OPENAI_API_KEY is not set; set it, to any word for an endpoint that needs none"
+            )
+
+    def missing(self, settings: Mapping[str, str]) -> Iterator[str]:
+        """The packages that are not there in a version that was tested, each with what is."""
+        from packaging.requirements import Requirement
+
+        for requirement in map(Requirement, self.requires(settings)):
+            try:
+                found = version(requirement.name)
+            except PackageNotFoundError:
+                yield f"{requirement}, which is not installed"
+            else:
+                if not requirement.specifier.contains(found, prereleases=True):
+                    yield f"{requirement}, and {found} is installed"
+
+    def read(self, options: Mapping[str, str]) -> dict[str, str]:
+        """All settings, the given ones over the defaults.
+
+        Raises `UsageError` for one that is unknown or has an impossible value.
+        """
+        for name in options:
+            if name not in self.settings:
+                raise UnknownNameError(f"--memfail-system-option of {self.name}", name, self.settings)
+        read = {name: options.get(name, setting.default) for name, setting in self.settings.items()}
+        for name, setting in self.settings.items():
+            if setting.choices and read[name] not in setting.choices:
+                raise self._wrong(name, read[name], " or ".join(setting.choices))
+            if setting.number and read[name] and not (read[name].isdecimal() and int(read[name])):
+                raise self._wrong(name, read[name], "a whole number of at least 1")
+        return read
+
+    def _wrong(self, name: str, got: str, expected: str) -> UsageError:
+        return UsageError(f"--memfail-system-option {name} of {self.name}: got {got!r}, expected {expected}")
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """The installed version of each package, for the record."""
+    return {package: version(package) for package in packages}

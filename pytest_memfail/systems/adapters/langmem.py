@@ -1,0 +1,119 @@
+"""`langmem`: LangMem's memory store manager over LangGraph's in-memory store.
+
+Settings: `llm`, `embedding`, `dimensions` (what the endpoint is asked for; unset, its own). The endpoint is that of
+OPENAI_BASE_URL.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_memfail.core import Conversation, SystemContext
+from pytest_memfail.systems.adapters.factory import MODEL_SETTINGS, AdapterFactory, Setting, versions
+from pytest_memfail.systems.adapters.texts import sendable, turns_of
+
+REQUIRES: Final = ("langmem>=0.0.30,<0.1", "langchain-openai>=1.0,<2")
+SETTINGS: Final = {**MODEL_SETTINGS, "dimensions": Setting("", number=True)}
+EVERYTHING: Final = 1_000_000
+"""The store lists 10 entries unless it is told how many."""
+NAMESPACE: Final = ("memories",)
+TOGETHER: Final = 256
+"""Memories restored in one request for embeddings."""
+FILE: Final = "memories.json"
+
+
+class LangMem:
+    """A store of its own; a model decides what is added and what is rewritten."""
+
+    concurrent_reads = 8
+    concurrent_writes = 1  # the next conversation may rewrite what this one adds
+
+    def __init__(self, context: SystemContext, settings: Mapping[str, str]) -> None:
+        from langchain_openai import ChatOpenAI, OpenAIEmbeddings
+
+        self._settings = settings
+        self._model = ChatOpenAI(model=settings["llm"])
+        self._embeddings = OpenAIEmbeddings(
+            model=settings["embedding"],
+            dimensions=int(settings["dimensions"]) if settings["dimensions"] else None,
+            # the check sends token numbers for text, which only OpenAI's own endpoint takes
+            check_embedding_ctx_length=False,
+        )
+        self._open()
+
+    def _open(self) -> None:
+        from langgraph.store.memory import InMemoryStore
+        from langmem import create_memory_store_manager
+
+        # the number of dimensions is stated, not used: the vectors are taken as they come
+        dimensions = int(self._settings["dimensions"] or 1)
+        self._store = InMemoryStore(
+            index={"dims": dimensions, "embed": self._embeddings, "fields": ["content.content"]}
+        )
+        self._manager = create_memory_store_manager(self._model, namespace=NAMESPACE, store=self._store)
+        self._times: dict[str, str] = {}
+        """When the conversation took place that a memory was last written from; the store knows only its own clock."""
+
+    def store_conversation(self, conversation: Conversation) -> None:
+        """Let the manager read it, with the times in the text, for it takes none."""
+        turns = turns_of(conversation)
+        if not turns:
+            return
+        messages = [{"role": turn.role, "content": turn.stamped} for turn in turns]
+        written = self._manager.invoke({"messages": messages})
+        if (when := conversation.timestamp or turns[0].timestamp) is not None:
+            self._times.update((put["key"], when.isoformat()) for put in written)
+
+    def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
+        """The k nearest."""
+        return self._memories(self._store.search(NAMESPACE, query=sendable(query), limit=k))
+
+    def get_all_memories(self) -> list[dict[str, Any]]:
+        """All of them."""
+        return self._memories(self._store.search(NAMESPACE, limit=EVERYTHING))
+
+    def _memories(self, items: Any) -> list[dict[str, Any]]:
+        return [
+            {
+                "text": _text(item.value["content"]),
+                "id": item.key,
+                "score": item.score,
+                "timestamp": self._times.get(item.key),
+                "metadata": {"kind": item.value["kind"]},
+            }
+            for item in items
+        ]
+
+    def snapshot(self, path: Path) -> None:
+        """List what is held: the store itself lives in memory."""
+        items = self._store.search(NAMESPACE, limit=EVERYTHING)
+        held = [{"key": item.key, "value": item.value, "time": self._times.get(item.key)} for item in items]
+        (path / FILE).write_text(json.dumps(held), encoding="utf-8")
+
+    def restore(self, path: Path) -> None:
+        """Put it into a fresh store, which embeds it again."""
+        from langgraph.store.base import PutOp
+
+        held = json.loads((path / FILE).read_text(encoding="utf-8"))
+        self._open()
+        for start in range(0, len(held), TOGETHER):
+            self._store.batch(
+                [PutOp(NAMESPACE, entry["key"], entry["value"]) for entry in held[start : start + TOGETHER]]
+            )
+        self._times = {entry["key"]: entry["time"] for entry in held if entry["time"]}
+
+    def describe(self) -> Mapping[str, str]:
+        """What the record says of it."""
+        return {"system": "langmem", **versions("langmem", "langgraph", "langchain-openai"), **self._settings}
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    """What a memory says; one of another shape as the JSON that the model wrote."""
+    said = content.get("content")
+    return said if isinstance(said, str) else json.dumps(content, ensure_ascii=False)
+
+
+FACTORY: Final = AdapterFactory("langmem", SETTINGS, lambda _: REQUIRES, LangMem)

@@ -1,0 +1,174 @@
+"""`mem0`: Mem0's open-source `Memory` over an embedded vector store.
+
+Settings: `infer` (true: a model extracts facts; false: messages are kept as they are), `store` (chroma, faiss or qdrant),
+`times` (text: each message is stored with its time in front, for Mem0 takes none; metadata: only beside it), `llm`,
+`embedding`, `dimensions` (of the embeddings; needed where they are not 1536 and the store is faiss or qdrant). The endpoint
+is that of OPENAI_BASE_URL.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_memfail.core import Conversation, SystemContext
+from pytest_memfail.systems.adapters.factory import MODEL_SETTINGS, YES_NO, AdapterFactory, Setting, versions
+from pytest_memfail.systems.adapters.folders import load_folder, save_folder
+from pytest_memfail.systems.adapters.texts import sendable, turns_of
+
+REQUIRES: Final = "mem0ai>=2,<3"
+STORES: Final = {"chroma": "chromadb>=1.5,<2", "faiss": "faiss-cpu>=1.12,<2", "qdrant": "qdrant-client>=1.9,<2"}
+SETTINGS: Final = {
+    "infer": Setting("true", YES_NO),
+    "store": Setting("chroma", tuple(STORES)),
+    "times": Setting("text", ("text", "metadata")),
+    **MODEL_SETTINGS,
+    "dimensions": Setting("", number=True),
+}
+EVERYTHING: Final = 1_000_000
+"""Mem0 lists 20 entries unless it is told how many."""
+DIMENSIONS: Final = 1536
+USER: Final = "user"
+"""The same in every store, so that one can be restored as another: stores are kept apart by their folders."""
+
+# Mem0's prompt states the day of the run as that of the conversation.
+TIME_NOTE: Final = (
+    "The new messages were said on {when:%Y-%m-%d} at {when:%H:%M}. Take that for the observation date and the current date; "
+    "those given above are of the machine, not of the conversation."
+)
+
+
+class Mem0:
+    """One user in a collection of its own, in the store's private folder."""
+
+    concurrent_reads = 8
+    concurrent_writes = 1  # on embedded qdrant, parallel writes lose memories
+
+    def __init__(self, context: SystemContext, settings: Mapping[str, str]) -> None:
+        self._folder = context.path / "mem0"
+        self._settings = settings
+        self._infer = settings["infer"] == "true"
+        self._writing = threading.RLock()
+        self._open()
+
+    def _open(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._memory = _memory_class().from_config(_configuration(self._settings, self._folder))
+        self._closed = False
+
+    def store_conversation(self, conversation: Conversation) -> None:
+        """Let Mem0 add it."""
+        turns = turns_of(conversation)
+        if not turns:
+            return
+        in_text = self._settings["times"] == "text"
+        messages = [{"role": turn.role, "content": turn.stamped if in_text else turn.content} for turn in turns]
+        metadata = {"conversation_id": conversation.id}
+        prompt = None
+        if (when := conversation.timestamp or turns[0].timestamp) is not None:
+            # add(timestamp=...) is refused by the open-source build; of the metadata, created_at is taken
+            metadata["created_at"] = when.isoformat()
+            prompt = TIME_NOTE.format(when=when)
+        with self._writing:
+            self._memory.add(messages, user_id=USER, metadata=metadata, infer=self._infer, prompt=prompt)
+
+    def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
+        """The k best, however far: left to itself, Mem0 drops scores under 0.1 and returns 20."""
+        filters = {"user_id": USER}
+        return _memories(self._memory.search(sendable(query), filters=filters, top_k=k, threshold=0.0))
+
+    def get_all_memories(self) -> list[dict[str, Any]]:
+        """All of them."""
+        return _memories(self._memory.get_all(filters={"user_id": USER}, top_k=EVERYTHING))
+
+    def snapshot(self, path: Path) -> None:
+        """Close it, copy its folder, and open it again: the databases must not be copied while they are open."""
+        with self._writing:
+            self.close()
+            save_folder(self._folder, path)
+            self._open()
+
+    def restore(self, path: Path) -> None:
+        """Replace the folder.
+
+        `delete_all()` would not do: it leaves the last ten messages, and these are in the next extraction's prompt.
+        """
+        with self._writing:
+            self.close()
+            load_folder(self._folder, path)
+            self._open()
+
+    def close(self) -> None:
+        """Close the databases, the vector stores that Mem0's own close() leaves open, and the connections."""
+        with self._writing:
+            if self._closed:
+                return
+            self._closed = True
+            memory = self._memory
+            stores = (
+                memory.vector_store,
+                memory._entity_store,
+            )  # the entity store has no public name that does not open it
+            # an entity store on qdrant shares the client of the other
+            clients = {id(c): c for store in stores if (c := getattr(store, "client", None)) is not None}
+            for client in (*clients.values(), memory.llm.client, memory.embedding_model.client):
+                if callable(close := getattr(client, "close", None)):
+                    close()
+            memory.close()
+
+    def describe(self) -> Mapping[str, str]:
+        """What the record says of it."""
+        packages = (part.partition(">")[0] for part in _requires(self._settings))
+        return {"system": "mem0", **versions(*packages), **self._settings}
+
+
+def _memory_class() -> Any:
+    # Telemetry sends events and asks for flags. It is decided when mem0 is imported; by then it may have been.
+    os.environ["MEM0_TELEMETRY"] = "False"
+    from mem0 import Memory
+
+    for module in ("mem0.memory.telemetry", "mem0.memory.main"):
+        sys.modules[module].MEM0_TELEMETRY = False  # type: ignore[attr-defined]  # a module's own constant
+    return Memory
+
+
+def _configuration(settings: Mapping[str, str], folder: Path) -> dict[str, Any]:
+    store, dimensions = settings["store"], settings["dimensions"]
+    vector_store: dict[str, Any] = {"collection_name": "memfail", "path": str(folder / store)}
+    if store != "chroma":
+        vector_store["embedding_model_dims"] = int(dimensions or DIMENSIONS)
+    if store == "qdrant":
+        vector_store["on_disk"] = True  # without it the folder is emptied when it is opened
+    if store == "faiss":
+        vector_store["distance_strategy"] = "cosine"
+    embedder = {"model": settings["embedding"]} | ({"embedding_dims": int(dimensions)} if dimensions else {})
+    return {
+        "vector_store": {"provider": store, "config": vector_store},
+        "llm": {"provider": "openai", "config": {"model": settings["llm"]}},
+        "embedder": {"provider": "openai", "config": embedder},
+        "history_db_path": str(folder / "history.db"),
+    }
+
+
+def _memories(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "text": entry["memory"],
+            "id": entry["id"],
+            "score": entry.get("score"),
+            "created_at": entry.get("created_at"),
+            "metadata": entry.get("metadata") or {},
+        }
+        for entry in found["results"]
+    ]
+
+
+def _requires(settings: Mapping[str, str]) -> tuple[str, ...]:
+    return (REQUIRES, STORES[settings["store"]])
+
+
+FACTORY: Final = AdapterFactory("mem0", SETTINGS, _requires, Mem0)

@@ -1,0 +1,112 @@
+"""`simplemem`: SimpleMem, which compresses each conversation into statements and searches them by meaning.
+
+Settings: `llm`, and `embedding`: a sentence-transformers model, by name or by the path of its folder. The endpoint is that of
+OPENAI_BASE_URL. What is asked for is k statements by semantic search; its planning and reflection, which take no k, are off.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_memfail.core import Conversation, SystemContext
+from pytest_memfail.systems.adapters.factory import AdapterFactory, Setting, versions
+from pytest_memfail.systems.adapters.folders import load_folder, save_folder
+from pytest_memfail.systems.adapters.outages import Watched
+from pytest_memfail.systems.adapters.texts import sendable, turns_of
+
+REQUIRES: Final = ("simplemem>=0.1,<0.2",)
+SETTINGS: Final = {"llm": Setting("gpt-4.1-mini"), "embedding": Setting("Qwen/Qwen3-Embedding-0.6B")}
+TABLE: Final = "memories"
+
+
+class SimpleMem:
+    """One table in a folder of its own."""
+
+    concurrent_reads = 8
+    concurrent_writes = 1  # its buffer of turns is shared: parallel writes store turns twice
+
+    def __init__(self, context: SystemContext, settings: Mapping[str, str]) -> None:
+        self._folder = context.path / "simplemem"
+        self._settings = settings
+        self._writing = threading.RLock()
+        self._open()
+
+    def _open(self) -> None:
+        from simplemem import SimpleMemConfig, SimpleMemSystem, set_config
+
+        # the embedding model can be named only here, for the whole process; it is the same for all stores of a run
+        set_config(SimpleMemConfig(embedding_model=self._settings["embedding"]))
+        self._memory = SimpleMemSystem(
+            model=self._settings["llm"],
+            base_url=os.environ.get("OPENAI_BASE_URL"),
+            db_path=str(self._folder),
+            table_name=TABLE,
+            use_streaming=False,
+            enable_planning=False,
+            enable_reflection=False,
+            enable_parallel_processing=False,
+        )
+        model = self._memory.llm_client
+        # it prints what the model raised, and drops the turns
+        self._asking = model.chat_completion = Watched(model.chat_completion)
+
+    def store_conversation(self, conversation: Conversation) -> None:
+        """Add its turns and have them processed: left alone, it waits for forty, and keeps the last ones for ever."""
+        with self._writing:
+            for turn in turns_of(conversation):
+                when = turn.timestamp.isoformat() if turn.timestamp else None
+                self._memory.add_dialogue(turn.role.capitalize(), turn.content, when)
+            self._memory.finalize()
+            self._asking.check()
+
+    def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
+        """The k nearest; it tells no scores."""
+        return [_memory(entry) for entry in self._memory.vector_store.semantic_search(sendable(query), top_k=k)]
+
+    def get_all_memories(self) -> list[dict[str, Any]]:
+        """Every statement."""
+        return [_memory(entry) for entry in self._memory.get_all_memories()]
+
+    def snapshot(self, path: Path) -> None:
+        """Copy its folder: every write is a file of its own, complete when it is there."""
+        with self._writing:
+            save_folder(self._folder, path)
+
+    def restore(self, path: Path) -> None:
+        """Replace the folder and open it."""
+        with self._writing:
+            load_folder(self._folder, path)
+            self._open()
+
+    def describe(self) -> Mapping[str, str]:
+        """What the record says of it."""
+        return {"system": "simplemem", **versions("simplemem", "lancedb", "sentence-transformers"), **self._settings}
+
+
+def _obstacle() -> str | None:
+    # it is imported when something is stored, and one without an origin is a folder without code
+    found = find_spec("datasets")
+    if found is None or found.origin is not None:
+        return None
+    (folder, *_) = found.submodule_search_locations or [""]
+    return (
+        f"finds the folder {folder} where lancedb looks for Hugging Face's package of that name; take it off sys.path"
+    )
+
+
+def _memory(entry: Any) -> dict[str, Any]:
+    metadata = {"persons": entry.persons, "entities": entry.entities, "topic": entry.topic, "keywords": entry.keywords}
+    return {
+        "text": entry.lossless_restatement,
+        "id": entry.entry_id,
+        "timestamp": entry.timestamp,
+        "metadata": metadata,
+    }
+
+
+FACTORY: Final = AdapterFactory("simplemem", SETTINGS, lambda _: REQUIRES, SimpleMem, _obstacle)

@@ -1,0 +1,38 @@
+"""`python -m pytest_memfail.testing`: a model endpoint by rule on this machine, until it is stopped.
+
+It answers the judge, the test-taker and what the adapted memory systems ask while they store; its embeddings are hashed
+bags of words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+
+from pytest_memfail.testing import LocalEndpoint, reply_by_rule
+
+
+def main() -> int:
+    """Serve until SIGINT or SIGTERM; 4 for a port that is taken."""
+    parser = argparse.ArgumentParser(prog="python -m pytest_memfail.testing", description=__doc__)
+    parser.add_argument("--port", type=int, default=8901, help="0 takes a free one (default: %(default)s)")
+    options = parser.parse_args()
+    stop = threading.Event()
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, lambda *_: stop.set())
+    endpoint = LocalEndpoint(answer=reply_by_rule, port=options.port)
+    try:
+        endpoint.start()
+    except OSError as error:
+        print(f"--port: cannot listen on {options.port}: {error.strerror}; choose another", file=sys.stderr)
+        return 4
+    print(f"OPENAI_BASE_URL={endpoint.url} OPENAI_API_KEY=none", flush=True)
+    stop.wait()
+    endpoint.close()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,111 @@
+"""What memory systems ask a model while they store, answered by rule: every message of the user is kept word for word.
+
+So nothing is lost in these replies, and what a run shows missing was lost by the system's own doing. Nothing is merged,
+updated or inferred either: a run with these replies tests the plumbing, not the quality of a system.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pytest_memfail.testing.answers import answer_by_rule
+from pytest_memfail.testing.faults import Reply, ToolCall
+from pytest_memfail.testing.usage import text_of
+
+STAMP: Final = re.compile(r"^\[\d{4}-\d\d-\d\d[^\]]*\] ")
+WORD: Final = re.compile(r"[^\W\d_]{4,}")
+KEYWORDS: Final = 5
+
+MEM0_MESSAGES: Final = re.compile(r"^## New Messages\n(.*?)\n+## Observation Date$", re.DOTALL | re.MULTILINE)
+MEM0_TURN: Final = re.compile(r"^(user|assistant|system): ", re.MULTILINE)
+LANGMEM_SESSION: Final = re.compile(r"<session_([0-9a-f-]+)>\n(.*)\n</session_\1>", re.DOTALL)
+LANGMEM_TURN: Final = re.compile(r"^=+ (\w+) Message =+\n\n", re.MULTILINE)
+AMEM_NOTE: Final = "Content for analysis:"
+AMEM_EVOLUTION: Final = "memory evolution agent"
+AMEM_NEIGHBOURS: Final = re.compile(r"number of neighbors is (\d+)", re.IGNORECASE)
+SIMPLEMEM_WINDOW: Final = re.compile(
+    r"^\[Current Window Dialogues\]\n(.*?)\n\n\[Requirements\]$", re.DOTALL | re.MULTILINE
+)
+SIMPLEMEM_TURN: Final = re.compile(r"^(?:\[([^\]]*)\] )?(User|Assistant|System): ", re.MULTILINE)
+
+
+def reply_by_rule(request: Mapping[str, Any]) -> str | Reply:
+    """The reply to whatever a run may ask: Mem0, LangMem, A-MEM or SimpleMem while they store, else as `answer_by_rule`."""
+    remembered = _remembered(request)
+    return answer_by_rule(request) if remembered is None else remembered
+
+
+def _remembered(request: Mapping[str, Any]) -> str | Reply | None:
+    text = "\n".join(text_of(message) for message in request["messages"])
+    if any(tool.get("function", {}).get("name") == "Memory" for tool in request.get("tools") or ()):
+        return _langmem(text)
+    asked = text_of(request["messages"][-1])
+    if found := MEM0_MESSAGES.search(asked):
+        return _mem0(found[1])
+    if AMEM_EVOLUTION in text:
+        return _amem_evolution(text)
+    if AMEM_NOTE in asked:
+        return _amem_note(asked.rpartition(AMEM_NOTE)[2])
+    if found := SIMPLEMEM_WINDOW.search(asked):
+        return _simplemem(found[1])
+    return None
+
+
+def _said_by(who: str, turn: re.Pattern[str], text: str) -> list[str]:
+    """What one speaker says in a transcript whose turns begin with the pattern, without times in front."""
+    _, *parts = turn.split(text)
+    return [
+        STAMP.sub("", said.strip()) for speaker, said in zip(parts[::2], parts[1::2], strict=True) if speaker == who
+    ]
+
+
+def _mem0(messages: str) -> str:
+    facts = _said_by("user", MEM0_TURN, messages)
+    return json.dumps({"memory": [{"id": str(i), "text": t, "attributed_to": "user"} for i, t in enumerate(facts)]})
+
+
+def _langmem(text: str) -> Reply:
+    session = LANGMEM_SESSION.search(text)
+    facts = _said_by("Human", LANGMEM_TURN, session[2]) if session else []
+    return Reply("", tool_calls=tuple(ToolCall("Memory", {"content": fact}) for fact in facts))
+
+
+def _amem_note(content: str) -> str:
+    words = list(dict.fromkeys(WORD.findall(content.partition(":")[2] or content)))[:KEYWORDS]
+    return json.dumps({"keywords": words, "context": "What the user said.", "tags": ["conversation"]})
+
+
+def _amem_evolution(text: str) -> str:
+    found = AMEM_NEIGHBOURS.search(text)
+    neighbours = int(found[1]) if found else 0
+    return json.dumps(
+        {
+            "should_evolve": False,
+            "actions": [],
+            "suggested_connections": [],
+            "tags_to_update": ["conversation"],
+            "new_context_neighborhood": [""] * neighbours,
+            "new_tags_neighborhood": [["conversation"]] * neighbours,
+        }
+    )
+
+
+def _simplemem(text: str) -> str:
+    _, *parts = SIMPLEMEM_TURN.split(text)
+    entries = [
+        {
+            "lossless_restatement": said.strip(),
+            "keywords": list(dict.fromkeys(WORD.findall(said)))[:KEYWORDS],
+            "timestamp": when,
+            "location": None,
+            "persons": [],
+            "entities": [],
+            "topic": "conversation",
+        }
+        for when, speaker, said in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+        if speaker == "User"
+    ]
+    return json.dumps(entries)
