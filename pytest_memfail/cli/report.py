@@ -13,7 +13,7 @@ def add(commands: Any) -> None:
         "report",
         help="a page, a pull-request comment or JSON from records",
         description="Render records again: x.html is one self-contained page, x.md a pull-request comment (in CI appended to the "
-        "step summary too), x.json the summary by a published schema. Several records are put side by side.",
+        "step summary too), x.json the summary by a published schema, x.svg and x.png the plots. Several are put side by side.",
     )
     parser.add_argument(
         "records", metavar="RECORD", type=Path, nargs="+", help="records; the others are held against the first"
@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
         type=Path,
         action="append",
         required=True,
-        help="x.html, x.md or x.json; repeatable",
+        help="x.html, x.md, x.json, x.svg or x.png; repeatable",
     )
     parser.set_defaults(run=run)
 

@@ -88,7 +88,7 @@ LIST_OPTIONS: Final = (
         "Fail the run, whatever its items do, if this holds: correct<0.80, long_hop.summary_error>0.1, regressions>0, "
         "regressions:p<0.05 (default with a baseline)",
     ),
-    ("report", "PATH", "Report of the run: x.html, x.md (in CI appended to the step summary) or x.json"),
+    ("report", "PATH", "Report of the run: x.html, x.md (in CI appended to the step summary), x.json, x.svg or x.png"),
 )
 
 

@@ -10,11 +10,17 @@ from typing import Final
 from pytest_memfail.core import UsageError
 from pytest_memfail.results import Loaded
 
-ENDINGS: Final = (".html", ".md", ".json")
+ENDINGS: Final = (".html", ".md", ".json", ".svg", ".png")
+DRAWN: Final = (".svg", ".png")
 STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
 """Names the file whose Markdown the CI shows beside the run."""
 
-OURS: Final = ('name="generator" content="pytest-memfail', "<!-- memfail report -->", '"generator": "pytest-memfail')
+OURS: Final = (
+    'name="generator" content="pytest-memfail',
+    "<!-- memfail report -->",
+    '"generator": "pytest-memfail',
+    "pytest-memfail figure",
+)
 LOOKED_AT: Final = 2000
 
 
@@ -40,6 +46,11 @@ def check_report(path: Path, option: str) -> None:
 
 def write_report(path: Path, records: Sequence[Loaded]) -> None:
     """Write the report that the file's name asks for; Markdown goes to the CI's step summary too."""
+    if path.suffix in DRAWN:
+        from pytest_memfail.report.figures import write_figure
+
+        write_figure(path, records)
+        return
     text = _render(path.suffix, records)
     path.write_text(text, encoding="utf-8", errors="replace")
     if path.suffix == ".md" and (step := os.environ.get(STEP_SUMMARY)):
