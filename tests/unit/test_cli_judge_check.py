@@ -123,7 +123,7 @@ def test_a_wrong_call_is_one_line_and_4(cases, capsys, monkeypatch, arguments, s
 def test_planted_faults_by_kind_and_task(capsys):
     assert main(["judge-check", "--planted", "--tasks", "long_hop", "--every", "6"]) == 0
     out = capsys.readouterr().out
-    row = re.search(r"^never stored +long_hop +6 +([\d.]+)%$", out, re.MULTILINE)
+    row = re.search(r"^never stored +long_hop +\d+ +([\d.]+)%$", out, re.MULTILINE)
     assert row is not None
     assert float(row[1]) > 80
     assert "mutation score (faults named)" in out
