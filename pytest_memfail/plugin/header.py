@@ -37,6 +37,7 @@ def record_header(run: Run) -> dict[str, Any]:
         "seed": settings.seed,
         "limit": settings.limit,
         "repeats": settings.repeats,
+        "vary": settings.vary if settings.repeats > 1 else None,
         "shard": settings.shard and "/".join(map(str, settings.shard)),
         # the folder's name alone: a record is shared, and the paths of a machine are nobody's business
         "data": settings.data and settings.data.name,

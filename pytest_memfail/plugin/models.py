@@ -40,7 +40,15 @@ def check_models(config: pytest.Config, settings: Settings) -> None:
 
     Raises `UsageError`.
     """
-    models = [model for model in (judge_model(config, settings), settings.model) if model is not None]
+    judge = judge_model(config, settings)
+    models = [model for model in (judge, settings.model) if model is not None]
+    if settings.vary != "all":
+        asked = {"judge": judge, "answers": settings.model}[settings.vary]
+        lacks = "a model as judge (--memfail-judge)" if settings.vary == "judge" else "a test-taker (--memfail-model)"
+        if asked is None or settings.repeats == 1 or settings.cache == "off":
+            raise UsageError(
+                f"--memfail-vary={settings.vary} needs {lacks}, --memfail-repeats above 1, and the cache on"
+            )
     if not models:
         return
     if not judge_names.has_endpoint() and settings.cache != "only":
@@ -80,10 +88,17 @@ class Models:
         self.judge: Judge = _judge(config, settings, model, self.client)
         self.test_taker = _test_taker(settings, self.client)
         self.again: list[tuple[Judge, TestTaker | None]] = []
-        """Who judges and answers when a question is repeated: the same models, whose replies are kept apart by number."""
+        """Who judges and answers when a question is repeated.
+
+        The same models, whose replies are kept apart by number; one that is kept fixed gives its first ones.
+        """
         for repeat in range(1, settings.repeats):
-            judge = self.judge if model is None else _judge(config, settings, model, self.client, repeat)
-            self.again.append((judge, _test_taker(settings, self.client, repeat)))
+            judge, taker = self.judge, self.test_taker
+            if model is not None and settings.vary != "answers":
+                judge = _judge(config, settings, model, self.client, repeat)
+            if settings.vary != "judge":
+                taker = _test_taker(settings, self.client, repeat)
+            self.again.append((judge, taker))
 
 
 def _client(config: pytest.Config, settings: Settings, ledger: Ledger) -> ModelClient:

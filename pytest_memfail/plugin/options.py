@@ -53,6 +53,12 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
         "N",
         "Ask each question N times; its verdict is the majority's, ties go to the worse (default: 1)",
     ),
+    (
+        "vary",
+        "all",
+        "all|judge|answers",
+        "What is asked anew when a question is repeated; the other's replies are those of the first time, from the cache",
+    ),
     ("seed", "42", "N", "Seed of layout, order and sample (default: 42)"),
     ("concurrency", "32", "N", "Questions of one process in flight at once (default: 32)"),
     ("record", None, "PATH", "Where to write the record, JSON Lines (default: in pytest's cache)"),

@@ -15,7 +15,7 @@ from pytest_memfail.plugin.options import REUSE, raw_value
 
 SHARED: Final = (
     *("system", "system_options", "tasks", "k", "judge", "protocol", "limit", "seed"),
-    *("concurrency", "model", "model_options", "assistant_turns", "shard"),
+    *("concurrency", "model", "model_options", "assistant_turns", "shard", "repeats", "vary"),
 )
 """What a worker must not read otherwise than the process that the user started."""
 
@@ -34,6 +34,8 @@ class Settings:
     limit: int | None
     seed: int
     repeats: int
+    vary: str
+    """What is asked anew when a question is repeated: `all`, `judge` or `answers`."""
     concurrency: int
     model: str | None
     model_options: dict[str, Any]
@@ -97,6 +99,7 @@ def read_settings(config: pytest.Config) -> Settings:
         limit=_whole(config, "limit", 1),
         seed=_whole(config, "seed", 0) or 0,
         repeats=_whole(config, "repeats", 1) or 1,
+        vary=_choice(config, "vary", ("all", "judge", "answers")),
         concurrency=_whole(config, "concurrency", 1) or 1,
         model=raw_value(config, "model") or None,
         model_options={name: _value(text) for name, text in _pairs(config, "model-option").items()},

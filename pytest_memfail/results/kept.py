@@ -25,6 +25,7 @@ SAME: Final = (
     "seed",
     "limit",
     "repeats",
+    "vary",
 )
 """Fields of the header that decide what a verdict means; the data of each task come on top."""
 

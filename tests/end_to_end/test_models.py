@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,30 @@ def test_a_model_gives_reasoning_errors_and_the_account_of_its_calls(asking: Mak
     assert header.split() == "model calls calls cache hits tokens in (cached) out USD".split()
     (total,) = [line.split() for line in done.output.splitlines() if line.startswith("all  ") and "unknown" in line]
     assert total[1] == str(endpoint.calls)
+
+
+@pytest.mark.parametrize(
+    ("vary", "anew", "kept"), [("judge", "storage", "test_taker"), ("answers", "test_taker", "storage")]
+)
+def test_what_varies_is_asked_anew_and_the_other_is_kept(asking: Make, vary: str, anew: str, kept: str) -> None:
+    _, run = asking()
+    task = ("memfail/conditional_facts_easy", "--memfail-limit=4", "-q")
+
+    def calls(done: Any) -> dict[str, int]:
+        found: Counter[str] = Counter()
+        for row in done.record[-1]["models"]:
+            found[row["stage"]] += row["calls"]
+        return found
+
+    once = calls(run(*task, cache="on"))
+    more = calls(run(*task, "--memfail-repeats=3", f"--memfail-vary={vary}", cache="on"))
+    assert once[anew] > 0 < once[kept]
+    assert (more[anew], more[kept]) == (2 * once[anew], 0)  # the first time, and all of the other, is in the cache
+
+
+def test_what_varies_must_be_asked_and_kept(run_pytest: Run) -> None:
+    line = usage_error(run_pytest("--memfail-system=bm25", "--memfail-vary=judge", "--memfail-repeats=3"))
+    assert "--memfail-vary=judge needs a model as judge (--memfail-judge), --memfail-repeats above 1" in line
 
 
 @pytest.mark.parametrize("judge", ["m", "rules+m"])
