@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +18,7 @@ from pytest_memfail.core import (
     Trace,
     UsageError,
 )
-from pytest_memfail.engine import DaemonPool, Grader
+from pytest_memfail.engine import DaemonPool, Grader, judge_all
 from pytest_memfail.results import Line, Loaded, question_line
 
 
@@ -87,37 +86,13 @@ def regrade(
         close: ends what the judge holds open, in the loop that it ran in.
     """
 
-    async def run() -> list[Line]:
-        try:
-            return await _all(cases, judge, 1 if getattr(judge, "inline", False) else concurrency, progress)
-        finally:
-            if close is not None:
-                await close()
-
-    return asyncio.run(run())
-
-
-async def _all(
-    cases: Sequence[Recorded], judge: Judge, concurrency: int, progress: Callable[[int], object]
-) -> list[Line]:
-    free = asyncio.Semaphore(concurrency)
-    pool = DaemonPool(concurrency, "memfail-judge")
     # one for each store: what a judge says of a fact and a store is said once for all questions
-    graders = {id(case.listing): Grader(judge, pool) for case in cases}
-    done = 0
+    graders: dict[int, Grader] = {}
 
-    async def one(case: Recorded) -> Line:
-        nonlocal done
-        async with free:
-            line = await _judge(graders[id(case.listing)], case)
-        done += 1
-        progress(done)
-        return line
+    async def one(case: Recorded, pool: DaemonPool) -> Line:
+        return await _judge(graders.setdefault(id(case.listing), Grader(judge, pool)), case)
 
-    try:
-        return await asyncio.gather(*map(one, cases))
-    finally:
-        pool.stop()
+    return judge_all(judge, cases, one, concurrency=concurrency, progress=progress, close=close)
 
 
 async def _judge(grader: Grader, case: Recorded) -> Line:

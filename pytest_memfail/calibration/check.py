@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from pytest_memfail.calibration.cases import LABEL_OF, Case
 from pytest_memfail.core import FactVerdict, Judge, MemfailError
-from pytest_memfail.engine import DaemonPool, Grader
+from pytest_memfail.engine import DaemonPool, Grader, judge_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +45,10 @@ def judge_cases(
         close: ends what the judge holds open, in the loop that it ran in.
     """
 
-    async def run() -> list[Judged]:
-        try:
-            return await _all(judge, cases, 1 if getattr(judge, "inline", False) else concurrency, progress)
-        finally:
-            if close is not None:
-                await close()
+    async def one(case: Case, pool: DaemonPool) -> Judged:
+        return await _judge(Grader(judge, pool), case)
 
-    return asyncio.run(run())
-
-
-async def _all(
-    judge: Judge, cases: Sequence[Case], concurrency: int, progress: Callable[[int], object]
-) -> list[Judged]:
-    free = asyncio.Semaphore(concurrency)
-    pool = DaemonPool(concurrency, "memfail-judge")
-    done = 0
-
-    async def one(case: Case) -> Judged:
-        nonlocal done
-        async with free:
-            judged = await _judge(Grader(judge, pool), case)
-        done += 1
-        progress(done)
-        return judged
-
-    try:
-        return await asyncio.gather(*(one(case) for case in cases))
-    finally:
-        pool.stop()
+    return judge_all(judge, cases, one, concurrency=concurrency, progress=progress, close=close)
 
 
 async def _judge(grader: Grader, case: Case) -> Judged:

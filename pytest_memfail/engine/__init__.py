@@ -9,6 +9,7 @@ from pytest_memfail.engine.grade import Grader
 from pytest_memfail.engine.listing import is_listed
 from pytest_memfail.engine.majority import majority
 from pytest_memfail.engine.normalise import memories_from
+from pytest_memfail.engine.offline import judge_all
 from pytest_memfail.engine.opening import described_by, open_system
 from pytest_memfail.engine.reuse import check_reusable
 from pytest_memfail.engine.shelf import Shelf, is_ours, kept_in
@@ -32,6 +33,7 @@ __all__ = [
     "described_by",
     "is_listed",
     "is_ours",
+    "judge_all",
     "kept_in",
     "majority",
     "memories_from",

@@ -31,6 +31,7 @@ class Item(BaseModel):
 
 
 I = TypeVar("I", bound=Item)  # noqa: E741 - an item
+R = TypeVar("R", bound=BaseModel)
 T = TypeVar("T")
 Show = Callable[[str, int, int], None]
 """Is told the stage, and how many of how many items are done."""
@@ -219,6 +220,48 @@ class RowBatch(Generic[I]):
     def fail(self, problem: str) -> None:
         """Every row that is wanted has this problem."""
         self.problems = {number: [problem] for number in self.problems}
+
+
+class WholeReply(Generic[R]):
+    """One thing, whose reply is accepted whole or asked for again."""
+
+    def __init__(
+        self, instructions: str, asked: Mapping[str, Any], what: str, check: Callable[[R], Iterable[str]]
+    ) -> None:
+        """Nothing is asked yet; `check` gives the rules that a reply breaks, and `what` names it to the model."""
+        self._instructions = instructions
+        self._asked = asked
+        self._what = what
+        self._check = check
+        self._problems: list[str] = []
+        self.accepted: R | None = None
+
+    @property
+    def fruitful(self) -> bool:
+        """Whether a reply was accepted."""
+        return self.accepted is not None
+
+    @property
+    def problem(self) -> str:
+        """What was wrong with the last try."""
+        return "; ".join(self._problems)
+
+    def messages(self) -> list[dict[str, str]] | None:
+        """The task, and what was wrong with the last try."""
+        if self.accepted is not None:
+            return None
+        return prompts.messages(self._instructions, self._asked, {self._what: self._problems} if self._problems else {})
+
+    def take(self, reply: BaseModel) -> None:
+        """Accept what breaks no rule."""
+        given: R = reply  # type: ignore[assignment]  # the client has parsed it by the schema that it was asked with
+        self._problems = list(self._check(given))[:MOST_PROBLEMS]
+        if not self._problems:
+            self.accepted = given
+
+    def fail(self, problem: str) -> None:
+        """There was no usable reply."""
+        self._problems = [problem]
 
 
 async def run_stage(session: Session, stage: Stage[I], numbers: Sequence[int], done: dict[int, I]) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Final
 
 from pydantic import BaseModel
 
 from pytest_memfail.generate import prompts
-from pytest_memfail.generate.asking import MOST_PROBLEMS, Session, as_json, converse, together
+from pytest_memfail.generate.asking import Session, WholeReply, as_json, converse, together
 from pytest_memfail.generate.texts import LONG, Line, quoted, text_faults
 from pytest_memfail.llm import ModelCallError
 
@@ -32,56 +33,15 @@ class AuditReply(BaseModel):
     remove: list[Removal]
 
 
-class AuditBatch:
-    """Some chains that are looked at together."""
-
-    def __init__(self, chains: Facts) -> None:
-        """Nothing is asked yet."""
-        self._chains = chains
-        self._accepted: AuditReply | None = None
-        self.problems: list[str] = []
-
-    def messages(self) -> prompts.Messages | None:
-        """The chains with their facts."""
-        if self._accepted is not None:
-            return None
-        asked = {"chains": [{"id": key, "facts": list(facts)} for key, facts in self._chains.items()]}
-        return prompts.messages(prompts.AUDIT, asked, {"the list": self.problems} if self.problems else {})
-
-    def take(self, reply: BaseModel) -> None:
-        """Accept a list of known ids that leaves more than half."""
-        assert isinstance(reply, AuditReply)
-        named = {removal.id for removal in reply.remove}
-        unknown = sorted(named - set(self._chains))
-        self.problems = [f"remove: there is no chain {quoted(key)}" for key in unknown[:MOST_PROBLEMS]]
-        if len(reply.remove) > max(1, len(self._chains) // 2):
-            # of a pair only one has to go
-            self.problems.append(
-                f"remove: got {len(reply.remove)} of {len(self._chains)} chains, expected half of them at most"
-            )
-        for removal in reply.remove:  # reasons are shown and kept
-            self.problems += text_faults("reason", removal.reason, LONG)
-        del self.problems[MOST_PROBLEMS:]
-        if not self.problems:
-            self._accepted = reply
-
-    @property
-    def fruitful(self) -> bool:
-        """Whether a list was accepted."""
-        return self._accepted is not None
-
-    @property
-    def problem(self) -> str:
-        """What was wrong with the last try."""
-        return "; ".join(self.problems)
-
-    def result(self) -> AuditReply | None:
-        """What was accepted."""
-        return self._accepted
-
-    def fail(self, problem: str) -> None:
-        """There was no usable reply."""
-        self.problems = [problem]
+def audit_faults(chains: Facts, reply: AuditReply) -> Iterator[str]:
+    """What is wrong with a list of chains to remove: it has to hold known ids, and to leave half of them at least."""
+    for key in sorted({removal.id for removal in reply.remove} - set(chains)):
+        yield f"remove: there is no chain {quoted(key)}"
+    if len(reply.remove) > max(1, len(chains) // 2):
+        # of a pair only one has to go
+        yield f"remove: got {len(reply.remove)} of {len(chains)} chains, expected half of them at most"
+    for removal in reply.remove:  # reasons are shown and kept
+        yield from text_faults("reason", removal.reason, LONG)
 
 
 async def audited(session: Session, chains: Facts) -> list[str]:
@@ -106,9 +66,10 @@ async def _audit(session: Session, chains: Facts) -> set[str]:
     key = sha256(as_json([[name, list(facts)] for name, facts in chains.items()]).encode()).hexdigest()[:16]
     reply = session.raw.get("audit", key, AuditReply)
     if reply is None:
-        batch = AuditBatch(chains)
+        asked = {"chains": [{"id": name, "facts": list(facts)} for name, facts in chains.items()]}
+        batch = WholeReply(prompts.AUDIT, asked, "the list", partial(audit_faults, chains))
         await converse(session, "audit", AuditReply, batch)
-        reply = batch.result()
+        reply = batch.accepted
         if reply is None:
             raise ModelCallError(
                 f"the audit of {len(chains)} chains got no usable reply of {session.model}: {batch.problem}; "

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from pytest_memfail.core import UsageError
 from pytest_memfail.generate import prompts
-from pytest_memfail.generate.asking import MOST_PROBLEMS, Session, converse, together
+from pytest_memfail.generate.asking import MOST_PROBLEMS, Session, WholeReply, converse, together
 from pytest_memfail.generate.audit import audited
 from pytest_memfail.generate.made import MESSAGE_TOKENS, Made, Request, Work, batch_of, distinct
 from pytest_memfail.generate.raw import Raw
@@ -138,9 +138,12 @@ class LongHop:
         async def ask(key: str, chain: Chain) -> None:
             found = session.raw.get("options", key, Options)
             if found is None:
-                batch = OptionBatch(chain)
+                asked = {"statements": chain.facts, "question": chain.question, "right answer": chain.answer}
+                batch: WholeReply[Options] = WholeReply(
+                    prompts.OPTIONS, asked, "the options", lambda reply: option_faults(chain, reply.options)
+                )
                 await converse(session, "options", Options, batch)
-                found = batch.result()
+                found = batch.accepted
                 if found is None:
                     session.given_up[f"chain {key}"] = f"options: {batch.problem}"
                     session.raw.give_up("options", key, batch.problem)
@@ -231,49 +234,6 @@ class ChainBatch:
         if self.missing and not problems:
             problems = [f"chains: got {len(reply.chains)}, {self.missing} more were wanted"]
         self.problems = problems[: 2 * MOST_PROBLEMS]
-
-    def fail(self, problem: str) -> None:
-        """There was no usable reply."""
-        self.problems = [problem]
-
-
-class OptionBatch:
-    """The wrong options of one chain."""
-
-    def __init__(self, chain: Chain) -> None:
-        """Nothing is asked yet."""
-        self._chain = chain
-        self._accepted: Options | None = None
-        self.problems: list[str] = []
-
-    def messages(self) -> prompts.Messages | None:
-        """The chain and its question."""
-        if self._accepted is not None:
-            return None
-        chain = self._chain
-        asked = {"statements": chain.facts, "question": chain.question, "right answer": chain.answer}
-        return prompts.messages(prompts.OPTIONS, asked, {"the options": self.problems} if self.problems else {})
-
-    def take(self, reply: BaseModel) -> None:
-        """Accept options that are wrong, ordinary in shape, and apart."""
-        assert isinstance(reply, Options)
-        self.problems = list(option_faults(self._chain, reply.options))[:MOST_PROBLEMS]
-        if not self.problems:
-            self._accepted = reply
-
-    @property
-    def fruitful(self) -> bool:
-        """Whether options were accepted."""
-        return self._accepted is not None
-
-    @property
-    def problem(self) -> str:
-        """What was wrong with the last try."""
-        return "; ".join(self.problems)
-
-    def result(self) -> Options | None:
-        """What was accepted."""
-        return self._accepted
 
     def fail(self, problem: str) -> None:
         """There was no usable reply."""

@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-import gzip
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.tables import table
 from pytest_memfail.judges.rules.text import fold
 
-TABLE: Final = "kinds.tsv.gz"
 ROOTS: Final = frozenset("person animal artifact act activiti object substanc state percept".split())
 """The first of these among a word's kinds is what it is in its commonest sense."""
 TOO_GENERAL: Final = frozenset(
@@ -27,13 +25,6 @@ TOO_GENERAL: Final = frozenset(
 """What nearly everything is."""
 
 
-@cache
-def _lines() -> dict[str, str]:
-    packed = files(__package__).joinpath(TABLE).read_bytes()
-    text = gzip.decompress(packed).decode()
-    return dict(line.split("\t", 1) for line in text.split("\n"))
-
-
 @lru_cache(maxsize=16384)
 def is_person(key: str) -> bool:
     """Whether the key's thing is somebody in the first place.
@@ -41,7 +32,7 @@ def is_person(key: str) -> bool:
     >>> is_person("dentist"), is_person("doorbell")
     (True, False)
     """
-    kind = next((kind for kind in _lines().get(key, "").split() if kind in ROOTS), "")
+    kind = next((kind for kind in table("kinds").get(key, "").split() if kind in ROOTS), "")
     return kind == "person"
 
 
@@ -52,7 +43,7 @@ def kinds_of(key: str) -> frozenset[str]:
     >>> "bird" in kinds_of("parrot")
     True
     """
-    lines = _lines()
+    lines = table("kinds")
     # "scarv" is folded from "scarves"
     found = lines.get(key) or (lines.get(f"{key[:-1]}f", "") if key.endswith("v") else "")
     return frozenset(found.split()) - TOO_GENERAL

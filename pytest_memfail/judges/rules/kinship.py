@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 from enum import Enum
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, nearness
+from pytest_memfail.judges.rules.tables import table
 
-TABLE: Final = "phrasal.tsv.gz"
 ORIGIN: Final = 0.85
 """A word of the same origin: the nouns, verbs and adjectives of one stem."""
 PHRASAL: Final = 0.75
@@ -94,13 +92,6 @@ def is_cut(wanted: str, held: str) -> bool:
     return cut and lookup(held) is EMPTY and lookup(bare) is EMPTY
 
 
-@cache
-def _phrases() -> dict[str, frozenset[str]]:
-    packed = files(__package__).joinpath(TABLE).read_bytes()
-    lines = (line.split("\t") for line in gzip.decompress(packed).decode().split("\n"))
-    return {phrase: frozenset(same.split()) for phrase, same in lines}
-
-
 @lru_cache(maxsize=16384)
 def phrasal(verb: str, particle: str) -> frozenset[str]:
     """The single verbs that a verb with a particle stands for.
@@ -108,4 +99,4 @@ def phrasal(verb: str, particle: str) -> frozenset[str]:
     >>> "cancel" in phrasal("call", "off")
     True
     """
-    return _phrases().get(f"{verb} {particle}", frozenset())
+    return frozenset(table("phrasal").get(f"{verb} {particle}", "").split())

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from typing import Final
 
-TABLE: Final = "lexicon.tsv.gz"
+from pytest_memfail.judges.rules.tables import table
+
 NONE: Final[frozenset[str]] = frozenset()
 
 
@@ -31,17 +30,10 @@ class Entry:
 EMPTY: Final = Entry()
 
 
-@cache
-def _lines() -> dict[str, str]:
-    packed = files(__package__).joinpath(TABLE).read_bytes()
-    text = gzip.decompress(packed).decode()
-    return dict(line.split("\t", 1) for line in text.split("\n"))
-
-
 @lru_cache(maxsize=16384)
 def lookup(key: str) -> Entry:
     """What is known of the key; an empty entry for a key that is not known."""
-    line = _lines().get(key)
+    line = table("lexicon").get(key)
     if line is None:
         return EMPTY
     same, close, general, opposite = (frozenset(part.split()) for part in line.split("\t"))
