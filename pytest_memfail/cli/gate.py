@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.core import ERROR, UsageError
 
 if TYPE_CHECKING:
-    from pytest_memfail.results import Baseline, Expression, Gate, Loaded
-
-NO_TRUSTWORTHY_RESULT: Final = 6
-"""The same as that of a run under pytest."""
+    from pytest_memfail.results import Baseline, Expression, Line, Loaded
 
 
 class _Untrusted(Exception):
@@ -55,10 +51,12 @@ def run(options: argparse.Namespace) -> int:
     """Decide, print, and write what was asked for."""
     from pytest_memfail.report import check_report, gate, write_report
     from pytest_memfail.results import (
+        NO_TRUSTWORTHY_RESULT,
         BaselineRefused,
         SummaryBuilder,
         check_baseline_place,
         check_tasks,
+        decide,
         gate_line,
         load_record,
         parse_expressions,
@@ -79,10 +77,12 @@ def run(options: argparse.Namespace) -> int:
         builder.add(line)
     try:
         _check_whole(record)
-        decided = _decide(record, builder, expressions, options.baseline)
+        baseline = _baseline(options.baseline, expressions, record.header)
     except (_Untrusted, BaselineRefused) as error:
         print(f"memfail: no trustworthy result: {error}")
         return NO_TRUSTWORTHY_RESULT
+    shown = None if options.baseline is None else str(options.baseline)
+    decided = decide(expressions, record.summary(), builder.entries, record.header, baseline, shown=shown)
     if decided is not None:
         print("\n".join(gate(decided, full=True)))
         record = replace(record, footer={**(record.footer or {}), "gate": gate_line(decided)})
@@ -115,34 +115,17 @@ def _check_whole(record: Loaded) -> None:
         raise _Untrusted(untrusted)
 
 
-def _decide(record: Loaded, builder: Any, expressions: Sequence[Expression], path: Path | None) -> Gate | None:
-    from pytest_memfail.results import (
-        DEFAULT,
-        check_baseline,
-        compare,
-        evaluate,
-        notes,
-        parse_expressions,
-        read_baseline,
-    )
+def _baseline(path: Path | None, expressions: Sequence[Expression], header: Line) -> Baseline | None:
+    """What to compare with, if it is there; in CI it has to be."""
+    from pytest_memfail.results import check_baseline, in_ci, read_baseline
 
-    baseline: Baseline | None = None
     if path is not None and path.exists():
-        baseline = read_baseline(path)
-        check_baseline(baseline, path, record.header)
-    elif path is not None or any(e.needs_baseline for e in expressions):
+        found = read_baseline(path)
+        check_baseline(found, path, header)
+        return found
+    if path is not None or any(e.needs_baseline for e in expressions):
         lacking = f"there is no baseline at {path}" if path else "an expression needs a baseline (--baseline)"
-        if os.environ.get("CI", "").lower() not in ("", "0", "false"):
+        if in_ci():
             raise _Untrusted(f"{lacking}, and in CI the gate fails closed")
         print(f"memfail: {lacking} yet (save one with --save-baseline)")
-    if baseline is not None and not expressions:
-        expressions = parse_expressions(DEFAULT)
-    if not expressions:
-        return None
-    comparison = None
-    if baseline is not None:
-        comparison = compare(baseline.entries, builder.entries, list(record.header["tasks"]), record.protocol)
-    told = notes(baseline, record.header) if baseline is not None else ()
-    return evaluate(
-        expressions, record.summary(), comparison, baseline=str(path) if path is not None else None, notes=told
-    )
+    return None

@@ -5,21 +5,35 @@ Computed by the process that the user started; a worker is handed what the basel
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
 import pytest
 
 from pytest_memfail.core import ERROR, UsageError
 from pytest_memfail.plugin.header import record_header
 from pytest_memfail.plugin.run import ROOT, Run
-
-if TYPE_CHECKING:
-    from pytest_memfail.results import Baseline, Entry, Expression, Gate, Summary, SummaryBuilder
-
-NO_TRUSTWORTHY_RESULT: Final = 6
+from pytest_memfail.results import (
+    NO_TRUSTWORTHY_RESULT,
+    Baseline,
+    BaselineRefused,
+    Entry,
+    Expression,
+    Gate,
+    Summary,
+    SummaryBuilder,
+    change_of,
+    check_baseline,
+    check_baseline_place,
+    check_tasks,
+    decide,
+    in_ci,
+    parse_expressions,
+    read_baseline,
+    shown,
+    write_baseline,
+)
 
 Known = Mapping[str, list[Any]]
 """By node id what the baseline says of an item: its verdict, whether memory held, whether it passed vacuously."""
@@ -31,15 +45,6 @@ def prepare(config: pytest.Config, run: Run) -> Gatekeeper:
     Raises `pytest.UsageError` for a wrong call; ends the run with exit code 6 for a baseline that it cannot be compared with,
     or that is missing in CI.
     """
-    from pytest_memfail.results import (
-        BaselineRefused,
-        check_baseline,
-        check_baseline_place,
-        check_tasks,
-        parse_expressions,
-        read_baseline,
-    )
-
     settings = run.settings
     try:
         expressions = [found for text in settings.fail_on for found in parse_expressions(text)]
@@ -64,11 +69,6 @@ def prepare(config: pytest.Config, run: Run) -> Gatekeeper:
     return keeper
 
 
-def in_ci() -> bool:
-    """Whether the variable CI is set, as all CI services set it."""
-    return os.environ.get("CI", "").lower() not in ("", "0", "false")
-
-
 def _is_asked(config: pytest.Config, run: Run) -> bool:
     """Whether questions of the benchmark are to be run at all: only they are gated."""
     option = config.option
@@ -89,8 +89,6 @@ class Gatekeeper:
     def __init__(
         self, config: pytest.Config, run: Run, expressions: list[Expression], baseline: Baseline | None
     ) -> None:
-        from pytest_memfail.results import DEFAULT, parse_expressions
-
         self._config, self._run, self._baseline = config, run, baseline
         asked = _is_asked(config, run)
         self._expressions = expressions if asked else []
@@ -103,13 +101,11 @@ class Gatekeeper:
                 self.lacks_baseline = f"{needs[0]} needs a baseline (--memfail-baseline; save one with "
             if self.lacks_baseline is not None:
                 self.lacks_baseline += "--memfail-save-baseline)"
-        if baseline is not None and not expressions:
-            self._expressions = parse_expressions(DEFAULT)
 
     @property
     def is_asked(self) -> bool:
         """Whether anything is to be decided."""
-        return bool(self._expressions)
+        return bool(self._expressions) or self._baseline is not None
 
     @property
     def known(self) -> Known:
@@ -126,27 +122,17 @@ class Gatekeeper:
 
     def decide(self, summary: Summary, builder: SummaryBuilder) -> Gate | None:
         """The gate over a whole run; None if nothing is to be decided."""
-        from pytest_memfail.results import compare, evaluate, notes
-
-        if not self._expressions:
-            return None
-        comparison, told = None, []
-        if self._baseline is not None:
-            names = [task.name for task in self._run.tasks]
-            comparison = compare(self._baseline.entries, builder.entries, names, self._run.settings.protocol)
-            told = notes(self._baseline, record_header(self._run))
-        elif all(expression.needs_baseline for expression in self._expressions):
-            return None  # the first run: the items' own outcomes decide
-        shown = _short(self._run.settings.baseline, self._config)
-        return evaluate(self._expressions, summary, comparison, baseline=shown, notes=told)
+        if self._baseline is None and all(expression.needs_baseline for expression in self._expressions):
+            return None  # nothing is asked, or the first run: the items' own outcomes decide
+        header = record_header(self._run)
+        where = _short(self._run.settings.baseline, self._config)
+        return decide(self._expressions, summary, builder.entries, header, self._baseline, shown=where)
 
     def save(self, builder: SummaryBuilder | None, ended_early: bool, untrusted: str | None) -> str:
         """Save the baseline that was asked for; returns where, with how many verdicts.
 
         Raises `UsageError` with the reason for a run that must not become one.
         """
-        from pytest_memfail.results import write_baseline
-
         path = self._run.settings.save_baseline
         assert path is not None
         entries = builder.entries if builder is not None else {}
@@ -173,8 +159,6 @@ class Gatekeeper:
 
 def apply_known(report: Any, line: Mapping[str, Any], known: list[Any], protocol: str) -> None:
     """A failure that the baseline knows becomes an expected one; one that is gone, an unexpected pass, which never fails."""
-    from pytest_memfail.results import change_of, shown
-
     old = _entry(line, *known)
     new = _entry(line, line["verdict"], line.get("memory_held"), bool(line.get("vacuous")))
     if report.failed and old.failed and new.failed:
@@ -187,8 +171,6 @@ def apply_known(report: Any, line: Mapping[str, Any], known: list[Any], protocol
 
 
 def _entry(line: Mapping[str, Any], verdict: str, memory_held: bool | None, vacuous: bool) -> Entry:
-    from pytest_memfail.results import Entry
-
     return Entry(
         line["id"], line["task"], line["store"], line["question"], line["k"], verdict, memory_held, bool(vacuous)
     )

@@ -12,11 +12,12 @@ import pytest
 
 from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED, UsageError
 from pytest_memfail.plugin import marks
-from pytest_memfail.plugin.gating import NO_TRUSTWORTHY_RESULT, Gatekeeper
+from pytest_memfail.plugin.gating import Gatekeeper
 from pytest_memfail.plugin.header import record_header
 from pytest_memfail.plugin.resume import LAST_RECORD, kept_lines
 from pytest_memfail.plugin.run import Run
 from pytest_memfail.plugin.stash import KNOWN, RUNTIME
+from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
 
 if TYPE_CHECKING:
     from _typeshed import StrPath

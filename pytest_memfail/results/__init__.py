@@ -14,7 +14,16 @@ from pytest_memfail.results.baseline import (
 )
 from pytest_memfail.results.comparison import Comparison, Flip, change_of, compare, shown
 from pytest_memfail.results.expressions import DEFAULT, Expression, check_tasks, parse_expressions
-from pytest_memfail.results.gate import Check, Gate, evaluate, gate_line, read_gate
+from pytest_memfail.results.gate import (
+    NO_TRUSTWORTHY_RESULT,
+    Check,
+    Gate,
+    decide,
+    evaluate,
+    gate_line,
+    in_ci,
+    read_gate,
+)
 from pytest_memfail.results.kept import Kept, read_kept
 from pytest_memfail.results.loaded import Loaded, labels, load_record
 from pytest_memfail.results.merging import merge
@@ -46,6 +55,7 @@ __all__ = [
     "DEFAULT",
     "HELD",
     "MAX_ERROR_SHARE",
+    "NO_TRUSTWORTHY_RESULT",
     "SCHEMA_VERSION",
     "Baseline",
     "BaselineRefused",
@@ -76,10 +86,12 @@ __all__ = [
     "check_writable",
     "compare",
     "correct_together",
+    "decide",
     "evaluate",
     "fewest_flips",
     "gate_line",
     "holm",
+    "in_ci",
     "labels",
     "load_record",
     "mcnemar",

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 from pytest_memfail.core import CORRECT, REASONING_ERROR
-from pytest_memfail.results.comparison import Comparison, Flip
-from pytest_memfail.results.expressions import EACH, MEMORY_HELD, Expression
+from pytest_memfail.results.baseline import Baseline, Entry, Key, notes
+from pytest_memfail.results.comparison import Comparison, Flip, compare
+from pytest_memfail.results.expressions import DEFAULT, EACH, MEMORY_HELD, Expression, parse_expressions
+from pytest_memfail.results.record import Line
 from pytest_memfail.results.statistics import Paired, Rate, smallest_detectable, wilson
 from pytest_memfail.results.summary import Summary, Tally
 
+NO_TRUSTWORTHY_RESULT: Final = 6
+"""The exit code of a run, and of `memfail gate`, where there is nothing that a gate could believe."""
 PASSED, FAILED, OPEN, SKIPPED = "passed", "failed", "undecided", "skipped"
 
 
@@ -82,6 +87,31 @@ def read_gate(line: Mapping[str, Any]) -> Gate:
 
 def _pair(found: Mapping[str, Any] | None) -> Paired | None:
     return None if found is None else Paired(**found)
+
+
+def in_ci() -> bool:
+    """Whether the variable CI is set, as all CI services set it: there a gate without a baseline fails closed."""
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
+def decide(
+    expressions: Sequence[Expression],
+    summary: Summary,
+    entries: Mapping[Key, Entry],
+    header: Line,
+    baseline: Baseline | None,
+    *,
+    shown: str | None = None,
+) -> Gate | None:
+    """The gate over a run, of which `header` says what it was; None if nothing is asked of it.
+
+    Against a baseline and without expressions the default is asked.
+    """
+    if baseline is None:
+        return evaluate(expressions, summary, None, baseline=shown) if expressions else None
+    comparison = compare(baseline.entries, entries, list(header["tasks"]), str(header["protocol"]))
+    asked = expressions or parse_expressions(DEFAULT)
+    return evaluate(asked, summary, comparison, baseline=shown, notes=notes(baseline, header))
 
 
 def evaluate(
