@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
-from pytest_memfail.judges.rules.persona_need import Concept, Essay, Item
+from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, weight

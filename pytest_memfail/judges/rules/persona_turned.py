@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.persona_need import Stated
+from pytest_memfail.judges.rules.persona_essay import Stated
 from pytest_memfail.judges.rules.polarity import is_negator, order
 from pytest_memfail.judges.rules.related import opposed, related
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight

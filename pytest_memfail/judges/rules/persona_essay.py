@@ -1,0 +1,140 @@
+"""Essays about a person, read once, and the details that a question may need of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+from pytest_memfail.judges.rules.finding import keys_of, passage
+from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.quantities import Quantity, quantities
+from pytest_memfail.judges.rules.text import Sentence, sentences_of, weight
+from pytest_memfail.judges.rules.view import Name
+
+HALVES: Final = frozenset(("am", "pm"))
+"""They belong to a number."""
+VERB: Final = 0.5
+"""What a verb counts: stores reword verbs first."""
+SHORT_NOUN: Final = 4
+"""Words of so few letters in -ed and -ing are mostly nouns: bed, seed, wing."""
+SYNONYM: Final = 0.6
+
+ORDINARY: Final = frozenset(
+    keys_of("treats spends runs balances splits weekends weekdays career job life love hobby shop studio")
+)
+"""What is said of anybody who is introduced."""
+CALENDAR: Final = frozenset(
+    """monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays
+    sundays january february march april may june july august september october november december""".split()
+)
+
+
+SUBJECTS: Final = frozenset(
+    "he she they it i you we to will would can won't cannot can't must should never always also".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """One word of a detail, in the answer's and in the essay's wording."""
+
+    keys: tuple[str, ...]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One detail that must be kept."""
+
+    concepts: tuple[Concept, ...]
+    numbers: tuple[Quantity, ...]
+    weight: float
+    wording: str
+    at: int
+    """The essay's sentence that states it."""
+    exclusive: bool = False
+    """Whether the answer says that it holds for this alone."""
+    rest: frozenset[str] = frozenset()
+    """What stands behind that "only"."""
+    told: frozenset[str] = frozenset()
+    """All words of the answer: none of them can be wrong."""
+
+    @property
+    def size(self) -> float:
+        """How much there is to keep."""
+        return sum(c.weight for c in self.concepts) + len(self.numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A sentence of the essay."""
+
+    sentence: Sentence
+    weights: Mapping[str, float]
+    numbers: tuple[Quantity, ...]
+    wording: str
+
+
+@dataclass(frozen=True, slots=True)
+class Essay:
+    """An essay, read once for all its questions."""
+
+    name: Name | None
+    ignored: frozenset[str]
+    stated: tuple[Stated, ...]
+    keys: frozenset[str]
+    identity: frozenset[str]
+    """Who it is: words of the first sentence, and names of other things."""
+    reads: Mapping[str, Mapping[int, float]]
+    """For a stored word: the sentences it may have come from, and how much that tells."""
+
+
+@lru_cache(maxsize=1024)
+def read_essay(source: str, entity: str | None) -> Essay:
+    """The sentences of the essay, and an index of the words that can stand for its own."""
+    sentences = sentences_of(source)
+    ignored = frozenset(keys_of(entity or ""))
+    stated = []
+    for sentence in sentences:
+        weights = {k: weight(k) for k in sorted(sentence.keys - ignored) if not k[0].isdigit()}
+        if weights:
+            numbers = quantities(sentence.text, sentence.words)
+            stated.append(Stated(sentence, weights, numbers, passage(source, sentence, weights, 60)))
+    reads: dict[str, dict[int, float]] = {}
+    for at, part in enumerate(stated):
+        for key, value in part.weights.items():
+            found = lookup(key)
+            for other in (found.same | found.close) - ignored:
+                known = reads.setdefault(other, {})
+                known[at] = max(known.get(at, 0.0), SYNONYM * value)
+    for at, part in enumerate(stated):
+        for key, value in part.weights.items():
+            reads.setdefault(key, {})[at] = value
+    lowers = frozenset(w.lower.removesuffix("'s") for s in sentences for w in s.words)
+    keys = frozenset(k for s in sentences for k in s.keys) - ignored
+    identity = {k for k, value in stated[0].weights.items() if value >= 1.0 and k not in ORDINARY} if stated else set()
+    identity |= {w.key for s in sentences for w in s.words[1:] if w.surface[0].isupper() and w.lower not in CALENDAR}
+    return Essay(
+        Name.of(entity, lowers),
+        ignored,
+        tuple(stated),
+        keys,
+        frozenset(identity - ignored - {""}),
+        MappingProxyType(reads),
+    )
+
+
+def weighed(sentences: tuple[Sentence, ...], ignored: frozenset[str]) -> dict[str, float]:
+    """The content keys with what each counts."""
+    keys: dict[str, float] = {}
+    for sentence in sentences:
+        before = ""
+        for word in sentence.words:
+            if word.key and word.key not in ignored and word.key not in HALVES and not word.key[0].isdigit():
+                verb = before in SUBJECTS or (len(word.lower) > SHORT_NOUN and word.lower.endswith(("ing", "ed")))
+                keys[word.key] = max(keys.get(word.key, 0.0), min(weight(word.key), VERB if verb else 1.0))
+            before = word.lower
+    return keys
