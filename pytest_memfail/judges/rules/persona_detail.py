@@ -79,7 +79,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str], *,
     told = {k for c in item.concepts for k in c.keys}
     for at in kept.where:
         fault = turned(view, at, essay.stated[item.at], told, asked)
-        holder = "" if fault else given(view.sentences[at], essay.stated[item.at], essay, told)
+        holder = "" if fault else given(view.sentences[at], essay, told)
         if holder:
             fault = f"'{item.wording}' is told of '{holder}'"
         if fault:

@@ -88,6 +88,8 @@ class Essay:
     keys: frozenset[str]
     identity: frozenset[str]
     """Who it is: words of the first sentence, and names of other things."""
+    capitals: frozenset[str]
+    """Its capitalised words, in lower case."""
     reads: Mapping[str, Mapping[int, float]]
     """For a stored word: the sentences it may have come from, and how much that tells."""
 
@@ -123,6 +125,7 @@ def read_essay(source: str, entity: str | None) -> Essay:
         tuple(stated),
         keys,
         frozenset(identity - ignored - {""}),
+        frozenset().union(*(s.capitals for s in sentences)),
         MappingProxyType(reads),
     )
 

@@ -8,37 +8,60 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.finding import keys_of
+from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_essay import SYNONYM, Concept, Essay, Item, weighed
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
-from pytest_memfail.judges.rules.related import related
-from pytest_memfail.judges.rules.text import Sentence, Word, sentences_of, weight
+from pytest_memfail.judges.rules.related import opposed, related
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
 
 WHICH: Final = frozenset("which what".split())
 ASKING: Final = keys_of(
     """bring pack use give include offer choose yes expect avoid recommend suggest prefer like info informat
-    tell know ask hire think want wonder plan need like help find detail advice idea tip information work good best"""
+    tell know ask hire think want wonder plan need like help find detail advice idea tip information work good best
+    consider share aware appreciate enjoy advise guidance mention way typical usual specific"""
 )
 """What questions are made of; it tells no trait."""
+KIT: Final = frozenset(fold(word) for word in "bring pack carry wear gear kit equipment bag backpack pocket".split())
+"""Who asks what to bring asks for what somebody carries."""
 ASKED: Final = 2.0
 """What counts of a trait that the question itself names."""
 
 
 def traits(essay: Essay, question: str) -> tuple[Item, ...]:
     """The sentences whose trait a misleading question may borrow, if its words tell; the likeliest first."""
-    kinds = frozenset(w.key for s in sentences_of(question) for w in _kinds(s))
-    asked = [k for k in sorted(keys_of(question)) if not k[0].isdigit() and len(k) > 2 and k not in ASKING]
-    told = [q for s in sentences_of(question) for q in quantities(s.text, s.words)]
-    scores = []
-    for at, stated in enumerate(essay.stated):
-        hits = {k: max((_asks(k, other) for other in stated.weights), default=0.0) for k in asked}
-        scores.append((sum(value * weight(k) / _spread(essay, k) for k, value in hits.items()), -at))
-    best = max(scores, default=(0.0, 0))[0]
+    sentences = sentences_of(question)
+    kinds = frozenset(w.key for s in sentences for w in _kinds(s))
+    asked = sorted({w.key for s in sentences for w in s.words if _telling(w, s, essay)} - ASKING)
+    told = [q for s in sentences for q in quantities(s.text, s.words)]
+    scores = _scores(essay, asked, kit=any(not KIT.isdisjoint(s.keys) for s in sentences))
+    best = max(scores.values(), default=0.0)
     return tuple(
-        _trait(essay, -at, [k for k in asked if k not in kinds], told)
-        for score, at in sorted(scores, reverse=True)
-        if score >= AS_LIKELY * best and score >= TRAIT
+        _trait(essay, at, [k for k in asked if k not in kinds], told)
+        for at in sorted(scores, key=lambda at: (-scores[at], at))
+        if scores[at] >= AS_LIKELY * best
     )
+
+
+def _telling(word: Word, question: Sentence, essay: Essay) -> bool:
+    """Whether the word may stand for one of the essay's: the name of somebody stands for no thing."""
+    if not word.key or word.key[0].isdigit() or len(word.key) <= 2:
+        return False
+    named = word.surface[0].isupper() and word is not question.words[0]
+    return not named or word.lower.removesuffix("'s") in essay.capitals
+
+
+def _scores(essay: Essay, asked: list[str], *, kit: bool) -> dict[int, float]:
+    """How much the essay's sentences have of what is asked, if it tells: what all of them have tells none apart."""
+    hits = [[weight(k) * max(_asks(k, o) for o in stated.weights) for stated in essay.stated] for k in asked]
+    if kit:
+        hits.append([SYNONYM * (not KIT.isdisjoint(stated.weights)) for stated in essay.stated])
+    spread = [math.sqrt(max(1.0, sum(of_word))) for of_word in hits]
+    return {
+        at: sum(value / among for value, among in zip(of_sentence, spread, strict=True))
+        for at, of_sentence in enumerate(zip(*hits, strict=True))
+        if sum(of_sentence) >= TRAIT
+    }
 
 
 def _kinds(question: Sentence) -> list[Word]:
@@ -84,9 +107,6 @@ def _counts(number: Quantity, told: list[Quantity]) -> bool:
 
 def _asks(asked: str, stated: str) -> float:
     near = related(asked, stated)
-    return near if near >= SYNONYM else SYNONYM if asked in lookup(stated).general and weight(asked) >= 1.0 else 0.0
-
-
-def _spread(essay: Essay, key: str) -> float:
-    """How many of the essay's sentences have the word: what is in all of them tells none apart."""
-    return max(1.0, math.sqrt(len(essay.reads.get(key, ()))))
+    if near >= SYNONYM or weight(asked) < 1.0:
+        return near if near >= SYNONYM else 0.0
+    return SYNONYM if asked in lookup(stated).general or asked in kinds_of(stated) or opposed(asked, stated) else 0.0

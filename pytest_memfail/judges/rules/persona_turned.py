@@ -169,7 +169,8 @@ def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) ->
     kept, refused, _ = _sides(sentence)
     for one in sorted((wanted - unwanted) & (refused - kept)):
         for other in sorted((unwanted - wanted) & (kept - refused)):
-            if weight(one) >= 1.0 and weight(other) >= 1.0 and (one in telling or other in telling):
+            counted = one[0].isdigit() or other[0].isdigit()
+            if not counted and weight(one) >= 1.0 and weight(other) >= 1.0 and (one in telling or other in telling):
                 return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
     return ""
 

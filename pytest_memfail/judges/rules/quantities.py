@@ -241,7 +241,9 @@ def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
     return 0
 
 
-_LESSER: Final = frozenset("less fewer lower smaller shorter younger earlier lighter colder cooler quieter".split())
+_LESSER: Final = frozenset(
+    "less fewer lower smaller shorter younger earlier lighter colder cooler quieter closer nearer".split()
+)
 _NOTHING: Final = frozenset("never not no nothing nobody none".split())
 _FOOT: Final = re.compile(r" ?(?:-|to|-to-) ?\w+[- ](?:point )?scale")
 """What follows the foot of a scale: a 1-10 scale, a one-to-ten scale."""

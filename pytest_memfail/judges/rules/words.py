@@ -286,6 +286,8 @@ PHRASES: Final = (
     (r"\bt-shirt", "tshirt"),
     (r"\bget(?:s|ting)? up\b|\bgot up\b", "wake"),
     (r"\bwork(?:s|ing|ed)? out\b", "workout"),
+    (r"\b(?:the )?sun (?:is |comes |goes )?up\b|\bthe sun rises\b", "sunrise"),
+    (r"\b(?:the )?sun (?:is |goes |has gone )?down\b|\bthe sun sets\b", "sunset"),
 )
 """Turns of phrase that stand for one word."""
 
