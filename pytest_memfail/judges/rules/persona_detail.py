@@ -8,7 +8,7 @@ from typing import Final
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
-from pytest_memfail.judges.rules.persona_match import Kept, Made, found, keep
+from pytest_memfail.judges.rules.persona_match import Kept, Made, found, keep, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
 from pytest_memfail.judges.rules.persona_numbers import changed, other_side
 from pytest_memfail.judges.rules.persona_owner import given
@@ -97,13 +97,13 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str], *,
         return Judged(item, kept, f"'{item.wording}' is missing")
     # Words of the question are there in any answer: what it asks for must be too.
     answering = [c for c in item.concepts if c.weight >= 1.0 and asked.isdisjoint(c.keys)]
-    if not trait and answering and not item.numbers and not any(found(c, keys) for c in answering):
+    if not trait and answering and not item.numbers and not any(stands(c, item, keys, essay) for c in answering):
         return Judged(item, kept, f"{listed([c.keys[-1] for c in answering])} is missing")
     if trait:
         named = [c for c in item.concepts if c.weight == ASKED]
-        there = sum(found(c, keys) for c in named)
+        there = sum(stands(c, item, keys, essay) for c in named)
         if named and there < TRAIT_NAMED * len(named) and not item.numbers:
-            missing = [c.keys[0] for c in named if not found(c, keys)]
+            missing = [c.keys[0] for c in named if not stands(c, item, keys, essay)]
             return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
     quiet = not any(refusing(view.sentences[at]) for at in kept.where)
     counts = ASKED if trait else 1.0
@@ -115,8 +115,10 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str], *,
     if item.exclusive and not any(exclusive(s) or ONLY.search(s.text) for s in (view.sentences[i] for i in kept.where)):
         return Judged(item, kept, f"that it is only '{item.wording}' is lost", turned=True)
     alone = [c for c in item.concepts if c.weight >= 1.0 and not item.rest.isdisjoint(c.keys)]
-    if alone and sum(found(c, keys) for c in alone) < ONLY_KEPT * len(alone):
-        return Judged(item, kept, f"{listed([c.keys[-1] for c in alone if not found(c, keys)])} is missing")
+    if alone and sum(stands(c, item, keys, essay) for c in alone) < ONLY_KEPT * len(alone):
+        return Judged(
+            item, kept, f"{listed([c.keys[-1] for c in alone if not stands(c, item, keys, essay)])} is missing"
+        )
     return Judged(item, kept, "", trait=trait)
 
 

@@ -11,13 +11,20 @@ from typing import Final
 from pytest_memfail.judges.rules.finding import keys_of, passage
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
-from pytest_memfail.judges.rules.text import Sentence, sentences_of, weight
+from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import Name
 
 HALVES: Final = frozenset(("am", "pm"))
 """They belong to a number."""
 VERB: Final = 0.5
 """What a verb counts: stores reword verbs first."""
+FRAME: Final = 0.25
+FRAMING: Final = frozenset(
+    fold(word)
+    for word in """rule policy habit ritual routine tradition superstition principle preference practice custom reason thing
+    strict firm hard simple always usual typical favorite believe insist prefer""".split()
+)
+"""What kind of detail it is; the detail itself is what it is said of."""
 SHORT_NOUN: Final = 4
 """Words of so few letters in -ed and -ing are mostly nouns: bed, seed, wing."""
 SYNONYM: Final = 0.6
@@ -130,14 +137,17 @@ def read_essay(source: str, entity: str | None) -> Essay:
     )
 
 
-def weighed(sentences: tuple[Sentence, ...], ignored: frozenset[str]) -> dict[str, float]:
+def weighed(essay: Essay, sentences: tuple[Sentence, ...], without: frozenset[str] = frozenset()) -> dict[str, float]:
     """The content keys with what each counts."""
+    ignored = essay.ignored | without
     keys: dict[str, float] = {}
     for sentence in sentences:
         before = ""
         for word in sentence.words:
             if word.key and word.key not in ignored and word.key not in HALVES and not word.key[0].isdigit():
                 verb = before in SUBJECTS or (len(word.lower) > SHORT_NOUN and word.lower.endswith(("ing", "ed")))
-                keys[word.key] = max(keys.get(word.key, 0.0), min(weight(word.key), VERB if verb else 1.0))
-            before = word.lower
+                most = FRAME if word.key in FRAMING else VERB if verb else 1.0
+                keys[word.key] = max(keys.get(word.key, 0.0), min(weight(word.key), most))
+            # A name is a subject too.
+            before = "they" if word.key in essay.ignored else word.lower
     return keys

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Final
 
+from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.quantities import Quantity
@@ -18,6 +20,11 @@ from pytest_memfail.judges.rules.view import NAMED, OPEN, TITLES, Name, View
 
 KEPT: Final = 0.6
 """How near a stored word must be to stand for a needed one."""
+HINT: Final = 1.0
+TOGETHER: Final = 0.5
+COMPANY: Final = 1.0
+"""How much of the essay's sentence must stand beside a word that is only spoken of together with a needed one."""
+NOTHING: Final[Mapping[int, float]] = MappingProxyType({})
 NUMBER: Final = 1.5
 """What a matching number counts where a sentence is compared with the essay's."""
 TWO: Final = frozenset("pair pairs couple both".split())
@@ -124,7 +131,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
     best = Kept(0.0, ())
     for place in places:
         keys = frozenset().union(*(view.sentences[at].keys for at in place))
-        got = sum(c.weight * found(c, keys) for c in item.concepts)
+        got = sum(c.weight * stands(c, item, keys, essay) for c in item.concepts)
         stated = view.quantities(place)
         same = [
             q
@@ -155,6 +162,24 @@ def found(concept: Concept, keys: frozenset[str]) -> float:
     if not keys.isdisjoint(concept.keys):
         return 1.0
     return _nearest(concept.keys, keys)
+
+
+def stands(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -> float:
+    """How far the concept of the item stands among the keys, or something that is spoken of together with it."""
+    return found(concept, keys) or _hinted(concept, item, keys, essay)
+
+
+def _hinted(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -> float:
+    """How far a word spoken of together with the concept stands for it, where more of its sentence is there."""
+    if sum(essay.reads.get(key, NOTHING).get(item.at, 0.0) for key in keys) < COMPANY:
+        return 0.0
+    strange = frozenset(key for key in keys - essay.keys - essay.ignored if not key[0].isdigit())
+    return HINT * _associated(concept.keys, strange)
+
+
+@lru_cache(maxsize=65536)
+def _associated(wanted: tuple[str, ...], keys: frozenset[str]) -> float:
+    return max((near for one in wanted for held in keys if (near := association(one, held)) >= TOGETHER), default=0.0)
 
 
 SCALE: Final = re.compile(r"(?:°\s?|\d\s?|\b)((?i:celsius|centigrade|fahrenheit)|[CF])\b")

@@ -20,6 +20,10 @@ ADVICE: Final = frozenset(
     "bring pack use give include offer choose yes expect avoid recommend suggest prefer like info informat".split()
 )
 """What answers are made of; it is no detail of the person."""
+SIDES: Final = keys_of(
+    "larger bigger greater smaller longer shorter higher lower more less fewer least most maximum minimum"
+)
+"""The number tells them with it."""
 ASIDE: Final = 0.35
 """What a reason given in the answer counts beside the answer."""
 GROUNDED: Final = 0.7
@@ -99,8 +103,10 @@ def _joined(found: list[Item]) -> list[Item]:
 def _grounded(essay: Essay, part: str, asked: frozenset[str], known: set[str], used: frozenset[int]) -> Item | None:
     """What this part of the answer takes from the one sentence that holds most of it."""
     sentences = sentences_of(part)
-    keys = weighed(sentences, essay.ignored | ADVICE)
+    keys = weighed(essay, sentences, ADVICE)
     numbers = [q for s in sentences for q in quantities(s.text, s.words)]
+    if numbers:
+        keys = {key: value for key, value in keys.items() if key not in SIDES}
     best: Item | None = None
     score = 0.0
     for at, stated in enumerate(essay.stated):

@@ -83,7 +83,7 @@ def _trait(essay: Essay, at: int, asked: list[str], told: list[Quantity]) -> Ite
     }
     for clause, hit in zip(clauses, named, strict=True):
         share = 1.0 if hit else BESIDE
-        for key, value in weighed(clause, essay.ignored).items():
+        for key, value in weighed(essay, clause).items():
             counts = ASKED if (key in asked or key in kinds) and value >= 1.0 else value * share
             concepts[key] = Concept((key,), max(counts, concepts[key].weight if key in concepts else 0.0))
         numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and _counts(q, told)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import combinations, pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup
@@ -266,24 +266,45 @@ def turned(view: View, at: int, stated: Stated, telling: Collection[str], asked:
     for key in sorted(stated.weights.keys() & sentence.keys & told):
         if order(source, {key}) * order(sentence, {key}) < 0:
             return f"before and after '{surface(source, key)}' are exchanged"
-    return crossed(sentence, source) or grounds_exchanged(sentence, source, telling) or swapped(sentence, source, told)
+    return (
+        crossed(sentence, source, telling)
+        or grounds_exchanged(sentence, source, telling)
+        or swapped(sentence, source, told)
+    )
 
 
-def crossed(sentence: Sentence, source: Sentence) -> str:
-    """Two pairs of words that changed partners: Greek to dogs and English to people."""
-    told, held = pairs(source), pairs(sentence)
-    lost = told - held
-    for first, second in sorted(lost):
-        for third, fourth in sorted(lost):
-            if (
-                first < third
-                and not related(first, third)
-                and not related(second, fourth)
-                and (first, fourth) in held
-                and (third, second) in held
-            ):
-                return f"'{surface(source, first)}' and '{surface(source, third)}' are exchanged"
+def crossed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
+    """Two words that changed partners: Greek to dogs and English to people, allergic to this and gloves of that."""
+    told, held = _partners(source), _partners(sentence)
+    for one, other in combinations(sorted(k for k in told.keys() & held.keys() if k in telling), 2):
+        # Of two that stand side by side the order may change, and with it their neighbours.
+        apart = not related(one, other) and other not in told[one] and other not in held[one]
+        if apart and _went(one, other, told, held) and _went(other, one, told, held):
+            return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
     return ""
+
+
+def _partners(sentence: Sentence) -> dict[str, set[str]]:
+    """For each content word those next to it, or with one small word between them."""
+    close = {
+        k for at, w in enumerate(sentence.words) for k in ((w.key, o.key) for o in sentence.words[at + 1 : at + 3])
+    }
+    found: dict[str, set[str]] = {}
+    for one, other in pairs(sentence) & close:
+        found.setdefault(one, set()).add(other)
+        found.setdefault(other, set()).add(one)
+    return found
+
+
+def _went(one: str, other: str, told: Mapping[str, Collection[str]], held: Mapping[str, Collection[str]]) -> bool:
+    """Whether a partner of the one word stands beside the other now, and no more beside its own."""
+    return any(
+        partner not in told[other]
+        and any(related(partner, k) >= NEAR for k in held[other])
+        and not any(related(partner, k) for k in held[one])
+        for partner in told[one]
+        if partner != other
+    )
 
 
 def denied_keys(sentence: Sentence) -> frozenset[str]:
