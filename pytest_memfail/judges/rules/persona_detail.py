@@ -8,7 +8,7 @@ from typing import Final
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
-from pytest_memfail.judges.rules.persona_match import Kept, Made, found, keep, stands
+from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
 from pytest_memfail.judges.rules.persona_numbers import changed, other_side
 from pytest_memfail.judges.rules.persona_owner import given
@@ -74,7 +74,10 @@ class Judged:
 def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str], *, trait: bool) -> Judged:
     """Whether the detail stands in what is stored of the person, and the right way round."""
     essay = match.essay
-    kept = keep(item, _places(item, match, view), view, essay)
+    places = _places(item, match, view)
+    kept = keep(item, places, view, essay)
+    if kept.missing:
+        kept = joined(item, kept, places, view, essay)
     keys = frozenset().union(*(view.sentences[at].keys for at in kept.where)) if kept.where else frozenset()
     told = {k for c in item.concepts for k in c.keys}
     for at in kept.where:

@@ -169,6 +169,17 @@ def stands(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -> 
     return found(concept, keys) or _hinted(concept, item, keys, essay)
 
 
+def joined(item: Item, kept: Kept, places: Iterable[Sequence[int]], view: View, essay: Essay) -> Kept:
+    """With the place that has most of what the best one lacks: one sentence may have become two entries."""
+    best = kept
+    for place in places:
+        if kept.where and not set(place) & set(kept.where):
+            both = keep(item, [(*kept.where, *place)], view, essay)
+            if both.share > best.share + 1e-9:
+                best = both
+    return best
+
+
 def _hinted(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -> float:
     """How far a word spoken of together with the concept stands for it, where more of its sentence is there."""
     if sum(essay.reads.get(key, NOTHING).get(item.at, 0.0) for key in keys) < COMPANY:

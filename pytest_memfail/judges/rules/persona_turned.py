@@ -47,6 +47,7 @@ def _refuses(words: Sequence[Word], told: Collection[str] = ()) -> bool:
         says_no(w.lower)
         or w.key in REFUSALS
         or (w.key not in told and w.key not in UNCERTAIN and not REFUSALS.isdisjoint(lookup(w.key).same))
+        or (w.lower.startswith("un") and not AFFIRMING.isdisjoint(lookup(w.key).opposite))
         or (w.lower in GIVING and "up" in {f.lower for f in words[i + 1 : i + 5]})
         or (w.lower == "too" and any(f.key for f in words[i + 1 : i + 2]))
         or (w.lower in SWEARING and "off" in {f.lower for f in words[i + 1 : i + 2]})
