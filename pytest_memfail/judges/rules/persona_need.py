@@ -72,11 +72,18 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str]) -> tuple[Item, 
                 known.update(k for c in item.concepts for k in c.keys)
         items += _joined(found)
         head = head and not items
+    # A detail that only repeats the question is no answer to it, where the same sentence gives one.
+    telling = {item.at for item in items if not _repeats(item, asked)}
+    items = [item for item in items if item.at not in telling or not _repeats(item, asked)]
     if YES_NO.match(answer) and any(_is_asked(item) for item in items):
         # A yes or no needs what it is about; what else somebody likes is said besides.
         items = [item if _is_asked(item) else replace(item, weight=min(item.weight, ASIDE)) for item in items]
     told = frozenset(keys_of(answer))
     return tuple(replace(item, told=told) for item in items)
+
+
+def _repeats(item: Item, asked: frozenset[str]) -> bool:
+    return not item.numbers and all(not asked.isdisjoint(c.keys) for c in item.concepts)
 
 
 def _is_asked(item: Item) -> bool:
