@@ -80,9 +80,10 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str], *,
         kept = joined(item, kept, places, view, essay)
     keys = frozenset().union(*(view.sentences[at].keys for at in kept.where)) if kept.where else frozenset()
     told = {k for c in item.concepts for k in c.keys}
+    likest = {m.at: essay.stated[m.stated] for m in match.own}
     for at in kept.where:
         fault = turned(view, at, essay.stated[item.at], told, asked)
-        holder = "" if fault else given(view.sentences[at], essay, told)
+        holder = "" if fault else given(view.sentences[at], (essay.stated[item.at], likest[at]), essay, told)
         if holder:
             fault = f"'{item.wording}' is told of '{holder}'"
         if fault:

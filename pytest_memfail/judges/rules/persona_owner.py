@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
-from pytest_memfail.judges.rules.persona_essay import Essay
+from pytest_memfail.judges.rules.persona_essay import Essay, Stated
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
 from pytest_memfail.judges.rules.whose import RELATIONS
@@ -18,8 +18,8 @@ ALIKE: Final = 0.6
 PEOPLE: Final = frozenset(fold(word) for word in RELATIONS)
 
 
-def given(sentence: Sentence, essay: Essay, told: Collection[str]) -> str:
-    """Who has the detail in the stored sentence, if that is somebody of whom the essay does not tell; else nothing."""
+def given(sentence: Sentence, sources: Collection[Stated], essay: Essay, told: Collection[str]) -> str:
+    """Who has the detail in the stored sentence, if that is somebody of whom its sources do not tell; else nothing."""
     words = sentence.words
     first = next((i for i, w in enumerate(words) if w.key in told), 0)
     name = essay.name.parts if essay.name else frozenset()
@@ -29,19 +29,21 @@ def given(sentence: Sentence, essay: Essay, told: Collection[str]) -> str:
         owned = bare != word.lower or words[at + 1].lower.removesuffix("'s") in name
         if (bare in name and not owned) or word.lower in PRONOUNS:
             return ""
-        if bare not in name and _acts(words, at) and _other(words, at, essay):
+        if bare not in name and _acts(words, at) and _other(words, at, sources, essay):
             holder = word.surface
     return holder
 
 
-def _other(words: Sequence[Word], at: int, essay: Essay) -> bool:
-    """Whether the word is for one person, and none that the essay tells of."""
+def _other(words: Sequence[Word], at: int, sources: Collection[Stated], essay: Essay) -> bool:
+    """Whether the word is for one person, and none that the essay's sentences tell of."""
     word, before = words[at], words[max(0, at - 5) : at]
-    if not word.key or word.key in essay.keys or any(related(k, word.key) >= ALIKE for k in essay.identity):
+    if not word.key or any(related(k, word.key) >= ALIKE for k in essay.identity):
+        return False
+    if any(word.key in source.sentence.keys for source in sources):
         return False
     if word.key in PEOPLE:
         return word.lower in RELATIONS or "one" in {w.lower for w in before}
-    return bool(at) and word.surface[0].isupper() and lookup(word.key) is EMPTY
+    return bool(at) and word.surface[0].isupper() and word.key not in essay.keys and lookup(word.key) is EMPTY
 
 
 def _acts(words: tuple[Word, ...], at: int) -> bool:
