@@ -25,6 +25,8 @@ TOGETHER: Final = 0.5
 COMPANY: Final = 1.0
 """How much of the essay's sentence must stand beside a word that is only spoken of together with a needed one."""
 NOTHING: Final[Mapping[int, float]] = MappingProxyType({})
+LESS: Final = "less"
+"""What is cloudless has no clouds."""
 NUMBER: Final = 1.5
 """What a matching number counts where a sentence is compared with the essay's."""
 TWO: Final = frozenset("pair pairs couple both".split())
@@ -161,6 +163,8 @@ def found(concept: Concept, keys: frozenset[str]) -> float:
     """How far the concept stands among the keys."""
     if not keys.isdisjoint(concept.keys):
         return 1.0
+    if any(key.endswith(LESS) and key.removesuffix(LESS) in keys for key in concept.keys):
+        return KEPT
     return _nearest(concept.keys, keys)
 
 

@@ -17,7 +17,7 @@ from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, sentences_of
 
 ADVICE: Final = frozenset(
-    "bring pack use give include offer choose yes expect avoid recommend suggest prefer like info informat".split()
+    "bring pack use give include offer choose yes expect avoid recommend suggest prefer like info informat plan ask schedul".split()
 )
 """What answers are made of; it is no detail of the person."""
 SIDES: Final = keys_of(
@@ -33,7 +33,7 @@ NAMED_TOO: Final = 1.5
 """What a word counts that both the question and the answer have."""
 YES_NO: Final = re.compile(r"^\s*(?:yes|no)\b[\s,;:.\-]*", re.IGNORECASE)
 CLAUSES: Final = re.compile(
-    r"\s*(?:[;:(]|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which|when|where)\b)\s*"
+    r"\s*(?:[;:(]|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which|when|where|following|given|matching)\b)\s*"
 )
 ITEMS: Final = re.compile(r",\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z])")
 ONLY: Final = re.compile(
