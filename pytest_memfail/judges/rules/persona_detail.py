@@ -117,7 +117,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str], *,
     if other:
         return Judged(item, kept, other, turned=True)
     if item.exclusive and not any(exclusive(s) or ONLY.search(s.text) for s in (view.sentences[i] for i in kept.where)):
-        return Judged(item, kept, f"that it is only '{item.wording}' is lost", turned=True)
+        return Judged(item, kept, f"that it is only '{item.wording}' is lost", turned=item.weight >= 1.0)
     alone = [c for c in item.concepts if c.weight >= 1.0 and not item.rest.isdisjoint(c.keys)]
     if alone and sum(stands(c, item, keys, essay) for c in alone) < ONLY_KEPT * len(alone):
         return Judged(
