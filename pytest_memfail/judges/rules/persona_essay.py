@@ -50,6 +50,8 @@ class Concept:
 
     keys: tuple[str, ...]
     weight: float
+    given: bool = False
+    """Whether the question itself says it: an entry about it need not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ COMPANY: Final = 1.0
 NOTHING: Final[Mapping[int, float]] = MappingProxyType({})
 LESS: Final = "less"
 """What is cloudless has no clouds."""
+SPARED: Final = 0.35
+"""The share of what the question says itself that an entry need not repeat."""
 NUMBER: Final = 1.5
 """What a matching number counts where a sentence is compared with the essay's."""
 TWO: Final = frozenset("pair pairs couple both".split())
@@ -133,7 +135,9 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
     best = Kept(0.0, ())
     for place in places:
         keys = frozenset().union(*(view.sentences[at].keys for at in place))
-        got = sum(c.weight * stands(c, item, keys, essay) for c in item.concepts)
+        by = [stands(c, item, keys, essay) for c in item.concepts]
+        got = sum(c.weight * near for c, near in zip(item.concepts, by, strict=True))
+        spared = sum(SPARED * c.weight for c, near in zip(item.concepts, by, strict=True) if c.given and not near)
         stated = view.quantities(place)
         same = [
             q
@@ -141,7 +145,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
             if any(q.same(o) and not _off_scale(q, item, place, view, essay) for o in stated)
             or (q.value == 2 and not q.unit and any(view.sentences[at].lowers & TWO for at in place))
         ]
-        share = (got + len(same)) / item.size
+        share = (got + len(same)) / (item.size - spared)
         if share > best.share + 1e-9:
             lacking = tuple(q.text for q in item.numbers if q not in same)
             best = Kept(share, tuple(place), lacking)

@@ -127,7 +127,11 @@ def _grounded(essay: Essay, part: str, asked: frozenset[str], known: set[str], u
                 exact = exact or nearest[0] >= SURE or at in used
                 if key not in known:
                     concepts.append(
-                        Concept(tuple(dict.fromkeys((key, nearest[1]))), value * (NAMED_TOO if key in asked else 1.0))
+                        Concept(
+                            tuple(dict.fromkeys((key, nearest[1]))),
+                            value * (NAMED_TOO if key in asked else 1.0),
+                            key in asked,
+                        )
                     )
         same = tuple(q for q in stated.numbers if _telling(q) and any(q.same(n) for n in numbers))
         # What the question is about tells which of several sentences is meant.
