@@ -13,6 +13,7 @@ from typing import Final
 from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
+from pytest_memfail.judges.rules.persona_turned import REFUSALS, refusing
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, weight
@@ -20,7 +21,7 @@ from pytest_memfail.judges.rules.view import NAMED, OPEN, TITLES, Name, View
 
 KEPT: Final = 0.6
 """How near a stored word must be to stand for a needed one."""
-HINT: Final = 1.0
+HINT: Final = 0.6
 TOGETHER: Final = 0.5
 COMPANY: Final = 1.0
 """How much of the essay's sentence must stand beside a word that is only spoken of together with a needed one."""
@@ -135,7 +136,11 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
     best = Kept(0.0, ())
     for place in places:
         keys = frozenset().union(*(view.sentences[at].keys for at in place))
-        by = [stands(c, item, keys, essay) for c in item.concepts]
+        refused = any(refusing(view.sentences[at]) for at in place)
+        by = [
+            stands(c, item, keys, essay) or (KEPT if refused and not REFUSALS.isdisjoint(c.keys) else 0.0)
+            for c in item.concepts
+        ]
         got = sum(c.weight * near for c, near in zip(item.concepts, by, strict=True))
         spared = sum(SPARED * c.weight for c, near in zip(item.concepts, by, strict=True) if c.given and not near)
         stated = view.quantities(place)
@@ -189,16 +194,17 @@ def joined(item: Item, kept: Kept, places: Iterable[Sequence[int]], view: View, 
 
 
 def _hinted(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -> float:
-    """How far a word spoken of together with the concept stands for it, where more of its sentence is there."""
+    """What a word spoken of together with the concept counts, where more of its sentence stands beside it."""
     if sum(essay.reads.get(key, NOTHING).get(item.at, 0.0) for key in keys) < COMPANY:
         return 0.0
+    # A word of the essay stands for itself.
     strange = frozenset(key for key in keys - essay.keys - essay.ignored if not key[0].isdigit())
-    return HINT * _associated(concept.keys, strange)
+    return HINT if _associated(concept.keys, strange) else 0.0
 
 
 @lru_cache(maxsize=65536)
-def _associated(wanted: tuple[str, ...], keys: frozenset[str]) -> float:
-    return max((near for one in wanted for held in keys if (near := association(one, held)) >= TOGETHER), default=0.0)
+def _associated(wanted: tuple[str, ...], keys: frozenset[str]) -> bool:
+    return any(association(one, held) >= TOGETHER for one in wanted for held in keys)
 
 
 SCALE: Final = re.compile(r"(?:°\s?|\d\s?|\b)((?i:celsius|centigrade|fahrenheit)|[CF])\b")
