@@ -37,7 +37,7 @@ def traits(essay: Essay, question: str) -> tuple[Item, ...]:
     scores = _scores(essay, asked, kit=any(not KIT.isdisjoint(s.keys) for s in sentences))
     best = max(scores.values(), default=0.0)
     return tuple(
-        _trait(essay, at, [k for k in asked if k not in kinds], told)
+        _trait(essay, at, asked, kinds, told)
         for at in sorted(scores, key=lambda at: (-scores[at], at))
         if scores[at] >= AS_LIKELY * best
     )
@@ -69,11 +69,12 @@ def _kinds(question: Sentence) -> list[Word]:
     return [w for before, w in pairwise(question.words) if before.lower in WHICH]
 
 
-def _trait(essay: Essay, at: int, asked: list[str], told: list[Quantity]) -> Item:
+def _trait(essay: Essay, at: int, about: list[str], sort: frozenset[str], told: list[Quantity]) -> Item:
     """The essay's sentence as a detail; its clauses beside the point count less."""
     stated = essay.stated[at]
     clauses = [sentences_of(part) for part in PARTS.split(stated.sentence.text)]
-    named = [any(_asks(k, o) for k in asked for s in clause for o in s.keys) for clause in clauses]
+    asked = [k for k in about if k not in sort]
+    named = [any(_asks(k, o) for k in about for s in clause for o in s.keys) for clause in clauses]
     concepts: dict[str, Concept] = {}
     numbers: list[Quantity] = []
     # What kind of spoon it is belongs to the spoon that is asked for.

@@ -74,6 +74,7 @@ COMPARING: Final = frozenset("only more less fewer longer later earlier just".sp
 GOES_ON: Final = frozenset("therefore always so then only thus he she they".split())
 CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of")))
 """What follows them is what somebody does not do or take."""
+PREFERRING: Final = fold("prefer")
 SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
 OBJECTS: Final = frozenset("a an the his her their its to that only".split())
 STRETCH: Final = 10
@@ -100,7 +101,9 @@ def _goes_on(word: Word, words: Sequence[Word]) -> bool:
     return word.lower.endswith("s") and bool(after) and (after[0].lower in OBJECTS | SPEAKERS or bool(after[0].key))
 
 
-def refused_stretches(sentence: Sentence, *, negations: bool = True, allergies: bool = False) -> list[tuple[str, ...]]:
+def refused_stretches(
+    sentence: Sentence, *, negations: bool = True, allergies: bool = False, comparing: bool = False
+) -> list[tuple[str, ...]]:
     """What each refusal of the sentence is about: the keys behind it, to the end of the clause."""
     words = sentence.words
     found = []
@@ -108,7 +111,9 @@ def refused_stretches(sentence: Sentence, *, negations: bool = True, allergies: 
         following = words[at + 1].lower if at + 1 < len(words) else ""
         no = negations and is_negator(word.lower) and following not in COMPARING
         refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY) or (word.lower, following) in CONTRASTS
-        if (no or refusal) and not any(says_no(w.lower) for w in words[max(0, at - 4) : at]):
+        if (no or refusal or (comparing and _less_liked(words, at))) and not any(
+            says_no(w.lower) for w in words[max(0, at - 4) : at]
+        ):
             keys: list[str] = []
             for before, follower in pairwise(words[at : at + STRETCH]):
                 if (
@@ -122,6 +127,17 @@ def refused_stretches(sentence: Sentence, *, negations: bool = True, allergies: 
                 keys += [follower.key] * bool(follower.key)
             found.append(tuple(keys))
     return found
+
+
+def _less_liked(words: Sequence[Word], at: int) -> bool:
+    """Whether somebody prefers something to what follows."""
+    liked = next((i for i in range(at - 1, max(-1, at - STRETCH), -1) if words[i].key == PREFERRING), at)
+    between = words[liked + 1 : at]
+    return (
+        words[at].lower in ("to", "over")
+        and any(w.key for w in between)
+        and not any(w.lower.endswith("ing") for w in between)
+    )
 
 
 def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
@@ -225,7 +241,7 @@ def _all_sides(sentences: Iterable[Sentence]) -> tuple[frozenset[str], frozenset
 
 def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """What the sentence has beside its refusals, what it refuses, and what stands before a refusal and may be meant."""
-    unwanted = frozenset(k for stretch in refused_stretches(sentence, allergies=True) for k in stretch)
+    unwanted = frozenset(k for stretch in refused_stretches(sentence, allergies=True, comparing=True) for k in stretch)
     # What stands before a refusal in one go with it may be what is refused: "shellfish does not agree with her".
     before: set[str] = set()
     since: set[str] = set()
