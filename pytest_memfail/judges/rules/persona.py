@@ -36,6 +36,8 @@ GROUP_SURE: Final = 0.6
 FEW: Final = 0.08
 """Where fewer of the sentences about that name are like the essay, they are a namesake's."""
 TRAIT_GRACE: Final = 0.25
+TRAIT_LOST: Final = 0.66
+"""Another trait may be meant."""
 ANCHORED: Final = 0.5
 ANCHORED_SHOWN: Final = 0.25
 TRAIT_SURE: Final = 0.5
@@ -55,7 +57,7 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     match = _match(read_essay(evidence.source, evidence.entity), view)
     items = needed_items(evidence) if protocol == "ours" else ()
     asked = frozenset(keys_of(evidence.asked or ""))
-    judged = [judge_detail(item, match, view, asked, trait=not evidence.value) for item in items]
+    judged = [judge_detail(item, match, view, asked) for item in items]
     judged = _across(judged, match.essay, view) if evidence.value else _likeliest(judged)
     whole = bool(judged) and all(
         not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
@@ -131,7 +133,7 @@ def _same_person(m: Made, essay: Essay, view: View) -> bool:
 
 def _anchored(judged: Judged, match: Match, *, shown: bool) -> bool:
     """Whether the place that keeps the detail has little else in it: what a namesake's entry shares by chance does."""
-    if judged.trait and not shown and judged.kept.share < TRAIT_SURE:
+    if judged.item.trait and not shown and judged.kept.share < TRAIT_SURE:
         return False
     places = [m for m in match.own if m.at in judged.kept.where]
     least = ANCHORED_SHOWN if shown else ANCHORED
@@ -176,13 +178,15 @@ def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
 def _sure_kept(judged: Sequence[Judged]) -> float:
     """Word for word is sure; the fewer of the words, the likelier something else was said with them."""
     least = min((j.kept.share for j in judged if not j.lost), default=0.0)
-    if any(j.trait for j in judged):
+    if any(j.item.trait for j in judged):
         least += TRAIT_GRACE
     return 0.96 if least >= 0.9 else 0.85 if least >= 0.7 else 0.72 if least >= 0.55 else 0.65
 
 
 def _sure_lost(judged: Sequence[Judged]) -> float:
     """A detail of which nothing is there is lost; one half there may be put in other words."""
+    if any(j.item.trait and not j.turned for j in judged):
+        return TRAIT_LOST
     most = max(0.0 if j.turned else j.kept.share for j in judged)
     return 0.9 if most < 0.25 or any(_blurred(j) for j in judged) else 0.72
 

@@ -68,10 +68,9 @@ class Judged:
     lost: str
     """Why it does not count as kept; empty where it does."""
     turned: bool = False
-    trait: bool = False
 
 
-def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str], *, trait: bool) -> Judged:
+def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) -> Judged:
     """Whether the detail stands in what is stored of the person, and the right way round."""
     essay = match.essay
     places = _places(item, match, view)
@@ -96,21 +95,21 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str], *,
     side = other_side(item, kept, view, essay)
     if side:
         return Judged(item, kept, side, turned=True)
-    least = TRAIT_KEPT if trait else ITEM_KEPT
+    least = TRAIT_KEPT if item.trait else ITEM_KEPT
     if kept.share < least:
         return Judged(item, kept, f"'{item.wording}' is missing")
     # Words of the question are there in any answer: what it asks for must be too.
     answering = [c for c in item.concepts if c.weight >= 1.0 and asked.isdisjoint(c.keys)]
-    if not trait and answering and not item.numbers and not any(stands(c, item, keys, essay) for c in answering):
+    if not item.trait and answering and not item.numbers and not any(stands(c, item, keys, essay) for c in answering):
         return Judged(item, kept, f"{listed([c.keys[-1] for c in answering])} is missing")
-    if trait:
+    if item.trait:
         named = [c for c in item.concepts if c.weight == ASKED]
         there = sum(stands(c, item, keys, essay) for c in named)
         if named and there < TRAIT_NAMED * len(named) and not item.numbers:
             missing = [c.keys[0] for c in named if not stands(c, item, keys, essay)]
             return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
     quiet = not any(refusing(view.sentences[at]) for at in kept.where)
-    counts = ASKED if trait else 1.0
+    counts = ASKED if item.trait else 1.0
     other = _generalised(item, keys, essay) or (_replaced(item, keys, essay, counts) if quiet else "")
     if not other:
         other = replaced(item, (view.sentences[at] for at in kept.where), essay, counts)
@@ -123,7 +122,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str], *,
         return Judged(
             item, kept, f"{listed([c.keys[-1] for c in alone if not stands(c, item, keys, essay)])} is missing"
         )
-    return Judged(item, kept, "", trait=trait)
+    return Judged(item, kept, "")
 
 
 def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:

@@ -68,6 +68,8 @@ class Item:
     """Whether the answer says that it holds for this alone."""
     rest: frozenset[str] = frozenset()
     """What stands behind that "only"."""
+    trait: bool = False
+    """Whether it is a trait that a question about somebody else may borrow."""
     told: frozenset[str] = frozenset()
     """All words of the answer: none of them can be wrong."""
 

@@ -88,7 +88,7 @@ def _trait(essay: Essay, at: int, about: list[str], sort: frozenset[str], told: 
             counts = ASKED if (key in asked or key in kinds) and value >= 1.0 else value * share
             concepts[key] = Concept((key,), max(counts, concepts[key].weight if key in concepts else 0.0))
         numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and _counts(q, told)]
-    return Item(tuple(concepts.values()), tuple(numbers), 1.0, stated.wording, at)
+    return Item(tuple(concepts.values()), tuple(numbers), 1.0, stated.wording, at, trait=True)
 
 
 PARTS: Final = re.compile(r"[,;:]\s|\s-\s|\b(?:because|since|but|though|although)\b")
