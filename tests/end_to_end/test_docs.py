@@ -51,9 +51,16 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_pages_named_in_messages_exist() -> None:
-    sources = "".join(text_of(path) for path in (REPOSITORY / "pytest_memfail").rglob("*.py"))
-    named = set(re.findall(r"docs/[a-z_]+\.md", sources))
+    folders = ("pytest_memfail", "examples", "benchmarks", "tools")
+    sources = [
+        path
+        for folder in folders
+        for path in (REPOSITORY / folder).rglob("*")
+        if path.suffix in (".py", ".toml", ".yml", ".yaml", ".html")
+    ]
+    named = {name for path in sources for name in re.findall(r"\bdocs/[\w/-]+\.(?:md|css)", text_of(path))}
     assert all((REPOSITORY / name).is_file() for name in named)
+    assert named
 
 
 def test_every_page_is_in_the_index() -> None:
