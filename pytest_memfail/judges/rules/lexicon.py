@@ -49,9 +49,7 @@ def nearness(wanted: str, held: str) -> float:
     if wanted == held:
         return 1.0
     mine, other = lookup(wanted), lookup(held)
-    if mine is EMPTY and other is EMPTY:
-        return 0.0
-    if held in mine.opposite or wanted in other.opposite:
+    if (mine is EMPTY and other is EMPTY) or held in mine.opposite or wanted in other.opposite:
         return 0.0
     if held in mine.same or wanted in other.same:
         return 0.9

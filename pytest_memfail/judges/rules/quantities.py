@@ -43,6 +43,8 @@ MEASURES: Final[dict[str, tuple[float, str]]] = {
     **SCALED,
     **{word: (1.0, unit) for word, unit in UNITS.items()},
 }
+BEGINS: Final = frozenset("noon midday midnight half a an".split())
+"""Words that a quantity may begin with, besides numbers."""
 AND_A_HALF: Final = ("and", "a", "half")
 FILLERS: Final = frozenset("full whole entire consecutive straight solid".split())
 """What may stand between a number and its unit of time."""
@@ -78,7 +80,9 @@ def quantities(text: str, words: tuple[Word, ...]) -> tuple[Quantity, ...]:
     found = []
     at = 0
     while at < len(words):
-        read = _read(text, words, at)
+        word = words[at]
+        may_begin = word.key[:1].isdigit() or word.lower[0].isdigit() or word.lower in BEGINS
+        read = _read(text, words, at) if may_begin else None
         if read is None:
             at += 1
             continue

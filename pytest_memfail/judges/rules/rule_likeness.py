@@ -47,7 +47,8 @@ def likeness(wanted: str, held: str) -> float:
         return 0.0
     if wanted[:STEM] == held[:STEM] and _stem_shared(wanted, held):
         return SYNONYM
-    if abs(len(wanted) - len(held)) >= HALF - 1 and (_half(wanted, held) or _half(held, wanted)):
+    longer = len(wanted) - len(held)
+    if (longer >= HALF - 1 and _half(wanted, held)) or (longer <= 1 - HALF and _half(held, wanted)):
         return PART
     if not mine.same.isdisjoint(other.same):
         shared, either = len(mine.same & other.same), len(mine.same | other.same)
@@ -62,6 +63,8 @@ def likeness(wanted: str, held: str) -> float:
 
 def _kin(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two words are of much the same kinds."""
+    if one.isdisjoint(other):
+        return False
     shared = len(one & other)
     return shared > 1 and 2 * shared >= min(len(one), len(other))
 
@@ -88,7 +91,7 @@ def _stem_shared(one: str, other: str) -> bool:
 
 
 def _half(whole: str, part: str) -> bool:
-    return len(part) >= HALF and len(whole) - len(part) >= HALF - 1 and (whole.startswith(part) or whole.endswith(part))
+    return len(part) >= HALF and (whole.startswith(part) or whole.endswith(part))
 
 
 @lru_cache(maxsize=65536)

@@ -11,6 +11,7 @@ from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.quantities import CLOCK, Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
 from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.words import NUMBERS
 
 SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
 """Units that say by themselves what is measured."""
@@ -59,6 +60,11 @@ ORDINALS: Final = {
     )
 }
 """A second is a time as well."""
+ANY_NUMBER: Final = re.compile(
+    rf"\d|(?<![^\W\d_])(?:{'|'.join((*NUMBERS, *ORDINALS))}|half|noon|midday|midnight|hour|quarter|fortnight)",
+    re.IGNORECASE,
+)
+"""What a text that states a number cannot do without: one look spares most sentences the reading."""
 RATE: Final = re.compile(
     r"\b(?:per|every|each|an?|one|any|single|given|calendar|same) (hour|day|week|month|year)\b"
     r"|\b(hour|dai|week|month|year)ly\b",
@@ -68,7 +74,7 @@ RATE: Final = re.compile(
 
 def stated_numbers(sentence: Sentence) -> tuple[Quantity, ...]:
     """The quantities of a sentence, and what it counts in ordinals."""
-    return _stated(sentence.text)
+    return _stated(sentence.text) if ANY_NUMBER.search(sentence.text) else ()
 
 
 @lru_cache(maxsize=65536)

@@ -12,7 +12,7 @@ from typing import Final, overload
 
 from pytest_memfail.judges.rules.lexicon import lookup, nearness
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
-from pytest_memfail.judges.rules.text import Sentence, TextCache, plain, weight
+from pytest_memfail.judges.rules.text import Sentence, TextCache, plain, weigh, weight
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 REACH: Final = 16
@@ -325,17 +325,12 @@ class View:
 
     def own_share(self, at: Sequence[int], stated: frozenset[str], name: Name | None = None) -> float:
         """The share of the sentences' words that the source states too: high where they were made from it."""
-        keys = frozenset().union(*(self.sentences[i].keys for i in at))
+        sentences = [self.sentences[i] for i in at]
+        keys = sentences[0].keys if len(sentences) == 1 else frozenset().union(*(s.keys for s in sentences))
         if name is not None:
-            keys -= {
-                key
-                for i in at
-                for w in self.sentences[i].words
-                if w.lower.removesuffix("'s") in name.parts
-                for key in (w.key,)
-            }
-        total = sum(weight(key) for key in keys)
-        return sum(weight(key) for key in keys if key in stated) / total if total else 0.0
+            keys -= {w.key for s in sentences for w in s.words if w.lower.removesuffix("'s") in name.parts}
+        total = weigh(keys)
+        return weigh(keys & stated) / total if total else 0.0
 
     def entries_of(self, sentences: Sequence[int]) -> tuple[int, ...]:
         """The entries of sentences, in that order, each once."""
