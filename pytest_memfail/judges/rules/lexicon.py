@@ -28,6 +28,8 @@ class Entry:
 
 
 EMPTY: Final = Entry()
+ENDS: Final = 4
+"""So many letters at either end show words to be of one origin, or one to be a half of the other."""
 
 
 @lru_cache(maxsize=16384)
@@ -38,6 +40,24 @@ def lookup(key: str) -> Entry:
         return EMPTY
     same, close, general, opposite = (frozenset(part.split()) for part in line.split("\t"))
     return Entry(same, close, general, opposite)
+
+
+@lru_cache(maxsize=16384)
+def reach(key: str) -> frozenset[str]:
+    """The key, how it begins and ends, and the keys near to it: two words with none of these in common are not alike."""
+    entry = lookup(key)
+    return entry.same.union(entry.close, entry.general, (key, f"^{key[:ENDS]}", f"{key[-ENDS:]}$"))
+
+
+@lru_cache(maxsize=8192)
+def _reaches(keys: frozenset[str]) -> tuple[tuple[str, frozenset[str]], ...]:
+    return tuple([(key, reach(key)) for key in keys])
+
+
+def likely(key: str, keys: frozenset[str]) -> list[str]:
+    """Those of the keys that may be like the one: comparing it with the others would be in vain."""
+    mine = reach(key)
+    return [other for other, marks in _reaches(keys) if not marks.isdisjoint(mine)]
 
 
 def nearness(wanted: str, held: str) -> float:

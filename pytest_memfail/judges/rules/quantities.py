@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.text import Word
@@ -75,6 +76,7 @@ class Quantity:
         return abs(self.value - other.value) < 1e-6 and (self.unit == other.unit or not self.unit or not other.unit)
 
 
+@lru_cache(maxsize=16384)
 def quantities(text: str, words: tuple[Word, ...]) -> tuple[Quantity, ...]:
     """All quantities of a sentence, but not the top of a scale (the 10 of 8/10)."""
     found = []

@@ -45,6 +45,29 @@ def _roots(key: str) -> dict[str, list[str]]:
     return found
 
 
+@lru_cache(maxsize=16384)
+def _marks(key: str) -> frozenset[str]:
+    """The key, the keys near to it and how it begins: what a word must share to be related."""
+    entry = lookup(key)
+    return entry.same.union(entry.close, (key, f"^{key[:ROOT]}"))
+
+
+@lru_cache(maxsize=8192)
+def _marked(keys: frozenset[str]) -> tuple[tuple[str, frozenset[str]], ...]:
+    return tuple([(key, _marks(key)) for key in keys])
+
+
+@lru_cache(maxsize=16384)
+def _sought(wanted: str) -> frozenset[str]:
+    return _marks(wanted).union([f"^{root}" for root in _roots(wanted)])
+
+
+def within_reach(wanted: str, keys: frozenset[str]) -> list[str]:
+    """Those of the keys that may be related to the wanted one: comparing it with the others would be in vain."""
+    sought = _sought(wanted)
+    return [key for key, marks in _marked(keys) if not marks.isdisjoint(sought)]
+
+
 def opposed(one: str, other: str) -> bool:
     """Whether the keys are opposites."""
     return other in lookup(one).opposite or one in lookup(other).opposite

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.lexicon import lookup, nearness
+from pytest_memfail.judges.rules.lexicon import ENDS, likely, lookup, nearness
 from pytest_memfail.judges.rules.rule_phrases import phrase_keys
 from pytest_memfail.judges.rules.text import Sentence, fold, words_of
 
@@ -22,7 +22,7 @@ GENERAL: Final = 0.3
 PART: Final = 0.6
 """One half of a compound: the "town" of "hometown"."""
 STEM: Final = 5
-HALF: Final = 4
+HALF: Final = ENDS
 PERSON: Final = frozenset(fold(word) for word in ("person", "individual", "somebody", "relative", "visitor"))
 SORTS: Final = frozenset(
     fold(word) for word in ("worker", "expert", "artist", "musician", "official", "leader", "professional")
@@ -118,7 +118,7 @@ def _nearest(key: str, text: str, keys: frozenset[str], aliased: bool, skip: fro
     if key in phrase_keys(text):
         return SYNONYM
     held = _as_written(text) if aliased else keys
-    return max((likeness(key, word) for word in held if word not in skip), default=0.0)
+    return max((likeness(key, word) for word in likely(key, held) if word not in skip), default=0.0)
 
 
 def coverage(need: Mapping[str, float], sentences: Collection[Sentence], skip: frozenset[str] = frozenset()) -> float:

@@ -18,16 +18,16 @@ SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
 COMMON: Final = 12
 """Larger numbers do not stand there by chance."""
 CURRENCIES: Final = (
-    re.compile(r"\beuros?\b|\beur\b|€", re.IGNORECASE),
-    re.compile(r"\bdollars?\b|\busd\b|\bbucks?\b|\$", re.IGNORECASE),
-    re.compile(r"\bpounds?\b|\bgbp\b|\bquid\b|£", re.IGNORECASE),
-    re.compile(r"\bz[lł]ot(?:y|ys|ies)\b|\bpln\b|\bzł", re.IGNORECASE),
-    re.compile(r"\byen\b|\bjpy\b|¥", re.IGNORECASE),
-    re.compile(r"\bfrancs?\b|\bchf\b", re.IGNORECASE),
-    re.compile(r"\brupees?\b|\binr\b|₹", re.IGNORECASE),
-    re.compile(r"\bcrowns?\b|\bkron(?:or|er|a|e)\b|\b(?:sek|nok|dkk|czk)\b", re.IGNORECASE),
-    re.compile(r"\bpesos?\b|\bmxn\b", re.IGNORECASE),
-    re.compile(r"\bliras?\b|\btry\b|₺", re.IGNORECASE),
+    re.compile(r"\beuros?\b|\beur\b|€"),
+    re.compile(r"\bdollars?\b|\busd\b|\bbucks?\b|\$"),
+    re.compile(r"\bpounds?\b|\bgbp\b|\bquid\b|£"),
+    re.compile(r"\bz[lł]ot(?:y|ys|ies)\b|\bpln\b|\bzł"),
+    re.compile(r"\byen\b|\bjpy\b|¥"),
+    re.compile(r"\bfrancs?\b|\bchf\b"),
+    re.compile(r"\brupees?\b|\binr\b|₹"),
+    re.compile(r"\bcrowns?\b|\bkron(?:or|er|a|e)\b|\b(?:sek|nok|dkk|czk)\b"),
+    re.compile(r"\bpesos?\b|\bmxn\b"),
+    re.compile(r"\bliras?\b|\btry\b|₺"),
 )
 CELSIUS: Final = re.compile(r"\b(?:celsius|centigrade|c)\b", re.IGNORECASE)
 FAHRENHEIT: Final = re.compile(r"\b(?:fahrenheit|f)\b", re.IGNORECASE)
@@ -61,8 +61,7 @@ ORDINALS: Final = {
 }
 """A second is a time as well."""
 ANY_NUMBER: Final = re.compile(
-    rf"\d|(?<![^\W\d_])(?:{'|'.join((*NUMBERS, *ORDINALS))}|half|noon|midday|midnight|hour|quarter|fortnight)",
-    re.IGNORECASE,
+    rf"\d|(?<![^\W\d_])(?:{'|'.join((*NUMBERS, *ORDINALS))}|half|noon|midday|midnight|hour|quarter|fortnight)"
 )
 """What a text that states a number cannot do without: one look spares most sentences the reading."""
 RATE: Final = re.compile(
@@ -74,11 +73,13 @@ RATE: Final = re.compile(
 
 def stated_numbers(sentence: Sentence) -> tuple[Quantity, ...]:
     """The quantities of a sentence, and what it counts in ordinals."""
-    return _stated(sentence.text) if ANY_NUMBER.search(sentence.text) else ()
+    return _stated(sentence.text)
 
 
 @lru_cache(maxsize=65536)
 def _stated(text: str) -> tuple[Quantity, ...]:
+    if not ANY_NUMBER.search(text.lower()):
+        return ()
     found: list[Quantity] = []
     for sentence in sentences_of(text):
         found += quantities(sentence.text, sentence.words)
@@ -233,5 +234,11 @@ def other_currency(source: str, stored: str) -> bool:
     >>> other_currency("less than 250 zloty", "under 250 euros"), other_currency("250 zloty", "under 250 PLN")
     (True, False)
     """
-    meant = [pattern for pattern in CURRENCIES if pattern.search(source)]
-    return bool(meant) and any(p.search(stored) for p in CURRENCIES) and not any(p.search(stored) for p in meant)
+    meant = _currencies(source)
+    return bool(meant) and bool(told := _currencies(stored)) and meant.isdisjoint(told)
+
+
+@lru_cache(maxsize=4096)
+def _currencies(text: str) -> frozenset[int]:
+    text = text.lower()
+    return frozenset(i for i, pattern in enumerate(CURRENCIES) if pattern.search(text))

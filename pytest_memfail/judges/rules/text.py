@@ -51,6 +51,8 @@ SPOKEN_TIME: Final = re.compile(
     re.IGNORECASE,
 )
 """Five to ten may as well be a range."""
+_SPOKEN_TIME: Final = re.compile(SPOKEN_TIME.pattern)
+_TITLES: Final = re.compile(TITLES.pattern.lower())
 
 
 class Word(NamedTuple):
@@ -101,7 +103,8 @@ def plain(text: str) -> str:
     for part, pattern, word in _PHRASES:
         if part in lower:
             text = pattern.sub(word, text)
-    return SPOKEN_TIME.sub(_written_time, text) if " past " in text or " to " in text else text
+    spoken = (" past " in text or " to " in text) and _SPOKEN_TIME.search(text.lower())
+    return SPOKEN_TIME.sub(_written_time, text) if spoken else text
 
 
 def _written_time(match: re.Match[str]) -> str:
@@ -207,19 +210,23 @@ def weigh(keys: frozenset[str]) -> float:
     return len(keys) - (1.0 - WEAK_WEIGHT) * len(keys & _WEAK_KEYS)
 
 
+_made: Final = tuple.__new__
+
+
 def words_of(text: str) -> tuple[Word, ...]:
     """The words of an already plain text, with their keys."""
-    return tuple([Word(match[0], *_read(match[0]), *match.span()) for match in WORD.finditer(text)])
+    # Made without a call for each of its fields: this is most of what the reading of a store costs.
+    return tuple([_made(Word, _read(match[0]) + match.span()) for match in WORD.finditer(text)])
 
 
 @lru_cache(maxsize=65536)
-def _read(surface: str) -> tuple[str, str]:
-    """The word in lower case, and its key."""
+def _read(surface: str) -> tuple[str, str, str]:
+    """The word as it stands there, in lower case, and its key."""
     lower = surface.casefold() or surface
     if lower.endswith("n't") or lower in STOP or (len(lower) == 1 and not lower.isdigit()):
-        return lower, ""
+        return surface, lower, ""
     bare = lower.split("'")[0] if "'" in lower else lower
-    return lower, "" if bare in STOP else fold(bare or lower)
+    return surface, lower, "" if bare in STOP else fold(bare or lower)
 
 
 @lru_cache(maxsize=512)
@@ -238,7 +245,7 @@ def _sentences_of(text: str) -> tuple[Sentence, ...]:
         if ":" in line and (role := ROLE.match(line)):
             turn, line = True, line[role.end() :]
         line = LIST_NUMBER.sub("", line, count=1)
-        for part in BREAKS.split(TITLES.sub(r"\1", line) if ". " in line else line):
+        for part in BREAKS.split(TITLES.sub(r"\1", line) if _TITLES.search(line.lower()) else line):
             part = part.strip()  # so that words know their place in the sentence's text
             words = words_of(part)
             for at in range(0, len(words), MAX_SENTENCE):

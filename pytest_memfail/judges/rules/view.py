@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Final, overload
 
@@ -102,7 +103,6 @@ class View:
         self.sentences: Sequence[Sentence] = sentences
         self.entry: list[int] = []
         self.first: list[int] = []
-        self.postings: dict[str, list[int]] = defaultdict(list)
         self.capitals: dict[str, list[int]] = defaultdict(list)
         self.results: dict[tuple[object, ...], object] = {}
         self.shared: dict[object, object] = {}
@@ -118,14 +118,21 @@ class View:
                 at = len(sentences)
                 sentences.append(sentence)
                 self.entry.append(number)
-                for key in sentence.keys:
-                    self.postings[key].append(at)
                 for word in sentence.capitals or sentence.lowers:
                     self.capitals[word].append(at)
                 self._uncapitalised.update(sentence.lowers - sentence.capitals)
         self.first.append(len(self.sentences))
         self.entries = len(self.first) - 1
         self._about: dict[Name, list[int]] = {}
+
+    @cached_property
+    def postings(self) -> dict[str, list[int]]:
+        """Where each key stands; made when it is first asked for."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for at, sentence in enumerate(self.sentences):
+            for key in sentence.keys:
+                found[key].append(at)
+        return found
 
     def seen_for(self, wanted: frozenset[str]) -> View:
         """The same view as one reads it who looks for these keys: a synonym of one counts as that key.
