@@ -54,7 +54,7 @@ def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
 def contrary(one: str, other: str) -> bool:
     """Whether the words are opposites, or the one is near in meaning to an opposite of the other.
 
-    >>> contrary("warm", "cool"), contrary("placid", "stormy"), contrary("warm", "hot")
+    >>> contrary("warm", "cool"), contrary("warm", "chilli"), contrary("warm", "hot")
     (True, True, False)
     """
     one, other = _positive(one), _positive(other)
