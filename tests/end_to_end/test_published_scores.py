@@ -61,6 +61,16 @@ def test_a_verbatim_store_on_the_published_rows(run_pytest: Run, published: Path
     assert [vacuous[k] for k in (5, 10, 15)] == [79, 49, 30]
 
 
+def test_the_options_of_a_long_hop_question_lead_to_its_answer(run_pytest: Run, published: Path) -> None:
+    arguments = ("--memfail-system=bm25", f"--memfail-data={published}", "--memfail-tasks=long_hop", "-q")
+    last = []
+    for protocol in ("paper", "ours"):
+        found = run_pytest(*arguments, f"--memfail-protocol={protocol}").questions.values()
+        last.append(sum(line["facts"][-1]["verdict"] == "correct" for line in found))
+    assert last == [91, 24]
+    assert "the last fact of 91 of 92 published chains" in (DOCS / "protocols.md").read_text(encoding="utf-8")
+
+
 def test_the_published_scores_are_copied_right(published: Path) -> None:
     scores: dict[str, dict[str, list[str]]] = {}
     name = ""
