@@ -14,13 +14,14 @@ from typing import Any
 REPOSITORY = Path(__file__).parents[1]
 OUTSIDE = {
     "overview.md": "README.md",
-    "architecture.md": "ARCHITECTURE.md",
-    "changelog.md": "CHANGELOG.md",
-    "rows.md": "datasets/README.md",
-    "benchmarks.md": "benchmarks/README.md",
-    **{f"examples/{name}.md": f"examples/{name}/README.md" for name in ("ci", "mymem", "own_domain", "quickstart")},
+    **{f"{path.stem.lower()}.md": path.name for path in REPOSITORY.glob("*.md") if path.stem != "README"},
+    **{
+        f"{readme.parent.relative_to(REPOSITORY).as_posix()}.md": readme.relative_to(REPOSITORY).as_posix()
+        for pattern in ("datasets/README.md", "benchmarks/README.md", "examples/*/README.md")
+        for readme in REPOSITORY.glob(pattern)
+    },
 }
-"""Page of the site: file of the repository."""
+"""Page of the site: file of the repository. mkdocs.yml gives each its place."""
 FENCE = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\|.*$", re.MULTILINE)
 INLINE = re.compile(r"`[^`\n]+`")

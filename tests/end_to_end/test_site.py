@@ -46,7 +46,6 @@ def test_every_page_has_one_place_in_the_navigation() -> None:
 
 
 def test_pages_from_outside_docs_are_all_that_pages_lead_to() -> None:
-    assert all((REPOSITORY / source).is_file() for source in SITE_PAGES.OUTSIDE.values())
     sources = [*DOCS.rglob("*.md"), *(REPOSITORY / source for source in SITE_PAGES.OUTSIDE.values())]
     linked = set()
     for source in sources:
