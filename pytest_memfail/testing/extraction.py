@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pytest_memfail.testing.answers import answer_by_rule
@@ -33,15 +33,18 @@ SIMPLEMEM_TURN: Final = re.compile(r"^(?:\[([^\]]*)\] )?(User|Assistant|System):
 
 
 def reply_by_rule(request: Mapping[str, Any]) -> str | Reply:
-    """The reply to whatever a run may ask: Mem0, LangMem, A-MEM or SimpleMem while they store, else as `answer_by_rule`."""
+    """The reply to whatever a run may ask: Mem0, LangMem, A-MEM, SimpleMem or md-file while they store, else as `answer_by_rule`."""
     remembered = _remembered(request)
     return answer_by_rule(request) if remembered is None else remembered
 
 
 def _remembered(request: Mapping[str, Any]) -> str | Reply | None:
     text = "\n".join(text_of(message) for message in request["messages"])
-    if any(tool.get("function", {}).get("name") == "Memory" for tool in request.get("tools") or ()):
+    tools = {tool.get("function", {}).get("name") for tool in request.get("tools") or ()}
+    if "Memory" in tools:
         return _langmem(text)
+    if "append_line" in tools:
+        return _md_file(request["messages"])
     asked = text_of(request["messages"][-1])
     if found := MEM0_MESSAGES.search(asked):
         return _mem0(found[1])
@@ -71,6 +74,15 @@ def _langmem(text: str) -> Reply:
     session = LANGMEM_SESSION.search(text)
     facts = _said_by("Human", LANGMEM_TURN, session[2]) if session else []
     return Reply("", tool_calls=tuple(ToolCall("Memory", {"content": fact}) for fact in facts))
+
+
+def _md_file(messages: Sequence[Mapping[str, Any]]) -> Reply:
+    if messages[-1]["role"] == "tool":
+        return Reply("The file is up to date.")
+    turns = [json.loads(line) for line in text_of(messages[-1]).split("\n")[1:-1]]
+    facts = [turn["content"] for turn in turns if turn["role"] == "user" and turn["content"].strip()]
+    calls = tuple(ToolCall("append_line", {"text": fact}) for fact in facts)
+    return Reply("", tool_calls=calls or (ToolCall("keep_nothing", {}),))
 
 
 def _amem_note(content: str) -> str:
