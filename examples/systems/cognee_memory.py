@@ -1,6 +1,6 @@
 """Cognee: conversations as documents that a model turns into a graph; what is searched are their chunks.
 
-Untested: its calls were checked against cognee's signatures, but no whole run was made: it needs a model that fills its schemas.
+Untested: its model fills schemas that no rule of the local endpoint answers. The calls follow cognee's source (add, cognify, search).
 
 Needs `pip install cognee` and LLM_API_KEY; LLM_MODEL, LLM_ENDPOINT and EMBEDDING_MODEL for others than OpenAI's.
 """
@@ -51,11 +51,11 @@ class CogneeMemory:
 
 
 def _chunks(result):
-    """A result is a chunk, or all of a data set's, by whether access control is on."""
-    result = getattr(result, "search_result", result)
-    if isinstance(result, dict) and "search_result" in result:
-        result = result["search_result"]
-    return result if isinstance(result, list) else [result]
+    """With access control on, a result holds the chunks of a data set; without, it is a chunk."""
+    found = result.get("search_result", result) if isinstance(result, dict) else result.search_result
+    for chunk in found if isinstance(found, list) else [found]:
+        score = chunk.get("score")  # a distance: the lower, the nearer
+        yield {"id": chunk.get("id"), "text": chunk["text"], "score": None if score is None else -score}
 
 
 def make(context):

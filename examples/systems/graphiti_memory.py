@@ -1,6 +1,6 @@
 """Graphiti over an embedded Kuzu database: facts as edges of a graph that a model draws.
 
-Untested: its signatures were checked with graphiti-core 0.31.1 and kuzu 0.11.3, but no whole run was made. The Kuzu driver is
+Tested with graphiti-core 0.31.1 and kuzu 0.11.3; see the README for what it held and what it does not keep. The Kuzu driver is
 deprecated by its makers and finds nothing after it is opened again, so there is no snapshot here.
 
 Needs `pip install "graphiti-core[kuzu]" httpx` and OPENAI_API_KEY; OPENAI_BASE_URL for another endpoint. Options: `llm`, `embedding`.
@@ -15,6 +15,7 @@ from graphiti_core.cross_encoder.client import CrossEncoderClient
 from graphiti_core.driver.kuzu_driver import KuzuDriver
 from graphiti_core.edges import EntityEdge
 from graphiti_core.embedder.openai import OpenAIEmbedder, OpenAIEmbedderConfig
+from graphiti_core.errors import GroupsEdgesNotFoundError
 from graphiti_core.llm_client.config import LLMConfig
 from graphiti_core.llm_client.openai_generic_client import OpenAIGenericClient
 
@@ -69,7 +70,10 @@ class GraphitiMemory:
 
     async def get_all_memories(self):
         await self._open()
-        return _memories(await EntityEdge.get_by_group_ids(self._client.driver, [GROUP]))
+        try:
+            return _memories(await EntityEdge.get_by_group_ids(self._client.driver, [GROUP]))
+        except GroupsEdgesNotFoundError:  # an empty store
+            return []
 
     async def close(self):
         if self._client is not None:
@@ -78,7 +82,8 @@ class GraphitiMemory:
 
 
 def _memories(edges):
-    return [{"text": edge.fact, "id": edge.uuid, "timestamp": edge.valid_at or edge.created_at} for edge in edges]
+    # valid_at is what the model made of the words, created_at the clock of the machine
+    return [{"text": e.fact, "id": e.uuid, "timestamp": e.valid_at or e.reference_time} for e in edges]
 
 
 def make(context):

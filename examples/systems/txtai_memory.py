@@ -16,7 +16,11 @@ class TxtaiMemory:
     concurrent_reads = 1  # one index that several threads search at once brings the process down
 
     def __init__(self, context):
-        self._embeddings = Embeddings(path=context.options.get("embedding", MODEL), content=True, hybrid=True)
+        self._model = context.options.get("embedding", MODEL)
+        self._open()
+
+    def _open(self):
+        self._embeddings = Embeddings(path=self._model, content=True, hybrid=True)
         self._filled = False  # an index without a row cannot be asked
 
     def store_conversation(self, conversation):
@@ -45,13 +49,18 @@ class TxtaiMemory:
     def snapshot(self, path):
         if self._filled:
             self._embeddings.save(str(path / "index"))
+        else:
+            (path / "empty").touch()
 
     def restore(self, path):
-        self._filled = (path / "index").is_dir()
-        if self._filled:
+        filled = (path / "index").is_dir()
+        if not filled and not (path / "empty").is_file():
+            raise FileNotFoundError(f"no snapshot in {path}")
+        self.close()
+        self._open()
+        if filled:
             self._embeddings.load(str(path / "index"))
-        else:
-            self._embeddings.reset()
+            self._filled = True
 
     def close(self):
         self._embeddings.close()

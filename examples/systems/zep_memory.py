@@ -62,10 +62,7 @@ class ZepMemory:
 
 
 def _memories(edges):
-    return [
-        {"id": edge.uuid_, "text": edge.fact, "score": edge.score, "timestamp": edge.valid_at or edge.created_at}
-        for edge in edges
-    ]
+    return [{"id": edge.uuid_, "text": edge.fact, "score": edge.score, "timestamp": edge.valid_at} for edge in edges]
 
 
 def make(context):
