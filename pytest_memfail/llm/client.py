@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import time
 from collections.abc import Mapping, Sequence
@@ -28,7 +29,7 @@ from pytest_memfail.llm.errors import (
 from pytest_memfail.llm.failures import Transient, explain
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.limiter import Limiter
-from pytest_memfail.llm.replies import WireReply, check_reply, parse_reply, read_reply
+from pytest_memfail.llm.replies import WireReply, check_reply, packed, parse_reply, read_reply, unpacked
 from pytest_memfail.llm.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ CONNECT_SECONDS: Final = 10.0
 BUDGET_POLL_SECONDS: Final = 0.02
 EXPECTED_REPLY_TOKENS: Final = 256
 """Set aside for a reply while it is awaited, where no limit is set."""
-OUR_PARAMETERS: Final = frozenset({"model", "messages", "response_format", "stream", "n"})
+OUR_PARAMETERS: Final = frozenset({"model", "messages", "response_format", "stream", "n", "tools"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +53,15 @@ class _Request:
     """One thing to ask."""
 
     model: str
-    messages: Sequence[Mapping[str, str]]
+    messages: Sequence[Mapping[str, Any]]
     stage: str
     schema: type[BaseModel] | None
     parameters: Mapping[str, Any]
+
+    @property
+    def has_tools(self) -> bool:
+        """Does it offer tools?"""
+        return "tools" in self.parameters
 
 
 @dataclass(slots=True)
@@ -143,21 +149,24 @@ class ModelClient:
         self,
         *,
         model: str,
-        messages: Sequence[Mapping[str, str]],
+        messages: Sequence[Mapping[str, Any]],
         stage: str,
         schema: type[BaseModel] | None = None,
+        tools: Sequence[Mapping[str, Any]] = (),
         parameters: Mapping[str, Any] | None = None,
         repeat: int = 0,
     ) -> Completion:
         """Ask a model.
 
-        The request carries only the model and the messages, the schema if there is one, and the given parameters.
+        The request carries only the model and the messages, the schema and the tools if there are any, and the given
+        parameters.
 
         Args:
             model: its name at the endpoint.
-            messages: each with `role` and `content`.
+            messages: each with `role` and `content`, those of a talk with tools with what else belongs to it.
             stage: what the call is for, in the books ("storage", "answer", ...).
             schema: a pydantic model; the reply is validated by it.
+            tools: what the model may call instead of, or besides, saying something; as the wire has them.
             parameters: what the user set: temperature, seed, ...
             repeat: which of several independent replies to the same request is wanted.
 
@@ -166,6 +175,8 @@ class ModelClient:
         parameters = parameters or {}
         if reserved := sorted(OUR_PARAMETERS & set(parameters)):
             raise UsageError(f"the model parameter {', '.join(reserved)} cannot be set")
+        if tools:
+            parameters = {**parameters, "tools": list(tools)}
         request = _Request(model, [_encodable(message) for message in messages], stage, schema, parameters)
         cache = self.cache
         if cache is None or cache.mode == "off":
@@ -200,11 +211,14 @@ class ModelClient:
         found = cache.get(key)
         if found is None:
             return None
+        if request.has_tools:
+            text, calls = unpacked(found.text)
+            return Completion(text, calls=calls, usage=found.usage, from_cache=True)
         try:
             parsed = parse_reply(found.text, request.schema) if request.schema else None
         except ReplyError:  # the schema's own validators have changed since
             return None
-        return Completion(found.text, parsed, found.usage, from_cache=True)
+        return Completion(found.text, parsed, usage=found.usage, from_cache=True)
 
     async def _joined(self, request: _Request, key: str, cache: ResponseCache) -> Completion:
         """The reply of a call shared with all identical ones in flight; it is given up when nobody waits any more."""
@@ -235,7 +249,7 @@ class ModelClient:
 
     async def _called_and_kept(self, request: _Request, key: str, cache: ResponseCache) -> Completion:
         reply = await self._called(request)
-        kept = CachedReply(reply.text, reply.usage)
+        kept = CachedReply(packed(reply.text, reply.calls) if request.has_tools else reply.text, reply.usage)
         cache.put(key, endpoint=self._address.url, model=request.model, reply=kept)
         return reply
 
@@ -246,8 +260,9 @@ class ModelClient:
             times += 1
             try:
                 reply = await self._replied(request)
-                text = check_reply(reply)
-                return Completion(text, parse_reply(text, request.schema) if request.schema else None, reply.usage)
+                text = check_reply(reply, tools=request.has_tools)
+                parsed = parse_reply(text, request.schema) if request.schema else None
+                return Completion(text, parsed, reply.calls if request.has_tools else (), reply.usage)
             except (ReplyError, RefusalError) as error:
                 reason: ModelCallError = error
             if times > REPLY_RETRIES or isinstance(reason, RefusalError):
@@ -388,9 +403,13 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def _encodable(message: Mapping[str, str]) -> dict[str, str]:
-    """The message without lone surrogates, which memories may hold and JSON requests may not."""
-    return {name: value.encode("utf-8", "replace").decode() for name, value in message.items()}
+def _encodable(part: Any) -> Any:
+    """A message, or a part of one, without lone surrogates, which memories may hold and JSON requests may not."""
+    if isinstance(part, str):
+        return part.encode("utf-8", "replace").decode()
+    if isinstance(part, Mapping):
+        return {name: _encodable(value) for name, value in part.items()}
+    return [_encodable(value) for value in part] if isinstance(part, list) else part
 
 
 @lru_cache(maxsize=64)
@@ -414,7 +433,8 @@ def _strict_format(schema: type[BaseModel]) -> dict[str, Any]:
 def _expected_usage(request: _Request) -> Usage:
     limits = (request.parameters.get(name) for name in ("max_completion_tokens", "max_tokens"))
     reply = next((limit for limit in limits if isinstance(limit, int)), EXPECTED_REPLY_TOKENS)
-    return Usage(sum(_tokens(message.get("content", "")) for message in request.messages), reply)
+    sent = sum(_tokens(message.get("content") or "") for message in request.messages)
+    return Usage(sent + (_tokens(json.dumps(request.parameters["tools"])) if request.has_tools else 0), reply)
 
 
 @lru_cache(maxsize=256)

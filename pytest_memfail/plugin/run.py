@@ -14,7 +14,7 @@ import pytest
 
 from pytest_memfail import discovery
 from pytest_memfail.core import Question, StorePlan, Task, UsageError
-from pytest_memfail.plugin.models import check_models
+from pytest_memfail.plugin.models import check_models, models_of_system
 from pytest_memfail.plugin.resume import read_own
 from pytest_memfail.plugin.settings import Settings, read_settings
 from pytest_memfail.results import Kept, Line, check_writable
@@ -64,6 +64,8 @@ class Run:
             self.units = shard_of(self.units, *settings.shard)
         self.kept = Kept()
         """What an earlier record holds of this run (--memfail-resume)."""
+        self.system_models: tuple[str, ...] = ()
+        """What the memory system asks through `context.chat`."""
         self._unit_by_id = {unit.id: unit for unit in self.units}
 
     def recorded(self, node_id: str) -> Line | None:
@@ -218,11 +220,12 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         run.check_selection()
         if settings.system != SYSTEM_FROM_FIXTURE:
             factory = find_system(config, settings)
+            run.system_models = models_of_system(factory, settings)
             if settings.reuse_stores is not None and isinstance(factory, type):
                 from pytest_memfail.engine import check_reusable
 
                 check_reusable(factory, settings.system)  # of other factories it shows with the first store
-        check_models(config, settings)
+        check_models(config, settings, run.system_models)
         if settings.record is not None:
             check_writable(settings.record)
         check_reports(config, settings)
