@@ -163,7 +163,7 @@ def _beside(found: SideBySide) -> Iterator[str]:
     yield "</tbody></table></div>"
     yield '<div class="scroll" tabindex="0" role="region" aria-label="Paired tests"><table>'
     yield f"<caption>Against {escape(found.labels[0])}, on the questions decided in both</caption><thead><tr>"
-    for name in ("task", "record", "n", "better", "worse", "p (exact McNemar)"):
+    for name in ("task", "record", "n", "better", "worse", "p (exact, by row)"):
         kind = ' class="left"' if name == "record" else ""
         yield f'<th scope="col"{kind}>{name}</th>'
     yield "</tr></thead><tbody>"

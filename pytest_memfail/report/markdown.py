@@ -94,7 +94,7 @@ def _why(line: Line | None) -> str:
 
 
 def _beside(found: SideBySide) -> Iterator[str]:
-    yield f"| against {plain(found.labels[0])} | n | better | worse | p (exact McNemar) |"
+    yield f"| against {plain(found.labels[0])} | n | better | worse | p (exact, by row) |"
     yield "| --- | ---: | ---: | ---: | ---: |"
     totals = [flips for flips in found.flips if flips.task == "all"] or list(found.flips)
     for flips in totals[:MAX_ROWS]:

@@ -64,7 +64,7 @@ class PairedModel(_Model):
     n: int
     worse: int
     better: int
-    p: float = Field(ge=0, le=1, description="exact McNemar test")
+    p: float = Field(ge=0, le=1, description="exact McNemar test, one-sided, questions of a row together")
     corrected: float | None = Field(ge=0, le=1, description="after Holm's correction over the tasks")
 
 
@@ -132,7 +132,7 @@ class FlipsModel(_Model):
     n: int
     worse: int
     better: int
-    p: float = Field(ge=0, le=1, description="exact McNemar test, two-sided")
+    p: float = Field(ge=0, le=1, description="exact McNemar test, two-sided, questions of a row together")
 
 
 class KModel(_Model):
