@@ -151,9 +151,10 @@ def _flips(task: str, record: int, first: Loaded, other: Loaded, answered: bool)
         for line in loaded.questions:
             came_out = succeeded(line, answered=answered, protocol=loaded.protocol)
             if task in (line["task"], TOTAL) and came_out is not None:
-                key = line["task"], line["store"], line["question"], "" if by_question else str(line["k"])
+                place = line["task"], line["store"], line["question"]
+                key: tuple[str, ...] = (*place, "" if by_question else str(line["k"]))
                 found[key] = came_out
-                rows[key] = cluster_of(*key[:3], line.get("row"))
+                rows[key] = cluster_of(*place, line.get("row"))
         outcomes.append(found)
     before, after = outcomes
     both = before.keys() & after.keys()
