@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_memfail.core import UsageError
-from pytest_memfail.results import Loaded
+from pytest_memfail.results import Loaded, check_place
 
 ENDINGS: Final = (".html", ".md", ".json", ".svg", ".png")
 DRAWN: Final = (".svg", ".png")
@@ -31,12 +31,7 @@ def check_report(path: Path, option: str) -> None:
     """
     if path.suffix not in ENDINGS:
         raise UsageError(f"{option}: got {path.name!r}, expected a name that ends in {', '.join(ENDINGS)}")
-    if path.is_dir():
-        raise UsageError(f"{option}: got the folder {path}, expected a file name")
-    if not path.parent.is_dir():
-        raise UsageError(f"{option}: the folder {path.parent} does not exist; create it first")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise UsageError(f"{option}: no permission to write {path}")
+    check_place(path, option)
     if path.exists() and path.stat().st_size:
         with path.open(encoding="utf-8", errors="replace") as stream:
             start = stream.read(LOOKED_AT)

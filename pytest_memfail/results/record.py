@@ -198,17 +198,22 @@ def _text(line: Line) -> str:
     return json.dumps(line, ensure_ascii=True, separators=(",", ":"), default=str) + "\n"
 
 
-def check_writable(path: Path, option: str = "--memfail-record", first: str = "header", what: str = "record") -> None:
-    """Refuse a place where a record (or what else begins with a line of the type `first`) cannot be, or must not be, written.
-
-    Raises `UsageError`, with nothing touched.
-    """
+def check_place(path: Path, option: str) -> None:
+    """Refuse a place where no file can be written: raises `UsageError`."""
     if path.is_dir():
         raise UsageError(f"{option}: got the folder {path}, expected a file name")
     if not path.parent.is_dir():
         raise UsageError(f"{option}: the folder {path.parent} does not exist; create it first")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise UsageError(f"{option}: no permission to write {path}")
+
+
+def check_writable(path: Path, option: str = "--memfail-record", first: str = "header", what: str = "record") -> None:
+    """Refuse a place where a record (or what else begins with a line of the type `first`) cannot be, or must not be, written.
+
+    Raises `UsageError`, with nothing touched.
+    """
+    check_place(path, option)
     if path.exists() and path.stat().st_size and _header(path, first) is None:
         raise UsageError(f"{option}: {path} exists and is not a {what} of memfail; it is left as it is")
 

@@ -7,9 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final
-
-MAX_HEADER_BYTES: Final = 64 * 1024
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
