@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,8 +22,6 @@ ROOT: Final = "memfail"
 SYSTEM_FROM_FIXTURE: Final = "fixture"
 """`--memfail-system=fixture` leaves the choice to the `memfail_system` fixture of the user's conftest.py."""
 
-CASES: Final = ".memfail.yaml"
-"""How the names of files with own cases end."""
 
 Selection = tuple[str, ...]
 
@@ -255,20 +252,12 @@ def check_reports(config: pytest.Config, settings: Settings) -> None:
 
 def find_cases(config: pytest.Config) -> list[Path]:
     """The user's own cases: `*.memfail.yaml` where pytest looks for tests too, in `testpaths` or else below the rootdir."""
-    patterns = config.getini("norecursedirs")
-    found: set[Path] = set()
+    from pytest_memfail.tasks import find_custom
+
+    starts: list[Path] = []
     for path in config.getini("testpaths") or ["."]:
-        for start in sorted(config.rootpath.glob(path)) if path != "." else [config.rootpath]:
-            for folder, folders, names in os.walk(start):
-                here = Path(folder)
-                folders[:] = [
-                    name
-                    for name in folders
-                    if not any(fnmatch(name, pattern) for pattern in patterns)
-                    and not (here / name / "pyvenv.cfg").is_file()
-                ]
-                found.update(here / name for name in names if name.endswith(CASES))
-    return sorted(found)
+        starts += config.rootpath.glob(path) if path != "." else [config.rootpath]
+    return find_custom(starts, config.getini("norecursedirs"))
 
 
 def find_system(config: pytest.Config, settings: Settings) -> Any:

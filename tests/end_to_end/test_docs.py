@@ -212,3 +212,9 @@ def test_pages_name_all_hooks_and_systems() -> None:
     assert all(
         f"| `{name}` |" in text_of(REPOSITORY / "docs" / "systems.md") for name in SYSTEMS.keys() - BUILT_IN.keys()
     )
+
+
+def test_commands_of_the_project_that_pages_name_exist() -> None:
+    named = set(re.findall(r"\.ci/[a-z]+", "".join(map(text_of, PAGES))))
+    assert named == {f".ci/{path.name}" for path in (REPOSITORY / ".ci").iterdir()}
+    assert all(os.access(REPOSITORY / name, os.X_OK) for name in named)
