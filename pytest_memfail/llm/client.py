@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import UsageError
@@ -30,7 +28,7 @@ from pytest_memfail.llm.failures import Transient, explain
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.limiter import Limiter
 from pytest_memfail.llm.replies import WireReply, check_reply, packed, parse_reply, read_reply, unpacked
-from pytest_memfail.llm.tokens import count_tokens
+from pytest_memfail.llm.request import OUR_PARAMETERS, Request, encodable, expected_usage, json_schema, post
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -43,25 +41,6 @@ MAX_TIMEOUTS: Final = 2
 MAX_BACKOFF_SECONDS: Final = 20.0
 CONNECT_SECONDS: Final = 10.0
 BUDGET_POLL_SECONDS: Final = 0.02
-EXPECTED_REPLY_TOKENS: Final = 256
-"""Set aside for a reply while it is awaited, where no limit is set."""
-OUR_PARAMETERS: Final = frozenset({"model", "messages", "response_format", "stream", "n", "tools"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """One thing to ask."""
-
-    model: str
-    messages: Sequence[Mapping[str, Any]]
-    stage: str
-    schema: type[BaseModel] | None
-    parameters: Mapping[str, Any]
-
-    @property
-    def has_tools(self) -> bool:
-        """Does it offer tools?"""
-        return "tools" in self.parameters
 
 
 @dataclass(slots=True)
@@ -177,7 +156,7 @@ class ModelClient:
             raise UsageError(f"the model parameter {', '.join(reserved)} cannot be set")
         if tools:
             parameters = {**parameters, "tools": list(tools)}
-        request = _Request(model, [_encodable(message) for message in messages], stage, schema, parameters)
+        request = Request(model, [encodable(message) for message in messages], stage, schema, parameters)
         cache = self.cache
         if cache is None or cache.mode == "off":
             return await self._called(request)
@@ -186,7 +165,7 @@ class ModelClient:
             model=model,
             messages=request.messages,
             parameters=parameters,
-            schema=None if schema is None else _json_schema(schema),
+            schema=None if schema is None else json_schema(schema),
             repeat=repeat,
         )
         if found := self._from_cache(request, key, cache):
@@ -207,7 +186,7 @@ class ModelClient:
 
     # -- where replies come from -------------------------------------------------------------------------------------
 
-    def _from_cache(self, request: _Request, key: str, cache: ResponseCache) -> Completion | None:
+    def _from_cache(self, request: Request, key: str, cache: ResponseCache) -> Completion | None:
         found = cache.get(key)
         if found is None:
             return None
@@ -220,7 +199,7 @@ class ModelClient:
             return None
         return Completion(found.text, parsed, usage=found.usage, from_cache=True)
 
-    async def _joined(self, request: _Request, key: str, cache: ResponseCache) -> Completion:
+    async def _joined(self, request: Request, key: str, cache: ResponseCache) -> Completion:
         """The reply of a call shared with all identical ones in flight; it is given up when nobody waits any more."""
         shared = self._shared.get(key)
         is_first = shared is None
@@ -247,13 +226,13 @@ class ModelClient:
         if not task.cancelled():
             task.exception()  # retrieved, so that nothing is logged when all who waited were cancelled
 
-    async def _called_and_kept(self, request: _Request, key: str, cache: ResponseCache) -> Completion:
+    async def _called_and_kept(self, request: Request, key: str, cache: ResponseCache) -> Completion:
         reply = await self._called(request)
         kept = CachedReply(packed(reply.text, reply.calls) if request.has_tools else reply.text, reply.usage)
         cache.put(key, endpoint=self._address.url, model=request.model, reply=kept)
         return reply
 
-    async def _called(self, request: _Request) -> Completion:
+    async def _called(self, request: Request) -> Completion:
         """A usable reply; one that cannot be used is asked for again."""
         times = 0
         while True:
@@ -271,7 +250,7 @@ class ModelClient:
 
     # -- one call, with its retries ----------------------------------------------------------------------------------
 
-    async def _replied(self, request: _Request) -> WireReply:
+    async def _replied(self, request: Request) -> WireReply:
         """A reply of whatever content; requests that failed for a reason that may pass are sent again."""
         tries = _Tries()
         probing = False
@@ -325,11 +304,11 @@ class ModelClient:
             return failure.retry_after * self._random.uniform(1.0, 1.1)
         return float(min(self._backoff * 2**failures_before, MAX_BACKOFF_SECONDS) * self._random.uniform(0.75, 1.0))
 
-    async def _granted(self, request: _Request) -> WireReply | Transient | ModelCallError:
+    async def _granted(self, request: Request) -> WireReply | Transient | ModelCallError:
         """One request, once the budget allows it."""
         if not self.ledger.has_budget:
             return await self._sent(request)
-        expected = _expected_usage(request)
+        expected = expected_usage(request)
         # a request takes at most one timeout; what a killed process set aside lapses after two
         while (held := self.ledger.reserve(request.model, expected, seconds=2 * self._timeout)) is None:
             await asyncio.sleep(BUDGET_POLL_SECONDS)
@@ -338,7 +317,7 @@ class ModelClient:
         finally:
             self.ledger.release(held)
 
-    async def _sent(self, request: _Request) -> WireReply | Transient | ModelCallError:
+    async def _sent(self, request: Request) -> WireReply | Transient | ModelCallError:
         """One request and what came of it; raises `ReplyError` for a response that is no completion.
 
         Errors are returned and raised elsewhere, so that none carries the SDK's own: those hold the key.
@@ -346,7 +325,7 @@ class ModelClient:
         started = time.perf_counter()
         try:
             sdk = self._connected()  # at first use this imports the SDK, which is not the endpoint's time
-            body = await asyncio.wait_for(_post(sdk, request), self._timeout)
+            body = await asyncio.wait_for(post(sdk, request), self._timeout)
         except ModelCallError as error:
             outcome: Transient | ModelCallError = error
         except Exception as error:
@@ -363,7 +342,7 @@ class ModelClient:
             self._circuit.answered()
         return outcome
 
-    def _booked(self, request: _Request, body: bytes, seconds: float) -> WireReply:
+    def _booked(self, request: Request, body: bytes, seconds: float) -> WireReply:
         try:
             reply = read_reply(body)
         except ReplyError:
@@ -388,56 +367,5 @@ class ModelClient:
         return self._sdk
 
 
-async def _post(sdk: AsyncOpenAI, request: _Request) -> bytes:
-    """The body of the response to one request."""
-    body = {"model": request.model, "messages": request.messages}
-    # the SDK's typed method would copy each message and build models that take anything: half of a call's CPU time
-    return await sdk.post(
-        "/chat/completions",
-        body={**body, **_response_format(request.schema), **request.parameters},
-        cast_to=bytes,
-    )
-
-
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
-
-
-def _encodable(part: Any) -> Any:
-    """A message, or a part of one, without lone surrogates, which memories may hold and JSON requests may not."""
-    if isinstance(part, str):
-        return part.encode("utf-8", "replace").decode()
-    if isinstance(part, Mapping):
-        return {name: _encodable(value) for name, value in part.items()}
-    return [_encodable(value) for value in part] if isinstance(part, list) else part
-
-
-@lru_cache(maxsize=64)
-def _json_schema(schema: type[BaseModel]) -> dict[str, Any]:
-    return {"name": schema.__name__, "schema": schema.model_json_schema()}
-
-
-def _response_format(schema: type[BaseModel] | None) -> dict[str, Any]:
-    return {} if schema is None else {"response_format": _strict_format(schema)}
-
-
-@lru_cache(maxsize=64)
-def _strict_format(schema: type[BaseModel]) -> dict[str, Any]:
-    import openai
-
-    # the SDK's only public function that makes a schema strict: all fields required, no others allowed
-    strict = openai.pydantic_function_tool(schema)["function"]["parameters"]
-    return {"type": "json_schema", "json_schema": {"name": schema.__name__, "strict": True, "schema": strict}}
-
-
-def _expected_usage(request: _Request) -> Usage:
-    limits = (request.parameters.get(name) for name in ("max_completion_tokens", "max_tokens"))
-    reply = next((limit for limit in limits if isinstance(limit, int)), EXPECTED_REPLY_TOKENS)
-    sent = sum(_tokens(message.get("content") or "") for message in request.messages)
-    return Usage(sent + (_tokens(json.dumps(request.parameters["tools"])) if request.has_tools else 0), reply)
-
-
-@lru_cache(maxsize=256)
-def _tokens(text: str) -> int:
-    """Counted once for all that share a store."""
-    return count_tokens([text])
