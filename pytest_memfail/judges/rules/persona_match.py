@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import association
@@ -15,7 +14,7 @@ from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_turned import REFUSALS, refusing
 from pytest_memfail.judges.rules.quantities import Quantity
-from pytest_memfail.judges.rules.related import related
+from pytest_memfail.judges.rules.related import related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.view import NAMED, OPEN, TITLES, Name, View
 
@@ -25,7 +24,6 @@ HINT: Final = 0.6
 TOGETHER: Final = 0.5
 COMPANY: Final = 1.0
 """How much of the essay's sentence must stand beside a word that is only spoken of together with a needed one."""
-NOTHING: Final[Mapping[int, float]] = MappingProxyType({})
 LESS: Final = "less"
 """What is cloudless has no clouds."""
 SPARED: Final = 0.35
@@ -70,7 +68,7 @@ def compare(view: View, at: int, essay: Essay) -> Made:
             continue
         value = weight(key)
         total += value
-        read = essay.reads.get(key)
+        read = essay.read(key)
         if read:
             own += value
             sure += max(read.values())
@@ -159,7 +157,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
 
 @lru_cache(maxsize=65536)
 def _nearest(wanted: tuple[str, ...], keys: frozenset[str]) -> float:
-    near = max((related(one, held) for one in wanted for held in keys), default=0.0)
+    near = max((related(one, held) for one in wanted for held in within_reach(one, keys)), default=0.0)
     return near if near >= KEPT else 0.0
 
 
@@ -195,7 +193,7 @@ def joined(item: Item, kept: Kept, places: Iterable[Sequence[int]], view: View, 
 
 def _hinted(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -> float:
     """What a word spoken of together with the concept counts, where more of its sentence stands beside it."""
-    if sum(essay.reads.get(key, NOTHING).get(item.at, 0.0) for key in keys) < COMPANY:
+    if sum(essay.read(key).get(item.at, 0.0) for key in keys) < COMPANY:
         return 0.0
     # A word of the essay stands for itself.
     strange = frozenset(key for key in keys - essay.keys - essay.ignored if not key[0].isdigit())
