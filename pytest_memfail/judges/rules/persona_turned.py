@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import combinations, pairwise
+from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_essay import Stated
+from pytest_memfail.judges.rules.persona_partners import NEAR, crossed, pairs, surface
 from pytest_memfail.judges.rules.polarity import is_negator, order
 from pytest_memfail.judges.rules.related import opposed, related
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
@@ -67,7 +68,6 @@ def says_no(lower: str) -> bool:
 
 ENDS: Final = re.compile(r"[;:.!?()]|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
 """Where what a sentence says ends: a refusal in the next part of it is about something else."""
-APART: Final = re.compile(r"[,;:.!?()/]|\s-\s|\b(?:and|or|but)\b")
 CLOSES: Final = frozenset("because since as but so though although while unless until except without instead".split())
 RELATIVE: Final = frozenset("that which who".split())
 COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
@@ -80,7 +80,6 @@ OBJECTS: Final = frozenset("a an the his her their its to that only".split())
 STRETCH: Final = 10
 SAME_THING: Final = 0.6
 WHOLE: Final = 2.0
-NEAR: Final = 0.6
 AFFIRMING: Final = frozenset(
     fold(word)
     for word in "insist prefer require like love welcome favour enjoy want demand accept allow permit".split()
@@ -293,40 +292,6 @@ def turned(view: View, at: int, stated: Stated, telling: Collection[str], asked:
     )
 
 
-def crossed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
-    """Two words that changed partners: Greek to dogs and English to people, allergic to this and gloves of that."""
-    told, held = _partners(source), _partners(sentence)
-    for one, other in combinations(sorted(k for k in told.keys() & held.keys() if k in telling), 2):
-        # Of two that stand side by side the order may change, and with it their neighbours.
-        apart = not related(one, other) and other not in told[one] and other not in held[one]
-        if apart and _went(one, other, told, held) and _went(other, one, told, held):
-            return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
-    return ""
-
-
-def _partners(sentence: Sentence) -> dict[str, set[str]]:
-    """For each content word those next to it, or with one small word between them."""
-    close = {
-        k for at, w in enumerate(sentence.words) for k in ((w.key, o.key) for o in sentence.words[at + 1 : at + 3])
-    }
-    found: dict[str, set[str]] = {}
-    for one, other in pairs(sentence) & close:
-        found.setdefault(one, set()).add(other)
-        found.setdefault(other, set()).add(one)
-    return found
-
-
-def _went(one: str, other: str, told: Mapping[str, Collection[str]], held: Mapping[str, Collection[str]]) -> bool:
-    """Whether a partner of the one word stands beside the other now, and no more beside its own."""
-    return any(
-        partner not in told[other]
-        and any(related(partner, k) >= NEAR for k in held[other])
-        and not any(related(partner, k) for k in held[one])
-        for partner in told[one]
-        if partner != other
-    )
-
-
 def denied_keys(sentence: Sentence) -> frozenset[str]:
     """The words directly behind a negation."""
     return frozenset(
@@ -349,19 +314,3 @@ def swapped(sentence: Sentence, source: Sentence, telling: Collection[str]) -> s
             if alike and following == second and other != first and opposed(first, other):
                 return f"'{surface(sentence, other)}' instead of '{surface(source, first)}'"
     return ""
-
-
-def pairs(sentence: Sentence) -> frozenset[tuple[str, str]]:
-    """Neighbouring content words that nothing sets apart."""
-    words = [w for w in sentence.words if w.key]
-    return frozenset(
-        (one.key, other.key)
-        for one, other in pairwise(words)
-        if not APART.search(sentence.text[one.end : other.start])
-        and not (one.key[0].isdigit() or other.key[0].isdigit())
-    )
-
-
-def surface(sentence: Sentence, key: str) -> str:
-    """The key as it is written in the sentence."""
-    return next((w.surface for w in sentence.words if w.key == key), key)
