@@ -226,19 +226,20 @@ GROUNDING: Final = RESULTS | {"because", "since", "why"}
 
 def exchanged_apart(stored: Iterable[Sentence], sources: Iterable[Sentence], telling: Collection[str]) -> str:
     """The same where what is wanted and what is refused stand in sentences of their own."""
-    wanted, unwanted = _all_sides(sources)
-    kept, refused = _all_sides(stored)
-    ones, others = ((wanted - unwanted) & (refused - kept)), ((unwanted - wanted) & (kept - refused))
-    one, other = (min((k for k in keys if k in telling and weight(k) >= 1.0), default="") for keys in (ones, others))
-    return f"'{one}' and '{other}' are exchanged" if one and other else ""
+    wanted, unwanted, doubtful = _all_sides(sources)
+    kept, refused, unclear = _all_sides(stored)
+    telling = {k for k in telling if weight(k) >= 1.0}
+    ones = sorted((wanted - unwanted - doubtful) & ((refused | unclear) - kept) & telling)
+    others = sorted(((unwanted | doubtful) - wanted) & (kept - refused - unclear) & telling)
+    # What only stands before a refusal may not be meant by it: one of the two must be.
+    sure = [(one, other) for one in ones for other in others if one in refused or other in unwanted]
+    return f"'{sure[0][0]}' and '{sure[0][1]}' are exchanged" if sure else ""
 
 
-def _all_sides(sentences: Iterable[Sentence]) -> tuple[frozenset[str], frozenset[str]]:
+def _all_sides(sentences: Iterable[Sentence]) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     sides = [_sides(s) for s in sentences]
-    return (
-        frozenset().union(*(wanted for wanted, _, _ in sides)),
-        frozenset().union(*(unwanted | before for _, unwanted, before in sides)),
-    )
+    wanted, unwanted, before = (frozenset().union(*(side[part] for side in sides)) for part in range(3))
+    return wanted, unwanted, before
 
 
 def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
