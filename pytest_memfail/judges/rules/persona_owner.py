@@ -26,7 +26,12 @@ def given(sentence: Sentence, sources: Collection[Stated], essay: Essay, told: C
     holder = ""
     for at, word in enumerate(words[:first]):
         bare = word.lower.removesuffix("'s")
-        owned = bare != word.lower or words[at + 1].lower.removesuffix("'s") in name
+        # A colleague of hers is not she.
+        owned = (
+            bare != word.lower
+            or words[at + 1].lower.removesuffix("'s") in name
+            or "of" in {w.lower for w in words[max(0, at - 2) : at]}
+        )
         if (bare in name and not owned) or word.lower in PRONOUNS:
             return ""
         if bare not in name and _acts(words, at) and _other(words, at, sources, essay):
@@ -50,6 +55,11 @@ def _acts(words: tuple[Word, ...], at: int) -> bool:
     """Whether the word is the subject of a verb."""
     if any(w.lower in BESIDE for w in words[max(0, at - 3) : at]) or at + 1 >= len(words):
         return False
-    return words[at + 1].lower in VERBS or (
-        not words[at].lower.endswith("'s") and bool(words[at + 1].key) and words[at + 1].lower.endswith("s")
-    )
+    if words[at + 1].lower == "of":
+        at = next((i - 1 for i in range(at + 2, len(words)) if not words[i].surface[0].isupper()), at)
+        return at + 1 < len(words) and words[at].surface[0].isupper() and _is_verb(words[at + 1])
+    return words[at + 1].lower in VERBS or (not words[at].lower.endswith("'s") and _is_verb(words[at + 1]))
+
+
+def _is_verb(word: Word) -> bool:
+    return word.lower in VERBS or (bool(word.key) and word.lower.endswith("s"))
