@@ -156,8 +156,7 @@ def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
     # What the answer gives as its reason may be lost, unless the answer itself takes hardly anything from the essay.
     main = [j for j in judged if j.item.weight >= 1.0]
     asked = main if sum(j.item.size for j in main) >= TELLING else judged
-    got = sum(j.item.weight * (_partly(j) if j.lost else 1.0) for j in asked)
-    share = got / sum(j.item.weight for j in asked)
+    share = sum(j.item.weight for j in asked if not j.lost) / sum(j.item.weight for j in asked)
     lost = [j for j in judged if j.lost]
     broken = [j for j in lost if j.turned] or [j for j in lost if _blurred(j)]
     where = [at for j in judged if not j.lost or j.turned for at in j.kept.where]
@@ -174,11 +173,6 @@ def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
         return Finding(True, False, reason, entries, kept, missing, reported, _sure_lost(worst), fault=fault)
     reason = f"what the question needs of {match.who} is kept: {listed(kept)} ({match.coverage})"
     return Finding(True, True, reason, entries, kept, (), reported, _sure_kept(asked))
-
-
-def _partly(judged: Judged) -> float:
-    """What a detail counts of which some is there."""
-    return 0.0 if judged.turned or judged.kept.missing else judged.kept.share
 
 
 def _sure_kept(judged: Sequence[Judged]) -> float:
