@@ -134,9 +134,6 @@ def _grounded(essay: Essay, part: str, asked: frozenset[str], known: set[str], u
                         )
                     )
         same = tuple(q for q in stated.numbers if _telling(q) and any(q.same(n) for n in numbers))
-        # A number brings its unit with it, however that is spelled.
-        units = frozenset().union(*(keys_of(q.text) for q in same))
-        concepts = [c for c in concepts if units.isdisjoint(c.keys)]
         # What the question is about tells which of several sentences is meant.
         context += 2 * len(same) + 0.25 * len(asked & stated.weights.keys())
         if ((concepts and (exact or len(concepts) > 1)) or same) and context > score + 1e-9:
