@@ -132,9 +132,10 @@ class Kept:
 def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) -> Kept:
     """The place that keeps most of the item."""
     best = Kept(0.0, ())
+    refuses = any(not REFUSALS.isdisjoint(c.keys) for c in item.concepts)
     for place in places:
         keys = frozenset().union(*(view.sentences[at].keys for at in place))
-        refused = any(refusing(view.sentences[at]) for at in place)
+        refused = refuses and any(refusing(view.sentences[at]) for at in place)
         by = [
             stands(c, item, keys, essay) or (KEPT if refused and not REFUSALS.isdisjoint(c.keys) else 0.0)
             for c in item.concepts
