@@ -13,6 +13,7 @@ from pytest_memfail.judges.rules.made_from import made_from
 from pytest_memfail.judges.rules.rule_condition import NO_QUIRKS, Kept, Quirks, explains, goes_on, kept_condition
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
 from pytest_memfail.judges.rules.rule_numbers import other_currency, stated_numbers
+from pytest_memfail.judges.rules.rule_origin import tells_the_rule
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule, source_view
 from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
 from pytest_memfail.judges.rules.text import Sentence, weight
@@ -21,6 +22,8 @@ from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window
 STORED: Final = 0.55
 """Share of the behaviour that shows it is stored by itself, and with its condition beside it."""
 STORED_WITH_CONDITION: Final = 0.3
+TOLD: Final = 0.2
+"""Share of the behaviour that shows it in a sentence which was made from the rule's own."""
 STORED_BY_SYNONYMS: Final = 0.45
 CONDITION_THERE: Final = 0.55
 STORED_UNNAMED: Final = 0.6
@@ -69,6 +72,8 @@ class _Match:
     """The share of its words that are the source's."""
     words: tuple[int, bool] = (1, True)
     """How many words of the behaviour are said outright there, and whether a telling one is."""
+    told: bool = False
+    """Whether one of its sentences was made from the rule's own, as far as its words tell."""
 
     @property
     def whole(self) -> bool:
@@ -123,7 +128,8 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> _M
         source = view.own_share(core, rule.stated, rule.name)
         said_at = _words_said(rule, view, core)
         kept = kept_condition(rule, view, core, region, wider, quirks)
-        found.append(_Match(core, min(1.0, share), kept, region, True, source, said_at))
+        told = share >= TOLD and any(tells_the_rule(view.sentences[i], rule) for i in core)
+        found.append(_Match(core, min(1.0, share), kept, region, True, source, said_at, told))
     stored = [match for match in found if _is_stored(match)] or found
     best = max((match.share for match in stored), default=0.0)
     # Of places about as good, one that keeps the condition: a rule may be stored twice, once in short.
@@ -213,7 +219,7 @@ def _means(rule: Rule, view: View, at: int) -> bool:
 
 
 def _is_stored(match: _Match) -> bool:
-    if not match.own:
+    if not match.own or match.told:
         return True
     exact, telling = match.words
     from_source = match.source >= FROM_SOURCE

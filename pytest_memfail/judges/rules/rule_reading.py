@@ -92,6 +92,8 @@ class Rule:
     told: str
     """The source sentences that state the rule."""
     source: str
+    elsewhere: tuple[frozenset[str], ...]
+    """The words of each source sentence that does not state the rule."""
     link: Mapping[str, float]
     """The words of the sentence that ties the two, where the source states them apart."""
     tied: bool
@@ -117,6 +119,11 @@ class Rule:
     def known(self) -> frozenset[str]:
         """Every word that the source or the gold has for the condition."""
         return self.pool | self.asked | {key for need in self.conditions for key in need}
+
+    @cached_property
+    def spoken(self) -> frozenset[str]:
+        """Every word that the source or the gold has for the rule."""
+        return frozenset(keys_of(self.told)) - self.name_keys | self.behavior.keys() | self.asked
 
     @cached_property
     def aside(self) -> frozenset[str]:
@@ -167,6 +174,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         f"{evidence.entity or ''} {gold} {evidence.condition or ''}.",
         " ".join(told[i].text for i in sorted(rule_at)),
         evidence.source,
+        tuple(s.keys - ignore for i, s in enumerate(told) if i not in rule_at),
         _words(told[link].keys - ignore) if link is not None and not tied else {},
         tied,
         _needs_only(evidence, told, tied, rule_at, protocol),
