@@ -168,6 +168,8 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     if place is not None and protocol != "paper":
         wanted = {key: value for key, value in wanted.items() if said(key, (told[place],)) >= MATCHED}
     link = place if place is not None else _link(told, behavior, wanted, home)
+    if place is not None and coverage(behavior, (told[place],)) >= coverage(behavior, (told[home],)):
+        home = place  # an earlier sentence may have the behaviour too, by the way
     rule_at = {i for i in (home, link) if i is not None}
     asked_for = _words(asked - behavior.keys())
     conditions = _conditions(told, wanted, behavior, ignore, link if not tied else None, enough, asked_for)
