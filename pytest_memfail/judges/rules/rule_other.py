@@ -38,13 +38,14 @@ def other_condition(rule: Rule, here: Sequence[Sentence]) -> str:
 def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
     """A word of the told condition that says the contrary of one of the rule's."""
     own = rule.known - COMPARING_KEYS if rule.numbers else rule.known
+    telling_own = {key for key in own if weight(key) >= 1.0}
     for sentence in here:
         for held in condition_keys(sentence, rule):
             if held in own or any(likeness(key, held) >= SYNONYM for key in likely(held, own)):
                 continue
             if rule.numbers and held in COMPARING_KEYS:
                 continue
-            for key in sorted(own if _is_pole(held) else filter(_is_pole, own)):
+            for key in sorted(telling_own if _is_pole(held) else filter(_is_pole, telling_own)):
                 if contrary(key, held):
                     return f"its condition is turned around ({held!r} for {key!r})"
     return ""
