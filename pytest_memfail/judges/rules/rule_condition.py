@@ -108,6 +108,7 @@ def _contradictions(rule: Rule, here: Sequence[Sentence]) -> Iterator[tuple[str,
     """Each way in which what is told with the behaviour may be another condition, or its contrary; by name."""
     checks = (
         ("turned", _turned(rule, here) if rule.tied else ""),
+        ("order", _other_order(rule, here)),
         ("opposed", _opposed(rule, here)),
         ("clashing", _clashing(rule, here)),
         ("contrary", contrary_condition(rule, here)),
@@ -229,10 +230,17 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
             return "its condition is turned around"
         if negative and not rule.negative:
             return "its condition is turned around"
-        if order(sentence, keys.keys()) * rule.order < 0:
-            return "its condition is turned around"
         if "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned:
             return "its behaviour is negated"
+    return ""
+
+
+def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
+    """Whether the behaviour is told to come before what it follows, or the reverse."""
+    keys = (rule.condition.keys() if rule.tied else rule.asked) - rule.behavior.keys()
+    for sentence in told:
+        if rule.behavior.keys() & sentence.keys and order(sentence, keys) * rule.order < 0:
+            return "what comes first and what follows have changed places"
     return ""
 
 

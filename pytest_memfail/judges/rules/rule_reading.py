@@ -196,7 +196,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         _needs_only(evidence, told, tied, rule_at, protocol),
         any(condition_negated(s, wanted.keys()) or excepted(s, wanted.keys()) for s in spoken),
         any(negated(s, behavior.keys()) for s in spoken),
-        next((way for s in spoken if (way := order(s, wanted.keys()))), 0),
+        _order(spoken, wanted) if tied else _order(sentences_of(evidence.condition or ""), asked),
         frozenset(key for s in told for key in s.keys),
         _others(told, ignore, behavior),
         frozenset(key for i in rule_at for key in told[i].keys)
@@ -358,6 +358,10 @@ def _needs_only(evidence: Evidence, told: Sequence[Sentence], tied: bool, rule_a
     if protocol == "paper":
         return bool(ONLY.search(evidence.condition or ""))
     return tied and bool(NO.match(evidence.value or "")) and any(exclusive(told[i]) for i in rule_at)
+
+
+def _order(told: Sequence[Sentence], keys: Collection[str]) -> int:
+    return next((way for sentence in told if (way := order(sentence, keys))), 0)
 
 
 def _pronoun(told: Sequence[Sentence]) -> str:
