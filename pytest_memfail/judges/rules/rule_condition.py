@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
 from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, telling
-from pytest_memfail.judges.rules.rule_other import condition_clause, contrary_condition, other_condition
+from pytest_memfail.judges.rules.rule_other import condition_clause, contraposed, contrary_condition, other_condition
 from pytest_memfail.judges.rules.rule_phrases import clashes, values
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
@@ -94,13 +94,15 @@ def kept_condition(
     lost = tuple(wording for wording in gone if wording not in quirks.numbers)
     share = min(1.0, _share(rule, here, told, lost) / (quirks.share or 1.0))
     found = {"number": moved} if moved and not quirks.numbers and "number" not in quirks.checks else {}
-    found |= {name: how for name, how in _contradictions(rule, here) if name not in quirks.checks}
+    behind = [sentence for sentence in here if contraposed(rule, sentence)]
+    straight = [sentence for sentence in here if sentence not in behind]
+    found |= {name: how for name, how in _contradictions(rule, straight) if name not in quirks.checks}
     turned = next(iter(found.values()), "")
-    if rule.tied and not turned and not lost and telling(rule.numbers):
+    if not turned and not lost and (behind or (rule.tied and telling(rule.numbers))):
         share = max(share, TOLD_BY_NUMBER)
-    dropped = () if quirks.dropped else _dropped(rule, told, here)
+    dropped = () if quirks.dropped or behind else _dropped(rule, told, here)
     ok = (share >= _least(rule) or (not rule.tied and _accounted(rule, here))) and not lost and not dropped
-    only = _leaves_nothing(rule, view, core, region)
+    only = bool(behind) or _leaves_nothing(rule, view, core, region)
     return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
 
 

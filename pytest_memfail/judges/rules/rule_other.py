@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.lexicon import likely, lookup, nearness
 from pytest_memfail.judges.rules.polarity import CONDITIONAL, is_negator
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, likeness
 from pytest_memfail.judges.rules.rule_numbers import telling
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
-from pytest_memfail.judges.rules.text import Sentence, weight
+from pytest_memfail.judges.rules.text import Sentence, fold, weight
 
 OPENING: Final = CONDITIONAL | {"with", "for", "every", "each", "outside", "near", "around"}
 """Words that a condition may begin with."""
 CLAUSE: Final = frozenset("when whenever if during after before while unless".split())
 """Words after which nothing but a condition stands."""
+REFUSING: Final = frozenset(fold(word) for word in "refuse decline avoid skip".split())
+WITHHELD: Final = 4
+"""So many words before a behaviour may say that it is not done."""
 NEGATED: Final = 3
 """So many words after a negation are turned by it."""
 
@@ -49,6 +53,21 @@ def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
                 if contrary(key, held):
                     return f"its condition is turned around ({held!r} for {key!r})"
     return ""
+
+
+def contraposed(rule: Rule, sentence: Sentence) -> bool:
+    """Whether it says that the behaviour is not done under the contrary of the condition: the same rule, from behind."""
+    if rule.turned or rule.negative or not withheld(sentence, rule):
+        return False
+    told = [key for key in condition_keys(sentence, rule) if key not in rule.asked]
+    return any(contrary(key, held) or contrast(key, held) for held in told for key in rule.asked if weight(key) >= 1.0)
+
+
+def withheld(sentence: Sentence, rule: Rule) -> bool:
+    """Whether a negation or a refusal stands shortly before the behaviour."""
+    does = [i for i, w in enumerate(sentence.words) if w.key and any(likeness(k, w.key) >= MATCHED for k in rule.behavior)]
+    before = sentence.words[max(0, does[0] - WITHHELD) : does[0]] if does else ()
+    return any(is_negator(word.lower) or word.key in REFUSING for word in before)
 
 
 @lru_cache(maxsize=65536)
