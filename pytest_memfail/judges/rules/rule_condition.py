@@ -12,11 +12,11 @@ from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
 from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, telling
-from pytest_memfail.judges.rules.rule_other import condition_clause, contraposed, contrary_condition, other_condition
+from pytest_memfail.judges.rules.rule_other import REFUSING, condition_clause, contraposed, contrary_condition, other_condition
 from pytest_memfail.judges.rules.rule_phrases import clashes, values
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
-from pytest_memfail.judges.rules.text import Sentence, fold, weight
+from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import EXCLUSIVE, WEAK_WEIGHT
 
@@ -32,6 +32,12 @@ LACKING: Final = re.compile(
     re.IGNORECASE,
 )
 
+REFUSED: Final = re.compile(
+    rf"{LACKING.pattern}|\b(?:cannot|off|away|alone|untouched|uneaten|ignor\w+|leav\w+|left|reject\w*|resist\w*|stops?|stay\w*"
+    r"|balks?|stubborn\w*|unwilling|interest|appetite|fast(?:s|ing)|only|instead)\b",
+    re.IGNORECASE,
+)
+"""Words of not doing something, in whatever turn."""
 ANY: Final = re.compile(
     r"\b(?:any|anything|anywhere|anyone|all (?:kinds|sorts)|whatever|wherever|various)\b", re.IGNORECASE
 )
@@ -111,6 +117,7 @@ def _contradictions(rule: Rule, here: Sequence[Sentence]) -> Iterator[tuple[str,
     checks = (
         ("turned", _turned(rule, here) if rule.tied else ""),
         ("order", _other_order(rule, here)),
+        ("done", _done(rule, here)),
         ("opposed", _opposed(rule, here)),
         ("clashing", _clashing(rule, here)),
         ("contrary", contrary_condition(rule, here)),
@@ -244,6 +251,15 @@ def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
         if rule.behavior.keys() & sentence.keys and order(sentence, keys) * rule.order < 0:
             return "what comes first and what follows have changed places"
     return ""
+
+
+def _done(rule: Rule, told: Sequence[Sentence]) -> str:
+    """Whether what the rule says to be refused is told as done."""
+    opening = next((w.key for s in sentences_of(rule.gold) for w in s.words if w.key in rule.behavior), "")
+    if opening not in REFUSING or any(REFUSED.search(s.text) or s.keys & REFUSING for s in told):
+        return ""
+    does = rule.behavior.keys() - REFUSING
+    return "its behaviour is told as done" if coverage(dict.fromkeys(does, 1.0), told) >= KEPT else ""
 
 
 def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:
