@@ -133,6 +133,8 @@ def _clauses_swapped(rule: Rule, here: Sequence[Sentence]) -> str:
     """The behaviour told as the condition, and the condition as what follows from it."""
     for sentence in here:
         opened = condition_clause(sentence)
+        if order(sentence, opened) < 0:
+            continue  # what has to come before it is its condition
         rest = sentence.keys - opened
         does = {key for key in rule.behavior if weight(key) >= 1.0 and key in sentence.keys}
         holds = {key for key in rule.condition if key in sentence.keys}

@@ -9,7 +9,7 @@ from pytest_memfail.judges.rules.rule_likeness import MATCHED, likeness
 from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.text import Sentence, weight
 
-TELLING: Final = 1.4
+TELLING: Final = 0.9
 """Weight of the rule's words that a sentence has to have, to be held against the rest of the source."""
 CONDITION: Final = frozenset(
     "when whenever if after during only unless while before once until above below under past over without".split()
