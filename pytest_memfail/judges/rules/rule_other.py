@@ -9,14 +9,14 @@ from typing import Final
 from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.lexicon import likely, lookup, nearness
 from pytest_memfail.judges.rules.polarity import CONDITIONAL, is_negator
-from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, likeness
-from pytest_memfail.judges.rules.rule_numbers import telling
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, PART, SYNONYM, likeness
+from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers, telling
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 
 OPENING: Final = CONDITIONAL | {"with", "for", "every", "each", "outside", "near", "around"}
 """Words that a condition may begin with."""
-CLAUSE: Final = frozenset("when whenever if during after before while unless".split())
+CLAUSE: Final = frozenset("once when whenever if during after before while unless".split())
 """Words after which nothing but a condition stands."""
 REFUSING: Final = frozenset(fold(word) for word in "refuse decline avoid skip".split())
 WITHHELD: Final = 4
@@ -27,11 +27,12 @@ NEGATED: Final = 3
 
 def other_condition(rule: Rule, here: Sequence[Sentence]) -> str:
     """A condition told with the behaviour that the source tells of something else, or the opposite of its own."""
-    if telling(rule.numbers):
+    stated = [q for sentence in here for q in stated_numbers(sentence)]
+    if telling(rule.numbers) and any(alike(wanted, q) for wanted in rule.numbers for q in stated):
         return ""
     told = [key for sentence in here for key in condition_keys(sentence, rule, clause=True)]
     known = rule.known
-    if not told or any(likeness(own, key) >= MATCHED for key in told for own in likely(key, known)):
+    if not told or any(likeness(own, key) > PART for key in told for own in likely(key, known)):
         return ""
     strange = [key for key in told if key in rule.stated]
     if 2 * len(strange) >= len(told):
@@ -115,7 +116,7 @@ def condition_keys(sentence: Sentence, rule: Rule, *, clause: bool = False) -> t
         if is_negator(word.lower):
             turned = NEGATED
         turned -= 1
-        if word.lower in opening:
+        if word.lower in opening and not _at_once(sentence, i):
             found, pending, opened = found + pending, [], True
         elif word.key and rule.does(word.key):
             pending, opened, done = [], False, True
@@ -124,10 +125,14 @@ def condition_keys(sentence: Sentence, rule: Rule, *, clause: bool = False) -> t
     return (*found, *pending)
 
 
+def _at_once(sentence: Sentence, at: int) -> bool:
+    return at > 0 and sentence.words[at].lower == "once" and sentence.words[at - 1].lower == "at"
+
+
 def condition_clause(sentence: Sentence) -> frozenset[str]:
     """The content of the clause after "when", "if" and the like, up to a comma or to the end of the sentence."""
     for i, word in enumerate(sentence.words):
-        if word.lower not in CLAUSE:
+        if word.lower not in CLAUSE or _at_once(sentence, i):
             continue
         end = sentence.text.find(",", word.end)
         inside = sentence.words[i + 1 :] if end < 0 else [w for w in sentence.words[i + 1 :] if w.start < end]

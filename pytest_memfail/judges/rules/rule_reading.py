@@ -50,7 +50,10 @@ TRIGGERS: Final = tuple(
     )
 )
 """How a sentence opens that tells when, in essays that state no condition outright (appendix B.3); plainer ones first."""
-CLAUSE_END: Final = re.compile(r"\b(?:that|he|she|they)\b", re.IGNORECASE)
+CLAUSE_END: Final = re.compile(
+    r"(?<!\bon )(?<!\bin )(?<!\bat )(?<!\bduring )(?<!\baround )(?<!\bafter )\bthat\b|\b(?:he|she|they)\b", re.IGNORECASE
+)
+"""Where the trigger ends: at "that", but not at "on that morning"."""
 COMMA: Final = re.compile(",")
 ONLY: Final = re.compile(r"\b(?:only|unless|exclusively|solely|except|never)\b", re.IGNORECASE)
 NO: Final = re.compile(r"\W*no\b", re.IGNORECASE)
