@@ -321,7 +321,7 @@ def _conditions(
     trigger = {} if link is None else _words(_trigger(told[link]) - ignore - behavior.keys())
     if wanted and (enough or not trigger):
         found.append(wanted)
-    if sum(trigger.values()) >= LEAST_TRIGGER:
+    if sum(value for key, value in trigger.items() if key not in LIGHT) >= LEAST_TRIGGER:
         found.append(trigger)
         found.append(asked)
     return tuple(found)
