@@ -11,7 +11,7 @@ from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_
 from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
-from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, telling
+from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, stated_numbers, telling
 from pytest_memfail.judges.rules.rule_other import REFUSING, condition_clause, contraposed, contrary_condition, other_condition
 from pytest_memfail.judges.rules.rule_phrases import clashes, values
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
@@ -104,12 +104,19 @@ def kept_condition(
     straight = [sentence for sentence in here if sentence not in behind]
     found |= {name: how for name, how in _contradictions(rule, straight) if name not in quirks.checks}
     turned = next(iter(found.values()), "")
-    if not turned and not lost and (behind or (rule.tied and telling(rule.numbers))):
+    if not turned and not lost and (behind or _counted(rule, here) or (rule.tied and telling(rule.numbers))):
         share = max(share, TOLD_BY_NUMBER)
     dropped = () if quirks.dropped or behind else _dropped(rule, told, here)
     ok = (share >= _least(rule) or (not rule.tied and _accounted(rule, here))) and not lost and not dropped
     only = bool(behind) or _leaves_nothing(rule, view, core, region)
     return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
+
+
+def _counted(rule: Rule, here: Sequence[Sentence]) -> bool:
+    """Whether the gold's number is told with the behaviour, though the source has it in other words only."""
+    asked = () if rule.numbers else tuple(q for s in sentences_of(rule.when) for q in stated_numbers(s))
+    stated = [q for sentence in here for q in stated_numbers(sentence)]
+    return any(q.unit and q.same(o) and q.direction * o.direction >= 0 for q in asked for o in stated)
 
 
 def _contradictions(rule: Rule, here: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
