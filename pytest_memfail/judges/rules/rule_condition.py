@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
 from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, stated_numbers, telling
-from pytest_memfail.judges.rules.rule_other import REFUSING, condition_clause, contraposed, contrary_condition, other_condition
+from pytest_memfail.judges.rules.rule_other import REFUSING, condition_clause, contraposed, contrary_condition, generalised, other_condition
 from pytest_memfail.judges.rules.rule_phrases import clashes, values
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
@@ -129,6 +129,7 @@ def _contradictions(rule: Rule, here: Sequence[Sentence]) -> Iterator[tuple[str,
         ("clashing", _clashing(rule, here)),
         ("contrary", contrary_condition(rule, here)),
         ("other", other_condition(rule, here)),
+        ("general", generalised(rule, here)),
         ("roles", swapped_roles(rule, here)),
         ("clauses", _clauses_swapped(rule, here) if rule.tied else ""),
         ("rate", other_rate(rule.when, rule.source, here) if rule.numbers else ""),

@@ -7,9 +7,10 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import contrast
+from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import likely, lookup, nearness
 from pytest_memfail.judges.rules.polarity import CONDITIONAL, is_negator
-from pytest_memfail.judges.rules.rule_likeness import MATCHED, PART, SYNONYM, likeness
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, PART, SYNONYM, likeness, said
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers, telling
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
@@ -37,6 +38,19 @@ def other_condition(rule: Rule, here: Sequence[Sentence]) -> str:
     strange = [key for key in told if key in rule.stated]
     if 2 * len(strange) >= len(told):
         return f"another condition ({strange[0]!r}) is told than its own"
+    return ""
+
+
+def generalised(rule: Rule, here: Sequence[Sentence]) -> str:
+    """A word for the kind of thing, told as condition where the source has the thing itself: food for tuna."""
+    if telling(rule.numbers):
+        return ""
+    told = {key for sentence in here for key in condition_keys(sentence, rule)} - rule.stated - rule.asked
+    for key in sorted(rule.asked & rule.stated if told else ()):
+        if weight(key) < 1.0 or said(key, here, rule.name_keys) >= MATCHED:
+            continue
+        if kinds := kinds_of(key) & told:
+            return f"only {min(kinds)!r} is told of {key!r}"
     return ""
 
 
