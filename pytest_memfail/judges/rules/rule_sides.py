@@ -31,7 +31,10 @@ def swapped_roles(rule: Rule, here: Sequence[Sentence]) -> str:
             if doer is None:
                 continue
             found = _subject(sentence.words, i, rule)
-            if found is not None and found != doer and _object(sentence.words, i, rule) == doer:
+            if found is None or found == doer:
+                continue
+            done_to = _object(sentence.words, i, rule)
+            if done_to == doer or (done_to is None and doer == "entity" and _finite(word) and word.key in rule.behavior):
                 return f"who does what to whom is turned around ({word.surface!r})"
     return ""
 
@@ -61,6 +64,10 @@ def _subject(words: Sequence[Word], at: int, rule: Rule) -> Side | None:
         if word.lower in ("a", "an", "the", "to", "for", "of", "by", "his", "their", "and"):
             return None
     return None
+
+
+def _finite(word: Word) -> bool:
+    return word.lower.endswith("s") and not word.lower.endswith("ss")
 
 
 def _object(words: Sequence[Word], at: int, rule: Rule) -> Side | None:
