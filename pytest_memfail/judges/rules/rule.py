@@ -10,7 +10,7 @@ from typing import Final, Literal
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.made_from import made_from
-from pytest_memfail.judges.rules.rule_condition import NO_QUIRKS, Kept, Quirks, explains, goes_on, kept_condition
+from pytest_memfail.judges.rules.rule_condition import NO_QUIRKS, Kept, Quirks, explains, goes_on, kept_condition, unexplained
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
 from pytest_memfail.judges.rules.rule_numbers import other_currency, stated_numbers
 from pytest_memfail.judges.rules.rule_origin import tells_the_rule
@@ -47,6 +47,8 @@ CORES: Final = 6
 CLOSE: Final = 0.2
 OWN_SHARE: Final = 0.6
 """Of two places as good, one has to have so much of the other's share of the source's words."""
+PART_ONLY: Final = 0.6
+"""With less of the behaviour, and no other word in the place of the rest, it is told in part only."""
 REFERS: Final = 0.2
 """Share of the behaviour by which another sentence refers to it."""
 HALF: Final = 0.5
@@ -316,7 +318,8 @@ def _explained(evidence: Evidence, rule: Rule, view: View, match: _Match) -> Fin
     stored = " ".join(view.sentences[i].text for i in match.region)
     money = bool(rule.numbers) and other_currency(f"{evidence.condition} {evidence.source}", stored)
     only = kept.only or not rule.only
-    if match.whole and only and not money:
+    part = match.share < PART_ONLY and not unexplained(rule, [view.sentences[i] for i in match.core])
+    if match.whole and only and not money and not part:
         found += (rule.wording_condition,) if rule.wording_condition else ()
         reason = f"behaviour and condition of {who} are kept"
         return Finding(
@@ -325,7 +328,7 @@ def _explained(evidence: Evidence, rule: Rule, view: View, match: _Match) -> Fin
             reason,
             entries,
             found,
-            confidence=0.97 if match.share >= ALL and match.source >= VERBATIM else 0.7,
+            confidence=0.97 if min(match.share, kept.share) >= ALL and match.source >= VERBATIM else 0.7,
         )
     missing = kept.lost_numbers or (rule.wording_condition,)
     if kept.turned:
@@ -336,6 +339,9 @@ def _explained(evidence: Evidence, rule: Rule, view: View, match: _Match) -> Fin
         reason = f"the rule of {who} is stored, but in another currency"
     elif kept.dropped:
         reason = f"the rule of {who} is stored, but {listed(kept.dropped)} of its condition is left out"
+    elif kept.ok and part:
+        reason = f"of {rule.wording_behavior!r} too little is stored of {who}"
+        missing = (rule.wording_behavior,)
     elif not kept.ok:
         reason = f"the behaviour of {who} is stored, but its condition {rule.wording_condition!r} is not kept with it"
     else:

@@ -223,7 +223,7 @@ def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> 
     )
     if not gone or len(gone) == len(rule.condition):
         return ()
-    return () if _unexplained(rule, [*here, *filter(explains, told)]) and not _generalised(rule, here) else gone
+    return () if unexplained(rule, [*here, *filter(explains, told)]) and not _generalised(rule, here) else gone
 
 
 def _generalised(rule: Rule, here: Sequence[Sentence]) -> bool:
@@ -231,7 +231,7 @@ def _generalised(rule: Rule, here: Sequence[Sentence]) -> bool:
     return any(ANY.search(s.text) for s in here) and not ANY.search(rule.told)
 
 
-def _unexplained(rule: Rule, told: Sequence[Sentence]) -> set[str]:
+def unexplained(rule: Rule, told: Sequence[Sentence]) -> set[str]:
     """Words of the store that are not the source's: they may stand for any that is missing."""
     name = rule.name.parts if rule.name else frozenset()
     words = {w.key for s in told for w in s.words if w.key and w.lower.removesuffix("'s") not in name}
