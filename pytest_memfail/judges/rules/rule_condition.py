@@ -9,12 +9,13 @@ from typing import Final
 
 from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_not
 from pytest_memfail.judges.rules.lexicon import likely
-from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
+from pytest_memfail.judges.rules.polarity import EXCEPTING, condition_negated, excepted, is_negator, negated, order
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
 from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, stated_numbers, telling
 from pytest_memfail.judges.rules.rule_other import REFUSING, condition_clause, contraposed, contrary_condition, generalised, other_condition
 from pytest_memfail.judges.rules.rule_phrases import clashes, values
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
+from pytest_memfail.judges.rules.rule_shifted import loosened, shifted
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import View
@@ -129,10 +130,12 @@ def _contradictions(rule: Rule, here: Sequence[Sentence]) -> Iterator[tuple[str,
         ("clashing", _clashing(rule, here)),
         ("contrary", contrary_condition(rule, here)),
         ("other", other_condition(rule, here)),
+        ("shifted", shifted(rule, here) if rule.tied else ""),
+        ("loosened", loosened(rule, here)),
         ("general", generalised(rule, here)),
         ("roles", swapped_roles(rule, here)),
         ("clauses", _clauses_swapped(rule, here) if rule.tied else ""),
-        ("rate", other_rate(rule.when, rule.source, here) if rule.numbers else ""),
+        ("rate", other_rate(rule.when, rule.source, here)),
     )
     return ((name, how) for name, how in checks if how)
 
@@ -247,6 +250,8 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
             continue
         only = tells_when_not(sentence)
         negative = (condition_negated(sentence, keys.keys()) and not only) or excepted(sentence, keys.keys())
+        if sentence.lowers & EXCEPTING and _refusing(rule) and not any(is_negator(word) for word in sentence.lowers):
+            return "its condition is told as the exception"
         if rule.negative and not negative and not LACKING.search(sentence.text):
             return "its condition is turned around"
         if negative and not rule.negative:
@@ -265,10 +270,14 @@ def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
     return ""
 
 
+def _refusing(rule: Rule) -> bool:
+    """Whether the behaviour is to refuse something."""
+    return next((w.key for s in sentences_of(rule.gold) for w in s.words if w.key in rule.behavior), "") in REFUSING
+
+
 def _done(rule: Rule, told: Sequence[Sentence]) -> str:
     """Whether what the rule says to be refused is told as done."""
-    opening = next((w.key for s in sentences_of(rule.gold) for w in s.words if w.key in rule.behavior), "")
-    if opening not in REFUSING or any(REFUSED.search(s.text) or s.keys & REFUSING for s in told):
+    if not _refusing(rule) or any(REFUSED.search(s.text) or s.keys & REFUSING for s in told):
         return ""
     does = rule.behavior.keys() - REFUSING
     return "its behaviour is told as done" if coverage(dict.fromkeys(does, 1.0), told) >= KEPT else ""

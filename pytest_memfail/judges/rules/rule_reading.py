@@ -34,6 +34,8 @@ LIGHT: Final = frozenset(
 LIGHT_WEIGHT: Final = 0.3
 LEAST_TRIGGER: Final = 0.5
 """A trigger of less ("at that hour") says nothing by itself."""
+FINISHED: Final = fold("finish")
+"""What is finished comes before the behaviour."""
 STATED: Final = 0.5
 """Share of the gold behaviour that the source must use for the gold's words to be looked for."""
 STATES: Final = 0.35
@@ -199,7 +201,8 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         _needs_only(evidence, told, tied, rule_at, protocol),
         any(condition_negated(s, wanted.keys()) or excepted(s, wanted.keys()) for s in spoken),
         any(negated(s, behavior.keys()) for s in spoken),
-        _order(spoken, wanted) if tied else _order(sentences_of(evidence.condition or ""), asked),
+        (_order(spoken, wanted) if tied else _order(sentences_of(evidence.condition or ""), asked))
+        or int(FINISHED in asked and FINISHED in wanted),
         frozenset(key for s in told for key in s.keys),
         _others(told, ignore, behavior),
         frozenset(key for i in rule_at for key in told[i].keys)
