@@ -20,7 +20,7 @@ ALIKE: Final = 0.5
 SHARED: Final = 0.25
 GENERAL: Final = 0.3
 """A word for the kind of thing: "noise" for "jingle"."""
-LINKED: Final = 0.88
+LINKED: Final = 0.65
 """Of the strength with which words are spoken of together, so much shows the one where the other is wanted."""
 PART: Final = 0.6
 """One half of a compound: the "town" of "hometown"."""
