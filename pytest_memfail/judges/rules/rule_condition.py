@@ -12,9 +12,17 @@ from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import EXCEPTING, condition_negated, excepted, is_negator, negated, order
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
 from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, stated_numbers, telling
-from pytest_memfail.judges.rules.rule_other import REFUSING, condition_clause, contraposed, contrary_condition, generalised, other_condition
+from pytest_memfail.judges.rules.rule_other import (
+    REFUSING,
+    condition_clause,
+    contraposed,
+    contrary_condition,
+    generalised,
+    other_condition,
+)
 from pytest_memfail.judges.rules.rule_phrases import clashes, values
-from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
+from pytest_memfail.judges.rules.rule_places import LIGHT
+from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.rule_shifted import loosened, shifted
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight

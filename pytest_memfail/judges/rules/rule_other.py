@@ -12,7 +12,8 @@ from pytest_memfail.judges.rules.lexicon import likely, lookup, nearness
 from pytest_memfail.judges.rules.polarity import CONDITIONAL, is_negator
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, PART, SYNONYM, likeness, said
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers, telling
-from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
+from pytest_memfail.judges.rules.rule_places import LIGHT
+from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 
 OPENING: Final = CONDITIONAL | {"with", "for", "every", "each", "outside", "near", "around"}
@@ -80,7 +81,9 @@ def contraposed(rule: Rule, sentence: Sentence) -> bool:
 
 def withheld(sentence: Sentence, rule: Rule) -> bool:
     """Whether a negation or a refusal stands shortly before the behaviour."""
-    does = [i for i, w in enumerate(sentence.words) if w.key and any(likeness(k, w.key) >= MATCHED for k in rule.behavior)]
+    does = [
+        i for i, w in enumerate(sentence.words) if w.key and any(likeness(k, w.key) >= MATCHED for k in rule.behavior)
+    ]
     before = sentence.words[max(0, does[0] - WITHHELD) : does[0]] if does else ()
     return any(is_negator(word.lower) or word.key in REFUSING for word in before)
 

@@ -34,7 +34,9 @@ def swapped_roles(rule: Rule, here: Sequence[Sentence]) -> str:
             if found is None or found == doer:
                 continue
             done_to = _object(sentence.words, i, rule)
-            if done_to == doer or (done_to is None and doer == "entity" and _finite(word) and word.key in rule.behavior):
+            if done_to == doer or (
+                done_to is None and doer == "entity" and _finite(word) and word.key in rule.behavior
+            ):
                 return f"who does what to whom is turned around ({word.surface!r})"
     return ""
 
