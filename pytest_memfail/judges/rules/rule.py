@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -105,8 +106,10 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Ma
         source = view.own_share(core, rule.stated, rule.name)
         said_at = _words_said(rule, view, core)
         kept = kept_condition(rule, view, core, region, wider, quirks)
-        told = share >= TOLD and any(tells_the_rule(view.sentences[i], rule) for i in core)
-        found.append(Match(core, min(1.0, share), kept, region, True, source, said_at, told))
+        match = Match(core, min(1.0, share), kept, region, True, source, said_at)
+        if share >= TOLD and not is_stored(match) and any(tells_the_rule(view.sentences[i], rule) for i in core):
+            match = replace(match, told=True)
+        found.append(match)
     stored = [match for match in found if is_stored(match)] or found
     best = max((match.share for match in stored), default=0.0)
     # Of places about as good, one that keeps the condition: a rule may be stored twice, once in short.

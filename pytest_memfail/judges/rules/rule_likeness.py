@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.associations import association
+from pytest_memfail.judges.rules.associations import associations
 from pytest_memfail.judges.rules.lexicon import ENDS, likely, lookup, nearness
 from pytest_memfail.judges.rules.rule_phrases import phrase_keys
 from pytest_memfail.judges.rules.text import Sentence, fold, words_of
@@ -122,8 +122,9 @@ def _nearest(key: str, text: str, keys: frozenset[str], aliased: bool, skip: fro
         return SYNONYM
     held = _as_written(text) if aliased else keys
     best = max((likeness(key, word) for word in likely(key, held) if word not in skip), default=0.0)
-    linked = 0.0 if best >= MATCHED else max((association(key, word) for word in held - skip), default=0.0)
-    return max(best, LINKED * linked)
+    if best >= MATCHED:
+        return best
+    return max(best, LINKED * max((near for word, near in associations(key).near.items() if word in held), default=0.0))
 
 
 def coverage(need: Mapping[str, float], sentences: Collection[Sentence], skip: frozenset[str] = frozenset()) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, likeness
 from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.text import Sentence, weight
@@ -27,10 +28,10 @@ def tells_the_rule(sentence: Sentence, rule: Rule) -> bool:
     return own > rest or (own == rest and bool(sentence.lowers & CONDITION))
 
 
-def _shared(held: Collection[str], said: Collection[str]) -> float:
+def _shared(held: Collection[str], said: frozenset[str]) -> float:
     total = 0.0
     for key in held:
-        near = 1.0 if key in said else max((likeness(other, key) for other in said), default=0.0)
+        near = 1.0 if key in said else max((likeness(other, key) for other in likely(key, said)), default=0.0)
         if near >= MATCHED:
             total += weight(key) * near
     return total

@@ -109,7 +109,7 @@ class Rule:
     @cached_property
     def spoken(self) -> frozenset[str]:
         """Every word that the source or the gold has for the rule."""
-        return frozenset(keys_of(self.told)) - self.name_keys | self.behavior.keys() | self.asked
+        return frozenset((keys_of(self.told) - self.name_keys).union(self.behavior, self.asked))
 
     @cached_property
     def aside(self) -> frozenset[str]:
