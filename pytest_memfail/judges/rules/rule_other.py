@@ -81,10 +81,8 @@ def contraposed(rule: Rule, sentence: Sentence) -> bool:
 
 def withheld(sentence: Sentence, rule: Rule) -> bool:
     """Whether a negation or a refusal stands shortly before the behaviour."""
-    does = [
-        i for i, w in enumerate(sentence.words) if w.key and any(likeness(k, w.key) >= MATCHED for k in rule.behavior)
-    ]
-    before = sentence.words[max(0, does[0] - WITHHELD) : does[0]] if does else ()
+    does = next((i for i, word in enumerate(sentence.words) if word.key and rule.does(word.key)), 0)
+    before = sentence.words[max(0, does - WITHHELD) : does]
     return any(is_negator(word.lower) or word.key in REFUSING for word in before)
 
 
