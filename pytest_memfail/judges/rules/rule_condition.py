@@ -285,7 +285,11 @@ def _refusing(rule: Rule) -> bool:
 
 def _done(rule: Rule, told: Sequence[Sentence]) -> str:
     """Whether what the rule says to be refused is told as done."""
-    if not REFUSING & rule.behavior.keys() or not _refusing(rule) or any(REFUSED.search(s.text) or s.keys & REFUSING for s in told):
+    if (
+        not REFUSING & rule.behavior.keys()
+        or not _refusing(rule)
+        or any(REFUSED.search(s.text) or s.keys & REFUSING for s in told)
+    ):
         return ""
     does = rule.behavior.keys() - REFUSING
     return "its behaviour is told as done" if coverage(dict.fromkeys(does, 1.0), told) >= KEPT else ""
