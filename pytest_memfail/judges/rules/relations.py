@@ -42,7 +42,7 @@ BACK: Final = re.compile(
     r"|\b(?:trigger|cause|reason|because|when|after|due to|triggered by|caused by|prompted by|source|why)\s*:|<-|<=|←"
 )
 NOT_BACK: Final = re.compile(
-    r"\bbecause (?:it|they|this|that|these|those|doing so|which|she|he|i|the latter|the former)?\s*"
+    r"\bbecause (?:it|they|this|that|these|those|doing so|which|the latter|the former)?\s*"
     rf"(?:then |always |often |usually |tend to )?{_VERBS}\b|\bafter(?:wards?| which)\b|\bfollows?\s*$"
 )
 """Their order is the order of things though they hold a word that turns it: "because it makes me …"."""
