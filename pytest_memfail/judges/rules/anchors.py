@@ -10,7 +10,7 @@ from typing import Final
 from unicodedata import combining, normalize
 
 from pytest_memfail.judges.rules.anchor_fate import fate_of
-from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, PARTICLES, SOMEBODY, Part, Token
+from pytest_memfail.judges.rules.anchor_words import FEELING, LIGHT, NEAR, PARTICLES, SOMEBODY, Part, Token
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, is_cut, kin, one_origin, phrasal
 from pytest_memfail.judges.rules.polarity import is_negator
@@ -200,7 +200,7 @@ def _otherwise(part: Part, token: Token) -> bool:
         return True
     if is_cut(part.surface, token.lower):
         return True
-    if part.key in NEGATING and is_negator(token.lower):
+    if (part.key in NEGATING and is_negator(token.lower)) or (part.key in FEELING and token.key in FEELING):
         return True
     return bool(token.key) and one_origin(part.surface, token.lower)
 
