@@ -60,6 +60,11 @@ class Place:
     """The missing words, each with what became of it: dropped, rival, general, opposite, number, reworded, light."""
 
     @property
+    def generalised(self) -> bool:
+        """Whether a general term stands for some of it."""
+        return any(fate == "general" for _, fate in self.gaps)
+
+    @property
     def kept(self) -> bool:
         """Whether a reader would recognise the end for what it was."""
         # A synonym alone may be meant otherwise: it must be a close one.
@@ -71,6 +76,8 @@ class Place:
 
 
 KEPT: Final = 0.6
+IN_GENERAL: Final = 0.4
+"""What a general term is worth of the head of an end."""
 CLOSE: Final = 0.58
 FEW_OWN: Final = 0.3
 BETWEEN: Final = 2
@@ -90,7 +97,7 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
     words = [w for s in sentences_of(text) for w in s.words if w.key]
     numbers = tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words))
     words = [w for w in words if not (w.key[0].isdigit() or (numbers and w.lower in ("noon", "midnight")))]
-    telling = [w for w in words if w.key not in LIGHT] or words
+    telling = [w for w in words if w.key not in LIGHT or (verbal and w is words[0] and _is_somebody(words[-1].key))] or words
     nouns = [w for w in telling if not (w.lower.endswith("ly") or w.lower in ADVERBS)] or telling
     head = nouns[-1] if nouns else None
     parts = []
@@ -113,6 +120,10 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
             kind, value = "modifier", weight(word.key)
         parts.append(Part(word.key, word.lower, value, kind))
     return Anchor(text, tuple(parts), numbers, sum(p.weight for p in parts) + len(numbers) or 1.0, verbal)
+
+
+def _is_somebody(key: str) -> bool:
+    return key in SOMEBODY or is_person(key)
 
 
 def own_key(word: Word) -> str:
@@ -184,6 +195,8 @@ def _matches(anchor: Anchor, tokens: Sequence[Token]) -> list[tuple[int, int, fl
                 value = PHRASAL
             if value < 1.0 and len(token.lower) >= 3 and _compounded(anchor, number, tokens, at):
                 value = 1.0
+            if not value and part.kind == "head" and token.key and kin(part.key, token.key)[0] is Kin.GENERAL:
+                value = IN_GENERAL
             if value:
                 found.append((at, number, value))
     return found
@@ -239,15 +252,19 @@ def _place(
     at: tuple[int, ...],
     source: frozenset[str],
 ) -> Place:
-    share = sum(anchor.parts[part].weight * value for part, (value, _) in best.items())
+    share = sum(anchor.parts[part].weight * value for part, (value, _) in best.items() if value > IN_GENERAL)
     firm = sum(anchor.parts[part].weight for part, (value, _) in best.items() if value >= FIRM)
-    soft = sum(anchor.parts[part].weight for part in best)
+    soft = sum(anchor.parts[part].weight * (value if value == IN_GENERAL else 1.0) for part, (value, _) in best.items())
     gaps = []
     for number, part in enumerate(anchor.parts):
         if number in best or part.kind == "light":
             soft += part.weight * (number not in best)
+            if best.get(number, (0.0, 0))[0] == IN_GENERAL:
+                gaps.append((part.surface, "general"))
             continue
         fate = fate_of(part, tokens, at, source)
+        if fate == "light" and part.kind == "verb" and any(p.kind == "head" and _is_somebody(p.key) for p in anchor.parts):
+            fate = "dropped"  # what one does with somebody tells as much as with whom
         gaps.append((part.surface, fate))
         soft += part.weight * {"reworded": 0.8, "light": 0.8, "general": 0.4}.get(fate, 0.0)
     stated = _numbers(tokens, at) if anchor.numbers else ()
@@ -269,7 +286,7 @@ def _acted_by_object(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...
         token, before = tokens[i], tokens[i - 1]
         active = token.lower.endswith("s") or token.lower.rstrip("e") == token.key.rstrip("e")
         if active and i - 1 in at and not token.gap and any(kin(verb, token.key)[1] for verb in verbs):
-            return before.key in SOMEBODY or is_person(before.key)
+            return _is_somebody(before.key)
     return False
 
 

@@ -314,7 +314,7 @@ def end_of(link: Link, place: Place, pair: tuple[Place, Place]) -> Anchor:
 
 
 def _in_general(pair: tuple[Place, Place]) -> bool:
-    return any(fate == "general" for p in pair for _, fate in p.gaps)
+    return any(place.generalised for place in pair)
 
 
 def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> Reading | None:

@@ -35,7 +35,7 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
     owner = link.wordings[link.person]
     wanted = link.wordings[1 - link.person]
     place = next(iter(places(thing, tokens, link.stated)), None)
-    if place is None or place.soft < SOME:
+    if place is None or (place.soft < SOME and not place.generalised):
         return None
     entries = view.entries_of(at)
     said_of = whose_is(link, view, tokens, place)
@@ -60,7 +60,7 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
             return damaged(f"{wanted!r} is stored, but not as {owner}'s", 0.7, 4.0)
         return None
     if not place.kept:
-        if (tie > 0 or not link.relation) and (place.share >= HALF or place.soft >= HALF):
+        if (tie > 0 or not link.relation) and (max(place.share, place.soft) >= HALF or place.generalised):
             return damaged(f"{owner}'s link is stored, but {wanted!r} is blurred", 0.75, 4.0)
         return None
     if tie < 0:
