@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, Part, Token
+from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
 from pytest_memfail.judges.rules.text import weight
 from pytest_memfail.judges.rules.words import STOP
@@ -28,7 +29,11 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         return "general"
     if part.kind == "verb":
         rivals = _content(tokens, at[0] - 1, -1, source) + _passive(tokens, at[-1] + 1, source)
-        return "rival" if rivals else "light"
+        if not rivals:
+            return "light"
+        # What is done can be said in many ways; a verb for something else is known to be one.
+        apart = any(contrast(part.key, tokens[i].key) for i in rivals)
+        return "rival" if apart else "reworded"
     if part.kind == "modifier":
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):

@@ -327,7 +327,7 @@ def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]
         if (
             place is None
             or not place.kept
-            or place.firm < HALF
+            or place.firm < MOST
             or not _head_stands(end, tokens, place)
             or end.telling < wanted
             or _somebody_else(link, view, tokens, place)
