@@ -152,7 +152,7 @@ def tokens_of(sentences: Sequence[Sentence]) -> tuple[Token, ...]:
 
 def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str]) -> list[Place]:
     """The places where the end, or some of it, stands; the wholest first."""
-    matches = _matches(anchor, tokens)
+    matches = _matches(anchor, tokens, source)
     starts = sorted({at for at, *_ in matches})
     found: dict[tuple[int, ...], Place] = {}
     for start in starts:
@@ -179,7 +179,7 @@ def _end_of(tokens: Sequence[Token], start: int, matched: set[int]) -> int:
     return min(len(tokens), start + REACH)
 
 
-def _matches(anchor: Anchor, tokens: Sequence[Token]) -> list[tuple[int, int, float]]:
+def _matches(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str]) -> list[tuple[int, int, float]]:
     """Word by word: where it stands, which part it is, how well."""
     found = []
     for at, token in enumerate(tokens):
@@ -195,7 +195,13 @@ def _matches(anchor: Anchor, tokens: Sequence[Token]) -> list[tuple[int, int, fl
                 value = PHRASAL
             if value < 1.0 and len(token.lower) >= 3 and _compounded(anchor, number, tokens, at):
                 value = 1.0
-            if not value and part.kind == "head" and token.key and kin(part.key, token.key)[0] is Kin.GENERAL:
+            if (
+                not value
+                and part.kind == "head"
+                and token.key
+                and token.key not in source
+                and kin(part.key, token.key)[0] is Kin.GENERAL
+            ):
                 value = IN_GENERAL
             if value:
                 found.append((at, number, value))
