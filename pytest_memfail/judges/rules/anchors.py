@@ -40,7 +40,7 @@ class Anchor:
     @property
     def telling(self) -> int:
         """How many of its words tell it from others."""
-        return sum(part.weight >= 1.0 for part in self.parts) + len(self.numbers)
+        return sum(part.weight >= 0.75 for part in self.parts) + len(self.numbers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -335,7 +335,15 @@ def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]
             continue
         cause, effect = sides(tokens, span(place))
         role = cause if (number == 0) == (link.direction == 1) else effect
-        if role and not (cause and effect):
+        alone = (
+            end.verbal
+            and (number == 1) == (link.direction == 1)
+            and place.firm >= ALL
+            and not cause
+            and not effect
+            and _anywhere(link.ends[1 - number], view)
+        )
+        if (role and not (cause and effect)) or alone:
             lost = link.wordings[1 - number]
             reason = f"{link.wordings[number]!r} is stored with something else than {lost!r}"
             finding = Finding(
