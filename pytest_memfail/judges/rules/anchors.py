@@ -11,6 +11,7 @@ from unicodedata import combining, normalize
 
 from pytest_memfail.judges.rules.anchor_fate import fate_of
 from pytest_memfail.judges.rules.anchor_words import FEELING, LIGHT, NEAR, PARTICLES, SOMEBODY, Part, Token
+from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, is_cut, kin, one_origin, phrasal
 from pytest_memfail.judges.rules.polarity import is_negator
@@ -76,6 +77,9 @@ class Place:
 
 
 KEPT: Final = 0.6
+ASSOCIATED: Final = 0.5
+ALIKE: Final = 0.45
+"""What an associated word is worth."""
 IN_GENERAL: Final = 0.4
 """What a general term is worth of the head of an end."""
 CLOSE: Final = 0.58
@@ -203,6 +207,8 @@ def _matches(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str]) ->
                 and kin(part.key, token.key)[0] is Kin.GENERAL
             ):
                 value = IN_GENERAL
+            if not value and token.key and token.key not in LIGHT and association(part.key, token.key) >= ASSOCIATED:
+                value = ALIKE
             if value:
                 found.append((at, number, value))
     return found
