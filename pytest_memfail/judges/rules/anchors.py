@@ -207,11 +207,16 @@ def _matches(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str]) ->
                 and kin(part.key, token.key)[0] is Kin.GENERAL
             ):
                 value = IN_GENERAL
-            if not value and token.key and token.key not in LIGHT and association(part.key, token.key) >= ASSOCIATED:
+            if not value and token.key and token.key not in LIGHT and _associated(part.key, token.key):
                 value = ALIKE
             if value:
                 found.append((at, number, value))
     return found
+
+
+def _associated(wanted: str, held: str) -> bool:
+    # A mother is spoken of with a sister, and is somebody else.
+    return association(wanted, held) >= ASSOCIATED and not (_is_somebody(wanted) and _is_somebody(held))
 
 
 def _is_general(anchor: Anchor, held: str) -> bool:
