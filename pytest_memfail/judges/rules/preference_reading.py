@@ -57,6 +57,12 @@ class Preference:
     source: str
     negative: bool
     """Whether the statement itself reads like a dislike, so that none can be told from it."""
+    total: float
+    """What the rest of the statement weighs."""
+    told: tuple[tuple[str, float], ...]
+    """The same rest, loosely."""
+    loose_stated: frozenset[str]
+    loose_names: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,18 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
     loose_context = frozenset(map(loose, context))
     others = tuple(read_target(text) for text in renamed(named)) if protocol != "paper" else ()
     return Preference(
-        tuple(targets), others, context, loose_context, stated, named, evidence.source.casefold(), negative
+        tuple(targets),
+        others,
+        context,
+        loose_context,
+        stated,
+        named,
+        evidence.source.casefold(),
+        negative,
+        sum(context.values()),
+        tuple((loose(key), value) for key, value in context.items()),
+        frozenset(map(loose, stated)),
+        frozenset(part.loose for target in targets for part in target.parts),
     )
 
 
@@ -135,22 +152,26 @@ def read_mention(wanted: Preference, view: View, mention: Mention) -> Reading:
 
 def support_of(wanted: Preference, sentence: Sentence) -> float:
     """The share of the statement's other words that the sentence has; a synonym counts half."""
-    total = sum(wanted.context.values())
-    keys = {loose(key): key for key in sentence.keys}
-    found = ((value, keys[loose(key)]) for key, value in wanted.context.items() if loose(key) in keys)
+    total = wanted.total
+    keys = _loosely(sentence.keys)
+    found = ((value, keys[key]) for key, value in wanted.told if key in keys)
     return sum(v * (0.5 if key in sentence.aliased else 1.0) for v, key in found) / total if total else 0.0
+
+
+@lru_cache(maxsize=4096)
+def _loosely(keys: frozenset[str]) -> dict[str, str]:
+    return {loose(key): key for key in keys}
 
 
 def others_of(wanted: Preference, sentence: Sentence) -> tuple[float, float]:
     """The weight of the sentence's other words, and of those among them that the statement has."""
-    named = {part.loose for target in wanted.targets for part in target.parts}
-    stated = {loose(key) for key in wanted.stated}
     total = held = 0.0
-    for key, value in needs(sentence.keys).items():
-        if loose(key) in named or key in LIKING_KEYS:
+    for key in sentence.keys:
+        if key[0].isdigit() or key in LIKING_KEYS or (spelled := loose(key)) in wanted.loose_names:
             continue
+        value = weight(key)
         total += value
-        held += value if loose(key) in stated else 0.0
+        held += value if spelled in wanted.loose_stated else 0.0
     return total, held
 
 
