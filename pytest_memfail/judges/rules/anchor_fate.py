@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, Part, Token
-from pytest_memfail.judges.rules.associations import contrast
+from pytest_memfail.judges.rules.apart import apart
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
 from pytest_memfail.judges.rules.text import weight
 from pytest_memfail.judges.rules.words import STOP
@@ -32,14 +32,16 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         if not rivals:
             return "light"
         # What is done can be said in many ways; a verb for something else is known to be one.
-        apart = any(contrast(part.key, tokens[i].key) for i in rivals)
-        return "rival" if apart else "reworded"
+        return "rival" if any(apart(part.key, tokens[i].key) for i in rivals) else "reworded"
     if part.kind == "modifier":
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
             return "rival"
-        if _content(tokens, at[-1] - 1, -1, source, 2, skip=at) and not _attached(tokens, at[-1], source):
-            return "rival"
+        rivals = _content(tokens, at[-1] - 1, -1, source, 2, skip=at)
+        if rivals and not _attached(tokens, at[-1], source):
+            # Right before the head it may be another word for it.
+            like = rivals == [at[-1] - 1] and not apart(part.key, tokens[rivals[0]].key)
+            return "reworded" if like else "rival"
         return "reworded" if _attached(tokens, at[-1], source) else "dropped"
     return "rival" if _content(tokens, at[-1] + 1, 1, source) else "dropped"
 

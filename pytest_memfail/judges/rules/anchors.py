@@ -11,7 +11,7 @@ from unicodedata import combining, normalize
 
 from pytest_memfail.judges.rules.anchor_fate import fate_of
 from pytest_memfail.judges.rules.anchor_words import FEELING, LIGHT, NEAR, PARTICLES, SOMEBODY, Part, Token
-from pytest_memfail.judges.rules.associations import association
+from pytest_memfail.judges.rules.apart import associated
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, is_cut, kin, one_origin, phrasal
 from pytest_memfail.judges.rules.polarity import is_negator
@@ -57,6 +57,8 @@ class Place:
     """Of its weight, what stands there itself, in some form."""
     soft: float
     """The share, with what is said in other words or more generally."""
+    reworded: float = 0.0
+    """Of its weight, what seems to be said in words that are not known for it."""
     gaps: tuple[tuple[str, str], ...] = ()
     """The missing words, each with what became of it: dropped, rival, general, opposite, number, reworded, light."""
 
@@ -71,13 +73,15 @@ class Place:
         # A synonym alone may be meant otherwise: it must be a close one.
         if self.firm < FEW_OWN and self.share < CLOSE:
             return False
+        if self.reworded > REWORDED:
+            return False
         return self.soft >= KEPT and not any(
             fate in ("rival", "general", "opposite", "number", "dropped") for _, fate in self.gaps
         )
 
 
 KEPT: Final = 0.6
-ASSOCIATED: Final = 0.5
+REWORDED: Final = 0.6
 ALIKE: Final = 0.45
 """What an associated word is worth."""
 IN_GENERAL: Final = 0.4
@@ -216,7 +220,7 @@ def _matches(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str]) ->
 
 def _associated(wanted: str, held: str) -> bool:
     # A mother is spoken of with a sister, and is somebody else.
-    return association(wanted, held) >= ASSOCIATED and not (_is_somebody(wanted) and _is_somebody(held))
+    return associated(wanted, held) and not (_is_somebody(wanted) and _is_somebody(held))
 
 
 def _is_general(anchor: Anchor, held: str) -> bool:
@@ -272,6 +276,7 @@ def _place(
     share = sum(anchor.parts[part].weight * value for part, (value, _) in best.items() if value > IN_GENERAL)
     firm = sum(anchor.parts[part].weight for part, (value, _) in best.items() if value >= FIRM)
     soft = sum(anchor.parts[part].weight * (value if value == IN_GENERAL else 1.0) for part, (value, _) in best.items())
+    reworded = 0.0
     gaps = []
     for number, part in enumerate(anchor.parts):
         if number in best or part.kind == "light":
@@ -283,6 +288,7 @@ def _place(
         if fate == "light" and part.kind == "verb" and any(p.kind == "head" and _is_somebody(p.key) for p in anchor.parts):
             fate = "dropped"  # what one does with somebody tells as much as with whom
         gaps.append((part.surface, fate))
+        reworded += part.weight * (fate == "reworded")
         soft += part.weight * {"reworded": 0.8, "light": 0.8, "general": 0.4}.get(fate, 0.0)
     stated = _numbers(tokens, at) if anchor.numbers else ()
     for quantity in anchor.numbers:
@@ -293,7 +299,8 @@ def _place(
     if _acted_by_object(anchor, tokens, at):
         gaps.append((anchor.text, "rival"))
     gaps = _forgiven(anchor, gaps)
-    return Place(at[0], at[-1], at, share / anchor.total, firm / anchor.total, soft / anchor.total, tuple(gaps))
+    total = anchor.total
+    return Place(at[0], at[-1], at, share / total, firm / total, soft / total, reworded / total, tuple(gaps))
 
 
 def _acted_by_object(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...]) -> bool:
