@@ -33,6 +33,8 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
             return "light"
         # What is done can be said in many ways; a verb for something else is known to be one.
         return "rival" if any(apart(part.key, tokens[i].key) for i in rivals) else "reworded"
+    if part.kind == "modifier" and part.surface.endswith("ly"):
+        return "light"  # how something is done is little of it
     if part.kind == "modifier":
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):

@@ -306,8 +306,11 @@ def _place(
 def _acted_by_object(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...]) -> bool:
     """Whether somebody to whom it is done does it: my sister texts, the dentist cancels."""
     verbs = {part.key for part in anchor.parts[:1] if anchor.verbal}
+    others = {part.key for part in anchor.parts[1:]}
     for i in at[1:]:
         token, before = tokens[i], tokens[i - 1]
+        if token.key in others:
+            continue
         active = token.lower.endswith("s") or token.lower.rstrip("e") == token.key.rstrip("e")
         if active and i - 1 in at and not token.gap and any(kin(verb, token.key)[1] for verb in verbs):
             return _is_somebody(before.key)
