@@ -10,11 +10,9 @@ from typing import Final
 from unicodedata import combining, normalize
 
 from pytest_memfail.judges.rules.anchor_fate import fate_of
-from pytest_memfail.judges.rules.anchor_words import FEELING, LIGHT, NEAR, PARTICLES, SOMEBODY, Part, Token
-from pytest_memfail.judges.rules.apart import associated
-from pytest_memfail.judges.rules.kinds import is_person
-from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, is_cut, kin, one_origin, phrasal
-from pytest_memfail.judges.rules.polarity import is_negator
+from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, is_somebody, matches_of
+from pytest_memfail.judges.rules.anchor_words import LIGHT, Part, Token
+from pytest_memfail.judges.rules.kinship import FIRM, kin
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
 
@@ -82,10 +80,6 @@ class Place:
 
 KEPT: Final = 0.6
 REWORDED: Final = 0.6
-ALIKE: Final = 0.45
-"""What an associated word is worth."""
-IN_GENERAL: Final = 0.4
-"""What a general term is worth of the head of an end."""
 CLOSE: Final = 0.58
 FEW_OWN: Final = 0.3
 BETWEEN: Final = 2
@@ -94,9 +88,6 @@ SUBJECTS: Final = frozenset("i user he she they we".split())
 ADVERBS: Final = frozenset(
     "early late together better slower easier faster nightly again soon alone longer harder more".split()
 )
-PLACES: Final = frozenset("outside inside upstairs downstairs outdoors indoors".split())
-NEGATING: Final = frozenset(fold(w) for w in "skip miss avoid lack omit forgo quit stop refuse without".split())
-"""What these say, a negation says too: to skip breakfast is to go without it."""
 
 
 @lru_cache(maxsize=8192)
@@ -105,7 +96,9 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
     words = [w for s in sentences_of(text) for w in s.words if w.key]
     numbers = tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words))
     words = [w for w in words if not (w.key[0].isdigit() or (numbers and w.lower in ("noon", "midnight")))]
-    telling = [w for w in words if w.key not in LIGHT or (verbal and w is words[0] and _is_somebody(words[-1].key))] or words
+    telling = [
+        w for w in words if w.key not in LIGHT or (verbal and w is words[0] and is_somebody(words[-1].key))
+    ] or words
     nouns = [w for w in telling if not (w.lower.endswith("ly") or w.lower in ADVERBS)] or telling
     head = nouns[-1] if nouns else None
     parts = []
@@ -128,10 +121,6 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
             kind, value = "modifier", weight(word.key)
         parts.append(Part(word.key, word.lower, value, kind))
     return Anchor(text, tuple(parts), numbers, sum(p.weight for p in parts) + len(numbers) or 1.0, verbal)
-
-
-def _is_somebody(key: str) -> bool:
-    return key in SOMEBODY or is_person(key)
 
 
 def own_key(word: Word) -> str:
@@ -160,7 +149,7 @@ def tokens_of(sentences: Sequence[Sentence]) -> tuple[Token, ...]:
 
 def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str]) -> list[Place]:
     """The places where the end, or some of it, stands; the wholest first."""
-    matches = _matches(anchor, tokens, source)
+    matches = matches_of(anchor.parts, tokens, source)
     starts = sorted({at for at, *_ in matches})
     found: dict[tuple[int, ...], Place] = {}
     for start in starts:
@@ -187,85 +176,6 @@ def _end_of(tokens: Sequence[Token], start: int, matched: set[int]) -> int:
     return min(len(tokens), start + REACH)
 
 
-def _matches(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str]) -> list[tuple[int, int, float]]:
-    """Word by word: where it stands, which part it is, how well."""
-    found = []
-    for at, token in enumerate(tokens):
-        for number, part in enumerate(anchor.parts):
-            value = kin(part.key, token.key)[1] if token.key else 0.0
-            if value < FIRM and value and _is_general(anchor, token.key):
-                value = 0.0  # "clothes" is what became of the scarves, not of wearing
-            if value < 1.0 and token.key in LIGHT and one_origin(part.key, token.key):
-                value = 0.0
-            elif value < ORIGIN and _otherwise(part, token):
-                value = ORIGIN
-            if value < PHRASAL and _by_phrase(part.key, tokens, at):
-                value = PHRASAL
-            if value < 1.0 and len(token.lower) >= 3 and _compounded(anchor, number, tokens, at):
-                value = 1.0
-            if (
-                not value
-                and part.kind == "head"
-                and token.key
-                and token.key not in source
-                and kin(part.key, token.key)[0] is Kin.GENERAL
-            ):
-                value = IN_GENERAL
-            if not value and token.key and token.key not in LIGHT and _associated(part.key, token.key):
-                value = ALIKE
-            if value:
-                found.append((at, number, value))
-    return found
-
-
-def _associated(wanted: str, held: str) -> bool:
-    # A mother is spoken of with a sister, and is somebody else.
-    return associated(wanted, held) and not (_is_somebody(wanted) and _is_somebody(held))
-
-
-def _is_general(anchor: Anchor, held: str) -> bool:
-    """Whether the word is a general term for one of the end's own words."""
-    return any(kin(part.key, held)[0] is Kin.GENERAL for part in anchor.parts)
-
-
-def _otherwise(part: Part, token: Token) -> bool:
-    """Whether a word stands for the part though their keys do not tell."""
-    if part.surface in PLACES and len(token.lower) > 1 and part.surface.startswith(token.lower):
-        return True
-    if is_cut(part.surface, token.lower):
-        return True
-    if (part.key in NEGATING and is_negator(token.lower)) or (part.key in FEELING and token.key in FEELING):
-        return True
-    return bool(token.key) and one_origin(part.surface, token.lower)
-
-
-def _by_phrase(wanted: str, tokens: Sequence[Token], at: int) -> bool:
-    verb = tokens[at].key or (fold(tokens[at].lower) if tokens[at].lower[:3] in ("get", "got") else "")
-    if not verb:
-        return False
-    return any(
-        token.lower in PARTICLES and wanted in phrasal(verb, token.lower)
-        for token in tokens[at + 1 : at + 2 + NEAR]
-        if not token.wall
-    )
-
-
-def _compounded(anchor: Anchor, number: int, tokens: Sequence[Token], at: int) -> bool:
-    """Whether what is one word here is two there: windowsills and window sills, handwritten and written by hand."""
-    surface, lower = anchor.parts[number].surface, tokens[at].lower
-    if len(surface) >= 7 and 3 <= len(lower) < len(surface) and surface.startswith(lower):
-        rest = fold(surface[len(lower) :])
-        return len(rest) >= 3 and any(
-            t.key and kin(rest, t.key)[1] >= 0.8 for t in tokens[max(0, at - NEAR) : at + NEAR]
-        )
-    for first in (number - 1, number):
-        if 0 <= first < len(anchor.parts) - 1 and len(lower) >= 6:
-            pair = anchor.parts[first].surface + anchor.parts[first + 1].surface
-            if fold(pair) == fold(lower):
-                return True
-    return False
-
-
 def _place(
     anchor: Anchor,
     tokens: Sequence[Token],
@@ -285,7 +195,11 @@ def _place(
                 gaps.append((part.surface, "general"))
             continue
         fate = fate_of(part, tokens, at, source)
-        if fate == "light" and part.kind == "verb" and any(p.kind == "head" and _is_somebody(p.key) for p in anchor.parts):
+        if (
+            fate == "light"
+            and part.kind == "verb"
+            and any(p.kind == "head" and is_somebody(p.key) for p in anchor.parts)
+        ):
             fate = "dropped"  # what one does with somebody tells as much as with whom
         gaps.append((part.surface, fate))
         reworded += part.weight * (fate == "reworded")
@@ -313,7 +227,7 @@ def _acted_by_object(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...
             continue
         active = token.lower.endswith("s") or token.lower.rstrip("e") == token.key.rstrip("e")
         if active and i - 1 in at and not token.gap and any(kin(verb, token.key)[1] for verb in verbs):
-            return _is_somebody(before.key)
+            return is_somebody(before.key)
     return False
 
 

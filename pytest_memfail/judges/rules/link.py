@@ -296,7 +296,11 @@ def _blurred(
         if k
         and (place.firm >= MOST or place.share >= MOSTLY)
         and (other.firm > 0 or _in_general((other, other)))
-        and (end_of(link, place, pair).telling > 1 or other.firm >= HALF or (other.soft >= HALF and turn == link.direction))
+        and (
+            end_of(link, place, pair).telling > 1
+            or other.firm >= HALF
+            or (other.soft >= HALF and turn == link.direction)
+        )
     ]
     if (known and least >= SOME) or (least >= SOME and most >= HALF and _in_general(pair)):
         lost = tuple(w for w, whole in zip(link.wordings, kept, strict=True) if not whole)
