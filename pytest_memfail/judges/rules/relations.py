@@ -31,7 +31,7 @@ BACK: Final = re.compile(
     r"following|while|whilst|courtesy of|(?:each|every|any) time|in response to|preceded by|provided|given|"
     r"as (?:he|she|they|i|we|user)|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
-    r"com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
+    r"with (?:the |some )?(?:help|aid|assistance) (?:of|from)|by means of|com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
     r"(?:effects?|results?|consequences?|products?|outcome) of|having|"
     r"(?:caused|triggered|prompted|brought on|brought about|driven|inspired|sparked|induced|set off|motivated|encouraged|"
     r"provoked|helped|produced|created|fuelled|fueled|pushed|led|made|moved|spurred|evoked|urged|started|relaxed|aided|"
@@ -42,7 +42,7 @@ BACK: Final = re.compile(
     r"|\b(?:trigger|cause|reason|because|when|after|due to|triggered by|caused by|prompted by|source|why)\s*:|<-|<=|←"
 )
 NOT_BACK: Final = re.compile(
-    r"\bbecause (?:it|they|this|that|these|those|doing so|which|the latter|the former)?\s*"
+    r"\b(?:because|since|as) (?:it|they|this|that|these|those|doing so|which|the latter|the former)?\s*"
     rf"(?:then |always |often |usually |tend to )?{_VERBS}\b|\bafter(?:wards?| which)\b|\bfollows?\s*$"
 )
 """Their order is the order of things though they hold a word that turns it: "because it makes me …"."""
