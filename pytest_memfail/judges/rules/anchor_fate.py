@@ -36,14 +36,15 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
     if part.kind == "modifier" and part.surface.endswith("ly"):
         return "light"  # how something is done is little of it
     if part.kind == "modifier":
+        rivals = _content(tokens, at[-1] - 1, -1, source, 2, skip=at)
+        # Right before the head it may be another word for it.
+        if rivals == [at[-1] - 1] and not apart(part.key, tokens[rivals[0]].key):
+            return "reworded"
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
             return "rival"
-        rivals = _content(tokens, at[-1] - 1, -1, source, 2, skip=at)
         if rivals and not _attached(tokens, at[-1], source):
-            # Right before the head it may be another word for it.
-            like = rivals == [at[-1] - 1] and not apart(part.key, tokens[rivals[0]].key)
-            return "reworded" if like else "rival"
+            return "rival"
         return "reworded" if _attached(tokens, at[-1], source) else "dropped"
     return "rival" if _content(tokens, at[-1] + 1, 1, source) else "dropped"
 

@@ -66,6 +66,11 @@ class Place:
         return any(fate == "general" for _, fate in self.gaps)
 
     @property
+    def alike(self) -> bool:
+        """Whether a word of like meaning stands for each of its words."""
+        return self.soft >= ALL_ALIKE and not self.gaps
+
+    @property
     def kept(self) -> bool:
         """Whether a reader would recognise the end for what it was."""
         # A synonym alone may be meant otherwise: it must be a close one.
@@ -79,6 +84,7 @@ class Place:
 
 
 KEPT: Final = 0.6
+ALL_ALIKE: Final = 0.95
 REWORDED: Final = 0.6
 CLOSE: Final = 0.58
 FEW_OWN: Final = 0.3

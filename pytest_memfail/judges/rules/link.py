@@ -215,7 +215,10 @@ def _judge(
     turn = relate(tokens, span(pair[0]), span(pair[1]))
     owner = min(whose_is(link, view, tokens, place) for place in pair) or headed(view, at[0], link.mine, link.known)
     kept = [
-        place.kept or _pointed_at(link, view, tokens, end, place) for end, place in zip(link.ends, pair, strict=True)
+        place.kept
+        or _pointed_at(link, view, tokens, end, place)
+        or (place.alike and other.firm >= MOST and turn == link.direction)
+        for end, place, other in zip(link.ends, pair, pair[::-1], strict=True)
     ]
     soft = pair[0].soft + pair[1].soft
     own = _own_share(link, tokens)
