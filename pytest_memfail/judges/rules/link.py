@@ -305,7 +305,7 @@ def _blurred(
             or (other.soft >= HALF and turn == link.direction)
         )
     ]
-    if (known and least >= SOME) or (least >= SOME and most >= HALF and _in_general(pair)):
+    if known and least >= SOME:
         lost = tuple(w for w, whole in zip(link.wordings, kept, strict=True) if not whole)
         whole = tuple(w for w in link.wordings if w not in lost)
         gaps = [f"{word!r} ({fate})" for p, k in zip(pair, kept, strict=True) if not k for word, fate in p.gaps]
