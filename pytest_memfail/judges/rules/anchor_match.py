@@ -36,7 +36,8 @@ def matches_of(parts: Sequence[Part], tokens: Sequence[Token], source: frozenset
                 value = IN_GENERAL if kin(part.key, token.key)[0] is Kin.GENERAL else 0.0
             if not value and token.key and token.key not in LIGHT and _associated(part.key, token.key):
                 value = ALIKE
-            if value:
+            # What is one word of the end itself does not stand for another too.
+            if value >= FIRM or (value and all(other.key != token.key for other in parts)):
                 found.append((at, number, value))
     return found
 

@@ -11,7 +11,7 @@ from unicodedata import combining, normalize
 
 from pytest_memfail.judges.rules.anchor_fate import fate_of
 from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, is_somebody, matches_of
-from pytest_memfail.judges.rules.anchor_words import LIGHT, Part, Token
+from pytest_memfail.judges.rules.anchor_words import LIGHT, SOMEBODY, Part, Token
 from pytest_memfail.judges.rules.kinship import FIRM, kin
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
@@ -103,7 +103,7 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
     numbers = tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words))
     words = [w for w in words if not (w.key[0].isdigit() or (numbers and w.lower in ("noon", "midnight")))]
     telling = [
-        w for w in words if w.key not in LIGHT or (verbal and w is words[0] and is_somebody(words[-1].key))
+        w for w in words if w.key not in LIGHT or (verbal and w is words[0] and words[-1].key in SOMEBODY)
     ] or words
     nouns = [w for w in telling if not (w.lower.endswith("ly") or w.lower in ADVERBS)] or telling
     head = nouns[-1] if nouns else None
@@ -204,7 +204,7 @@ def _place(
         if (
             fate == "light"
             and part.kind == "verb"
-            and any(p.kind == "head" and is_somebody(p.key) for p in anchor.parts)
+            and any(p.kind == "head" and p.key in SOMEBODY for p in anchor.parts)
         ):
             fate = "dropped"  # what one does with somebody tells as much as with whom
         gaps.append((part.surface, fate))

@@ -129,7 +129,7 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
     if link.person is not None:
         return read_person(link, view, at, tokens)
     pair = _pair(link, tokens)
-    if pair is not None and _firm(pair) and _tied(tokens, pair):
+    if pair is not None and _firm(pair, view) and _tied(tokens, pair):
         reading = _judge(link, view, at, tokens, pair)
         if reading is not None:
             return reading
@@ -167,10 +167,14 @@ def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
     return best[1] if best else None
 
 
-def _firm(pair: tuple[Place, Place]) -> bool:
+def _firm(pair: tuple[Place, Place], view: View) -> bool:
     """Whether enough of the ends' own words stand there: two synonyms meet in many a sentence."""
     least, most = sorted(place.firm for place in pair)
-    return least >= SOME or most >= MOST or _in_general(pair)
+    return least >= HALF or most >= (MOST if least >= SOME or _is_small(view) else ALL)
+
+
+def _is_small(view: View) -> bool:
+    return len(view.sentences) <= SMALL
 
 
 def _tied(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
@@ -223,7 +227,7 @@ def _judge(
     soft = pair[0].soft + pair[1].soft
     own = _own_share(link, tokens)
     if not all(kept):
-        return _blurred(link, entries, pair, kept, turn, owner)
+        return _blurred(link, entries, pair, kept, turn, owner, small=_is_small(view))
     closeness = min(p.share for p in pair)
 
     def damaged(reason: str, confidence: float, fault: bool = False) -> Reading:
@@ -285,6 +289,8 @@ def _blurred(
     kept: list[bool],
     turn: int,
     owner: int,
+    *,
+    small: bool,
 ) -> Reading | None:
     """Both ends are there, one or both not in full."""
     shares = sorted(p.share for p in pair)
@@ -292,26 +298,29 @@ def _blurred(
         return None
     if owner == OTHER and min(p.firm for p in pair) < MOST:
         return None
-    least, most = sorted(p.soft for p in pair)
+    least = min(p.soft - p.reworded for p in pair)
     known = [
         (place, other)
         for (place, other), k in zip((pair, pair[::-1]), kept, strict=True)
         if k
         and (place.firm >= MOST or place.share >= MOSTLY)
-        and (other.firm > 0 or _in_general((other, other)))
+        and (other.firm > (0 if small else SOME) or (small and other.generalised))
         and (
             end_of(link, place, pair).telling > 1
             or other.firm >= HALF
-            or (other.soft >= HALF and turn == link.direction)
+            or (small and other.soft >= HALF and turn == link.direction)
         )
     ]
-    if known and least >= SOME:
+    if known and least >= (SOME if small else HALF):
         lost = tuple(w for w, whole in zip(link.wordings, kept, strict=True) if not whole)
         whole = tuple(w for w in link.wordings if w not in lost)
         gaps = [f"{word!r} ({fate})" for p, k in zip(pair, kept, strict=True) if not k for word, fate in p.gaps]
         reason = f"the link is stored, but {listed(lost)} is blurred: {', '.join(gaps)}"
         confidence = 0.72 if any(kept) and least >= HALF else 0.65
-        return Reading((4.0 + least + most,), Finding(True, False, reason, entries, whole, lost, confidence=confidence))
+        return Reading(
+            (4.0 + pair[0].soft + pair[1].soft,),
+            Finding(True, False, reason, entries, whole, lost, confidence=confidence),
+        )
     return None
 
 
@@ -320,21 +329,18 @@ def end_of(link: Link, place: Place, pair: tuple[Place, Place]) -> Anchor:
     return link.ends[0] if place is pair[0] else link.ends[1]
 
 
-def _in_general(pair: tuple[Place, Place]) -> bool:
-    return any(place.generalised for place in pair)
-
-
 def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> Reading | None:
     """One end in its role, with something else in the place of the other."""
     if len(at) > 1 and not all(_is_field(tokens, at_field) for at_field in _openings(tokens)):
         return None
-    wanted = 2 if len(view.sentences) <= SMALL else 3
+    wanted = 2 if _is_small(view) else 3
     for number, end in enumerate(link.ends):
         place = next(iter(places(end, tokens, link.stated)), None)
         if (
             place is None
             or not place.kept
             or place.firm < MOST
+            or place.reworded
             or not _head_stands(end, tokens, place)
             or end.telling < wanted
             or _somebody_else(link, view, tokens, place)
