@@ -333,7 +333,7 @@ def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]
     """One end in its role, with something else in the place of the other."""
     if len(at) > 1 and not all(_is_field(tokens, at_field) for at_field in _openings(tokens)):
         return None
-    wanted = 2 if _is_small(view) else 3
+    wanted = 1 if _is_small(view) else 3
     for number, end in enumerate(link.ends):
         place = next(iter(places(end, tokens, link.stated)), None)
         if (
