@@ -13,7 +13,7 @@ from itertools import product
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.actors import OTHER, headed, whose
+from pytest_memfail.judges.rules.actors import OTHER, headed, next_actor
 from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places
 from pytest_memfail.judges.rules.finding import Finding, listed
@@ -304,7 +304,7 @@ def _blurred(
         for (place, other), k in zip((pair, pair[::-1]), kept, strict=True)
         if k
         and (place.firm >= MOST or place.share >= MOSTLY)
-        and (other.firm > (0 if small else SOME) or (small and other.generalised))
+        and (other.firm > (0 if small else SOME) or (small and (other.generalised or other.share >= SOME)))
         and (
             end_of(link, place, pair).telling > 1
             or other.firm >= HALF
@@ -368,8 +368,9 @@ def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]
 
 def _somebody_else(link: Link, view: View, tokens: tuple[Token, ...], place: Place) -> bool:
     """Whether anybody else acts in the stretch."""
-    ends = (span(place), (len(tokens) - 1, len(tokens) - 1))
-    return any(whose(tokens, span, link.mine, link.known, view) == OTHER for span in ends)
+    if whose_is(link, view, tokens, place) == OTHER:
+        return True
+    return next_actor(tokens, place.last + 1, link.mine, link.known, view) == OTHER
 
 
 def _head_stands(end: Anchor, tokens: tuple[Token, ...], place: Place) -> bool:
