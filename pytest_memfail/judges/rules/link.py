@@ -339,7 +339,7 @@ def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]
         if (
             place is None
             or not place.kept
-            or place.firm < MOST
+            or not (place.firm >= MOST or (place.firm >= HALF and place.share >= MOSTLY))
             or place.reworded
             or not _head_stands(end, tokens, place)
             or end.telling < wanted

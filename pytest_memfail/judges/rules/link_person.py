@@ -10,7 +10,7 @@ from pytest_memfail.judges.rules.anchors import Place, places
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.kinship import kin
 from pytest_memfail.judges.rules.links import BEST, HALF, MOST, SOME, Link, Reading, felt_for, negated, span, whose_is
-from pytest_memfail.judges.rules.relations import sides
+from pytest_memfail.judges.rules.relations import acts_on, sides
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.text import fold
 from pytest_memfail.judges.rules.view import View
@@ -44,6 +44,7 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
     if tie < 0 and not place.kept:
         return None
     cause, effect = sides(tokens, span(place))
+    cause = cause and not acts_on(tokens, span(place))
     if _reversed(link, tokens, place, tie):
         tie = -1
     elsewhere = (cause or effect) and tie <= 0 and link.relation != frozenset() and not _only(link, tokens)

@@ -70,6 +70,7 @@ WHAT_BEHIND: Final = re.compile(
     rf"^\s*(?:always |usually |often )?(?:{_VERBS}|does|do)\b(?:\s+(?:the )?(?:user|to|in|on|about))?"
 )
 WALLS: Final = re.compile(r"->|=>|→|⇒|\|")
+OBJECTS: Final = frozenset("user me him her them us".split())
 MARKING: Final = frozenset(
     """due thanks following result effect consequence caused triggered prompted time user's user once upon owing account courtesy
     response preceded provided given as soon reward treat prize celebration getting being having""".split()
@@ -167,5 +168,13 @@ def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
     led = led or _last(FORWARD, clause) > _last(BACK, clause)
     led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
     followed = BACK.search(near) is not None and not NOT_BACK.search(near)
-    leads = FORWARD.search(near) is not None and not followed
+    leads = (FORWARD.search(near) is not None or acts_on(tokens, place)) and not followed
     return (governed or leads) and not (led and not leads), led or followed
+
+
+def acts_on(tokens: Sequence[Token], place: tuple[int, int]) -> bool:
+    """Whether the place opens the sentence and does something to somebody: open curtains tire Ada."""
+    behind = [t for t in tokens[place[1] + 1 : place[1] + 4] if t.lower not in ARTICLES]
+    if place[0] > 1 or len(behind) < 2 or behind[0].breaks or not behind[0].key or behind[1].breaks:
+        return False
+    return behind[1].lower in OBJECTS or behind[1].surface[0].isupper()
