@@ -43,7 +43,7 @@ BACK: Final = re.compile(
 )
 NOT_BACK: Final = re.compile(
     r"\b(?:because|since|as) (?:it|they|this|that|these|those|doing so|which|the latter|the former)?\s*"
-    rf"(?:then |always |often |usually |tend to )?{_VERBS}\b|\bafter(?:wards?| which)\b|\bfollows?\s*$"
+    rf"(?:then |always |often |usually |tend to )?{_VERBS}\b|\bafter(?:wards?| which)\b|\bfollows?\s*$|\b(?:that|this)(?:'s| is| was) when\b"
 )
 """Their order is the order of things though they hold a word that turns it: "because it makes me …"."""
 PLACING: Final = frozenset("on with during in at upon over using by while amid under through via from".split())
@@ -73,7 +73,7 @@ WALLS: Final = re.compile(r"->|=>|→|⇒|\|")
 OBJECTS: Final = frozenset("user me him her them us".split())
 MARKING: Final = frozenset(
     """due thanks following result effect consequence caused triggered prompted time user's user once upon owing account courtesy
-    response preceded provided given as soon reward treat prize celebration getting being having""".split()
+    response preceded provided given help aid as soon reward treat prize celebration getting being having""".split()
 )
 LISTING: Final = frozenset("and or also plus both as well too & i user he she they".split())
 APART: Final = re.compile(
