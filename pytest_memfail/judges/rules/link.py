@@ -264,7 +264,10 @@ def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, 
     near = [t.lower for t in tokens[max(0, place.first - 2) : place.first]]
     after = [t.lower for t in tokens[place.first : place.last + 6]]
     lost = {fate for _, fate in place.gaps}
-    if place.share < SOME or lost & {"opposite", "general"} or not POINTING.intersection(near + after):
+    # "He tunes it": what is done, with a pronoun for what it is done to.
+    pronoun = end.verbal and place.firm > 0 and after[place.last - place.first + 1 :][:1] in (["it"], ["them"])
+    pointed = pronoun or POINTING.intersection(near + after)
+    if place.share < SOME or lost & {"opposite", "general"} or not pointed:
         return False
     if "rival" in lost and not POINTING.intersection(near + after[-6:]):
         return False
