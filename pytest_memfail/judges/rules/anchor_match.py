@@ -10,6 +10,7 @@ from pytest_memfail.judges.rules.apart import associated
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, is_cut, kin, one_origin, phrasal
 from pytest_memfail.judges.rules.polarity import is_negator
+from pytest_memfail.judges.rules.targets import loose
 from pytest_memfail.judges.rules.text import fold
 
 ALIKE: Final = 0.45
@@ -77,7 +78,7 @@ def _otherwise(part: Part, token: Token) -> bool:
         return True
     if (part.key in NEGATING and is_negator(token.lower)) or (part.key in FEELING and token.key in FEELING):
         return True
-    return bool(token.key) and one_origin(part.surface, token.lower)
+    return bool(token.key) and (one_origin(part.surface, token.lower) or loose(part.key) == loose(token.key))
 
 
 def _by_phrase(wanted: str, tokens: Sequence[Token], at: int) -> bool:

@@ -11,7 +11,7 @@ from unicodedata import combining, normalize
 
 from pytest_memfail.judges.rules.anchor_fate import fate_of
 from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, is_somebody, matches_of
-from pytest_memfail.judges.rules.anchor_words import LIGHT, SOMEBODY, Part, Token
+from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, SOMEBODY, Part, Token
 from pytest_memfail.judges.rules.kinship import FIRM, kin
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
@@ -201,12 +201,8 @@ def _place(
                 gaps.append((part.surface, "general"))
             continue
         fate = fate_of(part, tokens, at, source)
-        if (
-            fate == "light"
-            and part.kind == "verb"
-            and any(p.kind == "head" and p.key in SOMEBODY for p in anchor.parts)
-        ):
-            fate = "dropped"  # what one does with somebody tells as much as with whom
+        if fate == "light" and part.kind == "verb" and _nothing_done(anchor, tokens, at):
+            fate = "dropped"
         gaps.append((part.surface, fate))
         reworded += part.weight * (fate == "reworded")
         soft += part.weight * {"reworded": 0.8, "light": 0.8, "general": 0.4}.get(fate, 0.0)
@@ -221,6 +217,12 @@ def _place(
     gaps = _forgiven(anchor, gaps)
     total = anchor.total
     return Place(at[0], at[-1], at, share / total, firm / total, soft / total, reworded / total, tuple(gaps))
+
+
+def _nothing_done(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...]) -> bool:
+    """Whether somebody is named without a word of what is done with them, which tells as much."""
+    somebody = any(part.kind == "head" and part.key in SOMEBODY for part in anchor.parts)
+    return somebody and not any(t.key in LIGHT for t in tokens[max(0, at[0] - NEAR) : at[0]])
 
 
 def _acted_by_object(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...]) -> bool:
@@ -241,11 +243,11 @@ def _forgiven(anchor: Anchor, gaps: list[tuple[str, str]]) -> list[tuple[str, st
     """One small word of many may be dropped."""
     lost = [g for g in gaps if g[1] == "dropped"]
     by = {part.surface: part for part in anchor.parts}
-    if len(lost) == len(gaps) == 1 and lost[0][0] in by:
+    if len(lost) == 1 and lost[0][0] in by and all(fate in ("dropped", "light") for _, fate in gaps):
         part = by[lost[0][0]]
         # What stands right before the head tells which: a hiking trip is not any trip.
         which = any(f"{part.surface} {p.surface}" in anchor.text.casefold() for p in anchor.parts if p.kind == "head")
-        if part.weight < 1.0 or (anchor.telling >= 3 and anchor.verbal and not which):
+        if part.weight < 1.0 or (len(gaps) == 1 and anchor.telling >= 3 and anchor.verbal and not which):
             return [g if g != lost[0] else (g[0], "light") for g in gaps]
     return gaps
 
