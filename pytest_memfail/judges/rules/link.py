@@ -170,6 +170,8 @@ def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
 def _firm(pair: tuple[Place, Place], view: View) -> bool:
     """Whether enough of the ends' own words stand there: two synonyms meet in many a sentence."""
     least, most = sorted(place.firm for place in pair)
+    if _is_small(view) and all(place.alike for place in pair):
+        return True
     return least >= HALF or most >= (MOST if least >= SOME or _is_small(view) else ALL)
 
 
@@ -221,7 +223,7 @@ def _judge(
     kept = [
         place.kept
         or _pointed_at(link, view, tokens, end, place)
-        or (place.alike and other.firm >= MOST and turn == link.direction)
+        or (place.alike and (other.firm >= MOST or other.alike) and turn == link.direction)
         for end, place, other in zip(link.ends, pair, pair[::-1], strict=True)
     ]
     soft = pair[0].soft + pair[1].soft

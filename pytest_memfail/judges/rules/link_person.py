@@ -9,8 +9,8 @@ from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Place, places
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.kinship import kin
-from pytest_memfail.judges.rules.links import BEST, HALF, MOST, SOME, Link, Reading, felt_for, negated, span, whose_is
-from pytest_memfail.judges.rules.relations import acts_on, sides
+from pytest_memfail.judges.rules.links import BEST, HALF, MOSTLY, SOME, Link, Reading, felt_for, negated, span, whose_is
+from pytest_memfail.judges.rules.relations import sides
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.text import fold
 from pytest_memfail.judges.rules.view import View
@@ -44,7 +44,6 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
     if tie < 0 and not place.kept:
         return None
     cause, effect = sides(tokens, span(place))
-    cause = cause and not acts_on(tokens, span(place))
     if _reversed(link, tokens, place, tie):
         tie = -1
     elsewhere = (cause or effect) and tie <= 0 and link.relation != frozenset() and not _only(link, tokens)
@@ -57,7 +56,7 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
     if elsewhere and tie == 0:
         return None
     if not named or said_of == OTHER:
-        if place.kept and (tie > 0 or not link.relation) and place.firm >= MOST and not (cause and not tie):
+        if place.kept and (tie > 0 or not link.relation) and place.firm >= MOSTLY and not (cause and not tie):
             return damaged(f"{wanted!r} is stored, but not as {owner}'s", 0.7, 4.0)
         return None
     if not place.kept:

@@ -168,11 +168,11 @@ def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
     led = led or _last(FORWARD, clause) > _last(BACK, clause)
     led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
     followed = BACK.search(near) is not None and not NOT_BACK.search(near)
-    leads = (FORWARD.search(near) is not None or acts_on(tokens, place)) and not followed
+    leads = (FORWARD.search(near) is not None or _acts_on(tokens, place)) and not followed
     return (governed or leads) and not (led and not leads), led or followed
 
 
-def acts_on(tokens: Sequence[Token], place: tuple[int, int]) -> bool:
+def _acts_on(tokens: Sequence[Token], place: tuple[int, int]) -> bool:
     """Whether the place opens the sentence and does something to somebody: open curtains tire Ada."""
     behind = [t for t in tokens[place[1] + 1 : place[1] + 4] if t.lower not in ARTICLES]
     if place[0] > 1 or len(behind) < 2 or behind[0].breaks or not behind[0].key or behind[1].breaks:
