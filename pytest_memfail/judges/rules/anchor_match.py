@@ -53,7 +53,7 @@ def _worth(parts: Sequence[Part], number: int, tokens: Sequence[Token], at: int)
         value = 0.0
     elif value < ORIGIN and (_otherwise(part, token) or (likeness is Kin.OPPOSITE and _denied(tokens, at))):
         value = ORIGIN
-    if value < PHRASAL and _by_phrase(part.key, tokens, at):
+    if value < PHRASAL and (loose(part.key) == loose(token.key) or _by_phrase(part.key, tokens, at)):
         value = PHRASAL
     if value < 1.0 and len(token.lower) >= 3 and _compounded(parts, number, tokens, at):
         value = 1.0
@@ -78,7 +78,7 @@ def _otherwise(part: Part, token: Token) -> bool:
         return True
     if (part.key in NEGATING and is_negator(token.lower)) or (part.key in FEELING and token.key in FEELING):
         return True
-    return bool(token.key) and (one_origin(part.surface, token.lower) or loose(part.key) == loose(token.key))
+    return bool(token.key) and one_origin(part.surface, token.lower)
 
 
 def _by_phrase(wanted: str, tokens: Sequence[Token], at: int) -> bool:

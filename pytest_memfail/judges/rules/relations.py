@@ -43,7 +43,8 @@ BACK: Final = re.compile(
 )
 NOT_BACK: Final = re.compile(
     r"\b(?:because|since|as) (?:it|they|this|that|these|those|doing so|which|the latter|the former)?\s*"
-    rf"(?:then |always |often |usually |tend to )?{_VERBS}\b|\bafter(?:wards?| which)\b|\bfollows?\s*$|\b(?:that|this)(?:'s| is| was) when\b"
+    rf"(?:then |always |often |usually |tend to )?{_VERBS}\b|\bafter(?:wards?| which)\b|\bfollows?\s*$"
+    r"|\b(?:that|this)(?:'s| is| was) when\b"
 )
 """Their order is the order of things though they hold a word that turns it: "because it makes me …"."""
 PLACING: Final = frozenset("on with during in at upon over using by while amid under through via from".split())
