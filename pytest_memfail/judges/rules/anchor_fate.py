@@ -25,7 +25,7 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         return "light"  # a storm is weather
     if part.kind == "verb" and Kin.GENERAL in kinds:
         return "light"
-    if Kin.GENERAL in kinds:
+    if Kin.GENERAL in kinds and part.kind == "head":
         return "general"
     if part.kind == "verb":
         rivals = _content(tokens, at[0] - 1, -1, source) + _passive(tokens, at[-1] + 1, source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_memfail.judges.rules.anchor_words import FEELING, LIGHT, NEAR, PARTICLES, SOMEBODY, Part, Token
+from pytest_memfail.judges.rules.anchor_words import CAUSING, FEELING, LIGHT, NEAR, PARTICLES, SOMEBODY, Part, Token
 from pytest_memfail.judges.rules.apart import associated
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, is_cut, kin, one_origin, phrasal
@@ -33,7 +33,7 @@ def matches_of(parts: Sequence[Part], tokens: Sequence[Token], source: frozenset
     for at, token in enumerate(tokens):
         for number, part in enumerate(parts):
             value = _worth(parts, number, tokens, at)
-            if not value and token.key and part.kind == "head" and token.key not in source:
+            if not value and token.key and part.kind == "head" and token.key not in source | LIGHT | CAUSING:
                 value = IN_GENERAL if kin(part.key, token.key)[0] is Kin.GENERAL else 0.0
             if not value and token.key and token.key not in LIGHT and _associated(part.key, token.key):
                 value = ALIKE
