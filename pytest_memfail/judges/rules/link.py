@@ -13,18 +13,17 @@ from itertools import product
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.actors import OTHER, headed, next_actor
+from pytest_memfail.judges.rules.actors import OTHER, headed
 from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places
-from pytest_memfail.judges.rules.finding import Finding, listed
-from pytest_memfail.judges.rules.kinship import FIRM, kin
+from pytest_memfail.judges.rules.finding import Finding
+from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_field, is_small, unlinked
 from pytest_memfail.judges.rules.link_person import read_person
 from pytest_memfail.judges.rules.links import (
     ALL,
     BEST,
     HALF,
     MOST,
-    MOSTLY,
     SOME,
     Link,
     Reading,
@@ -42,8 +41,6 @@ from pytest_memfail.judges.rules.view import View
 CANDIDATES: Final = 24
 
 
-SMALL: Final = 80
-"""In a store of more sentences, two words meet by chance in another link."""
 FEW: Final = 5
 """Entries of at most so many short sentences are also read as a whole."""
 
@@ -85,15 +82,11 @@ def _find(link: Link, view: View) -> Finding:
     if best is not None:
         return best.finding
     reason = f"no entry links {link.wordings[0]!r} with {link.wordings[1]!r}"
-    lost = tuple(w for w, end in zip(link.wordings, link.ends, strict=True) if not _anywhere(end, view))
+    lost = tuple(w for w, end in zip(link.wordings, link.ends, strict=True) if not anywhere(end, view))
     there = tuple(w for w in link.wordings if w not in lost)
-    return Finding(
-        False, False, reason, view.entries_of(near)[:3], there, lost or link.wordings, confidence=0.9 if lost else 0.75
-    )
-
-
-def _anywhere(end: Anchor, view: View) -> bool:
-    return all(view.postings.get(part.key) for part in end.parts if part.weight >= 1.0)
+    # The more of it is nowhere, the surer.
+    confidence = (0.65, 0.75, 0.9)[len(lost)]
+    return Finding(False, False, reason, view.entries_of(near)[:3], there, lost or link.wordings, confidence=confidence)
 
 
 def _stretches(link: Link, view: View) -> Iterator[tuple[int, ...]]:
@@ -138,18 +131,8 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
         and min(place.firm for place in pair) >= ALL
         and all(not any(sides(tokens, span(p))) for p in pair)
     ):
-        return _unlinked(link, view, at, tokens, pair)
-    return _half(link, view, at, tokens)
-
-
-def _unlinked(
-    link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], pair: tuple[Place, Place]
-) -> Reading | None:
-    """Both ends side by side, each for itself."""
-    if any(whose_is(link, view, tokens, place) == OTHER for place in pair):
-        return None
-    reason = f"{link.wordings[0]!r} and {link.wordings[1]!r} are stored, but not how one leads to the other"
-    return Reading((3.0,), Finding(True, False, reason, view.entries_of(at), (), link.wordings, confidence=0.6))
+        return unlinked(link, view, at, tokens, pair)
+    return half(link, view, at, tokens)
 
 
 def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
@@ -170,13 +153,9 @@ def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
 def _firm(pair: tuple[Place, Place], view: View) -> bool:
     """Whether enough of the ends' own words stand there: two synonyms meet in many a sentence."""
     least, most = sorted(place.firm for place in pair)
-    if _is_small(view) and all(place.alike for place in pair):
+    if is_small(view) and all(place.alike for place in pair):
         return True
-    return least >= HALF or most >= (MOST if least >= SOME or _is_small(view) else ALL)
-
-
-def _is_small(view: View) -> bool:
-    return len(view.sentences) <= SMALL
+    return least >= HALF or most >= (MOST if least >= SOME or is_small(view) else ALL)
 
 
 def _tied(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
@@ -188,7 +167,7 @@ def _tied(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
     if _has_own(tokens, first, right):
         return False
     opening = tokens[first : min(first + 5, right.last + 1)]
-    return any(t.lower in REFERRING for t in opening) or _is_field(tokens, right.first)
+    return any(t.lower in REFERRING for t in opening) or is_field(tokens, right.first)
 
 
 def _has_own(tokens: tuple[Token, ...], first: int, place: Place) -> bool:
@@ -199,18 +178,6 @@ def _has_own(tokens: tuple[Token, ...], first: int, place: Place) -> bool:
     if any(t.lower in REFERRING for t in own) or not sides(own, (place.first - first, place.last - first))[0]:
         return False
     return any(t.key and t.key not in LIGHT | CAUSING and i not in taken for i, t in enumerate(own))
-
-
-def _is_field(tokens: tuple[Token, ...], at: int) -> bool:
-    """Whether a label stands before the word: "trigger: …"."""
-    inside = tokens[at].inside
-    return any(t.inside == inside and ":" in t.gap for t in tokens[: at + 1])
-
-
-def _openings(tokens: tuple[Token, ...]) -> list[int]:
-    """The last word of every sentence but the first."""
-    last = {t.inside: i for i, t in enumerate(tokens)}
-    return [i for inside, i in last.items() if inside]
 
 
 def _judge(
@@ -229,7 +196,7 @@ def _judge(
     soft = pair[0].soft + pair[1].soft
     own = _own_share(link, tokens)
     if not all(kept):
-        return _blurred(link, entries, pair, kept, turn, owner, small=_is_small(view))
+        return blurred(link, entries, pair, kept, turn, owner, small=is_small(view))
     closeness = min(p.share for p in pair)
 
     def damaged(reason: str, confidence: float, fault: bool = False) -> Reading:
@@ -249,7 +216,7 @@ def _judge(
     if not turn:
         return damaged(f"{arrow}: both are stored, but not how one leads to the other", 0.65)
     whole = closeness >= 0.99
-    confidence = 0.97 if whole else 0.9 if closeness >= 0.75 else 0.75
+    confidence = 0.97 if whole else 0.92 if closeness >= 0.75 else 0.86
     return Reading(
         (BEST if whole else 8.0, soft, own),
         Finding(True, True, f"the link from {arrow} is kept", entries, link.wordings, confidence=confidence),
@@ -285,100 +252,3 @@ def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, 
 def _where_whole(end: Anchor, view: View) -> list[int]:
     heads = [p.key for p in end.parts if p.kind == "head"] or [p.key for p in end.parts]
     return sorted({at for key in heads for at in view.postings.get(key, ())})[:CANDIDATES]
-
-
-def _blurred(
-    link: Link,
-    entries: tuple[int, ...],
-    pair: tuple[Place, Place],
-    kept: list[bool],
-    turn: int,
-    owner: int,
-    *,
-    small: bool,
-) -> Reading | None:
-    """Both ends are there, one or both not in full."""
-    shares = sorted(p.share for p in pair)
-    if turn != link.direction and shares[0] < MOST and (shares[0] < HALF or shares[1] < ALL):
-        return None
-    if owner == OTHER and min(p.firm for p in pair) < MOST:
-        return None
-    least = min(p.soft - p.reworded for p in pair)
-    known = [
-        (place, other)
-        for (place, other), k in zip((pair, pair[::-1]), kept, strict=True)
-        if k
-        and (place.firm >= MOST or place.share >= MOSTLY)
-        and (other.firm > (0 if small else SOME) or (small and (other.generalised or other.share >= SOME)))
-        and (
-            end_of(link, place, pair).telling > 1
-            or other.firm >= HALF
-            or (small and other.soft >= HALF and turn == link.direction)
-        )
-    ]
-    if known and least >= (SOME if small else HALF):
-        lost = tuple(w for w, whole in zip(link.wordings, kept, strict=True) if not whole)
-        whole = tuple(w for w in link.wordings if w not in lost)
-        gaps = [f"{word!r} ({fate})" for p, k in zip(pair, kept, strict=True) if not k for word, fate in p.gaps]
-        reason = f"the link is stored, but {listed(lost)} is blurred: {', '.join(gaps)}"
-        confidence = 0.72 if any(kept) and least >= HALF else 0.65
-        return Reading(
-            (4.0 + pair[0].soft + pair[1].soft,),
-            Finding(True, False, reason, entries, whole, lost, confidence=confidence),
-        )
-    return None
-
-
-def end_of(link: Link, place: Place, pair: tuple[Place, Place]) -> Anchor:
-    """The end that stands at the place."""
-    return link.ends[0] if place is pair[0] else link.ends[1]
-
-
-def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> Reading | None:
-    """One end in its role, with something else in the place of the other."""
-    if len(at) > 1 and not all(_is_field(tokens, at_field) for at_field in _openings(tokens)):
-        return None
-    wanted = 1 if _is_small(view) else 3
-    for number, end in enumerate(link.ends):
-        place = next(iter(places(end, tokens, link.stated)), None)
-        if (
-            place is None
-            or not place.kept
-            or not (place.firm >= MOST or (place.firm >= HALF and place.share >= MOSTLY))
-            or place.reworded
-            or not _head_stands(end, tokens, place)
-            or end.telling < wanted
-            or _somebody_else(link, view, tokens, place)
-        ):
-            continue
-        cause, effect = sides(tokens, span(place))
-        role = cause if (number == 0) == (link.direction == 1) else effect
-        alone = (
-            end.verbal
-            and (number == 1) == (link.direction == 1)
-            and place.firm >= ALL
-            and not cause
-            and not effect
-            and _anywhere(link.ends[1 - number], view)
-        )
-        if (role and not (cause and effect)) or alone:
-            lost = link.wordings[1 - number]
-            reason = f"{link.wordings[number]!r} is stored with something else than {lost!r}"
-            finding = Finding(
-                True, False, reason, view.entries_of(at), (link.wordings[number],), (lost,), confidence=0.6
-            )
-            return Reading((2.0 + place.soft,), finding)
-    return None
-
-
-def _somebody_else(link: Link, view: View, tokens: tuple[Token, ...], place: Place) -> bool:
-    """Whether anybody else acts in the stretch."""
-    if whose_is(link, view, tokens, place) == OTHER:
-        return True
-    return next_actor(tokens, place.last + 1, link.mine, link.known, view) == OTHER
-
-
-def _head_stands(end: Anchor, tokens: tuple[Token, ...], place: Place) -> bool:
-    """Whether what the end is about stands there itself."""
-    heads = [part.key for part in end.parts if part.kind == "head"]
-    return any(kin(key, tokens[i].key)[1] >= FIRM for key in heads for i in place.at if tokens[i].key)

@@ -51,7 +51,8 @@ PLACING: Final = frozenset("on with during in at upon over using by while amid u
 ARTICLES: Final = frozenset("a an the his her their my its user's some such of being".split())
 FRONTED: Final = re.compile(
     r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|as soon as|if|upon|following|while|"
-    r"having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
+    r"having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
+    r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
 )
 NAMED: Final = re.compile(
     r"\b(?:reason|cause|trigger|source|inspiration|motive|motivation) (?:for|of|behind|why)\b[^,|:]*$"
