@@ -153,7 +153,7 @@ def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
 def _firm(pair: tuple[Place, Place], view: View) -> bool:
     """Whether enough of the ends' own words stand there: two synonyms meet in many a sentence."""
     least, most = sorted(place.firm for place in pair)
-    if is_small(view) and all(place.alike for place in pair):
+    if is_small(view) and (all(place.alike for place in pair) or any(place.generalised for place in pair)):
         return True
     return least >= HALF or most >= (MOST if least >= SOME or is_small(view) else ALL)
 

@@ -43,7 +43,7 @@ def blurred(
         return None
     if owner == OTHER and min(p.firm for p in pair) < MOST:
         return None
-    least = min(p.soft - p.reworded for p in pair)
+    least, most = sorted(p.soft - p.reworded for p in pair)
     known = [
         (place, other)
         for (place, other), k in zip((pair, pair[::-1]), kept, strict=True)
@@ -56,7 +56,8 @@ def blurred(
             or (small and other.soft >= HALF and turn == link.direction)
         )
     ]
-    if known and least >= (SOME if small else HALF):
+    general = small and most >= HALF and any(p.generalised for p in pair)
+    if (known and least >= (SOME if small else HALF)) or (general and least >= SOME):
         lost = tuple(w for w, whole in zip(link.wordings, kept, strict=True) if not whole)
         whole = tuple(w for w in link.wordings if w not in lost)
         gaps = [f"{word!r} ({fate})" for p, k in zip(pair, kept, strict=True) if not k for word, fate in p.gaps]
@@ -93,7 +94,7 @@ def half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...])
         if (
             place is None
             or not place.kept
-            or not (place.firm >= MOST or (place.firm >= HALF and place.share >= MOSTLY))
+            or place.firm < HALF
             or place.reworded
             or not _head_stands(end, tokens, place)
             or end.telling < wanted

@@ -10,7 +10,19 @@ from pytest_memfail.judges.rules.anchors import Place, places
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.kinship import kin
 from pytest_memfail.judges.rules.link_part import is_small
-from pytest_memfail.judges.rules.links import BEST, HALF, MOST, MOSTLY, SOME, Link, Reading, felt_for, negated, span, whose_is
+from pytest_memfail.judges.rules.links import (
+    BEST,
+    HALF,
+    MOST,
+    MOSTLY,
+    SOME,
+    Link,
+    Reading,
+    felt_for,
+    negated,
+    span,
+    whose_is,
+)
 from pytest_memfail.judges.rules.relations import sides
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.text import fold
@@ -57,7 +69,12 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
     if elsewhere and tie == 0:
         return None
     if not named or said_of == OTHER:
-        if place.kept and (tie > 0 or not link.relation) and place.firm >= (MOST if is_small(view) else MOSTLY) and not (cause and not tie):
+        if (
+            place.kept
+            and (tie > 0 or not link.relation)
+            and place.firm >= (MOST if is_small(view) else MOSTLY)
+            and not (cause and not tie)
+        ):
             return damaged(f"{wanted!r} is stored, but not as {owner}'s", 0.7, 4.0)
         return None
     if not place.kept:
