@@ -34,13 +34,20 @@ def matches_of(parts: Sequence[Part], tokens: Sequence[Token], source: frozenset
         for number, part in enumerate(parts):
             value = _worth(parts, number, tokens, at)
             if not value and token.key and part.kind == "head" and token.key not in source | LIGHT | CAUSING:
-                value = IN_GENERAL if kin(part.key, token.key)[0] is Kin.GENERAL else 0.0
+                value = _in_general(part, token)
             if not value and token.key and token.key not in LIGHT and _associated(part.key, token.key):
                 value = ALIKE
             # What is one word of the end itself does not stand for another too.
             if value >= FIRM or (value and all(other.key != token.key for other in parts)):
                 found.append((at, number, value))
     return found
+
+
+def _in_general(part: Part, token: Token) -> float:
+    """What a word is worth as a general term; whoever is annoyed may well be frustrated, but drinks are not coffee."""
+    if kin(part.key, token.key)[0] is not Kin.GENERAL:
+        return 0.0
+    return ALIKE if part.surface.endswith("ed") else IN_GENERAL
 
 
 def _worth(parts: Sequence[Part], number: int, tokens: Sequence[Token], at: int) -> float:

@@ -47,7 +47,7 @@ NOT_BACK: Final = re.compile(
     r"|\b(?:that|this)(?:'s| is| was) when\b"
 )
 """Their order is the order of things though they hold a word that turns it: "because it makes me …"."""
-PLACING: Final = frozenset("on with during in at upon over using by while amid under through via from".split())
+PLACING: Final = frozenset("as on with during in at upon over using by while amid under through via from".split())
 ARTICLES: Final = frozenset("a an the his her their my its user's some such of being".split())
 FRONTED: Final = re.compile(
     r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|as soon as|if|upon|following|while|"
