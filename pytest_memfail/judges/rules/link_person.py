@@ -148,6 +148,6 @@ def _tie_found(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token,
     ):
         return 1
     keys = keys or link.relation
-    if any(t.key and kin(key, t.key)[1] >= 0.75 for key in keys for t in here):
+    if any(t.key and kin(key, t.key)[1] >= 0.7 for key in keys for t in here):
         return 1
     return 0
