@@ -20,6 +20,8 @@ def apart(one: str, other: str) -> bool:
     (True, True, True, False)
     """
     mine, theirs = lookup(one), lookup(other)
+    if other in mine.general or one in theirs.general:
+        return False  # a hike is a walk
     if contrast(one, other) or other in mine.opposite or one in theirs.opposite:
         return True
     if mine.opposite & theirs.same or theirs.opposite & mine.same:
