@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.anchor_words import CAUSING, FEELING, LIGHT, NEAR, PARTICLES, SOMEBODY, Part, Token
-from pytest_memfail.judges.rules.apart import associated
+from pytest_memfail.judges.rules.apart import another_size, associated
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, is_cut, kin, one_origin, phrasal
 from pytest_memfail.judges.rules.polarity import is_negator
@@ -56,7 +56,7 @@ def _worth(parts: Sequence[Part], number: int, tokens: Sequence[Token], at: int)
     likeness, value = kin(part.key, token.key) if token.key else (Kin.NONE, 0.0)
     if value < FIRM and value and any(kin(other.key, token.key)[0] is Kin.GENERAL for other in parts):
         value = 0.0  # "clothes" is what became of the scarves, not of wearing
-    if value < 1.0 and token.key in LIGHT and one_origin(part.key, token.key):
+    if another_size(part.key, token.key) or (value < 1.0 and token.key in LIGHT and one_origin(part.key, token.key)):
         value = 0.0
     elif value < ORIGIN and (_otherwise(part, token) or (likeness is Kin.OPPOSITE and _denied(tokens, at))):
         value = ORIGIN

@@ -8,8 +8,11 @@ from typing import Final
 from pytest_memfail.judges.rules.associations import association, contrast
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.quantities import MEASURES
+from pytest_memfail.judges.rules.text import fold
 
 ASSOCIATED: Final = 0.5
+_SIZES: Final = {fold(word): size for word, size in MEASURES.items() if len(word) > 2}
 
 
 @lru_cache(maxsize=65536)
@@ -37,3 +40,13 @@ def associated(wanted: str, held: str) -> bool:
     (True, False)
     """
     return association(wanted, held) >= ASSOCIATED and not apart(wanted, held)
+
+
+def another_size(one: str, other: str) -> bool:
+    """Whether two words measure the same in different sizes: synonyms they may be called, but none is the other.
+
+    >>> another_size("hour", "minut"), another_size("hour", "hour")
+    (True, False)
+    """
+    mine, theirs = _SIZES.get(one), _SIZES.get(other)
+    return mine is not None and theirs is not None and mine != theirs
