@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, Part, Token
+from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, FEELING, LIGHT, NEAR, Part, Token
 from pytest_memfail.judges.rules.apart import apart
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
 from pytest_memfail.judges.rules.text import weight
@@ -47,7 +47,16 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         if rivals and not _attached(tokens, at[-1], source):
             return "rival"
         return "reworded" if _attached(tokens, at[-1], source) else "dropped"
-    return "rival" if _content(tokens, at[-1] + 1, 1, source) else "dropped"
+    if _content(tokens, at[-1] + 1, 1, source):
+        return "rival"
+    return "light" if _is_felt(tokens, at) else "dropped"
+
+
+def _is_felt(tokens: Sequence[Token], at: tuple[int, ...]) -> bool:
+    """Whether a quality is told without what has it: who feels creative has a creative buzz."""
+    return tokens[at[0]].lower.endswith(("ity", "ness")) or any(
+        t.key in FEELING for t in tokens[max(0, at[0] - 1) : at[0]]
+    )
 
 
 def _content(

@@ -173,6 +173,9 @@ LETTERS = ("After I read old letters I call my aunt.", "read old letters", "call
         # Words of like meaning for all of one end, beside the other told as it was.
         (("Old trams put me in a pensive mood.", "old trams", "pensive mood"), "Old trams: user is reflective.", OK),
         (("Humming calms me.", "humming", "calm"), "User hums because user is calm.", DAMAGED),
+        (("Choirs give me a daring streak.", "choirs", "daring streak"), "Choirs make the user feel daring.", OK),
+        (("Choirs make me nap for hours.", "choirs", "nap for hours"), "Choirs: user naps for minutes.", DAMAGED),
+        (("Choirs make me walk slowly.", "choirs", "walk slowly"), "Choirs make the user walk rapidly.", DAMAGED),
         (("Trams make me skip lunch.", "trams", "skip lunch"), "No lunch for the user after a tram ride.", OK),
     ],
 )
