@@ -102,8 +102,8 @@ def _by_phrase(wanted: str, tokens: Sequence[Token], at: int) -> bool:
 def _compounded(parts: Sequence[Part], number: int, tokens: Sequence[Token], at: int) -> bool:
     """Whether what is one word here is two there: windowsills and window sills, eyestrain and strained eyes."""
     surface, lower = parts[number].surface, tokens[at].lower
-    for first in {lower, lower.removesuffix("s")}:
-        if len(surface) >= 7 and 3 <= len(first) < len(surface) and surface.startswith(first):
+    for first in (lower, lower.removesuffix("s")) if len(surface) >= 7 and surface.startswith(lower[:3]) else ():
+        if 3 <= len(first) < len(surface) and surface.startswith(first):
             rest = fold(surface[len(first) :])
             around = tokens[max(0, at - NEAR) : at + NEAR]
             if len(rest) >= 3 and any(t.key and _stands_for(rest, t.key) for t in around):
