@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_memfail.judges.rules.irregular import FORMS
+
 STOP: Final = frozenset(
     """
     a an the and or but nor so yet of to in on at by for from with without into onto over under about around as than then
@@ -45,7 +47,7 @@ WEAK: Final = frozenset(
 
 WEAK_WEIGHT: Final = 0.5
 
-IRREGULAR: Final = {
+IRREGULAR: Final = FORMS | {
     form: base
     for line in """
     write wrote written writes writing
