@@ -10,7 +10,8 @@ from pytest_memfail.judges.rules.text import Sentence
 LIKED: Final = re.compile(
     r"\b(?:lov(?:e|es|ed|ing)|lik(?:e|es|ed|ing)|enjoy\w*|prefer\w*|favou?r\w*|ador\w+|cherish\w*|treasur\w+|crav\w+"
     r"|fond|fan|keen|passion\w*|delight\w*|swears? by|go-to|goes to|happy|happiest|appreciat\w+|fascinat\w+|ideal|perfect"
-    r"|excit\w+|enthusias\w+|into|interested|relax\w*|chooses?|picks?|reach(?:es)? for|drawn to|looks? forward"
+    r"|excit\w+|enthusias\w+"
+    r"|(?:is|are|am|was|be|been|'m|'s|'re|got|gets?|really|very|so) into|interested|relax\w*|chooses?|picks?|reach(?:es)? for|drawn to|looks? forward"
     r"|pleas(?:es?|ed|ing|ure)|joy|thrill\w*|captivat\w+|soft spot|weakness for|a blast|wants?|cheer\w*)\b",
     re.IGNORECASE,
 )
@@ -77,6 +78,14 @@ OF_IT: Final = re.compile(
 )
 
 
+NOT_DONE: Final = re.compile(
+    r"[^.!?]*?\b(?:never|no longer|hardly|rarely|seldom|(?:do(?:es)?|did|wo|would|ca|could)(?: not|n't)|cannot) (?:\w+ )?\w+ "
+    r"(?:it|them)\b",
+    re.IGNORECASE,
+)
+"""What is never done with a thing just named; what speaks for it all the same is taken out before."""
+
+
 def attitude(sentence: Sentence, first: int, last: int, following: Sentence | None = None) -> int:
     """1 where the words from first to last name something liked, -1 disliked or past, 0 where neither is said."""
     start, end = sentence.words[first].start, sentence.words[last].end
@@ -132,7 +141,9 @@ def _clause(after: str) -> str:
 
 
 def _afterwards(after: str) -> int:
-    """What is said of it later by a pronoun: "but now can't stand it"."""
+    """What is said of it later by a pronoun: "but now can't stand it", "user never swims it"."""
+    if NOT_DONE.match(after):
+        return -1
     for match in re.finditer(r"(?:\b(?:but|though|and|now|since)\b|,|;)([^,;.]*)", after):
         cues = _cues(match[1])
         if cues and OF_IT.search(match[1]):

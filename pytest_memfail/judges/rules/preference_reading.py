@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import attitude, is_liking, liked
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.naming import Mention, mentions
 from pytest_memfail.judges.rules.targets import Target, loose, read_target
@@ -129,16 +130,28 @@ def strength(reading: Reading) -> tuple[float, bool, float, int]:
 
 
 def read_mention(wanted: Preference, view: View, mention: Mention) -> Reading:
-    support = support_of(wanted, view.sentences[mention.at])
+    near = range(mention.at, mention.at + 1) if word_for_word(view, mention.at) else beside(view, mention.at)
+    support = support_of(wanted, [view.sentences[i] for i in near])
     return Reading(mention, view, support, is_ours(wanted, view, mention, support))
 
 
-def support_of(wanted: Preference, sentence: Sentence) -> float:
-    """The share of the statement's other words that the sentence has; a synonym counts half."""
+def beside(view: View, at: int) -> range:
+    """The sentence and its neighbours in the entry, where nothing else begins between them."""
+    first = view.first[view.entry[at]]
+    end = view.first[view.entry[at] + 1]
+    start = at - 1 if at > first and not view.sentences[at].starts_turn else at
+    stop = at + 2 if at + 1 < end and not view.sentences[at + 1].starts_turn else at + 1
+    return range(start, stop)
+
+
+def support_of(wanted: Preference, sentences: Sequence[Sentence]) -> float:
+    """The share of the statement's other words that the sentences have; a synonym counts half."""
     total = sum(wanted.context.values())
-    keys = {loose(key): key for key in sentence.keys}
-    found = ((value, keys[loose(key)]) for key, value in wanted.context.items() if loose(key) in keys)
-    return sum(v * (0.5 if key in sentence.aliased else 1.0) for v, key in found) / total if total else 0.0
+    worth: dict[str, float] = {}
+    for sentence in sentences:
+        for key in sentence.keys:
+            worth[loose(key)] = max(worth.get(loose(key), 0.0), 0.5 if key in sentence.aliased else 1.0)
+    return sum(value * worth.get(loose(key), 0.0) for key, value in wanted.context.items()) / total if total else 0.0
 
 
 def others_of(wanted: Preference, sentence: Sentence) -> tuple[float, float]:
@@ -189,6 +202,19 @@ def _is_particular(sentence: Sentence, mention: Mention, wanted: Preference) -> 
     return not liked(sentence) and HAVING.search(sentence.text) is None
 
 
+def _is_common(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether an everyday word stands where a name is meant: rust on a chain is no programming language."""
+    word = sentence.words[mention.first]
+    named = wanted.wording[:1].isupper() and mention.first == mention.last
+    return (
+        named
+        and word.surface.islower()
+        and bool(sentence.capitals)
+        and not liked(sentence)
+        and lookup(word.key) is not EMPTY
+    )
+
+
 OPTING: Final = frozenset(
     fold(w) for w in "reach opt go care look hope long yearn weakness passion taste love knack".split()
 )
@@ -205,7 +231,11 @@ def is_ours(wanted: Preference, view: View, mention: Mention, support: float) ->
         return False
     if not support and not held and _is_other_form(sentence, mention, wanted):
         return False
-    if not support and not held and _is_particular(sentence, mention, wanted):
+    if (
+        not support
+        and not held
+        and (_is_particular(sentence, mention, wanted) or _is_common(sentence, mention, wanted))
+    ):
         return False
     if not mention.exact and not mention.missing and held < 2 and total - held > ALONE:
         return False

@@ -29,6 +29,8 @@ SPELLINGS: Final = tuple(
 """Regional spelling, and the ending of a comparative, brought to one form."""
 SUFFIXES: Final = ("ism", "ist", "er", "or", "us", "ian", "i", "ie", "ing")
 """Endings by which words for a thing, the one who does it and its adjective differ."""
+HALF: Final = 3
+"""Letters that each half of a word made of two has at least."""
 CODE: Final = re.compile(r"\b(?:\d+[A-Za-z]{1,2}|[A-Za-z]\d+)\b")
 
 
@@ -124,11 +126,23 @@ _WEIGHTY_KEYS: Final = frozenset(fold(word) for word in WEIGHTY)
 GENERAL_KEYS: Final = frozenset(fold(word) for word in GENERAL_HEADS)
 
 
+@lru_cache(maxsize=8192)
+def halves(key: str) -> tuple[str, ...]:
+    """The two everyday words that a key is made of, if it is.
+
+    >>> halves("rooftop"), halves("lapsang")
+    (('roof', 'top'), ())
+    """
+    cuts = ((key[:at], key[at:]) for at in range(HALF, len(key) - HALF + 1))
+    return next((cut for cut in cuts if all(lookup(fold(half)) is not EMPTY for half in cut)), ())
+
+
 def _is_telling(first: Word, head: Word) -> bool:
     """Whether the first word is so rare that it names the thing alone: lapsang (souchong)."""
     return (
         len(first.key) > 3
         and lookup(first.key) is EMPTY
+        and not halves(first.key)
         and lookup(head.key) is not EMPTY
         and not head.surface[0].isupper()
     )

@@ -75,6 +75,8 @@ MOVING: Final = frozenset(
 
 MINE: Final = "user"
 HEADER: Final = re.compile(r"^[^.!?]{0,60}:?\s*$")
+INDEXING: Final = re.compile(r"^\W*(?:keywords?|tags?|topics?|context|categor(?:y|ies)|labels?)\s*[:=]", re.IGNORECASE)
+"""A field that repeats in single words what the entry says."""
 
 
 def persons(view: View) -> frozenset[str]:
@@ -297,8 +299,9 @@ def _heading(view: View, at: int, names: frozenset[str]) -> str:
             continue
         if any(who == MINE for _, who in marks):
             return MINE
-        is_heading = (
-            back == start and HEADER.match(sentence.text) is not None and not _verb_follows(sentence, marks[0][0])
+        is_heading = back == start and (
+            INDEXING.match(view.sentences[at].text) is not None
+            or (HEADER.match(sentence.text) is not None and not _verb_follows(sentence, marks[0][0]))
         )
         return marks[0][1] if is_heading and marks[0][1] != "pronoun" else MINE
     return MINE
