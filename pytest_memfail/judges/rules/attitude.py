@@ -25,7 +25,7 @@ TWISTED: Final = re.compile(
     r"|\bnever (?:tires?|gets?|fails?|bored|misses)\b|\bnothing (?:beats|better|compares|tops)|\bno(?:thing)? better"
     r"|\bnot (?:only|just|least)|\bdo(?:es)?n't (?:mind|miss|care how)|\bnever goes out|\bnot without|\b(?:hates?|dislikes?) "
     r"(?:missing|being without|when there)|\bno matter|\bcan't wait|\bnever leaves?\b|\bcannot wait|\brather than\b|\binstead of\b"
-    r"|\bnot to mention|\bno(?:t a)? problem",
+    r"|\b(?:can(?:not|'t)|hard to) put\b[^,.;]*? down\b|\bnot to mention|\bno(?:t a)? problem",
     re.IGNORECASE,
 )
 """Negations that speak for a thing; what is set against it is left to the words around."""
@@ -72,6 +72,23 @@ NEVER: Final = re.compile(
 TURN: Final = re.compile(
     r"\b(?:but|though|although|however|yet|whereas|while|instead|now|prefers?|rather)\b|[;]", re.IGNORECASE
 )
+FOUND: Final = re.compile(r"\b(?:finds?|found|considers?|calls?|thinks?|makes?)\b[^,.;:]*$", re.IGNORECASE)
+ILL: Final = (
+    r"(?:(?:too|so|very|rather|just|really|quite|a bit) )?(?:stress|dread|pain|aw|waste)ful|exhausting|tiring|draining|tedious"
+    r"|overwhelming|distracting|confusing|unpleasant|uncomfortable|boring|dull|bland|terrible|horrible|annoying|irritating"
+    r"|frustrating|unbearable|disgusting|depressing|dreary|monotonous|pointless|useless|overrated|off-putting|gross|filthy"
+)
+FOUND_ILL: Final = re.compile(
+    rf"(?:(?!\b(?:when|if|after|before|during|because|since|than|for)\b)[^,.;:])*?\b(?:{ILL})\b(?! \w+s\b)", re.I
+)
+"""What is found of a thing: "finds meditation in the evening stressful"."""
+ILL_DONE: Final = re.compile(
+    rf"[^,.;:]{{0,20}}? (?:is|are|was|were|feels?|seems?) (?:{ILL})\b"
+    r"|[^,.;:]{0,30}? (?:stress|tir|drain|exhaust|overwhelm|annoy|bor|frustrat|irritat|bother|disgust|depress|scar)(?:e?s|ed)?"
+    r" (?:the )?(?:user|them|him|her|me)\b",
+    re.IGNORECASE,
+)
+"""What a thing is, or does to the user."""
 OF_IT: Final = re.compile(
     r"\b(?:it|they|them|those|these|that|either|the (?:stuff|thing|game|sport|drink|dish|food|place|hobby))\b",
     re.IGNORECASE,
@@ -94,7 +111,7 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
         return -1
     text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text)
     before, after = text[:start], text[end:]
-    if NEVER.search(before):
+    if NEVER.search(before) or ILL_DONE.match(after) or (FOUND.search(before) and FOUND_ILL.match(after)):
         return -1
     said = _afterwards(after)
     if said:

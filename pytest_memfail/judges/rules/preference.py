@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from pytest_memfail.core import Evidence
@@ -20,14 +21,20 @@ from pytest_memfail.judges.rules.preference_reading import (
     read_preference,
     strength,
 )
+from pytest_memfail.judges.rules.preference_reworded import Rewording
+from pytest_memfail.judges.rules.preference_reworded import reworded as reworded_name
 from pytest_memfail.judges.rules.text import sentences_of
-from pytest_memfail.judges.rules.traces import Trace, best_trace
+from pytest_memfail.judges.rules.traces import Trace, best_trace, likeliest
 from pytest_memfail.judges.rules.view import View, needs
 from pytest_memfail.judges.rules.whose import FAVOURING, MINE
 
 READ: Final = 32
 """How many mentions are read closely."""
 ROOT: Final = 5
+SURE: Final = 0.85
+"""Confidence in a trace against which a name in passing counts for nothing."""
+AWAY: Final = 0.4
+"""Share of our statement with which somebody else's in other words is ours."""
 REASONED: Final = 0.25
 """Share of our statement with which somebody else has our very preference, though no liking is said."""
 
@@ -42,24 +49,41 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     # Whom a mention is about is looked up for the likeliest ones only, and as rarely as possible.
     readings = sorted((read_mention(wanted, view, m) for m in found), key=strength, reverse=True)
     whole = [r for r in readings if r.mention.share >= 1.0][:READ]
-    for r in whole:
-        if r.ours and not _is_against(wanted, view, r) and r.owner == MINE:
-            return _kept(wanted, view, r)
+    candidates = likeliest(view, wanted.context)
+    kept = next((r for r in whole if r.ours and not _is_against(wanted, view, r) and r.owner == MINE), None)
+    if kept is not None:
+        trace = _trace_of(wanted, view, candidates, evidence) if _in_passing(view, wanted, kept) else None
+        return _kept(wanted, view, kept) if trace is None or trace.confidence < SURE else _trace(wanted, view, trace)
     turned = [
         r for r in whole if (r.ours or (r.support >= GIVEN_AWAY and _is_against(wanted, view, r))) and r.owner == MINE
     ]
     away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
     if turned or away:
         return _turned(wanted, view, turned, away)
+    told = reworded_name(wanted, view, dict.fromkeys([*candidates, *(r.mention.at for r in readings[:READ])]))
+    if told is not None and told.owner == MINE and told.attitude >= 0:
+        return _told(wanted, view, told)
     part = next((r for r in readings[: 2 * READ] if damaged(wanted, view, r)), None)
     if part is not None and part.attitude >= 0 and reworded(wanted, view, part):
         return _kept(wanted, view, part)
     if part is not None:
         return _lost_part(wanted, view, part)
-    trace = best_trace(view, wanted.context, wanted.stated, wanted.targets, evidence.category or "")
+    if told is not None and told.support >= AWAY:
+        return _lost_to(wanted, view, told)
+    trace = _trace_of(wanted, view, candidates, evidence)
     if trace is not None:
         return _trace(wanted, view, trace)
     return _nowhere(wanted, view, readings)
+
+
+def _trace_of(wanted: Preference, view: View, candidates: Iterable[int], evidence: Evidence) -> Trace | None:
+    return best_trace(view, candidates, wanted.context, wanted.stated, wanted.targets, evidence.category or "")
+
+
+def _in_passing(view: View, wanted: Preference, reading: Reading) -> bool:
+    """Whether nothing but the name is there of the statement: it may well be said of something else."""
+    sentence = view.sentences[reading.mention.at]
+    return not (reading.support or others_of(wanted, sentence)[1] or reading.attitude > 0 or liked(sentence))
 
 
 def _is_against(wanted: Preference, view: View, reading: Reading) -> bool:
@@ -87,6 +111,20 @@ def _kept(wanted: Preference, view: View, best: Reading) -> Finding:
     confidence = 0.97 if sure else 0.93 if best.mention.exact and likes else 0.8 if best.mention.exact else 0.7
     entries = view.entries_of([best.mention.at])
     return Finding(True, True, f"{wanted.wording!r} is named", entries, (wanted.wording,), confidence=confidence)
+
+
+def _told(wanted: Preference, view: View, told: Rewording) -> Finding:
+    reason = f"{wanted.wording!r} is told in other words ({listed(told.words)})"
+    return Finding(True, True, reason, view.entries_of([told.at]), (wanted.wording,), confidence=0.75)
+
+
+def _lost_to(wanted: Preference, view: View, told: Rewording) -> Finding:
+    how = "as disliked, avoided or past" if told.owner == MINE else f"as that of somebody else ({told.owner})"
+    reason = f"{wanted.wording!r} is told in other words ({listed(told.words)}), but {how}"
+    return Finding(
+        True, False, reason, view.entries_of([told.at]), (), (wanted.wording,), confidence=0.75,
+        fault="turned" if told.owner == MINE else "elsewhere",
+    )  # fmt: skip
 
 
 def _turned(wanted: Preference, view: View, turned: list[Reading], away: list[Reading]) -> Finding:

@@ -61,9 +61,9 @@ def damaged(wanted: Preference, view: View, reading: Reading) -> bool:
         return True
     named = {loose(part.key) for target in wanted.targets for part in target.parts} - set(map(loose, m.missing))
     found = [k for k in sentence.keys if loose(k) in named or (loose(k) in wanted.loose_context and weight(k) >= 1.0)]
-    tried = len(named) + len(wanted.context)
+    tried = len(named) + (0 if all(loose(k) in named for k in found) else len(wanted.context))
     likely = coincidence(view, found, tried) <= CHANCE
-    if m.head and len(found) > 1 and m.share > HALF and liked(sentence) and likely:
+    if m.head and len(found) > 1 and m.share > HALF and (liked(sentence) or reading.attitude) and likely:
         return True
     return reading.support >= GIVEN_AWAY and likely and held >= 0.5 * (total - held)
 

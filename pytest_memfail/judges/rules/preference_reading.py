@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -14,10 +15,12 @@ from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.naming import Mention, mentions
 from pytest_memfail.judges.rules.targets import Target, loose, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
-from pytest_memfail.judges.rules.traces import ASKING, HAVING
+from pytest_memfail.judges.rules.traces import ASKING, HAVING, category_keys
 from pytest_memfail.judges.rules.view import View, needs
 from pytest_memfail.judges.rules.whose import PRONOUNS, USER, owner, verbatim_store, word_for_word
 
+TAG: Final = re.compile(r"\s*\[[^\]]*\]")
+"""What a note is filed under says nothing of its own."""
 PARAPHRASED: Final = 2
 OWN: Final = 0.72
 """Share of a first-person statement's other words that ours has too: statements kept word for word carry their reasons."""
@@ -54,6 +57,8 @@ class Preference:
     """The rest of the statement: why, when, how."""
     loose_context: frozenset[str]
     stated: frozenset[str]
+    topic: frozenset[str]
+    """Words of what all the preferences asked for are kinds of."""
     wording: str
     source: str
     negative: bool
@@ -104,7 +109,15 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
     loose_context = frozenset(map(loose, context))
     others = tuple(read_target(text) for text in renamed(named)) if protocol != "paper" else ()
     return Preference(
-        tuple(targets), others, context, loose_context, stated, named, evidence.source.casefold(), negative
+        tuple(targets),
+        others,
+        context,
+        loose_context,
+        stated,
+        category_keys(evidence.category or ""),
+        named,
+        evidence.source.casefold(),
+        negative,
     )
 
 
@@ -159,7 +172,9 @@ def others_of(wanted: Preference, sentence: Sentence) -> tuple[float, float]:
     named = {part.loose for target in wanted.targets for part in target.parts}
     stated = {loose(key) for key in wanted.stated}
     total = held = 0.0
-    for key, value in needs(sentence.keys).items():
+    tag = TAG.match(sentence.text)
+    keys = frozenset(w.key for w in sentence.words if w.key and w.start >= tag.end()) if tag else sentence.keys
+    for key, value in needs(keys).items():
         if loose(key) in named or key in LIKING_KEYS:
             continue
         total += value
@@ -185,6 +200,7 @@ def _is_other_form(sentence: Sentence, mention: Mention, wanted: Preference) -> 
     word = sentence.words[mention.first]
     if (
         mention.first != mention.last
+        or wanted.topic & sentence.keys
         or " " in wanted.wording
         or not word.lower.startswith(wanted.wording[:3].casefold())
     ):

@@ -122,20 +122,30 @@ def category_kind(category: str) -> frozenset[str]:
     return frozenset(w.key for w in last if w.key)
 
 
-def best_trace(
-    view: View, context: Mapping[str, float], stated: frozenset[str], targets: Sequence[Target], category: str = ""
-) -> Trace | None:
-    """The sentence about the user that was most likely made from the statement, if any was."""
+def likeliest(view: View, context: Mapping[str, float]) -> list[int]:
+    """The sentences with the most words of the context."""
     scores: dict[int, float] = defaultdict(float)
     for key, value in context.items():
         if value >= 1.0:
             for at in view.postings.get(key, ()):
                 scores[at] += value
+    return sorted(scores, key=lambda i: (-scores[i], i))[:CANDIDATES]
+
+
+def best_trace(
+    view: View,
+    candidates: Iterable[int],
+    context: Mapping[str, float],
+    stated: frozenset[str],
+    targets: Sequence[Target],
+    category: str = "",
+) -> Trace | None:
+    """The sentence about the user that was most likely made from the statement, if any was."""
     general = kinds(targets[0]) if targets else frozenset()
     often = max(COMMON, len(view.sentences) / COMMON)
     asked = frozenset(k for k in category_keys(category) - stated if len(view.postings.get(k, ())) <= often)
     best: tuple[float, int, tuple[str, ...]] | None = None
-    for at in sorted(scores, key=lambda i: (-scores[i], i))[:CANDIDATES]:
+    for at in candidates:
         score, found = _score(view, at, context, stated, general, asked)
         better = score >= 1.0 and (best is None or score > best[0])
         if better and owner(view, at, len(view.sentences[at].words), -1) == MINE:

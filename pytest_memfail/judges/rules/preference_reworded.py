@@ -1,0 +1,134 @@
+"""A preference told in other words: each word of its name has one that stands for it, and its statement stands behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.judges.rules.associations import association, contrast
+from pytest_memfail.judges.rules.attitude import attitude
+from pytest_memfail.judges.rules.kinds import kinds_of
+from pytest_memfail.judges.rules.kinship import Kin, kin, one_origin
+from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.preference_reading import Preference, beside, support_of
+from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, halves, loose, relatives
+from pytest_memfail.judges.rules.text import Sentence, fold
+from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.whose import MINE, owner, word_for_word
+
+ORIGIN: Final = 0.85
+"""What a word of the same origin is worth of the one looked for."""
+HALF: Final = 0.8
+"""The same for half of a compound: roof for rooftop."""
+ASSOCIATED: Final = 0.8
+"""What an associated word is worth of its strength."""
+AKIN_AT_MOST: Final = 12
+GENERAL_HEAD: Final = 0.35
+"""What a general term is worth for the last word of a name, the rest of which is told."""
+OF_TOPIC: Final = 0.7
+"""The same where it is but what all that is asked for are: "instant" of cameras."""
+NAMED: Final = 0.4
+"""What the words of a name have to be worth on average."""
+LEAST: Final = 0.2
+MORE: Final = 0.4
+"""The share of the statement that is needed behind a name told in its own words; so much more behind one that is not."""
+SCATTERED: Final = 0.4
+"""The same where the words of a name stand apart, as those of two names do."""
+VAGUE: Final = frozenset("part area place spot one thing stuff side bit piece kind sort".split())
+"""What may stand behind the first word of a name in place of the last: "historic parts of a city"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """Where the name is told in other words."""
+
+    at: int
+    words: tuple[str, ...]
+    owner: str
+    attitude: int
+    support: float
+
+
+def reworded(wanted: Preference, view: View, candidates: Iterable[int]) -> Rewording | None:
+    """The sentence that tells the preference in other words, if any does; the user's own first."""
+    found = [r for at in candidates if (r := _reworded(wanted, view, at)) is not None]
+    return min(found, key=lambda r: (r.owner != MINE, r.attitude < 0, -r.support, r.at), default=None)
+
+
+def _reworded(wanted: Preference, view: View, at: int) -> Rewording | None:
+    if word_for_word(view, at):
+        return None
+    support = support_of(wanted, [view.sentences[i] for i in beside(view, at)])
+    if support < LEAST:
+        return None
+    sentence = view.sentences[at]
+    for target in wanted.targets:
+        if target.codes or target.digits or not target.text.islower():
+            continue  # numbers and names have no other words
+        places = _told(wanted, target, sentence, support)
+        if places:
+            first, last = min(places), max(places)
+            words = tuple(sentence.words[i].surface for i in sorted(places))
+            said = min(attitude(sentence, i, i) for i in places)
+            return Rewording(at, words, owner(view, at, first, last), said, support)
+    return None
+
+
+def _told(wanted: Preference, target: Target, sentence: Sentence, support: float) -> list[int]:
+    """The places of the words that stand for the name, if they tell it."""
+    found: list[tuple[float, int]] = []
+    for part in target.needed:
+        is_head = part is target.parts[-1] and len(target.parts) > 1
+        worth, at = _best(wanted, part, sentence, [place for _, place in found], is_head=is_head)
+        if not worth and is_head and found and all(told >= HALF for told, _ in found):
+            # What all of the kind are called may be left unsaid where the rest stands there.
+            worth = OF_TOPIC if part.key in wanted.topic else GENERAL_HEAD if part.key in GENERAL_KEYS else 0.0
+        if not worth:
+            return []
+        found.append((worth, at))
+    share = sum(worth for worth, _ in found) / len(found) if found else 0.0
+    need = SCATTERED if share == 1.0 else LEAST + MORE * (1.0 - share)
+    return [at for _, at in found if at >= 0] if share >= NAMED and support >= need else []
+
+
+def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], *, is_head: bool) -> tuple[float, int]:
+    """How well the part of the name is told by a word of the sentence that is not taken, and by which."""
+    best = (0.0, -1)
+    for i, word in enumerate(sentence.words):
+        if i in taken:
+            continue
+        if is_head and i - 1 in taken and word.lower.removesuffix("s") in VAGUE:
+            best = max(best, (GENERAL_HEAD, i))
+        if not word.key:
+            continue
+        held = fold(word.lower)
+        if contrast(part.key, held) and len(wanted.targets[0].parts) == 1:
+            return 0.0, -1
+        # What the statement says of the thing is not the thing.
+        worth = (
+            0.0 if loose(held) in wanted.loose_context and loose(held) != part.loose else _worth(part, held, is_head)
+        )
+        if worth > best[0]:
+            best = (worth, i)
+    return best
+
+
+@lru_cache(maxsize=65536)
+def _worth(part: Part, held: str, is_head: bool) -> float:
+    """How far the word can stand for the part of a name."""
+    key = part.key
+    if held == key or loose(held) == part.loose:
+        return 1.0
+    if one_origin(key, held) or loose(held) in relatives(part.loose):
+        return ORIGIN
+    if not is_head and held in map(fold, halves(key)[:1]):
+        return HALF
+    how, near = kin(key, held)
+    if how is Kin.OPPOSITE:
+        return 0.0
+    if how is Kin.GENERAL or held in kinds_of(key):
+        return GENERAL_HEAD if is_head else 0.0
+    origins = [other for other in sorted(lookup(key).close)[:AKIN_AT_MOST] if other[:4] == key[:4]]
+    return max(near, *(ASSOCIATED * association(other, held) for other in (key, *origins)))
