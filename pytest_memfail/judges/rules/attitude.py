@@ -59,7 +59,7 @@ PAST: Final = re.compile(
     re.IGNORECASE,
 )
 SET_ASIDE: Final = re.compile(
-    r"\b(?:unlike|except|anything but|apart from|rather than|instead of|far from|(?:prefer\w*|favou?r\w*)\b[^,.;]* (?:over|to)"
+    r"\b(?:unlike|except|anything but|apart from|rather than|instead of|far from|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over|to)"
     r"|(?:rather|sooner)\b[^,.;]* than)"
     r" (?:(?:the|a|an|any|to|go|going|of|for) )*$",
     re.IGNORECASE,

@@ -250,7 +250,7 @@ def _places(part: Part, sentence: Sentence) -> list[int]:
         found = [i for i, w in enumerate(words) if w.lower.startswith(start) and is_cut(part.key, w.lower)]
     if not found and len(part.loose) > 5:
         for i, (a, b) in enumerate(pairwise(words)):
-            ends = {loose(fold(a.lower + b.lower)), a.key + b.key, b.key + a.key}
+            ends = {loose(fold(a.lower + b.lower)), fold(a.lower) + fold(b.lower), fold(b.lower) + fold(a.lower)}
             if a.key and b.key and part.loose in ends:
                 found.append(i)
     return found

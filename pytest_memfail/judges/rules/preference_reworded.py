@@ -7,28 +7,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.associations import association, contrast
+from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.attitude import attitude
-from pytest_memfail.judges.rules.kinds import kinds_of
-from pytest_memfail.judges.rules.kinship import Kin, kin, one_origin
-from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.preference_reading import Preference, beside, support_of
-from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, halves, loose, relatives
+from pytest_memfail.judges.rules.kinship import Kin
+from pytest_memfail.judges.rules.preference_reading import Preference, beside
+from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, soft_support, stands_for
+from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, halves, loose
 from pytest_memfail.judges.rules.text import Sentence, fold
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.whose import MINE, owner, word_for_word
 
-ORIGIN: Final = 0.85
-"""What a word of the same origin is worth of the one looked for."""
 HALF: Final = 0.8
-"""The same for half of a compound: roof for rooftop."""
-ASSOCIATED: Final = 0.8
-"""What an associated word is worth of its strength."""
-AKIN_AT_MOST: Final = 12
-GENERAL_HEAD: Final = 0.35
-"""What a general term is worth for the last word of a name, the rest of which is told."""
+"""What half of a compound is worth: roof for rooftop."""
 OF_TOPIC: Final = 0.7
-"""The same where it is but what all that is asked for are: "instant" of cameras."""
+"""What the last word of a name is worth, though not there, where it is but what all that is asked for are: "instant" of cameras."""
 NAMED: Final = 0.4
 """What the words of a name have to be worth on average."""
 LEAST: Final = 0.2
@@ -60,7 +52,7 @@ def reworded(wanted: Preference, view: View, candidates: Iterable[int]) -> Rewor
 def _reworded(wanted: Preference, view: View, at: int) -> Rewording | None:
     if word_for_word(view, at):
         return None
-    support = support_of(wanted, [view.sentences[i] for i in beside(view, at)])
+    support = soft_support(wanted.context, [view.sentences[i] for i in beside(view, at)])
     if support < LEAST:
         return None
     sentence = view.sentences[at]
@@ -84,7 +76,7 @@ def _told(wanted: Preference, target: Target, sentence: Sentence, support: float
         worth, at = _best(wanted, part, sentence, [place for _, place in found], is_head=is_head)
         if not worth and is_head and found and all(told >= HALF for told, _ in found):
             # What all of the kind are called may be left unsaid where the rest stands there.
-            worth = OF_TOPIC if part.key in wanted.topic else GENERAL_HEAD if part.key in GENERAL_KEYS else 0.0
+            worth = OF_TOPIC if part.key in wanted.topic else GENERAL if part.key in GENERAL_KEYS else 0.0
         if not worth:
             return []
         found.append((worth, at))
@@ -100,35 +92,26 @@ def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], 
         if i in taken:
             continue
         if is_head and i - 1 in taken and word.lower.removesuffix("s") in VAGUE:
-            best = max(best, (GENERAL_HEAD, i))
+            best = max(best, (GENERAL, i))
         if not word.key:
             continue
         held = fold(word.lower)
         if contrast(part.key, held) and len(wanted.targets[0].parts) == 1:
             return 0.0, -1
-        # What the statement says of the thing is not the thing.
-        worth = (
-            0.0 if loose(held) in wanted.loose_context and loose(held) != part.loose else _worth(part, held, is_head)
-        )
+        worth = _worth(part, held, is_head=is_head, alone=len(wanted.targets[0].parts) == 1)
+        if worth < ORIGIN and loose(held) in wanted.loose_context:
+            continue  # what the statement says of the thing is not the thing
         if worth > best[0]:
             best = (worth, i)
     return best
 
 
 @lru_cache(maxsize=65536)
-def _worth(part: Part, held: str, is_head: bool) -> float:
+def _worth(part: Part, held: str, *, is_head: bool, alone: bool) -> float:
     """How far the word can stand for the part of a name."""
-    key = part.key
-    if held == key or loose(held) == part.loose:
-        return 1.0
-    if one_origin(key, held) or loose(held) in relatives(part.loose):
-        return ORIGIN
-    if not is_head and held in map(fold, halves(key)[:1]):
+    how, worth = stands_for(part.key, held)
+    if how is Kin.GENERAL:
+        return 0.0 if alone else GENERAL
+    if worth < HALF and not is_head and held in map(fold, halves(part.key)[:1]):
         return HALF
-    how, near = kin(key, held)
-    if how is Kin.OPPOSITE:
-        return 0.0
-    if how is Kin.GENERAL or held in kinds_of(key):
-        return GENERAL_HEAD if is_head else 0.0
-    origins = [other for other in sorted(lookup(key).close)[:AKIN_AT_MOST] if other[:4] == key[:4]]
-    return max(near, *(ASSOCIATED * association(other, held) for other in (key, *origins)))
+    return worth
