@@ -11,7 +11,8 @@ LIKED: Final = re.compile(
     r"\b(?:lov(?:e|es|ed|ing)|lik(?:e|es|ed|ing)|enjoy\w*|prefer\w*|favou?r\w*|ador\w+|cherish\w*|treasur\w+|crav\w+"
     r"|fond|fan|keen|passion\w*|delight\w*|swears? by|go-to|goes to|happy|happiest|appreciat\w+|fascinat\w+|ideal|perfect"
     r"|excit\w+|enthusias\w+"
-    r"|(?:is|are|am|was|be|been|'m|'s|'re|got|gets?|really|very|so) into|interested|relax\w*|chooses?|picks?|reach(?:es)? for|drawn to|looks? forward"
+    r"|(?:is|are|am|was|be|been|'m|'s|'re|got|gets?|really|very|so) into"
+    r"|interested|relax\w*|chooses?|picks?|reach(?:es)? for|drawn to|looks? forward"
     r"|pleas(?:es?|ed|ing|ure)|joy|thrill\w*|captivat\w+|soft spot|weakness for|a blast|wants?|cheer\w*)\b",
     re.IGNORECASE,
 )
@@ -59,7 +60,8 @@ PAST: Final = re.compile(
     re.IGNORECASE,
 )
 SET_ASIDE: Final = re.compile(
-    r"\b(?:unlike|except|anything but|apart from|rather than|instead of|far from|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over|to)"
+    r"\b(?:unlike|except|anything but|apart from|rather than|instead of|far from"
+    r"|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over|to)"
     r"|(?:rather|sooner)\b[^,.;]* than)"
     r" (?:(?:the|a|an|any|to|go|going|of|for) )*$",
     re.IGNORECASE,

@@ -9,7 +9,7 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import against, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
-from pytest_memfail.judges.rules.preference_parts import damaged, reworded
+from pytest_memfail.judges.rules.preference_parts import damaged
 from pytest_memfail.judges.rules.preference_reading import (
     BESIDE,
     FOREIGN,
@@ -21,8 +21,7 @@ from pytest_memfail.judges.rules.preference_reading import (
     read_preference,
     strength,
 )
-from pytest_memfail.judges.rules.preference_reworded import Rewording
-from pytest_memfail.judges.rules.preference_reworded import reworded as reworded_name
+from pytest_memfail.judges.rules.preference_reworded import Rewording, reworded
 from pytest_memfail.judges.rules.text import sentences_of
 from pytest_memfail.judges.rules.traces import Trace, best_trace, likeliest
 from pytest_memfail.judges.rules.view import View, needs
@@ -60,12 +59,10 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
     if turned or away:
         return _turned(wanted, view, turned, away)
-    told = reworded_name(wanted, view, dict.fromkeys([*candidates, *(r.mention.at for r in readings[:READ])]))
+    told = reworded(wanted, view, dict.fromkeys([*candidates, *(r.mention.at for r in readings[:READ])]))
     if told is not None and told.owner == MINE and told.attitude >= 0:
         return _told(wanted, view, told)
     part = next((r for r in readings[: 2 * READ] if damaged(wanted, view, r)), None)
-    if part is not None and part.attitude >= 0 and reworded(wanted, view, part):
-        return _kept(wanted, view, part)
     if part is not None:
         return _lost_part(wanted, view, part)
     if told is not None and told.support >= AWAY:

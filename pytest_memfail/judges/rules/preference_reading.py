@@ -13,6 +13,7 @@ from pytest_memfail.judges.rules.attitude import attitude, is_liking, liked
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.naming import Mention, mentions
+from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.targets import Target, loose, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
 from pytest_memfail.judges.rules.traces import ASKING, HAVING, category_keys
@@ -39,6 +40,8 @@ ADJUNCTS: Final = frozenset(
 )
 COMPOUND: Final = 0.3
 """The same for a name that is part of a longer one."""
+BY_CHANCE: Final = 0.1
+"""Share of our statement that says nothing."""
 ALONE: Final = 2.0
 """The weight of other words that a bare head may have beside it."""
 GIVEN_AWAY: Final = 0.15
@@ -74,6 +77,8 @@ class Reading:
     support: float
     """Share of the statement's other words in the sentence."""
     ours: bool
+    soft: float
+    """The share of the statement's other words, in whatever words."""
 
     @cached_property
     def owner(self) -> str:
@@ -144,8 +149,10 @@ def strength(reading: Reading) -> tuple[float, bool, float, int]:
 
 def read_mention(wanted: Preference, view: View, mention: Mention) -> Reading:
     near = range(mention.at, mention.at + 1) if word_for_word(view, mention.at) else beside(view, mention.at)
-    support = support_of(wanted, [view.sentences[i] for i in near])
-    return Reading(mention, view, support, is_ours(wanted, view, mention, support))
+    sentences = [view.sentences[i] for i in near]
+    support = support_of(wanted, sentences)
+    soft = soft_support(wanted.context, sentences) if mention.share < 1.0 else support
+    return Reading(mention, view, support, is_ours(wanted, view, mention, support), soft)
 
 
 def beside(view: View, at: int) -> range:
@@ -248,7 +255,7 @@ def is_ours(wanted: Preference, view: View, mention: Mention, support: float) ->
     if not support and not held and _is_other_form(sentence, mention, wanted):
         return False
     if (
-        not support
+        support <= BY_CHANCE
         and not held
         and (_is_particular(sentence, mention, wanted) or _is_common(sentence, mention, wanted))
     ):

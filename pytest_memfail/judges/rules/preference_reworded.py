@@ -10,15 +10,19 @@ from typing import Final
 from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.kinship import Kin
-from pytest_memfail.judges.rules.preference_reading import Preference, beside
+from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, soft_support, stands_for
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, halves, loose
-from pytest_memfail.judges.rules.text import Sentence, fold
+from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.whose import MINE, owner, word_for_word
 
 HALF: Final = 0.8
 """What half of a compound is worth: roof for rooftop."""
+LEAST_WORTH: Final = 0.35
+"""A word worth less is too far from the one looked for."""
+WELL: Final = 0.6
+"""A synonym's least worth: a name has no other words."""
 OF_TOPIC: Final = 0.7
 """What the last word of a name is worth, though not there, where it is but what all that is asked for are: "instant" of cameras."""
 NAMED: Final = 0.4
@@ -57,8 +61,8 @@ def _reworded(wanted: Preference, view: View, at: int) -> Rewording | None:
         return None
     sentence = view.sentences[at]
     for target in wanted.targets:
-        if target.codes or target.digits or not target.text.islower():
-            continue  # numbers and names have no other words
+        if target.codes or target.digits:
+            continue  # numbers have no other words
         places = _told(wanted, target, sentence, support)
         if places:
             first, last = min(places), max(places)
@@ -71,18 +75,34 @@ def _reworded(wanted: Preference, view: View, at: int) -> Rewording | None:
 def _told(wanted: Preference, target: Target, sentence: Sentence, support: float) -> list[int]:
     """The places of the words that stand for the name, if they tell it."""
     found: list[tuple[float, int]] = []
+    named = {fold(word.casefold()) for word in target.text.split() if not word.islower()}
     for part in target.needed:
         is_head = part is target.parts[-1] and len(target.parts) > 1
         worth, at = _best(wanted, part, sentence, [place for _, place in found], is_head=is_head)
+        if part.key in named and worth < WELL:
+            return []  # nor have names
         if not worth and is_head and found and all(told >= HALF for told, _ in found):
             # What all of the kind are called may be left unsaid where the rest stands there.
             worth = OF_TOPIC if part.key in wanted.topic else GENERAL if part.key in GENERAL_KEYS else 0.0
         if not worth:
             return []
         found.append((worth, at))
+    if _is_replaced(wanted, sentence, found):
+        return []
     share = sum(worth for worth, _ in found) / len(found) if found else 0.0
     need = SCATTERED if share == 1.0 else LEAST + MORE * (1.0 - share)
     return [at for _, at in found if at >= 0] if share >= NAMED and support >= need else []
+
+
+def _is_replaced(wanted: Preference, sentence: Sentence, found: list[tuple[float, int]]) -> bool:
+    """Whether the name's last word has another before it in place of ours: landscape photography for portrait photography."""
+    worth, at = found[-1] if found else (0.0, -1)
+    if len(found) < 2 or at < 1 or worth < ORIGIN or found[-2][0] >= HALF or found[-2][1] == at - 1:
+        return False
+    before = sentence.words[at - 1]
+    if not before.key or before.key in wanted.stated or liked_word(before.lower) or weight(before.key) < 1.0:
+        return False
+    return sentence.text[before.end : sentence.words[at].start] in (" ", "-") and not before.lower.endswith("s")
 
 
 def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], *, is_head: bool) -> tuple[float, int]:
@@ -99,7 +119,7 @@ def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], 
         if contrast(part.key, held) and len(wanted.targets[0].parts) == 1:
             return 0.0, -1
         worth = _worth(part, held, is_head=is_head, alone=len(wanted.targets[0].parts) == 1)
-        if worth < ORIGIN and loose(held) in wanted.loose_context:
+        if worth < LEAST_WORTH or (worth < ORIGIN and loose(held) in wanted.loose_context):
             continue  # what the statement says of the thing is not the thing
         if worth > best[0]:
             best = (worth, i)

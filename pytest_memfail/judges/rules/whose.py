@@ -185,7 +185,7 @@ def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
     for word in words[last + 2 : last + 6] if moved else ():
         if word.lower in USER_OBJECT or word.lower in ("user's", "my"):
             break
-        if _is_person(word, names):
+        if _is_person(word, names) and not word.lower.endswith("s"):
             return _bare(word)
     closing = OPEN_PARENTHESIS.search(sentence.text)
     if closing and closing.start() >= words[last].end - 1:
