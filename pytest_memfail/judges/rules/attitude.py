@@ -46,7 +46,7 @@ DISLIKED: Final = re.compile(
     # Before a noun it is said of that: "with terrible coffee".
     r"|(?:undrinkable|inedible|unbearable|awful|terrible|boring|dull)(?! (?!to|in|for|when|on|at|and|or|but|as|by|if)\w)"
     r"|(?:makes?|made) (?:\w+ ){0,4}worse|trouble with|uncomfortable|uneasy|anxious|nervous|miserable|scared|afraid"
-    r"|frustrat\w+|grates|can do without|an? (?:real )?(?:nuisance|chore|hassle|burden|drag|torture|waste)"
+    r"|frustrat\w+|grates|can do without|(?:no|not) (?:good|suited|suitable|ideal|right) for|an? (?:real )?(?:nuisance|chore|hassle|burden|drag|torture|waste)"
     r"|too (?:\w+ )?(?:loud|sweet|slow|long|boring"
     r"|dull|bland|heavy|crowded|stressful|bitter|expensive|tedious|tiring|spicy|salty))\b",
     re.IGNORECASE,

@@ -64,6 +64,8 @@ def damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     found = [k for k in sentence.keys if loose(k) in named or (loose(k) in wanted.loose_context and weight(k) >= 1.0)]
     tried = len(named) + (0 if all(loose(k) in named for k in found) else len(wanted.context))
     likely = coincidence(view, found, tried) <= CHANCE
+    if reading.attitude < 0 and m.share >= HALF + 0.01 * m.head and wanted.topic & sentence.keys:
+        return True  # what is said against a thing has other reasons than what was said for it
     if (m.head or m.share >= HALF) and reading.soft >= STANDS_BEHIND and (liked(sentence) or reading.attitude):
         return True
     if m.head and len(found) > 1 and m.share > HALF and (liked(sentence) or reading.attitude) and likely:
