@@ -36,7 +36,7 @@ BESIDE_IT: Final = 2
 TAIL: Final = 4
 ITEMS: Final = re.compile(r"[,;:]")
 HALF: Final = 0.5
-STANDS_BEHIND: Final = 0.4
+STANDS_BEHIND: Final = 0.3
 """Share of our statement, in whatever words, that shows what is left of a name to be ours."""
 MOSTLY: Final = 0.75
 """Share of a name with which it may do without its last word."""
@@ -54,8 +54,10 @@ def damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     if word_for_word(view, m.at):
         total, held = others_of(wanted, sentence)
         return reading.support >= 0.34 and held >= OWN * total
-    if reading.owner != MINE or (m.person and not m.head):
+    if m.person and not m.head:
         return False
+    if reading.owner != MINE:
+        return m.share >= HALF and reading.soft >= HALF
     total, held = others_of(wanted, sentence)
     alone = total - held < ALONE or _is_item(sentence, m, wanted)
     if m.head and not _modified(view, reading, wanted) and alone:
