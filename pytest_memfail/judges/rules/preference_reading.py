@@ -107,7 +107,7 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
     targets = [t for t in dict.fromkeys(targets) if t.parts or t.phrase]
     own = {part.key for target in targets for part in target.parts}
     liking = {w.key for sentence in source for w in sentence.words if is_liking(w.lower)}
-    context = needs(stated - own - liking)
+    context = {key: LINKS if key in LINKING else v for key, v in needs(stated - own - liking).items()}
     home = View([evidence.source], TextCache())
     found = [m for target in targets for m in mentions(target, home, stated) if m.share >= 1.0]
     negative = any(attitude(source[m.at], m.first, m.last) < 0 for m in found[:1])
@@ -238,6 +238,14 @@ def _is_common(sentence: Sentence, mention: Mention, wanted: Preference) -> bool
     )
 
 
+LINKING: Final = frozenset(
+    fold(w)
+    for w in """allow let bring create offer give make keep suit find add provide help captivate fascinate excite inspire interest
+    attract draw appeal hook thrill challenge permit choice spot soft experience feel way great perfect ideal always often whenever
+    reach catch need want use""".split()
+)
+LINKS: Final = 0.25
+"""What a word is worth that but links a thing with what it is liked for."""
 OPTING: Final = frozenset(
     fold(w) for w in "reach opt go care look hope long yearn weakness passion taste love knack".split()
 )
