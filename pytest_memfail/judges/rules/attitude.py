@@ -26,7 +26,8 @@ TWISTED: Final = re.compile(
     r"|\bnever (?:tires?|gets?|fails?|bored|misses)\b|\bnothing (?:beats|better|compares|tops)|\bno(?:thing)? better"
     r"|\bnot (?:only|just|least)|\bdo(?:es)?n't (?:mind|miss|care how)|\bnever goes out|\bnot without|\b(?:hates?|dislikes?) "
     r"(?:missing|being without|when there)|\bno matter|\bcan't wait|\bnever leaves?\b|\bcannot wait|\brather than\b|\binstead of\b"
-    r"|\b(?:can(?:not|'t)|hard to) put\b[^,.;]*? down\b|\bnot to mention|\bno(?:t a)? problem",
+    r"|\b(?:can(?:not|'t)|hard to) put\b[^,.;]*? down\b|\bnot to mention|\bno(?:t a)? problem|\bno trouble|\bcan(?:not|'t) stop"
+    r"|\b(?:no|never|nothing)\b[^,.;]*?\bwithout\b",
     re.IGNORECASE,
 )
 """Negations that speak for a thing; what is set against it is left to the words around."""
@@ -37,16 +38,24 @@ NEGATED: Final = re.compile(
     r"|listen\w*|read\w*|bother|see the point|appeal\w*|for (?:me|him|her|them|the user))",
     re.IGNORECASE,
 )
+FEELING: Final = (
+    r"(?:uncomfortable|uneasy|anxious|nervous|miserable|scared|afraid|embarrassed|frustrated|overwhelmed|stressed|bored|tired"
+    r"|weary|wary|s[ck]eptical|suspicious|sick|fed up|put off|turned off|unimpressed|annoyed|irritated|disgusted)"
+)
 DISLIKED: Final = re.compile(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|detest\w*|loath\w+|dread\w*|avoid\w*|despis\w+|resent\w*|abhor\w*|shun\w*|annoy\w*"
-    r"|irritat\w+|bores?|bored by|stays? away|steers? clear|keeps? away|turned off|put off|off-putting|sick of"
-    r"|tired of|fed up|gone off|went off|wary of|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
+    r"|irritat\w+|bores?|stays? away|steers? clear|keeps? away|turned off|put off|off-putting"
+    r"|fed up|gone off|went off|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
     r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on"
     r"|on (?:\w+ |\w+'s ){1,2}nerves|upsets?|ruins?"
     # Before a noun it is said of that: "with terrible coffee".
     r"|(?:undrinkable|inedible|unbearable|awful|terrible|boring|dull)(?! (?!to|in|for|when|on|at|and|or|but|as|by|if)\w)"
-    r"|(?:makes?|made) (?:\w+ ){0,4}worse|trouble with|uncomfortable|uneasy|anxious|nervous|miserable|scared|afraid"
-    r"|frustrat\w+|grates|can do without|(?:no|not) (?:good|suited|suitable|ideal|right) for|an? (?:real )?(?:nuisance|chore|hassle|burden|drag|torture|waste)"
+    r"|(?:makes?|made) (?:\w+ ){0,4}worse|trouble with"
+    # Of a state it is only said what it is about: "nervous about exams".
+    rf"|{FEELING} (?:about|of|with|by|around|at)"
+    r"|frustrat\w+|grates|can do without|(?:no|not) (?:good|suited|suitable|ideal|right) for"
+    r"|an? (?:real )?(?:nuisance|chore|hassle|burden|drag|torture|waste)|(?:had|has|have) (?:quite )?enough of|no fan of|not one for"
+    r"|no (?:point|interest|use|time|love|appetite|taste) (?:in|for)|thinks? (?:very )?little of|sw(?:orn|ears|ore) off|done with"
     r"|too (?:\w+ )?(?:loud|sweet|slow|long|boring"
     r"|dull|bland|heavy|crowded|stressful|bitter|expensive|tedious|tiring|spicy|salty))\b",
     re.IGNORECASE,
@@ -56,19 +65,20 @@ PAST: Final = re.compile(
     r"|former(?:ly)?|previously|any ?more|not any longer"
     r"|lost interest|grew out|grown out|outgrew|grew tired|abandoned|dropped|has moved on|moved away from|moved on from|in the past"
     r"|until (?:recently|last)|as a (?:child|kid|teen\w*|student|boy|girl)|years ago|back then|gone off|cut out|cut down"
-    r"|swapped|replaced|retired from|sold|got rid)\b",
+    r"|swapped|replaced|retired from|sold|got rid|was once|once (?:\w+ )?(?:keen|fond|loved|liked|enjoyed|favou?rite|into)"
+    r"|lost (?:its|their) (?:charm|appeal|magic|attraction)|(?:should|would) stop|(?:is|are) over)\b",
     re.IGNORECASE,
 )
 SET_ASIDE: Final = re.compile(
     r"\b(?:unlike|except|anything but|apart from|rather than|instead of|far from"
     r"|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over|to)"
-    r"|(?:rather|sooner)\b[^,.;]* than)"
+    r"|(?:rather|sooner)\b[^,.;]* than(?: \w+)?)"
     r" (?:(?:the|a|an|any|to|go|going|of|for) )*$",
     re.IGNORECASE,
 )
 """What stands directly before something that is set against what is liked."""
 NEVER: Final = re.compile(
-    r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: [\w']+){0,2} (?:(?:a|an|the|any) )?$", re.I
+    r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: [\w']+){0,2} (?:(?:a|an|the|any) )?$|\bno (?:more )?$", re.I
 )
 """A negation that governs what stands next."""
 TURN: Final = re.compile(
@@ -76,21 +86,34 @@ TURN: Final = re.compile(
 )
 FOUND: Final = re.compile(r"\b(?:finds?|found|considers?|calls?|thinks?|makes?)\b[^,.;:]*$", re.IGNORECASE)
 ILL: Final = (
-    r"(?:(?:too|so|very|rather|just|really|quite|a bit) )?(?:stress|dread|pain|aw|waste)ful|exhausting|tiring|draining|tedious"
+    r"(?:(?:too|so|very|rather|just|really|quite|a bit) )?(?:(?:stress|dread|pain|aw|waste)ful|exhausting|tiring|draining|tedious"
     r"|overwhelming|distracting|confusing|unpleasant|uncomfortable|boring|dull|bland|terrible|horrible|annoying|irritating"
     r"|frustrating|unbearable|disgusting|depressing|dreary|monotonous|pointless|useless|overrated|off-putting|gross|filthy"
+    r"|embarrassing|awkward|silly|childish|cheesy|ridiculous|worthless|overpriced|a (?:poor|bad) \w+)"
+    r"\b(?! (?!to|in|for|when|on|at|and|or|but|as|by|if|now|these)\w)"
 )
+"""What is bad, and not said of what follows: "silly", but not "silly fun"."""
 FOUND_ILL: Final = re.compile(
-    rf"(?:(?!\b(?:when|if|after|before|during|because|since|than|for)\b)[^,.;:])*?\b(?:{ILL})\b(?! \w+s\b)", re.I
+    rf"(?:(?!\b(?:when|if|after|before|during|because|since|than|for)\b)[^,.;:])*?\b(?:{ILL})", re.IGNORECASE
 )
 """What is found of a thing: "finds meditation in the evening stressful"."""
 ILL_DONE: Final = re.compile(
-    rf"[^,.;:]{{0,20}}? (?:is|are|was|were|feels?|seems?) (?:{ILL})\b"
+    rf"[^,.;:]{{0,20}}? (?:is|are|was|were|feels?|seems?) (?:{ILL})"
     r"|[^,.;:]{0,30}? (?:stress|tir|drain|exhaust|overwhelm|annoy|bor|frustrat|irritat|bother|disgust|depress|scar)(?:e?s|ed)?"
-    r" (?:the )?(?:user|them|him|her|me)\b",
+    r" (?:the )?(?:user|them|him|her|me)\b"
+    r"|[^,.;:]{0,30}? makes? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:cringe|shudder|wince|yawn|sick|sad|nervous|anxious|uneasy"
+    r"|miserable|uncomfortable|angry)\b"
+    r"|[^,.;:]{0,20}? (?:spoils?|ruins?) |\W*(?:\w+ ){0,2}(?:never again|no thanks|no way)\b",
     re.IGNORECASE,
 )
 """What a thing is, or does to the user."""
+ANEW: Final = re.compile(
+    r"[,;:]\s*(?:(?:so|and|but|then|yet|hence)\s+)?(?:the )?(?:user|she|he|they|it|i)\b|[,;]\s*(?:so|hence)\b"
+    r"|\b(?:and|so|then|instead) (?:\w+ly )?(?:likes?|loves?|enjoys?|prefers?|starts?|goes|gets?|turns?|heads?|picks?|uses?|brings?|puts?"
+    r"|takes?|chooses?|opts?|plays?|drinks?|eats?|makes?|wears?|has|keeps?)\b",
+    re.IGNORECASE,
+)
+"""Where what was said against something else ends, and something new is told."""
 OF_IT: Final = re.compile(
     r"\b(?:it|they|them|those|these|that|either|the (?:stuff|thing|game|sport|drink|dish|food|place|hobby))\b",
     re.IGNORECASE,
@@ -125,7 +148,8 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
     before_cues = _cues(before)
     if before_cues:
         at, sign = before_cues[-1]
-        return 0 if sign < 0 and TURN.search(before[at:].split(" ", 1)[-1]) else sign
+        since = before[at:].split(" ", 1)[-1]
+        return 0 if sign < 0 and (TURN.search(since) or ANEW.search(since)) else sign
     after_cues = _cues(_clause(after))
     return after_cues[0][1] if after_cues else 0
 
@@ -153,7 +177,7 @@ def _cues(text: str) -> list[tuple[int, int]]:
 def _clause(after: str) -> str:
     """What follows the mention within its own clause."""
     stop = re.search(
-        r"[;.!?]|\b(?:but|whereas|while|because|since|instead)\b|, (?:and )?(?:\w+ ){0,2}(?:likes?|loves?|enjoys?|prefers?)\b",
+        r"[;.!?]|\b(?:but|whereas|while|because|since|instead|when|whenever|if|after)\b|, (?:and )?(?:\w+ ){0,2}(?:likes?|loves?|enjoys?|prefers?)\b",
         after,
     )
     return after[: stop.start()] if stop else after
