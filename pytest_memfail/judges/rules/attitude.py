@@ -78,7 +78,8 @@ SET_ASIDE: Final = re.compile(
 )
 """What stands directly before something that is set against what is liked."""
 NEVER: Final = re.compile(
-    r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: [\w']+){0,2} (?:(?:a|an|the|any) )?$|\bno (?:more )?$", re.I
+    r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: [\w']+){0,2} (?:(?:a|an|the|any) )?$|\bno (?:more )?$",
+    re.I,
 )
 """A negation that governs what stands next."""
 TURN: Final = re.compile(
@@ -97,13 +98,15 @@ FOUND_ILL: Final = re.compile(
     rf"(?:(?!\b(?:when|if|after|before|during|because|since|than|for)\b)[^,.;:])*?\b(?:{ILL})", re.IGNORECASE
 )
 """What is found of a thing: "finds meditation in the evening stressful"."""
+WITHIN: Final = r"(?:(?!\b(?:when|whenever|if|while|after)\b)[^,.;:])"
+"""What still belongs to the clause of a thing just named."""
 ILL_DONE: Final = re.compile(
-    rf"[^,.;:]{{0,20}}? (?:is|are|was|were|feels?|seems?) (?:{ILL})"
-    r"|[^,.;:]{0,30}? (?:stress|tir|drain|exhaust|overwhelm|annoy|bor|frustrat|irritat|bother|disgust|depress|scar)(?:e?s|ed)?"
+    rf"{WITHIN}{{0,20}}? (?:is|are|was|were|feels?|seems?) (?:{ILL})"
+    rf"|{WITHIN}{{0,30}}? (?:stress|tir|drain|exhaust|overwhelm|annoy|bor|frustrat|irritat|bother|disgust|depress|scar)(?:e?s|ed)?"
     r" (?:the )?(?:user|them|him|her|me)\b"
-    r"|[^,.;:]{0,30}? makes? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:cringe|shudder|wince|yawn|sick|sad|nervous|anxious|uneasy"
+    rf"|{WITHIN}{{0,30}}? makes? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:cringe|shudder|wince|yawn|sick|sad|nervous|anxious|uneasy"
     r"|miserable|uncomfortable|angry)\b"
-    r"|[^,.;:]{0,20}? (?:spoils?|ruins?) |\W*(?:\w+ ){0,2}(?:never again|no thanks|no way)\b",
+    rf"|{WITHIN}{{0,20}}? (?:spoils?|ruins?) |\W*(?:\w+ ){{0,2}}(?:never again|no thanks|no way)\b",
     re.IGNORECASE,
 )
 """What a thing is, or does to the user."""

@@ -35,9 +35,7 @@ BOTH: Final = 0.4
 """Either share, where each has as much of the other."""
 BESIDE: Final = 0.2
 """Share of our statement that shows a name beside the point to be ours."""
-ADJUNCTS: Final = frozenset(
-    "because since when while if so during for after before until though although unless".split()
-)
+ADJUNCTS: Final = frozenset("because since when while if during for after before until though although unless".split())
 COMPOUND: Final = 0.3
 """The same for a name that is part of a longer one."""
 BY_CHANCE: Final = 0.1
@@ -286,7 +284,7 @@ def _beside_the_point(sentence: Sentence, mention: Mention, wanted: Preference) 
         if any(mark in gap for mark in ",;:("):
             return False
         if before[at].lower in ADJUNCTS and not (
-            before[at].lower == "for" and before[at - 1].key in LIKING_KEYS | OPTING
+            before[at].lower == "for" and (before[at - 1].key in LIKING_KEYS | OPTING or before[at - 1].lower == "up")
         ):
             governed = [w for w in before[:at] if w.key and w.key not in LIKING_KEYS and weight(w.key) >= 1.0]
             return bool(governed) and not any(liked_word(w.lower) for w in before[at:]) and wanted.context != {}

@@ -58,6 +58,10 @@ DID: Final = frozenset(
 INTRODUCED: Final = frozenset(
     "introduced got taught convinced inspired hooked turned encouraged showed recommended gave gifted lent bought".split()
 )
+COPULA: Final = frozenset("is are was were".split())
+BEFORE_OWNER: Final = frozenset("the my her his their users user's".split())
+ANYONE: Final = frozenset("someone somebody people others".split())
+"""Somebody else, if it is told "who"."""
 USER_OBJECT: Final = frozenset("user me him her them us".split())
 BREAK: Final = re.compile(r"[,;:(){}\[\]\"“”=>|/.!?+]|\s-\s|->|->|→")
 JOINS: Final = frozenset("but while whereas and because since although though says where when that whose".split())
@@ -102,7 +106,7 @@ def persons(view: View) -> frozenset[str]:
                     and at + 1 < len(words)
                     and not _breaks(sentence, at, at + 1)
                     and not (at + 2 < len(words) and _breaks(sentence, at + 1, at + 2, ":="))
-                    and _personal(word, words[at + 1], opens=at == 0)
+                    and _personal(word, words[at + 1], words[at - 1].lower if at else "", opens=at == 0)
                 ):
                     found[_bare(word)] += 1
         if not said_user and subjects:
@@ -156,24 +160,21 @@ def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
     for i in range(last + 1, min(len(words) - 1, last + 9)):
         if words[i].lower in ("but", "while", "because", "since") or _breaks(sentence, i - 1, i, ";!?"):
             break
+        if words[i + 1].lower == "of" and (words[i].lower in FAVOURING or words[i - 1].lower == "go"):
+            whose = [w for w in words[i + 2 : i + 6] if w.lower in USER or _is_person(w, names)]
+            if whose:
+                return _bare(whose[-1]) if whose[-1].lower not in USER else MINE
         in_law = words[i].lower == "law's" and words[i - 1].lower == "in"
-        if not words[i].lower.endswith("'s") or not (in_law or _is_person(words[i], names)):
+        named = words[i - 1].lower in COPULA and _name_like(words[i])
+        users = words[i].lower in ("user's", "users", "my")
+        if not words[i].lower.endswith("'s") or not (users or in_law or named or _is_person(words[i], names)):
             continue
-        linked = in_law or words[i - 1].lower in (
-            "is",
-            "are",
-            "was",
-            "were",
-            "the",
-            "my",
-            "her",
-            "his",
-            "their",
-            "users",
-            "user's",
-        )
-        if (linked or _breaks(sentence, i - 1, i, "=:>")) and any(w.lower in FAVOURING for w in words[i + 1 : i + 4]):
-            return _bare(words[i])
+        linked = in_law or words[i - 1].lower in COPULA | BEFORE_OWNER
+        favouring = any(w.lower in FAVOURING for w in words[i + 1 : i + 4])
+        if users and any(_is_person(w, names) for w in words[i + 1 : i + 4]):
+            continue
+        if (linked or _breaks(sentence, i - 1, i, "=:>")) and favouring:
+            return MINE if users else _bare(words[i])
     told = [w.lower for w in words[last + 1 : last + 3]]
     if told[:1] in (["is"], ["was"]) and told[1:] in (["what"], ["something"], ["where"], ["how"]):
         for word in words[last + 3 : last + 7]:
@@ -205,8 +206,10 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
         if first <= i <= last:
             continue
         lower = word.lower
-        if lower in USER:
+        if lower in USER and not _of_user(words, i, names):
             found.append((i, MINE))
+        elif lower in ANYONE and i + 1 < len(words) and words[i + 1].lower in ("who", "that"):
+            found.append((i, lower))
         elif lower in ("user's", "users", "speaker's"):
             if not any(_is_person(w, names) for w in words[i + 1 : i + 4]):
                 found.append((i, MINE))
@@ -219,6 +222,12 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
         ):
             found.append((i, _bare(word)))
     return found
+
+
+def _of_user(words: tuple[Word, ...], at: int, names: frozenset[str]) -> bool:
+    """Whether the user is only named to say who somebody is: "Pia, a friend of the user"."""
+    before = at - 1 if words[at - 1].lower == "the" else at
+    return before >= 2 and words[before - 1].lower == "of" and _is_person(words[before - 2], names)
 
 
 def _is_person(word: Word, names: frozenset[str]) -> bool:
@@ -248,8 +257,10 @@ def _opens(sentence: Sentence, at: int) -> bool:
             return True
         before = words[i - 1]
         bare = _bare(before)
-        if before.lower in JOINS:
+        if before.lower in JOINS or (i == 1 and before.lower == "for"):
             return True
+        if before.lower in COPULA and i > 1 and words[i - 2].lower == "it":
+            return True  # "it is her uncle who"
         if before.lower == "as":
             return False  # "the way granny made it" is still the user's
         if before.lower not in POSSESSIVES and bare not in RELATIONS and before.lower not in BEFORE_PERSON:
@@ -340,13 +351,15 @@ def _is_field(sentence: Sentence, at: int) -> bool:
     return at > 0 and sentence.words[at - 1].lower in FIELDS and _breaks(sentence, at - 1, at, ":=")
 
 
-def _personal(name: Word, verb: Word, *, opens: bool) -> bool:
+def _personal(name: Word, verb: Word, before: str, *, opens: bool) -> bool:
     """Whether the verb makes the capitalised word before it a person; where a sentence opens, any word has a capital."""
     if name.lower.endswith("'s"):
         return verb.lower in FAVOURING
     if verb.lower in LIKING_VERBS or verb.lower in SAYING:
         return True
     adverb = verb.lower in ("always", "usually", "often", "never", "also")
+    if not opens and before == "that" and verb.lower.endswith("s") and not verb.lower.endswith("ss"):
+        return lookup(fold(_bare(name))) is EMPTY and verb.lower not in MOVING
     return (not opens or lookup(fold(_bare(name))) is EMPTY) and (
         adverb or verb.lower in DOING or verb.lower in DID or verb.lower.endswith("ed")
     )
