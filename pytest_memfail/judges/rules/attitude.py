@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from pytest_memfail.judges.rules.text import Sentence
+from pytest_memfail.judges.rules.whose import RELATIONS
 
 LIKED: Final = re.compile(
     r"\b(?:lov(?:e|es|ed|ing)|lik(?:e|es|ed|ing)|enjoy\w*|prefer\w*|favou?r\w*|ador\w+|cherish\w*|treasur\w+|crav\w+"
@@ -27,7 +28,7 @@ TWISTED: Final = re.compile(
     r"|\bnot (?:only|just|least)|\bdo(?:es)?n't (?:mind|miss|care how)|\bnever goes out|\bnot without|\b(?:hates?|dislikes?) "
     r"(?:missing|being without|when there)|\bno matter|\bcan't wait|\bnever leaves?\b|\bcannot wait|\brather than\b|\binstead of\b"
     r"|\b(?:can(?:not|'t)|hard to) put\b[^,.;]*? down\b|\bnot to mention|\bno(?:t a)? problem|\bno trouble|\bcan(?:not|'t) stop"
-    r"|\b(?:no|never|nothing)\b[^,.;]*?\bwithout\b",
+    r"|(?:\b(?:no|not|never|nothing|cannot|hardly|dull|boring|incomplete|unthinkable|lost|miserable)\b|n't\b)[^,.;]*?\bwithout\b",
     re.IGNORECASE,
 )
 """Negations that speak for a thing; what is set against it is left to the words around."""
@@ -55,22 +56,26 @@ DISLIKED: Final = re.compile(
     rf"|{FEELING} (?:about|of|with|by|around|at)"
     r"|frustrat\w+|grates|can do without|(?:no|not) (?:good|suited|suitable|ideal|right) for"
     r"|an? (?:real )?(?:nuisance|chore|hassle|burden|drag|torture|waste)|(?:had|has|have) (?:quite )?enough of|no fan of|not one for"
-    r"|no (?:point|interest|use|time|love|appetite|taste) (?:in|for)|thinks? (?:very )?little of|sw(?:orn|ears|ore) off|done with"
+    r"|no (?:point|interest|use|time|love|appetite|taste) (?:in|for)|thinks? (?:very )?little of|complain\w* about"
+    r"|(?:likes?|loves?|enjoys?)(?: \w+)? least|least (?:favou?rite|liked|loved)|if there(?:'s| is) nothing else"
+    r"|sw(?:orn|ears|ore) off|done with"
     r"|too (?:\w+ )?(?:loud|sweet|slow|long|boring"
     r"|dull|bland|heavy|crowded|stressful|bitter|expensive|tedious|tiring|spicy|salty))\b",
     re.IGNORECASE,
 )
 PAST: Final = re.compile(
-    r"\b(?:used to|no longer|stopped|quit|g(?:ave|iven|iving|ives) (?:it |them |that |this )?up"
+    r"\b(?:used to|no longer|stopped|quit|g(?:ave|ive|iven|iving|ives) (?:it |them |that |this )?up"
     r"|former(?:ly)?|previously|any ?more|not any longer"
     r"|lost interest|grew out|grown out|outgrew|grew tired|abandoned|dropped|has moved on|moved away from|moved on from|in the past"
-    r"|until (?:recently|last)|as a (?:child|kid|teen\w*|student|boy|girl)|years ago|back then|gone off|cut out|cut down"
+    r"|until (?:recently|last)|as a (?:child|kid|teen\w*|student|boy|girl)|years ago|back then|gone off"
+    r"|cut out|cut down|(?:has|have) cut"
+    r"|lost (?:all |the |\w+ )?(?:interest|taste) (?:in|for)"
     r"|swapped|replaced|retired from|sold|got rid|was once|once (?:\w+ )?(?:keen|fond|loved|liked|enjoyed|favou?rite|into)"
     r"|lost (?:its|their) (?:charm|appeal|magic|attraction)|(?:should|would) stop|(?:is|are) over)\b",
     re.IGNORECASE,
 )
 SET_ASIDE: Final = re.compile(
-    r"\b(?:unlike|except|anything but|apart from|rather than|instead of|far from"
+    r"\b(?:unlike|except|anything but|apart from|rather than|instead of|far from|(?:switch|chang|mov|convert)\w* from"
     r"|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over|to)"
     r"|(?:rather|sooner)\b[^,.;]* than(?: \w+)?)"
     r" (?:(?:the|a|an|any|to|go|going|of|for) )*$",
@@ -78,20 +83,23 @@ SET_ASIDE: Final = re.compile(
 )
 """What stands directly before something that is set against what is liked."""
 NEVER: Final = re.compile(
-    r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: [\w']+){0,2} (?:(?:a|an|the|any) )?$|\bno (?:more )?$",
+    r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: [\w']+){0,2} (?:(?:a|an|the|any) )?$"
+    r"|\b(?:no|no more|(?:is|went|gone) off) $",
     re.I,
 )
 """A negation that governs what stands next."""
 TURN: Final = re.compile(
     r"\b(?:but|though|although|however|yet|whereas|while|instead|now|prefers?|rather)\b|[;]", re.IGNORECASE
 )
-FOUND: Final = re.compile(r"\b(?:finds?|found|considers?|calls?|thinks?|makes?)\b[^,.;:]*$", re.IGNORECASE)
+FOUND: Final = re.compile(
+    r"\b(?:finds?|found|considers?|calls?|thinks?|makes?|regards?|sees|views?|dismiss(?:es)?)\b[^,.;:]*$", re.IGNORECASE
+)
 ILL: Final = (
     r"(?:(?:too|so|very|rather|just|really|quite|a bit) )?(?:(?:stress|dread|pain|aw|waste)ful|exhausting|tiring|draining|tedious"
     r"|overwhelming|distracting|confusing|unpleasant|uncomfortable|boring|dull|bland|terrible|horrible|annoying|irritating"
     r"|frustrating|unbearable|disgusting|depressing|dreary|monotonous|pointless|useless|overrated|off-putting|gross|filthy"
     r"|embarrassing|awkward|silly|childish|cheesy|ridiculous|worthless|overpriced|a (?:poor|bad) \w+)"
-    r"\b(?! (?!to|in|for|when|on|at|and|or|but|as|by|if|now|these)\w)"
+    r"\b(?! (?:fun|pleasure|joy)\b)"
 )
 """What is bad, and not said of what follows: "silly", but not "silly fun"."""
 FOUND_ILL: Final = re.compile(
@@ -104,25 +112,34 @@ ILL_DONE: Final = re.compile(
     rf"{WITHIN}{{0,20}}? (?:is|are|was|were|feels?|seems?) (?:{ILL})"
     rf"|{WITHIN}{{0,30}}? (?:stress|tir|drain|exhaust|overwhelm|annoy|bor|frustrat|irritat|bother|disgust|depress|scar)(?:e?s|ed)?"
     r" (?:the )?(?:user|them|him|her|me)\b"
-    rf"|{WITHIN}{{0,30}}? makes? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:cringe|shudder|wince|yawn|sick|sad|nervous|anxious|uneasy"
-    r"|miserable|uncomfortable|angry)\b"
-    rf"|{WITHIN}{{0,20}}? (?:spoils?|ruins?) |\W*(?:\w+ ){{0,2}}(?:never again|no thanks|no way)\b",
+    rf"|{WITHIN}{{0,30}}? makes? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:cringe|shudder|wince|yawn|sick|sad|nervous|anxious"
+    r"|uneasy|miserable|uncomfortable|angry)\b"
+    rf"|{WITHIN}{{0,20}}? (?:(?:spoils?|ruins?|upsets?) |does nothing for"
+    rf"|(?:is|are) (?:now )?(?:a thing of the past|history)|gives? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:headaches?"
+    rf"|nightmares|heartburn|indigestion|the creeps)\b)|\W*(?:\w+ ){{0,2}}(?:never again|no thanks|no way)\b",
     re.IGNORECASE,
 )
 """What a thing is, or does to the user."""
 ANEW: Final = re.compile(
     r"[,;:]\s*(?:(?:so|and|but|then|yet|hence)\s+)?(?:the )?(?:user|she|he|they|it|i)\b|[,;]\s*(?:so|hence)\b"
-    r"|\b(?:and|so|then|instead) (?:\w+ly )?(?:likes?|loves?|enjoys?|prefers?|starts?|goes|gets?|turns?|heads?|picks?|uses?|brings?|puts?"
-    r"|takes?|chooses?|opts?|plays?|drinks?|eats?|makes?|wears?|has|keeps?)\b",
+    r"|\b(?:and|so|then|instead) (?:\w+ly )?(?:likes?|loves?|enjoys?|prefers?|starts?|goes|gets?|turns?|heads?|picks?|uses?|brings?"
+    r"|puts?|takes?|chooses?|opts?|plays?|drinks?|eats?|makes?|wears?|has|keeps?)\b",
     re.IGNORECASE,
 )
 """Where what was said against something else ends, and something new is told."""
+IN_PLACE: Final = re.compile(
+    r"^(?:(?:replaced|swapped|traded|dropped|g(?:ave|ive|iven|ives) up)\b[^,.;]*\b(?:with|for|in favou?r of)"
+    r"|no longer\b[^,.;]*\bbut) (?:\w+ )?$",
+    re.IGNORECASE,
+)
+"""What took the place of something given up."""
 OF_IT: Final = re.compile(
     r"\b(?:it|they|them|those|these|that|either|the (?:stuff|thing|game|sport|drink|dish|food|place|hobby))\b",
     re.IGNORECASE,
 )
 
 
+OF_OTHERS: Final = RELATIONS | {"family", "people", "others", "everyone", "some"}
 NOT_DONE: Final = re.compile(
     r"[^.!?]*?\b(?:never|no longer|hardly|rarely|seldom|(?:do(?:es)?|did|wo|would|ca|could)(?: not|n't)|cannot) (?:\w+ )?\w+ "
     r"(?:it|them)\b",
@@ -152,6 +169,8 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
     if before_cues:
         at, sign = before_cues[-1]
         since = before[at:].split(" ", 1)[-1]
+        if sign < 0 and IN_PLACE.search(before[at:]):
+            return 1
         return 0 if sign < 0 and (TURN.search(since) or ANEW.search(since)) else sign
     after_cues = _cues(_clause(after))
     return after_cues[0][1] if after_cues else 0
@@ -180,7 +199,7 @@ def _cues(text: str) -> list[tuple[int, int]]:
 def _clause(after: str) -> str:
     """What follows the mention within its own clause."""
     stop = re.search(
-        r"[;.!?]|\b(?:but|whereas|while|because|since|instead|when|whenever|if|after)\b|, (?:and )?(?:\w+ ){0,2}(?:likes?|loves?|enjoys?|prefers?)\b",
+        r"[;.!?]|\b(?:but|though|although|whereas|while|because|since|instead|when|whenever|if|after)\b|, (?:and )?(?:\w+ ){0,2}(?:likes?|loves?|enjoys?|prefers?)\b",
         after,
     )
     return after[: stop.start()] if stop else after
@@ -192,7 +211,7 @@ def _afterwards(after: str) -> int:
         return -1
     for match in re.finditer(r"(?:\b(?:but|though|and|now|since)\b|,|;)([^,;.]*)", after):
         cues = _cues(match[1])
-        if cues and OF_IT.search(match[1]):
+        if cues and OF_IT.search(match[1]) and not OF_OTHERS.intersection(match[1].casefold().split()):
             return cues[0][1]
     return 0
 

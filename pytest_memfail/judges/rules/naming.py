@@ -24,6 +24,7 @@ NUMBER: Final = re.compile(r"\d+")
 SPREAD: Final = 6
 """How many other words may stand between the words of a name."""
 OBJECTS: Final = frozenset("him her it them me us".split())
+DETERMINERS: Final = frozenset("a an the user user's her his their my every".split())
 BEHIND: Final = 4
 """How far behind its head a word of the name may stand: "notebooks, the ones with dots"."""
 
@@ -308,7 +309,8 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
     if following.key in GENERAL_KEYS or following.key in kinds_of(this.key):
         return ""
     after = words[last + 2].lower if last + 2 < len(words) else ""
-    if after in OBJECTS or following.lower.removesuffix("s") in SORTING:
+    verb = lower.endswith("s") and not lower.endswith("ss")
+    if after in OBJECTS or (verb and after in DETERMINERS) or following.lower.removesuffix("s") in SORTING:
         return ""  # "typing slows them down", "museum taste"
     if not whole and this.key == target.parts[-1].key and this.lower.endswith("s") and not this.lower.endswith("ss"):
         return ""  # "finds food markets exhausting"

@@ -9,7 +9,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.attitude import attitude
-from pytest_memfail.judges.rules.kinship import Kin
+from pytest_memfail.judges.rules.kinship import Kin, one_origin
 from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, soft_support, stands_for
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, halves, loose
@@ -119,6 +119,9 @@ def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], 
         if contrast(part.key, held) and len(wanted.targets[0].parts) == 1:
             return 0.0, -1
         worth = _worth(part, held, is_head=is_head, alone=len(wanted.targets[0].parts) == 1)
+        follows = i + 1 < len(sentence.words) and sentence.words[i + 1].key == wanted.targets[0].parts[-1].key
+        if not is_head and follows and not worth and any(one_origin(key, held) for key in wanted.context):
+            worth = GENERAL  # "sleeper train", where the statement says that one sleeps there
         if worth < LEAST_WORTH or (worth < ORIGIN and loose(held) in wanted.loose_context):
             continue  # what the statement says of the thing is not the thing
         if worth > best[0]:

@@ -30,7 +30,7 @@ SPELLINGS: Final = tuple(
 SUFFIXES: Final = ("ism", "ist", "er", "or", "us", "ian", "i", "ie", "ing")
 """Endings by which words for a thing, the one who does it and its adjective differ."""
 HALF: Final = 3
-"""Letters that each half of a word made of two has at least."""
+"""Letters that the second half of a word made of two has at least; the first has one more."""
 CODE: Final = re.compile(r"\b(?:\d+[A-Za-z]{1,2}|[A-Za-z]\d+)\b")
 
 
@@ -133,8 +133,8 @@ def halves(key: str) -> tuple[str, ...]:
     >>> halves("rooftop"), halves("lapsang")
     (('roof', 'top'), ())
     """
-    cuts = ((key[:at], key[at:]) for at in range(HALF, len(key) - HALF + 1))
-    return next((cut for cut in cuts if all(lookup(fold(half)) is not EMPTY for half in cut)), ())
+    cuts = ((key[:at], key[at:]) for at in range(HALF + 1, len(key) - HALF + 1))
+    return next((cut for cut in cuts if all(lookup(half) is not EMPTY for half in cut)), ())
 
 
 def _is_telling(first: Word, head: Word) -> bool:

@@ -182,9 +182,9 @@ def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
                 break
             if _is_person(word, names):
                 return _bare(word)
-    moved = last + 1 < len(words) and words[last + 1].lower in MOVING
+    moved = last + 1 < len(words) and (words[last + 1].lower in MOVING or _has_person_object(words, last + 1))
     for word in words[last + 2 : last + 6] if moved else ():
-        if word.lower in USER_OBJECT or word.lower in ("user's", "my"):
+        if word.lower in USER_OBJECT:
             break
         if _is_person(word, names) and not word.lower.endswith("s"):
             return _bare(word)
@@ -196,6 +196,13 @@ def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
         if inside and len(inside) <= 4 and _is_person(inside[0], names) and inside[0].lower not in PLURAL_COMPANY:
             return _bare(inside[0])
     return ""
+
+
+def _has_person_object(words: tuple[Word, ...], verb: int) -> bool:
+    """Whether the word is a verb done to somebody the user has: "wakes her husband"."""
+    whose, whom = (words[i] if i < len(words) else None for i in (verb + 1, verb + 2))
+    does = words[verb].lower.endswith("s") and not words[verb].lower.endswith("'s")
+    return does and whose is not None and whose.lower in BEFORE_OWNER and whom is not None and _bare(whom) in RELATIONS
 
 
 def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> list[tuple[int, str]]:
@@ -218,7 +225,9 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
         elif lower == "my" and not any(_is_person(w, names) for w in words[i + 1 : i + 4]):
             found.append((i, MINE))
         elif (_bare(word) in names and word.surface[0].isupper() and _does(words, i)) or (
-            (_is_person(word, names) or _is_pet(words, i)) and _opens(sentence, i) and not _with_user(sentence, i)
+            (_is_person(word, names) or _is_pet(words, i))
+            and (_opens(sentence, i) or _is_subject(words, i))
+            and not _with_user(sentence, i)
         ):
             found.append((i, _bare(word)))
     return found
@@ -242,6 +251,15 @@ def _does(words: tuple[Word, ...], at: int) -> bool:
     ]
     before = words[at - 1].lower if at else ""
     return bool(following) and following[0] in (LIKING_VERBS | DOING | DID) and before not in PREPOSITIONS
+
+
+def _is_subject(words: tuple[Word, ...], at: int) -> bool:
+    """Whether somebody the user has does something: "every morning the user's boyfriend drinks"."""
+    start = at
+    while start and (words[start - 1].lower in POSSESSIVES or words[start - 1].lower in BEFORE_PERSON):
+        start -= 1
+    alone = not words[at].lower.endswith("'s") and words[start - 1].lower not in PREPOSITIONS | {"unlike"}
+    return start < at and alone and _does(words, at)
 
 
 def _is_pet(words: tuple[Word, ...], at: int) -> bool:
