@@ -199,7 +199,8 @@ def _cues(text: str) -> list[tuple[int, int]]:
 def _clause(after: str) -> str:
     """What follows the mention within its own clause."""
     stop = re.search(
-        r"[;.!?]|\b(?:but|though|although|whereas|while|because|since|instead|when|whenever|if|after)\b|, (?:and )?(?:\w+ ){0,2}(?:likes?|loves?|enjoys?|prefers?)\b",
+        r"[;.!?]|\b(?:but|though|although|whereas|while|because|since|instead|when|whenever|if|after)\b"
+        r"|, (?:and )?(?:\w+ ){0,2}(?:likes?|loves?|enjoys?|prefers?)\b",
         after,
     )
     return after[: stop.start()] if stop else after

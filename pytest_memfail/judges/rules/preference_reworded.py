@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.kinship import Kin, one_origin
 from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, soft_support, stands_for
-from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, halves, loose
+from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, loose, place
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.whose import MINE, owner, word_for_word
@@ -135,6 +135,6 @@ def _worth(part: Part, held: str, *, is_head: bool, alone: bool) -> float:
     how, worth = stands_for(part.key, held)
     if how is Kin.GENERAL:
         return 0.0 if alone else GENERAL
-    if worth < HALF and not is_head and held in map(fold, halves(part.key)[:1]):
+    if worth < HALF and not is_head and held == fold(place(part.key) or part.key):
         return HALF
     return worth

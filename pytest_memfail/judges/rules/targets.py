@@ -29,8 +29,7 @@ SPELLINGS: Final = tuple(
 """Regional spelling, and the ending of a comparative, brought to one form."""
 SUFFIXES: Final = ("ism", "ist", "er", "or", "us", "ian", "i", "ie", "ing")
 """Endings by which words for a thing, the one who does it and its adjective differ."""
-HALF: Final = 3
-"""Letters that the second half of a word made of two has at least; the first has one more."""
+BESIDE_IT: Final = re.compile(r"(\w{3,})(?:side?|top|front|shore|land)")
 CODE: Final = re.compile(r"\b(?:\d+[A-Za-z]{1,2}|[A-Za-z]\d+)\b")
 
 
@@ -126,15 +125,14 @@ _WEIGHTY_KEYS: Final = frozenset(fold(word) for word in WEIGHTY)
 GENERAL_KEYS: Final = frozenset(fold(word) for word in GENERAL_HEADS)
 
 
-@lru_cache(maxsize=8192)
-def halves(key: str) -> tuple[str, ...]:
-    """The two everyday words that a key is made of, if it is.
+def place(key: str) -> str:
+    """What a word for a place beside or on something is made with, or nothing.
 
-    >>> halves("rooftop"), halves("lapsang")
-    (('roof', 'top'), ())
+    >>> place("rooftop"), place("lapsang")
+    ('roof', '')
     """
-    cuts = ((key[:at], key[at:]) for at in range(HALF + 1, len(key) - HALF + 1))
-    return next((cut for cut in cuts if all(lookup(half) is not EMPTY for half in cut)), ())
+    found = BESIDE_IT.fullmatch(key)
+    return found[1] if found and lookup(fold(found[1])) is not EMPTY else ""
 
 
 def _is_telling(first: Word, head: Word) -> bool:
@@ -142,7 +140,7 @@ def _is_telling(first: Word, head: Word) -> bool:
     return (
         len(first.key) > 3
         and lookup(first.key) is EMPTY
-        and not halves(first.key)
+        and not place(first.key)
         and lookup(head.key) is not EMPTY
         and not head.surface[0].isupper()
     )
