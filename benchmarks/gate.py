@@ -109,7 +109,7 @@ def simulate(scenario: Scenario, pairs: int, rng: np.random.Generator) -> tuple[
 
 @cache
 def p_value(counts: tuple[int, ...], least: int) -> float:
-    return by_row([least + i for i, n in enumerate(counts) for _ in range(n)])
+    return by_row([least + i for i, n in enumerate(counts) for _ in range(n)], one_sided=True)
 
 
 def p_values(balances: np.ndarray) -> np.ndarray:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pytest_memfail.core import Conversation, Judge, Message, SystemContext, Task
+from pytest_memfail.core import Conversation, Judge, Memory, Message, Question, Reply, SystemContext, Task
 from pytest_memfail.engine import Ask, Engine, StoreJob
 from pytest_memfail.judges import CascadeJudge, ModelJudge, RulesJudge
 from pytest_memfail.llm import Completion, ModelClient, ModelTestTaker, Prices, Usage, count_tokens
@@ -26,14 +27,19 @@ CASCADE = "rules+"
 @dataclass(slots=True)
 class _Row:
     calls: int = 0
+    cache_hits: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
 
 @dataclass(slots=True)
 class _CountingClient:
-    """Has the one method of a client that judges and test-takers use; counts, and answers by rule."""
+    """Has the one method of a client that judges and test-takers use; counts, and answers by rule.
 
+    A request that was made before is a hit of the cache, as in a run.
+    """
+
+    seen: set[str] = field(default_factory=set)
     rows: dict[tuple[str, str], _Row] = field(default_factory=dict)
 
     async def ask(
@@ -44,18 +50,28 @@ class _CountingClient:
         stage: str,
         schema: type[BaseModel] | None = None,
         parameters: Mapping[str, Any] | None = None,  # noqa: ARG002  # the client's signature
-        repeat: int = 0,  # noqa: ARG002
+        repeat: int = 0,
     ) -> Completion:
         text = answer_by_rule({"messages": messages})
         row = self.rows.setdefault((stage, model), _Row())
-        row.calls += 1
-        row.prompt_tokens += count_tokens([message["content"] for message in messages])
-        row.completion_tokens += count_tokens([text])
+        request = json.dumps([model, [dict(message) for message in messages], schema and schema.__name__, repeat])
+        if request in self.seen:
+            row.cache_hits += 1
+        else:
+            self.seen.add(request)
+            row.calls += 1
+            row.prompt_tokens += count_tokens([message["content"] for message in messages])
+            row.completion_tokens += count_tokens([text])
         return Completion(text, None if schema is None else schema.model_validate_json(text))
 
 
 class _Assisted(ModelTestTaker):
     """Its turns in the storage phase are counted, not made by rule: no fact may come from them."""
+
+    async def answer(self, question: Question, shown: Sequence[Memory]) -> Reply:
+        reply = await super().answer(question, shown)
+        # another answer each time: how often a model says the same is not known, and the judge then asks nothing
+        return replace(reply, text=reply.text + "\n" * self._repeat)
 
     async def respond(self, conversation: Conversation, history: Sequence[Message]) -> str:
         await super().respond(conversation, history)
@@ -67,21 +83,42 @@ def _wraps_nothing(name: str) -> Any:
 
 
 def estimate(
-    tasks: Sequence[Task], *, judge: str, model: str | None, k: int, protocol: Protocol, prices: Prices
+    tasks: Sequence[Task],
+    *,
+    judge: str,
+    model: str | None,
+    k: int,
+    protocol: Protocol,
+    prices: Prices,
+    repeats: int = 1,
+    vary: str = "all",
 ) -> list[dict[str, Any]]:
     """Calls, tokens and USD by stage and model, of a system that stores every message as it is.
 
-    Provider-side caching is left out, so the cost is an upper bound for such a system.
+    Provider-side caching is left out, so the cost is an upper bound for such a system; our own cache, which keeps a reply
+    that is asked for again, is reckoned with. `repeats` and `vary` are those of the run.
     """
     client = _CountingClient()
     asked = cast("ModelClient", client)
-    deciding: Judge = RulesJudge(protocol)
-    if judge != "rules":
-        deciding = ModelJudge(asked, judge.removeprefix(CASCADE), protocol)
-        if judge.startswith(CASCADE):
-            deciding = CascadeJudge(RulesJudge(protocol), deciding)
-    taker = None if model is None else _Assisted(asked, model)
-    engine = Engine(judge=deciding, test_taker=taker, assistant_turns=protocol == "paper")
+
+    def deciding(repeat: int) -> Judge:
+        if judge == "rules":
+            return RulesJudge(protocol)
+        by_model = ModelJudge(asked, judge.removeprefix(CASCADE), protocol, repeat=repeat)
+        return CascadeJudge(RulesJudge(protocol), by_model) if judge.startswith(CASCADE) else by_model
+
+    def taking(repeat: int) -> _Assisted | None:
+        return None if model is None else _Assisted(asked, model, repeat=repeat)
+
+    engine = Engine(
+        judge=deciding(0),
+        test_taker=taking(0),
+        assistant_turns=protocol == "paper",
+        again=[
+            (deciding(0 if vary == "answers" else repeat), taking(0 if vary == "judge" else repeat))
+            for repeat in range(1, repeats)
+        ],
+    )
     try:
         with tempfile.TemporaryDirectory(prefix="memfail-estimate-") as folder:
             plans = [(task, plan) for task in tasks for plan in task.stores]
@@ -103,7 +140,7 @@ def estimate(
             "stage": stage,
             "model": name,
             "calls": row.calls,
-            "cache_hits": 0,
+            "cache_hits": row.cache_hits,
             "prompt_tokens": row.prompt_tokens,
             "cached_tokens": 0,
             "completion_tokens": row.completion_tokens,

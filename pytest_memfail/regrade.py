@@ -20,6 +20,7 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.engine import DaemonPool, Grader, judge_all
 from pytest_memfail.results import Line, Loaded, question_line
+from pytest_memfail.tasks import CUSTOM
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
         if old != new:
             raise UsageError(
                 f"{record.path}: {name} was run on other rows (hash {old[:12]}, these have {new[:12]}); "
-                "name the folder of its rows with --data"
+                f"name the folder of its {'cases with --cases' if name == CUSTOM else 'rows with --data'}"
             )
     questions = {
         (task.name, plan.id, question.id): question

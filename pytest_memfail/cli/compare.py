@@ -15,7 +15,7 @@ def add(commands: Any) -> None:
         "compare",
         help="several records as one table",
         description="Several records side by side: verdict rates with 95 %% Wilson intervals, exact McNemar tests of the first "
-        "against each other on the questions decided in both, success by k, tokens per memory.",
+        "against each other on the questions decided in both (those of a row together), success by k, tokens per memory.",
     )
     parser.add_argument("records", metavar="RECORD", type=Path, nargs="+", help="two or more records of the same data")
     parser.set_defaults(run=run)

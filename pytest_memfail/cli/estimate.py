@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from pytest_memfail.core import UsageError
+
 
 def add(commands: Any) -> None:
     """Its options."""
@@ -21,6 +23,13 @@ def add(commands: Any) -> None:
     parser.add_argument("--tasks", metavar="LIST", default="", help="names or globs separated by commas (default: all)")
     parser.add_argument("--k", metavar="N", type=int, default=5, help="memories retrieved (default: 5)")
     parser.add_argument("--limit", metavar="N", type=int, help="at most N questions of each task")
+    parser.add_argument("--repeats", metavar="N", type=int, default=1, help="times each question is asked (default: 1)")
+    parser.add_argument(
+        "--vary",
+        choices=("all", "judge", "answers"),
+        default="all",
+        help="with --repeats: what is asked anew, the other's replies come from the cache (default: all)",
+    )
     parser.add_argument("--protocol", choices=("ours", "paper"), default="ours", help="default: ours")
     parser.add_argument("--prices", metavar="FILE", type=Path, help="own prices, JSON or TOML, USD per million tokens")
     parser.set_defaults(run=run)
@@ -36,8 +45,17 @@ def run(options: argparse.Namespace) -> int:
     patterns = tuple(part.strip() for part in options.tasks.split(",") if part.strip())
     tasks = load_tasks(TaskRequest(patterns, options.data, options.protocol, 42, options.limit))
     prices = Prices.from_file(options.prices) if options.prices else Prices()
+    if options.repeats < 1:
+        raise UsageError(f"--repeats: got {options.repeats}, expected 1 or more")
     rows = estimate(
-        tasks, judge=options.judge, model=options.model, k=options.k, protocol=options.protocol, prices=prices
+        tasks,
+        judge=options.judge,
+        model=options.model,
+        k=options.k,
+        protocol=options.protocol,
+        prices=prices,
+        repeats=options.repeats,
+        vary=options.vary,
     )
     questions = sum(len(task.questions) for task in tasks)
     if not rows:
@@ -45,8 +63,9 @@ def run(options: argparse.Namespace) -> int:
         return 0
     for line in model_table(rows):
         print(line)
+    times = f", each asked {options.repeats} times" if options.repeats > 1 else ""
     print(
-        f"{questions} questions; prices of {prices.date}; a system that loses or rewrites memories needs more: each fact that is "
-        "not found is checked against its whole store"
+        f"{questions} questions{times}; prices of {prices.date}; a system that loses or rewrites memories needs more: each fact "
+        "that is not found is checked against its whole store"
     )
     return 0

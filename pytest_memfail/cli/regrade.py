@@ -11,6 +11,7 @@ from pytest_memfail.cli.judging import OPTION, open_judge, progress
 from pytest_memfail.core import ERROR, FAILURES, UsageError
 
 if TYPE_CHECKING:
+    from pytest_memfail.core import Task
     from pytest_memfail.llm import ModelClient
     from pytest_memfail.results import Line, Loaded
 
@@ -32,6 +33,13 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="where to write the new record")
     parser.add_argument("--data", metavar="DIR", type=Path, help="folder with the rows (default: those shipped)")
+    parser.add_argument(
+        "--cases",
+        metavar="DIR",
+        type=Path,
+        action="append",
+        help="folder with your own *.memfail.yaml cases; repeatable (default: the current one)",
+    )
     parser.add_argument("--concurrency", metavar="N", type=int, default=32, help="questions in flight (default: 32)")
     parser.set_defaults(run=run)
 
@@ -54,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     if not names:
         raise UsageError(f"{record.path}: no question was asked, so there is nothing to judge")
     request = TaskRequest(names, options.data, header["protocol"], header["seed"], header["limit"])
-    cases = recorded(record, load_tasks(request))
+    cases = recorded(record, load_tasks(request, _own_cases(record, options.cases or [Path()])))
     judge, client = open_judge(options.judge, header["protocol"], options.concurrency)
     judged = regrade(
         cases,
@@ -75,6 +83,22 @@ def run(options: argparse.Namespace) -> int:
     for line in failed[:1]:
         print(f"the judge failed on {len(failed)} questions, e.g. {line['id']}: {line['error']['message']}")
     return 1 if failed else 0
+
+
+def _own_cases(record: Loaded, folders: list[Path]) -> list[Task]:
+    """The task of the user's own cases, if the record asked some."""
+    from pytest_memfail.tasks import CUSTOM, find_custom, read_custom
+
+    if not any(line["task"] == CUSTOM for line in record.questions):
+        return []
+    found = read_custom(find_custom(folders), Path())
+    if found is None:
+        where = ", ".join(str(folder.resolve()) for folder in folders)
+        raise UsageError(
+            f"{record.path}: the task {CUSTOM} needs its cases, and there is no *.memfail.yaml below {where}; "
+            "name their folder with --cases"
+        )
+    return [found]
 
 
 def _lines(record: Loaded, new: dict[str, Line], judge: str, client: ModelClient | None) -> list[Line]:

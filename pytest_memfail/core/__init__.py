@@ -39,7 +39,16 @@ if TYPE_CHECKING:
         Trace,
         rank_of,
     )
-    from pytest_memfail.core.protocols import Judge, MemorySystem, SystemContext, SystemFactory, TestTaker
+    from pytest_memfail.core.protocols import (
+        Chat,
+        ChatReply,
+        Judge,
+        MemorySystem,
+        SystemContext,
+        SystemFactory,
+        TestTaker,
+        ToolCall,
+    )
     from pytest_memfail.core.taxonomy import (
         CORRECT,
         ERROR,
@@ -84,6 +93,8 @@ __all__ = [
     "UNGRADED",
     "UNREACHED",
     "VERDICTS",
+    "Chat",
+    "ChatReply",
     "Conversation",
     "Detail",
     "Evidence",
@@ -110,6 +121,7 @@ __all__ = [
     "SystemFactory",
     "Task",
     "TestTaker",
+    "ToolCall",
     "Trace",
     "TruncatedListingError",
     "UnknownNameError",
@@ -155,11 +167,14 @@ _HOMES = {
         "rank_of",
     ),
     "protocols": (
+        "Chat",
+        "ChatReply",
         "Judge",
         "MemorySystem",
         "SystemContext",
         "SystemFactory",
         "TestTaker",
+        "ToolCall",
     ),
     "taxonomy": (
         "CORRECT",

@@ -60,6 +60,36 @@ class MemorySystem(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that a model wants to be called."""
+
+    id: str
+    name: str
+    arguments: str
+    """As the model wrote them: JSON where it did well."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What a model said, and the tools that it wants to be called."""
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+
+
+class Chat(Protocol):
+    """Asks a model for a memory system, so that the call is cached, counted and held to the budget as all others are."""
+
+    async def __call__(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), *, model: str = ""
+    ) -> ChatReply:
+        """The model's next turn; messages and tools as in OpenAI's chat completions. Without `model` that of the run is asked.
+
+        Raises a `MemfailError` when there is no usable reply, also after retries.
+        """
+
+
+@dataclass(frozen=True, slots=True)
 class SystemContext:
     """What a factory is told. Never gold, evidence or the name of the task."""
 
@@ -72,6 +102,9 @@ class SystemContext:
     """The user's own settings (`--memfail-system-option key=value`)."""
     clock: Callable[[], datetime] | None = None
     """Gives the time of the conversation being stored, for systems that stamp memories with the current time."""
+
+    chat: Chat | None = None
+    """Asks a model of the run's endpoint, for `async` systems; None where no model is named. See `SystemFactory`."""
 
     def render(self, conversation: Conversation) -> str:
         """The conversation as text with each message's role and time: for systems without a time input."""
@@ -86,7 +119,9 @@ class SystemContext:
 SystemFactory: TypeAlias = Callable[..., Any]
 """`factory(context) -> MemorySystem`, called once per store; without parameters it also serves.
 
-A factory with a method `check_options(options)` is asked before anything is stored; it raises `UsageError`.
+A factory with a method `check_options(options)` is asked before anything is stored; it raises `UsageError`. One whose systems ask
+models through `context.chat` has a method `models(options, default)` too: it names them, `default` being that of the run
+(`--memfail-model`) or None, and raises `UsageError` where it lacks one.
 """
 
 

@@ -6,6 +6,7 @@ from pytest_memfail.engine.calls import DaemonPool, Lane
 from pytest_memfail.engine.current import CURRENT, Captured
 from pytest_memfail.engine.engine import Engine, Journal
 from pytest_memfail.engine.grade import Grader
+from pytest_memfail.engine.jobs import Ask, Result, StoreJob, StoreReport
 from pytest_memfail.engine.listing import is_listed
 from pytest_memfail.engine.majority import majority
 from pytest_memfail.engine.normalise import memories_from
@@ -13,7 +14,7 @@ from pytest_memfail.engine.offline import judge_all
 from pytest_memfail.engine.opening import described_by, open_system
 from pytest_memfail.engine.reuse import check_reusable
 from pytest_memfail.engine.shelf import Shelf, is_ours, kept_in
-from pytest_memfail.engine.store import Ask, Result, StoreJob, StoreReport, StoreRun
+from pytest_memfail.engine.store import StoreRun
 
 __all__ = [
     "CURRENT",

@@ -12,7 +12,8 @@ from typing import Any, Final, Protocol, TypeVar
 
 from pytest_memfail.core import Judge, TestTaker
 from pytest_memfail.engine.calls import DaemonPool
-from pytest_memfail.engine.store import StoreJob, StoreRun
+from pytest_memfail.engine.jobs import StoreJob
+from pytest_memfail.engine.store import StoreRun
 
 T = TypeVar("T")
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import (
     Conversation,
-    Evidence,
     Ingest,
     Listing,
     MemfailError,
@@ -23,8 +22,6 @@ from pytest_memfail.core import (
     Message,
     Question,
     Reply,
-    StorePlan,
-    SystemContext,
     TestTaker,
     Trace,
     TruncatedListingError,
@@ -32,13 +29,13 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.engine import listing as listings
 from pytest_memfail.engine.calls import Lane, is_async, settle
-from pytest_memfail.engine.current import CURRENT, Captured
+from pytest_memfail.engine.current import CURRENT
 from pytest_memfail.engine.grade import Grader
+from pytest_memfail.engine.jobs import Ask, Result, StoreJob, StoreReport
 from pytest_memfail.engine.majority import came_out, majority
 from pytest_memfail.engine.normalise import memories_from
 from pytest_memfail.engine.opening import described_by, open_system
 from pytest_memfail.engine.reuse import Reuse
-from pytest_memfail.engine.shelf import Shelf
 
 if TYPE_CHECKING:
     from pytest_memfail.engine.engine import Engine
@@ -47,69 +44,6 @@ GRACE_SECONDS: Final = 2.0
 """How long a store that is being closed waits for calls that were given up."""
 NOW: Final[ContextVar[datetime | None]] = ContextVar("memfail_now", default=None)
 """The time of the conversation being stored; several may be at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A question at one k; the key is unique within the run."""
-
-    key: str
-    question: Question
-    k: int
-
-
-@dataclass(frozen=True)
-class StoreJob:
-    """A store to fill and the questions selected of it, in the order they will be waited for."""
-
-    id: str
-    task: str
-    plan: StorePlan
-    evidence: Mapping[str, Evidence]
-    factory: Callable[..., Any]
-    context: SystemContext
-    asks: tuple[Ask, ...]
-    suspects: frozenset[str] = frozenset()
-    """Keys that were in flight when a process died: asked only when waited for, and alone."""
-    shelf: Shelf | None = None
-    """Where filled stores are kept for later runs; None to fill this one whatever was kept."""
-
-
-@dataclass(slots=True)
-class Result:
-    """What became of one ask: a verdict with its trace, or an error."""
-
-    ask: Ask
-    trace: Trace | None = None
-    verdict: Verdict | None = None
-    error: BaseException | None = None
-    listing: Listing | None = None
-    started: float = 0.0
-    """Seconds since the epoch."""
-    seconds: float = 0.0
-    captured: Captured = field(default_factory=Captured)
-    repeats: tuple[str, ...] = ()
-    """How it came out each time, if it was asked more than once; trace and verdict are of the majority."""
-
-
-@dataclass(slots=True)
-class StoreReport:
-    """What is known of a store when its last question is answered."""
-
-    id: str
-    task: str
-    conversations: int = 0
-    fill_seconds: float = 0.0
-    restored: bool = False
-    """Whether what an earlier run has kept was restored instead of filled."""
-    listings: tuple[Listing, ...] = ()
-    """One per probe reached, in order."""
-    tokens: int | None = None
-    """Of the last listing."""
-    changed: tuple[int, int] = (0, 0)
-    """Entries more and less in a second listing after the last question: queries must not write."""
-    described: Mapping[str, str] = field(default_factory=dict)
-    captured: Captured = field(default_factory=Captured)
 
 
 class StoreRun:

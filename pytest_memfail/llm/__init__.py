@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_memfail.llm.cache import CacheSummary, ResponseCache
+    from pytest_memfail.llm.chat import SystemChat
     from pytest_memfail.llm.client import ModelClient
     from pytest_memfail.llm.completion import Completion, Usage
     from pytest_memfail.llm.errors import (
@@ -51,6 +52,7 @@ __all__ = [
     "RequestError",
     "ResponseCache",
     "Spent",
+    "SystemChat",
     "Totals",
     "Usage",
     "count_tokens",
@@ -66,6 +68,7 @@ _HOMES = {
     "Prices": "prices",
     "ResponseCache": "cache",
     "Spent": "ledger",
+    "SystemChat": "chat",
     "Totals": "ledger",
     "Usage": "completion",
     "count_tokens": "tokens",

@@ -60,7 +60,7 @@ def request_key(
     *,
     endpoint: str,
     model: str,
-    messages: Sequence[Mapping[str, str]],
+    messages: Sequence[Mapping[str, Any]],
     parameters: Mapping[str, Any],
     schema: Mapping[str, Any] | None,
     repeat: int,

@@ -7,7 +7,6 @@ import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import UsageError
@@ -28,8 +27,8 @@ from pytest_memfail.llm.errors import (
 from pytest_memfail.llm.failures import Transient, explain
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.limiter import Limiter
-from pytest_memfail.llm.replies import WireReply, check_reply, parse_reply, read_reply
-from pytest_memfail.llm.tokens import count_tokens
+from pytest_memfail.llm.replies import WireReply, check_reply, packed, parse_reply, read_reply, unpacked
+from pytest_memfail.llm.request import OUR_PARAMETERS, Request, encodable, expected_usage, json_schema, post
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -42,20 +41,6 @@ MAX_TIMEOUTS: Final = 2
 MAX_BACKOFF_SECONDS: Final = 20.0
 CONNECT_SECONDS: Final = 10.0
 BUDGET_POLL_SECONDS: Final = 0.02
-EXPECTED_REPLY_TOKENS: Final = 256
-"""Set aside for a reply while it is awaited, where no limit is set."""
-OUR_PARAMETERS: Final = frozenset({"model", "messages", "response_format", "stream", "n"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """One thing to ask."""
-
-    model: str
-    messages: Sequence[Mapping[str, str]]
-    stage: str
-    schema: type[BaseModel] | None
-    parameters: Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -143,21 +128,24 @@ class ModelClient:
         self,
         *,
         model: str,
-        messages: Sequence[Mapping[str, str]],
+        messages: Sequence[Mapping[str, Any]],
         stage: str,
         schema: type[BaseModel] | None = None,
+        tools: Sequence[Mapping[str, Any]] = (),
         parameters: Mapping[str, Any] | None = None,
         repeat: int = 0,
     ) -> Completion:
         """Ask a model.
 
-        The request carries only the model and the messages, the schema if there is one, and the given parameters.
+        The request carries only the model and the messages, the schema and the tools if there are any, and the given
+        parameters.
 
         Args:
             model: its name at the endpoint.
-            messages: each with `role` and `content`.
+            messages: each with `role` and `content`, those of a talk with tools with what else belongs to it.
             stage: what the call is for, in the books ("storage", "answer", ...).
             schema: a pydantic model; the reply is validated by it.
+            tools: what the model may call instead of, or besides, saying something; as the wire has them.
             parameters: what the user set: temperature, seed, ...
             repeat: which of several independent replies to the same request is wanted.
 
@@ -166,7 +154,9 @@ class ModelClient:
         parameters = parameters or {}
         if reserved := sorted(OUR_PARAMETERS & set(parameters)):
             raise UsageError(f"the model parameter {', '.join(reserved)} cannot be set")
-        request = _Request(model, [_encodable(message) for message in messages], stage, schema, parameters)
+        if tools:
+            parameters = {**parameters, "tools": list(tools)}
+        request = Request(model, [encodable(message) for message in messages], stage, schema, parameters)
         cache = self.cache
         if cache is None or cache.mode == "off":
             return await self._called(request)
@@ -175,7 +165,7 @@ class ModelClient:
             model=model,
             messages=request.messages,
             parameters=parameters,
-            schema=None if schema is None else _json_schema(schema),
+            schema=None if schema is None else json_schema(schema),
             repeat=repeat,
         )
         if found := self._from_cache(request, key, cache):
@@ -196,17 +186,20 @@ class ModelClient:
 
     # -- where replies come from -------------------------------------------------------------------------------------
 
-    def _from_cache(self, request: _Request, key: str, cache: ResponseCache) -> Completion | None:
+    def _from_cache(self, request: Request, key: str, cache: ResponseCache) -> Completion | None:
         found = cache.get(key)
         if found is None:
             return None
+        if request.has_tools:
+            text, calls = unpacked(found.text)
+            return Completion(text, calls=calls, usage=found.usage, from_cache=True)
         try:
             parsed = parse_reply(found.text, request.schema) if request.schema else None
         except ReplyError:  # the schema's own validators have changed since
             return None
-        return Completion(found.text, parsed, found.usage, from_cache=True)
+        return Completion(found.text, parsed, usage=found.usage, from_cache=True)
 
-    async def _joined(self, request: _Request, key: str, cache: ResponseCache) -> Completion:
+    async def _joined(self, request: Request, key: str, cache: ResponseCache) -> Completion:
         """The reply of a call shared with all identical ones in flight; it is given up when nobody waits any more."""
         shared = self._shared.get(key)
         is_first = shared is None
@@ -233,21 +226,22 @@ class ModelClient:
         if not task.cancelled():
             task.exception()  # retrieved, so that nothing is logged when all who waited were cancelled
 
-    async def _called_and_kept(self, request: _Request, key: str, cache: ResponseCache) -> Completion:
+    async def _called_and_kept(self, request: Request, key: str, cache: ResponseCache) -> Completion:
         reply = await self._called(request)
-        kept = CachedReply(reply.text, reply.usage)
+        kept = CachedReply(packed(reply.text, reply.calls) if request.has_tools else reply.text, reply.usage)
         cache.put(key, endpoint=self._address.url, model=request.model, reply=kept)
         return reply
 
-    async def _called(self, request: _Request) -> Completion:
+    async def _called(self, request: Request) -> Completion:
         """A usable reply; one that cannot be used is asked for again."""
         times = 0
         while True:
             times += 1
             try:
                 reply = await self._replied(request)
-                text = check_reply(reply)
-                return Completion(text, parse_reply(text, request.schema) if request.schema else None, reply.usage)
+                text = check_reply(reply, tools=request.has_tools)
+                parsed = parse_reply(text, request.schema) if request.schema else None
+                return Completion(text, parsed, reply.calls if request.has_tools else (), reply.usage)
             except (ReplyError, RefusalError) as error:
                 reason: ModelCallError = error
             if times > REPLY_RETRIES or isinstance(reason, RefusalError):
@@ -256,7 +250,7 @@ class ModelClient:
 
     # -- one call, with its retries ----------------------------------------------------------------------------------
 
-    async def _replied(self, request: _Request) -> WireReply:
+    async def _replied(self, request: Request) -> WireReply:
         """A reply of whatever content; requests that failed for a reason that may pass are sent again."""
         tries = _Tries()
         probing = False
@@ -310,11 +304,11 @@ class ModelClient:
             return failure.retry_after * self._random.uniform(1.0, 1.1)
         return float(min(self._backoff * 2**failures_before, MAX_BACKOFF_SECONDS) * self._random.uniform(0.75, 1.0))
 
-    async def _granted(self, request: _Request) -> WireReply | Transient | ModelCallError:
+    async def _granted(self, request: Request) -> WireReply | Transient | ModelCallError:
         """One request, once the budget allows it."""
         if not self.ledger.has_budget:
             return await self._sent(request)
-        expected = _expected_usage(request)
+        expected = expected_usage(request)
         # a request takes at most one timeout; what a killed process set aside lapses after two
         while (held := self.ledger.reserve(request.model, expected, seconds=2 * self._timeout)) is None:
             await asyncio.sleep(BUDGET_POLL_SECONDS)
@@ -323,7 +317,7 @@ class ModelClient:
         finally:
             self.ledger.release(held)
 
-    async def _sent(self, request: _Request) -> WireReply | Transient | ModelCallError:
+    async def _sent(self, request: Request) -> WireReply | Transient | ModelCallError:
         """One request and what came of it; raises `ReplyError` for a response that is no completion.
 
         Errors are returned and raised elsewhere, so that none carries the SDK's own: those hold the key.
@@ -331,7 +325,7 @@ class ModelClient:
         started = time.perf_counter()
         try:
             sdk = self._connected()  # at first use this imports the SDK, which is not the endpoint's time
-            body = await asyncio.wait_for(_post(sdk, request), self._timeout)
+            body = await asyncio.wait_for(post(sdk, request), self._timeout)
         except ModelCallError as error:
             outcome: Transient | ModelCallError = error
         except Exception as error:
@@ -348,7 +342,7 @@ class ModelClient:
             self._circuit.answered()
         return outcome
 
-    def _booked(self, request: _Request, body: bytes, seconds: float) -> WireReply:
+    def _booked(self, request: Request, body: bytes, seconds: float) -> WireReply:
         try:
             reply = read_reply(body)
         except ReplyError:
@@ -373,51 +367,5 @@ class ModelClient:
         return self._sdk
 
 
-async def _post(sdk: AsyncOpenAI, request: _Request) -> bytes:
-    """The body of the response to one request."""
-    body = {"model": request.model, "messages": request.messages}
-    # the SDK's typed method would copy each message and build models that take anything: half of a call's CPU time
-    return await sdk.post(
-        "/chat/completions",
-        body={**body, **_response_format(request.schema), **request.parameters},
-        cast_to=bytes,
-    )
-
-
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
-
-
-def _encodable(message: Mapping[str, str]) -> dict[str, str]:
-    """The message without lone surrogates, which memories may hold and JSON requests may not."""
-    return {name: value.encode("utf-8", "replace").decode() for name, value in message.items()}
-
-
-@lru_cache(maxsize=64)
-def _json_schema(schema: type[BaseModel]) -> dict[str, Any]:
-    return {"name": schema.__name__, "schema": schema.model_json_schema()}
-
-
-def _response_format(schema: type[BaseModel] | None) -> dict[str, Any]:
-    return {} if schema is None else {"response_format": _strict_format(schema)}
-
-
-@lru_cache(maxsize=64)
-def _strict_format(schema: type[BaseModel]) -> dict[str, Any]:
-    import openai
-
-    # the SDK's only public function that makes a schema strict: all fields required, no others allowed
-    strict = openai.pydantic_function_tool(schema)["function"]["parameters"]
-    return {"type": "json_schema", "json_schema": {"name": schema.__name__, "strict": True, "schema": strict}}
-
-
-def _expected_usage(request: _Request) -> Usage:
-    limits = (request.parameters.get(name) for name in ("max_completion_tokens", "max_tokens"))
-    reply = next((limit for limit in limits if isinstance(limit, int)), EXPECTED_REPLY_TOKENS)
-    return Usage(sum(_tokens(message.get("content", "")) for message in request.messages), reply)
-
-
-@lru_cache(maxsize=256)
-def _tokens(text: str) -> int:
-    """Counted once for all that share a store."""
-    return count_tokens([text])

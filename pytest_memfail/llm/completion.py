@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_memfail.core import ToolCall
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
@@ -26,6 +28,8 @@ class Completion:
     text: str
     parsed: BaseModel | None = None
     """The text validated by the schema that was asked for; None without one."""
+    calls: tuple[ToolCall, ...] = ()
+    """The tools that the model wants to be called; none unless the request offers some."""
     usage: Usage = Usage()
     """Of this reply alone; what replies that had to be asked again cost is in the ledger."""
     from_cache: bool = False

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_memfail.core import one_line
+from pytest_memfail.core import ToolCall, one_line
 from pytest_memfail.llm.completion import Usage
 from pytest_memfail.llm.errors import RefusalError, ReplyError
 
@@ -22,6 +22,7 @@ class WireReply:
     refusal: str | None
     finish_reason: str | None
     usage: Usage
+    calls: tuple[ToolCall, ...] = ()
 
 
 def read_reply(body: bytes) -> WireReply:
@@ -34,23 +35,26 @@ def read_reply(body: bytes) -> WireReply:
         choice = data["choices"][0]
         message = choice["message"]
         text, refusal = message.get("content") or "", message.get("refusal")
+        calls = tuple(_tool_call(call) for call in message.get("tool_calls") or ())
     except (ValueError, LookupError, TypeError, AttributeError):
         raise ReplyError(f"not a chat completion: {_quoted(body.decode('utf-8', 'replace'))}") from None
     if not isinstance(text, str):
         raise ReplyError(f"not a text: {_quoted(text)}")
-    text = text.encode("utf-8", "replace").decode()  # lone surrogates could be neither kept nor sent between processes
-    return WireReply(text, refusal, choice.get("finish_reason"), _usage(data.get("usage")))
+    return WireReply(_sendable(text), refusal, choice.get("finish_reason"), _usage(data.get("usage")), calls)
 
 
-def check_reply(reply: WireReply) -> str:
-    """The reply's text. Raises `RefusalError` for a refusal, `ReplyError` if it is empty or cut off."""
+def check_reply(reply: WireReply, *, tools: bool = False) -> str:
+    """The reply's text. Raises `RefusalError` for a refusal, `ReplyError` if it is empty or cut off.
+
+    With `tools` it may also be empty where it calls some.
+    """
     if reply.refusal:
         raise RefusalError(f"the model refuses: {_quoted(reply.refusal)}")
     if reply.finish_reason == "content_filter":
         raise RefusalError("a content filter stopped the reply")
     if reply.finish_reason == "length":
         raise ReplyError(f"the reply is cut off after {reply.usage.completion_tokens} tokens: {_quoted(reply.text)}")
-    if not reply.text.strip():
+    if not reply.text.strip() and not (tools and reply.calls):
         raise ReplyError("the reply is empty")
     return reply.text
 
@@ -66,6 +70,31 @@ def parse_reply(text: str, schema: type[BaseModel]) -> BaseModel:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "reply"
         raise ReplyError(f"the reply is no {schema.__name__}: {where}: {first['msg']}: {_quoted(text)}") from None
+
+
+def packed(text: str, calls: tuple[ToolCall, ...]) -> str:
+    """A reply to a request with tools as one text, which can be kept."""
+    plain = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in calls]
+    return json.dumps({"text": text, "calls": plain}, ensure_ascii=False)
+
+
+def unpacked(kept: str) -> tuple[str, tuple[ToolCall, ...]]:
+    """The text and the calls of a reply that was packed."""
+    plain = json.loads(kept)
+    return plain["text"], tuple(ToolCall(**call) for call in plain["calls"])
+
+
+def _tool_call(call: Any) -> ToolCall:
+    function = call["function"]
+    arguments = function.get("arguments") or ""
+    if not isinstance(arguments, str):  # some endpoints send the object itself
+        arguments = json.dumps(arguments)
+    return ToolCall(str(call.get("id") or ""), _sendable(str(function["name"])), _sendable(arguments))
+
+
+def _sendable(text: str) -> str:
+    # lone surrogates could be neither kept nor sent between processes
+    return text.encode("utf-8", "replace").decode()
 
 
 def _usage(data: Any) -> Usage:

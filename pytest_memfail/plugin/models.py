@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +14,7 @@ from pytest_memfail.core import UsageError
 from pytest_memfail.plugin.settings import Settings, cache_folder
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import Judge, TestTaker
+    from pytest_memfail.core import Chat, Judge, TestTaker
     from pytest_memfail.llm import Ledger, ModelClient
 
 OPTION: Final = "--memfail-judge"
@@ -35,13 +36,22 @@ def judge_model(config: pytest.Config, settings: Settings) -> str | None:
     )
 
 
-def check_models(config: pytest.Config, settings: Settings) -> None:
-    """Refuse models that cannot be asked, before anything is stored.
+def models_of_system(factory: Any, settings: Settings) -> tuple[str, ...]:
+    """The models that the memory systems of a factory ask through `context.chat`.
+
+    Raises `UsageError` where it lacks one.
+    """
+    named = getattr(factory, "models", None)
+    return tuple(named(settings.system_options, settings.model)) if callable(named) else ()
+
+
+def check_models(config: pytest.Config, settings: Settings, of_system: Sequence[str] = ()) -> None:
+    """Refuse models that cannot be asked, before anything is stored; `of_system` are those of the memory system.
 
     Raises `UsageError`.
     """
     judge = judge_model(config, settings)
-    models = [model for model in (judge, settings.model) if model is not None]
+    models = [model for model in (judge, settings.model, *of_system) if model is not None]
     if settings.vary != "all":
         asked = {"judge": judge, "answers": settings.model}[settings.vary]
         lacks = "a model as judge (--memfail-judge)" if settings.vary == "judge" else "a test-taker (--memfail-model)"
@@ -79,14 +89,18 @@ def cache_path(config: pytest.Config, settings: Settings) -> Path:
 class Models:
     """What one process asks: its client, judge and test-taker."""
 
-    def __init__(self, config: pytest.Config, settings: Settings, shared: Path | None) -> None:
+    def __init__(
+        self, config: pytest.Config, settings: Settings, shared: Path | None, of_system: Sequence[str] = ()
+    ) -> None:
         """`shared` is a folder that all processes of the run see; None for a run of one process."""
         model = judge_model(config, settings)
-        asks = model is not None or settings.model is not None
+        asks = model is not None or settings.model is not None or bool(of_system)
         self.ledger: Ledger | None = open_ledger(settings, shared) if asks else None
         self.client = _client(config, settings, self.ledger) if self.ledger is not None else None
         self.judge: Judge = _judge(config, settings, model, self.client)
         self.test_taker = _test_taker(settings, self.client)
+        self.chat = _chat(settings, self.client)
+        """What the memory system asks models by; None where there is no client."""
         self.again: list[tuple[Judge, TestTaker | None]] = []
         """Who judges and answers when a question is repeated.
 
@@ -122,6 +136,14 @@ def _test_taker(settings: Settings, client: ModelClient | None, repeat: int = 0)
     from pytest_memfail.llm import ModelTestTaker
 
     return ModelTestTaker(client, settings.model, settings.model_options, repeat)
+
+
+def _chat(settings: Settings, client: ModelClient | None) -> Chat | None:
+    if client is None:
+        return None
+    from pytest_memfail.llm import SystemChat
+
+    return SystemChat(client, settings.model, settings.model_options)
 
 
 def _judge(

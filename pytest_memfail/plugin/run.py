@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +13,7 @@ import pytest
 
 from pytest_memfail import discovery
 from pytest_memfail.core import Question, StorePlan, Task, UsageError
-from pytest_memfail.plugin.models import check_models
+from pytest_memfail.plugin.models import check_models, models_of_system
 from pytest_memfail.plugin.resume import read_own
 from pytest_memfail.plugin.settings import Settings, read_settings
 from pytest_memfail.results import Kept, Line, check_writable
@@ -23,8 +22,6 @@ ROOT: Final = "memfail"
 SYSTEM_FROM_FIXTURE: Final = "fixture"
 """`--memfail-system=fixture` leaves the choice to the `memfail_system` fixture of the user's conftest.py."""
 
-CASES: Final = ".memfail.yaml"
-"""How the names of files with own cases end."""
 
 Selection = tuple[str, ...]
 
@@ -64,6 +61,8 @@ class Run:
             self.units = shard_of(self.units, *settings.shard)
         self.kept = Kept()
         """What an earlier record holds of this run (--memfail-resume)."""
+        self.system_models: tuple[str, ...] = ()
+        """What the memory system asks through `context.chat`."""
         self._unit_by_id = {unit.id: unit for unit in self.units}
 
     def recorded(self, node_id: str) -> Line | None:
@@ -218,11 +217,12 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         run.check_selection()
         if settings.system != SYSTEM_FROM_FIXTURE:
             factory = find_system(config, settings)
+            run.system_models = models_of_system(factory, settings)
             if settings.reuse_stores is not None and isinstance(factory, type):
                 from pytest_memfail.engine import check_reusable
 
                 check_reusable(factory, settings.system)  # of other factories it shows with the first store
-        check_models(config, settings)
+        check_models(config, settings, run.system_models)
         if settings.record is not None:
             check_writable(settings.record)
         check_reports(config, settings)
@@ -252,20 +252,12 @@ def check_reports(config: pytest.Config, settings: Settings) -> None:
 
 def find_cases(config: pytest.Config) -> list[Path]:
     """The user's own cases: `*.memfail.yaml` where pytest looks for tests too, in `testpaths` or else below the rootdir."""
-    patterns = config.getini("norecursedirs")
-    found: set[Path] = set()
+    from pytest_memfail.tasks import find_custom
+
+    starts: list[Path] = []
     for path in config.getini("testpaths") or ["."]:
-        for start in sorted(config.rootpath.glob(path)) if path != "." else [config.rootpath]:
-            for folder, folders, names in os.walk(start):
-                here = Path(folder)
-                folders[:] = [
-                    name
-                    for name in folders
-                    if not any(fnmatch(name, pattern) for pattern in patterns)
-                    and not (here / name / "pyvenv.cfg").is_file()
-                ]
-                found.update(here / name for name in names if name.endswith(CASES))
-    return sorted(found)
+        starts += config.rootpath.glob(path) if path != "." else [config.rootpath]
+    return find_custom(starts, config.getini("norecursedirs"))
 
 
 def find_system(config: pytest.Config, settings: Settings) -> Any:

@@ -135,7 +135,8 @@ class Runtime:
         self._fills += 1
         store_id = f"{unit_digest(unit)}-{self._process}-{self._fills}"
         path = request.getfixturevalue("tmp_path_factory").mktemp(f"memfail-{store_id}")
-        context = SystemContext(self._run_id, store_id, path, self.run.settings.system_options)
+        chat = None if self._models is None else self._models.chat
+        context = SystemContext(self._run_id, store_id, path, self.run.settings.system_options, chat=chat)
         asks = tuple(self._todo.get(unit.id, {}).values())
         job = StoreJob(
             unit.id, unit.task.name, unit.plan, unit.task.evidence, factory, context, asks, suspects, self._shelf()
@@ -149,16 +150,18 @@ class Runtime:
         if settings.reuse_stores is None:
             return None
         about: dict[str, Any] = {"options": settings.system_options}
-        if settings.assistant_turns and settings.model is not None:
+        if (settings.assistant_turns and settings.model is not None) or self.run.system_models:
             from pytest_memfail._version import __version__
 
-            about["assistant_turns"] = {
-                "model": settings.model,
+            asked = {
                 "options": settings.model_options,
                 "endpoint": os.environ.get("OPENAI_BASE_URL", ""),
-                "protocol": settings.protocol,
                 "memfail": __version__,  # whose prompt it is
             }
+            if settings.assistant_turns and settings.model is not None:
+                about["assistant_turns"] = {**asked, "model": settings.model, "protocol": settings.protocol}
+            if self.run.system_models:
+                about["system_models"] = {**asked, "models": list(self.run.system_models)}
         return Shelf(settings.reuse_stores, settings.system, about)
 
     def _begin_next(self, unit: Unit, opened: _Open, factory: Any, request: pytest.FixtureRequest) -> None:
@@ -177,7 +180,7 @@ class Runtime:
         from pytest_memfail.llm import count_tokens
 
         settings = self.run.settings
-        models = self._models = Models(self.run.config, settings, self._journals)
+        models = self._models = Models(self.run.config, settings, self._journals, self.run.system_models)
         return Engine(
             judge=models.judge,
             test_taker=models.test_taker,

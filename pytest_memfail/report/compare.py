@@ -30,7 +30,7 @@ def comparison(found: SideBySide) -> Iterator[str]:
         tokens = {row.record: row.tokens for row in found.rows if row.task == task}
         yield f"{task:<24}" + "".join(f"{_amount(tokens.get(i)):>9}" for i in range(len(letters)))
     yield ""
-    yield f"{'paired, ' + found.measure:<25}{'n':>5}{'better':>9}{'worse':>8}{'p (exact McNemar)':>20}"
+    yield f"{'paired, ' + found.measure:<25}{'n':>5}{'better':>9}{'worse':>8}{'p (exact, by row)':>20}"
     for flips in found.flips:
         name = flips.task if flips.record == 1 else ""
         pair = f"{letters[0]}{letters[flips.record]}"

@@ -13,6 +13,7 @@ from pytest_memfail.report import charts
 from pytest_memfail.report.compare import percent
 from pytest_memfail.report.gate import check_value, p_value
 from pytest_memfail.report.page_data import page_data
+from pytest_memfail.report.text import steadiness
 from pytest_memfail.results import HELD, Loaded, SideBySide, Summary, labels, side_by_side, success
 
 HERE: Final = Path(__file__).parent
@@ -74,6 +75,7 @@ def _overview(
             yield '<p class="warn">Partial: the run did not end, or not all that was selected has a result.</p>'
         yield from (f'<p class="warn">{escape(warning)}</p>' for warning in summary.warnings)
         yield from _table(record, summary)
+        yield from _repeats(record, summary)
     yield "<h3>Verdicts by task</h3>"
     yield charts.legend(summaries)
     for i, summary in enumerate(summaries):
@@ -105,6 +107,14 @@ def _table(record: Loaded, summary: Summary) -> Iterator[str]:
         kind = ' class="total"' if tally is summary.total else ""
         yield f'<tr{kind}><th scope="row">{escape(tally.name)}</th>' + "".join(f"<td>{c}</td>" for c in cells) + "</tr>"
     yield "</tbody></table></div>"
+
+
+def _repeats(record: Loaded, summary: Summary) -> Iterator[str]:
+    said = [sentence for sentence in map(steadiness, summary.tasks) if sentence]
+    if not said:
+        return
+    yield f'<p class="soft">Each question was asked {record.repeats} times, and the majority counts:</p><ul>'
+    yield "".join(f"<li>{escape(sentence)}</li>" for sentence in said) + "</ul>"
 
 
 def _gates(names: Sequence[str], summaries: Sequence[Summary]) -> Iterator[str]:
@@ -163,7 +173,7 @@ def _beside(found: SideBySide) -> Iterator[str]:
     yield "</tbody></table></div>"
     yield '<div class="scroll" tabindex="0" role="region" aria-label="Paired tests"><table>'
     yield f"<caption>Against {escape(found.labels[0])}, on the questions decided in both</caption><thead><tr>"
-    for name in ("task", "record", "n", "better", "worse", "p (exact McNemar)"):
+    for name in ("task", "record", "n", "better", "worse", "p (exact, by row)"):
         kind = ' class="left"' if name == "record" else ""
         yield f'<th scope="col"{kind}>{name}</th>'
     yield "</tr></thead><tbody>"

@@ -10,7 +10,7 @@ from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, one_line
 from pytest_memfail.report.compare import percent
 from pytest_memfail.report.gate import check_value, p_value
 from pytest_memfail.report.rerun import rerun_words
-from pytest_memfail.report.text import headline
+from pytest_memfail.report.text import headline, steadiness
 from pytest_memfail.results import HELD, Gate, Line, Loaded, SideBySide, side_by_side, success
 
 MAX_LINES: Final = 58
@@ -63,6 +63,9 @@ def _overview(record: Loaded) -> Iterator[str]:
     if len(summary.tasks) > MAX_ROWS:
         yield ""
         yield f"and {len(summary.tasks) - MAX_ROWS} more tasks"
+    if said := steadiness(summary.total):
+        yield ""
+        yield f"Each asked {record.repeats} times: {plain(said)}"
 
 
 def _gate(gate: Gate, questions: Mapping[str, Line]) -> Iterator[str]:
@@ -94,7 +97,7 @@ def _why(line: Line | None) -> str:
 
 
 def _beside(found: SideBySide) -> Iterator[str]:
-    yield f"| against {plain(found.labels[0])} | n | better | worse | p (exact McNemar) |"
+    yield f"| against {plain(found.labels[0])} | n | better | worse | p (exact, by row) |"
     yield "| --- | ---: | ---: | ---: | ---: |"
     totals = [flips for flips in found.flips if flips.task == "all"] or list(found.flips)
     for flips in totals[:MAX_ROWS]:

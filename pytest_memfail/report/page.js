@@ -61,6 +61,7 @@
     field(top, "verdict", question.v + ": " + (data.meanings[question.v] || ""));
     field(top, "question", text(question.q));
     field(top, "gold", question.gold.join("; "));
+    if (question.repeats.length) field(top, "repeats", question.repeats.join(", "));
     if (question.error) field(top, "error", question.error);
     made.append(top);
     (question.facts || []).forEach((found, i) => fact(made, found, i + 1));

@@ -42,6 +42,7 @@ def _question(line: Line, record: int, header: Line, texts: dict[str, int]) -> d
         "gold": line["gold"],
         "row": line["row"],
         "reply": kept(line.get("reply")),
+        "repeats": line.get("repeats", []),
         "rerun": rerun_words(header, line["id"]),
     }
     if line["verdict"] == ERROR:

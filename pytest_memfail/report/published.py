@@ -42,6 +42,9 @@ class TaskModel(_Model):
     success: RateModel = Field(description="by the measure of the record")
     memory_held: RateModel = Field(description="questions whose facts were all stored, faithful and retrieved")
     facts: dict[str, dict[str, int]] = Field(description="verdicts per expected fact, by stratum")
+    unsteady: RateModel | None = Field(
+        description="questions that did not come out the same each time; null where none was asked more than once"
+    )
 
 
 class StoreModel(_Model):
@@ -64,7 +67,7 @@ class PairedModel(_Model):
     n: int
     worse: int
     better: int
-    p: float = Field(ge=0, le=1, description="exact McNemar test")
+    p: float = Field(ge=0, le=1, description="exact McNemar test, one-sided, questions of a row together")
     corrected: float | None = Field(ge=0, le=1, description="after Holm's correction over the tasks")
 
 
@@ -112,6 +115,7 @@ class RecordModel(_Model):
     k: list[int]
     seed: int
     limit: int | None
+    repeats: int = Field(ge=1, description="how often each question was asked; the majority's verdict counts")
     started: str | None
     complete: bool
     untrusted: str | None = Field(description="why the rates cannot be trusted; null if they can")
@@ -132,7 +136,7 @@ class FlipsModel(_Model):
     n: int
     worse: int
     better: int
-    p: float = Field(ge=0, le=1, description="exact McNemar test, two-sided")
+    p: float = Field(ge=0, le=1, description="exact McNemar test, two-sided, questions of a row together")
 
 
 class KModel(_Model):
@@ -191,6 +195,7 @@ def _record(record: Loaded, label: str) -> RecordModel:
         k=header["k"],
         seed=header["seed"],
         limit=header["limit"],
+        repeats=record.repeats,
         started=header.get("started"),
         complete=record.complete,
         untrusted=summary.untrusted,
@@ -239,6 +244,7 @@ def _task(tally: Tally, summary: Summary, protocol: str) -> TaskModel:
         success=_rate(success(tally, answered=summary.answered, protocol=protocol)),
         memory_held=_rate(tally.memory_held),
         facts={stratum: dict(counts) for stratum, counts in tally.facts.items()},
+        unsteady=_rate(tally.flip_rate) if tally.repeated else None,
     )
 
 

@@ -162,12 +162,7 @@ def summary(results: Summary, *, full: bool = False) -> list[str]:
     for tally in vacuous:
         how = "counted as correct" if results.protocol == "paper" else "left out of the rates"
         lines.append(f"vacuous passes: {tally.vacuous} in {tally.name}, {how} (nothing was there to misuse)")
-    for tally in results.tasks:
-        if tally.repeated:
-            lines.append(
-                f"repeats: {tally.unsteady} of {tally.repeated} in {tally.name} did not come out the same each time "
-                f"({_percent(tally.flip_rate).strip()} %)"
-            )
+    lines += [f"repeats: {said}" for said in map(steadiness, results.tasks) if said]
     if full:
         for tally in results.tasks:
             if tally.facts:
@@ -179,6 +174,16 @@ def summary(results: Summary, *, full: bool = False) -> list[str]:
     if results.record:
         lines.append(f"record: {results.record}")
     return lines
+
+
+def steadiness(tally: Tally) -> str:
+    """How many of the questions that were asked more than once did not come out the same; empty where none was."""
+    if not tally.repeated:
+        return ""
+    return (
+        f"{tally.unsteady} of {tally.repeated} in {tally.name} did not come out the same each time "
+        f"({_percent(tally.flip_rate).strip()} %)"
+    )
 
 
 def _table(results: Summary) -> Iterator[str]:

@@ -39,9 +39,7 @@ class Entry:
     @property
     def cluster(self) -> tuple[str, ...]:
         """What it shares its stored conversation with: the other questions of its row, and itself at other k."""
-        # line 1 heads a table, and is what a task of one's own says that knows no lines
-        known = self.row is not None and not self.row.endswith(":1")
-        return self.task, self.store, (self.row or "") if known else self.question
+        return cluster_of(self.task, self.store, self.question, self.row)
 
     @property
     def key(self) -> Key:
@@ -57,6 +55,13 @@ class Entry:
     def held(self) -> bool:
         """Whether nothing that was judged failed: correct, or memory held and the answer left open."""
         return self.verdict == CORRECT or (self.verdict == UNGRADED and self.memory_held is True)
+
+
+def cluster_of(task: str, store: str, question: str, row: str | None) -> tuple[str, ...]:
+    """The same for all questions of a row, at any k."""
+    # line 1 heads a table, and is what a task of one's own says that knows no lines
+    known = row is not None and not row.endswith(":1")
+    return task, store, (row or "") if known else question
 
 
 class BaselineRefused(UsageError):

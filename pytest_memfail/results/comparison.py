@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pytest_memfail.core import CORRECT, FAILURES, REASONING_ERROR, UNGRADED
 from pytest_memfail.results.baseline import Entry, Key
-from pytest_memfail.results.statistics import Paired, by_row, correct_together, mcnemar
+from pytest_memfail.results.statistics import Paired, by_row, correct_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Comparison:
     tasks: tuple[Paired, ...]
     """With Holm's correction over the tasks."""
     verdicts: Mapping[str, tuple[Paired, ...]]
-    """By task: how many questions got each verdict (`worse`) and lost it (`better`), two-sided, each question on its own."""
+    """By task: how many questions got each verdict (`worse`) and lost it (`better`), two-sided."""
     flips: tuple[Flip, ...]
     added: int
     """Questions that the earlier run did not ask."""
@@ -133,9 +133,10 @@ def _both_vacuous(old: Entry, new: Entry) -> bool:
     return old.vacuous and new.vacuous
 
 
-def _paired(name: str, counted: Sequence[tuple[Entry, str]]) -> Paired:
+def _paired(name: str, counted: Sequence[tuple[Entry, str]], *, one_sided: bool = True) -> Paired:
     changes = [change for _, change in counted]
-    return Paired(name, len(counted), changes.count("worse"), changes.count("better"), by_row(_balances(counted)))
+    p = by_row(_balances(counted), one_sided=one_sided)
+    return Paired(name, len(counted), changes.count("worse"), changes.count("better"), p)
 
 
 def _balances(counted: Iterable[tuple[Entry, str]]) -> list[int]:
@@ -149,8 +150,11 @@ def _balances(counted: Iterable[tuple[Entry, str]]) -> list[int]:
 def _verdicts(pairs: Sequence[tuple[Entry, Entry]]) -> tuple[Paired, ...]:
     found = []
     for verdict in (CORRECT, *FAILURES):
-        gained = sum(new.verdict == verdict != old.verdict for old, new in pairs)
-        lost = sum(old.verdict == verdict != new.verdict for old, new in pairs)
-        if gained or lost:
-            found.append(Paired(verdict, len(pairs), gained, lost, mcnemar(gained, lost)))
+        gained_or_lost = {(False, True): "worse", (True, False): "better"}
+        changes = [
+            (new, gained_or_lost.get((old.verdict == verdict, new.verdict == verdict), "same")) for old, new in pairs
+        ]
+        pair = _paired(verdict, changes, one_sided=False)
+        if pair.worse or pair.better:
+            found.append(pair)
     return tuple(found)

@@ -34,6 +34,11 @@ class Loaded:
         """The protocol of the run."""
         return str(self.header.get("protocol", "ours"))
 
+    @property
+    def repeats(self) -> int:
+        """How often each question was asked."""
+        return int(self.header.get("repeats") or 1)
+
     def summary(self, questions: Iterable[Line] | None = None) -> Summary:
         """What it adds up to; of some of its questions, if given."""
         builder = SummaryBuilder(self.protocol)

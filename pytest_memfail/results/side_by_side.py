@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, UsageError
+from pytest_memfail.results.baseline import cluster_of
 from pytest_memfail.results.kept import differences
 from pytest_memfail.results.loaded import Loaded, labels
 from pytest_memfail.results.record import Line
-from pytest_memfail.results.statistics import Rate, mcnemar, wilson
+from pytest_memfail.results.statistics import Rate, by_row, wilson
 from pytest_memfail.results.summary import Summary, Tally
 
 TOTAL: Final = "all"
@@ -43,7 +45,7 @@ class Flips:
     worse: int
     better: int
     p: float
-    """Exact McNemar test, two-sided; it takes questions as independent."""
+    """Exact McNemar test, two-sided; it takes the questions of a row together (see `by_row`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +145,16 @@ def _flips(task: str, record: int, first: Loaded, other: Loaded, answered: bool)
     # with one k each, a question is paired across them: k is then what is compared
     by_question = len(first.ks) == len(other.ks) == 1
     outcomes = []
+    rows: dict[tuple[str, ...], tuple[str, ...]] = {}
     for loaded in (first, other):
         found: dict[tuple[str, ...], bool] = {}
         for line in loaded.questions:
             came_out = succeeded(line, answered=answered, protocol=loaded.protocol)
             if task in (line["task"], TOTAL) and came_out is not None:
-                found[line["task"], line["store"], line["question"], "" if by_question else str(line["k"])] = came_out
+                place = line["task"], line["store"], line["question"]
+                key: tuple[str, ...] = (*place, "" if by_question else str(line["k"]))
+                found[key] = came_out
+                rows[key] = cluster_of(*place, line.get("row"))
         outcomes.append(found)
     before, after = outcomes
     both = before.keys() & after.keys()
@@ -156,7 +162,10 @@ def _flips(task: str, record: int, first: Loaded, other: Loaded, answered: bool)
         return None
     worse = sum(before[key] and not after[key] for key in both)
     better = sum(after[key] and not before[key] for key in both)
-    return Flips(task, record, len(both), worse, better, mcnemar(worse, better))
+    balances: Counter[tuple[str, ...]] = Counter()
+    for key in both:
+        balances[rows[key]] += before[key] - after[key]
+    return Flips(task, record, len(both), worse, better, by_row(balances.values()))
 
 
 def _by_k(records: Sequence[Loaded], answered: bool) -> Iterator[tuple[int, int, Rate]]:

@@ -57,7 +57,7 @@ class Paired:
     worse: int
     better: int
     p: float
-    """Exact McNemar test; one-sided it takes the questions of a row together (see `by_row`)."""
+    """Exact McNemar test that takes the questions of a row together (see `by_row`)."""
     corrected: float | None = None
     """The same after Holm's correction, where several were tested at once."""
 
@@ -79,18 +79,19 @@ def mcnemar(worse: int, better: int, *, one_sided: bool = False) -> float:
     return float(binomtest(worse, worse + better, 0.5, alternative=side).pvalue)
 
 
-def by_row(balances: Iterable[int]) -> float:
-    """The one-sided exact McNemar test where questions share rows; a balance is a row's questions worse less those better.
+def by_row(balances: Iterable[int], *, one_sided: bool = False) -> float:
+    """The exact McNemar test where questions share rows; a balance is a row's questions worse less those better.
 
     Questions of one row are answered from the same stored conversation, and one lost essay flips all of them: they are no
-    independent evidence. So a row is flipped whole: p is the chance of at least this sum of balances if the sign of each is
-    a fair coin. Where no row has more than one flip this is `mcnemar`. Assumed is that rows flip independently.
+    independent evidence. So a row is flipped whole: p is the chance of at least this sum of balances (two-sided: a sum at
+    least so far from 0) if the sign of each is a fair coin. Where no row has more than one flip this is `mcnemar`. Assumed
+    is that rows flip independently.
     """
     found = [balance for balance in balances if balance]
     worse = sum(balance for balance in found if balance > 0)
     sizes = Counter(map(abs, found))
     if not set(sizes) - {1}:
-        return mcnemar(worse, len(found) - worse, one_sided=True)
+        return mcnemar(worse, len(found) - worse, one_sided=one_sided)
     import numpy as np
     from scipy.stats import binom
 
@@ -99,7 +100,10 @@ def by_row(balances: Iterable[int]) -> float:
         rows = np.zeros(size * n + 1)
         rows[::size] = binom.pmf(np.arange(n + 1), n, 0.5)
         chances = np.convolve(chances, rows)
-    return min(1.0, float(chances[worse:].sum()))
+    if one_sided:
+        return min(1.0, float(chances[worse:].sum()))
+    # the chances are symmetric: both ends are as likely
+    return min(1.0, 2 * float(chances[max(worse, len(chances) - 1 - worse) :].sum()))
 
 
 def holm(values: Sequence[float]) -> list[float]:

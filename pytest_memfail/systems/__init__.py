@@ -10,6 +10,8 @@ from pytest_memfail.systems.adapters import ADAPTERS, adapter
 
 BUILT_IN: Final[Mapping[str, str]] = {
     "bm25": "every message verbatim in SQLite, ranked by BM25",
+    "sqlite-hybrid": "every message verbatim in SQLite, ranked by BM25 and static embeddings together",
+    "md-file": "one Markdown file that a model keeps by calling tools, searched by BM25",
     "full-context": "everything is shown, newest first",
     "no-memory": "stores nothing",
     "forgetful": "drops conversations (not_stored)",
@@ -37,6 +39,14 @@ def built_in_system(
         from pytest_memfail.systems.bm25 import BM25
 
         return BM25
+    if name == "sqlite-hybrid":
+        from pytest_memfail.systems.sqlite_hybrid import FACTORY
+
+        return FACTORY
+    if name == "md-file":
+        from pytest_memfail.systems.md_file import FACTORY as MD_FILE
+
+        return MD_FILE
     if name == "full-context":
         from pytest_memfail.systems.full_context import FullContext
 

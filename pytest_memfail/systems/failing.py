@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -176,6 +176,12 @@ class FailingFactory:
     def check_options(self, options: Mapping[str, str]) -> None:
         """Raise `UsageError` for options out of range or an unknown inner system."""
         self._read(options)
+
+    def models(self, options: Mapping[str, str], default: str | None) -> Sequence[str]:
+        """Those of the inner system."""
+        inner, _, _, rest = self._read(options)
+        named = getattr(inner, "models", None)
+        return list(named(rest, default)) if callable(named) else []
 
     def _read(self, options: Mapping[str, str]) -> tuple[Callable[[SystemContext], Any], float, int, dict[str, str]]:
         rate = _number(options, "rate", 1.0)

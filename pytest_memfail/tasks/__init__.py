@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_memfail.tasks.custom import read_custom
+from pytest_memfail.tasks.custom import NAME as CUSTOM
+from pytest_memfail.tasks.custom import find_custom, read_custom
 from pytest_memfail.tasks.layout import PROTOCOLS, Protocol
 from pytest_memfail.tasks.load import (
     MEMFAIL_TASKS,
@@ -36,6 +37,7 @@ from pytest_memfail.tasks.validate import (
 
 __all__ = [
     "CONNECTIVES",
+    "CUSTOM",
     "EASY_SENTENCES",
     "ESSAY_LIKENESS",
     "HARD_SENTENCES",
@@ -51,6 +53,7 @@ __all__ = [
     "Finding",
     "Protocol",
     "TaskRequest",
+    "find_custom",
     "is_gerund",
     "load_tasks",
     "match_tasks",

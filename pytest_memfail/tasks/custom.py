@@ -24,10 +24,12 @@ A file may hold several cases as YAML documents (`---`). Each case is a store of
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date as Date  # noqa: N812 - a type
 from datetime import datetime, time, timedelta, timezone
 from difflib import get_close_matches
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -54,6 +56,8 @@ from pytest_memfail.tasks.rows import ID_PATTERN, Text, slug
 
 NAME: Final = "custom"
 SUFFIX: Final = ".memfail.yaml"
+SKIPPED: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
+"""Folders that pytest looks for no tests in, unless it is told otherwise."""
 MORNING: Final = time(9, tzinfo=timezone.utc)
 
 
@@ -121,6 +125,21 @@ class CustomCase(BaseModel):
             if (fact.conversation or 1) > n:
                 raise ValueError(f"expected.{i}.conversation: got {fact.conversation}, expected 1 to {n}")
         return self
+
+
+def find_custom(starts: Iterable[Path], skipped: Sequence[str] = SKIPPED) -> list[Path]:
+    """The files of cases below these folders; folders of such names, and virtual environments, are not entered."""
+    found: set[Path] = set()
+    for start in starts:
+        for folder, folders, names in os.walk(start):
+            here = Path(folder)
+            folders[:] = [
+                name
+                for name in folders
+                if not any(fnmatch(name, pattern) for pattern in skipped) and not (here / name / "pyvenv.cfg").is_file()
+            ]
+            found.update(here / name for name in names if name.endswith(SUFFIX))
+    return sorted(found)
 
 
 def read_custom(paths: Sequence[Path], root: Path) -> Task | None:

@@ -37,5 +37,6 @@ def completion(reply: Reply, model: object, number: int, prompt_tokens: int, cac
 
 
 def _tool_call(call: ToolCall, identity: str) -> dict[str, Any]:
-    arguments = json.dumps(call.arguments, ensure_ascii=False)
+    given = call.arguments
+    arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
     return {"id": identity, "type": "function", "function": {"name": call.name, "arguments": arguments}}

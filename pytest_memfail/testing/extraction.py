@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from zlib import crc32
 
 from pytest_memfail.testing.answers import answer_by_rule
 from pytest_memfail.testing.faults import Reply, ToolCall
@@ -20,6 +21,8 @@ WORD: Final = re.compile(r"[^\W\d_]{4,}")
 KEYWORDS: Final = 5
 
 MEM0_MESSAGES: Final = re.compile(r"^## New Messages\n(.*?)\n+## Observation Date$", re.DOTALL | re.MULTILINE)
+GRAPHITI_MESSAGE: Final = re.compile(r"<CURRENT_MESSAGE>\n(.*)\n</CURRENT_MESSAGE>", re.DOTALL)
+GRAPHITI_ENTITIES: Final = re.compile(r"<ENTITIES>\n(.*?)\n</ENTITIES>", re.DOTALL)
 MEM0_TURN: Final = re.compile(r"^(user|assistant|system): ", re.MULTILINE)
 LANGMEM_SESSION: Final = re.compile(r"<session_([0-9a-f-]+)>\n(.*)\n</session_\1>", re.DOTALL)
 LANGMEM_TURN: Final = re.compile(r"^=+ (\w+) Message =+\n\n", re.MULTILINE)
@@ -33,16 +36,22 @@ SIMPLEMEM_TURN: Final = re.compile(r"^(?:\[([^\]]*)\] )?(User|Assistant|System):
 
 
 def reply_by_rule(request: Mapping[str, Any]) -> str | Reply:
-    """The reply to whatever a run may ask: Mem0, LangMem, A-MEM or SimpleMem while they store, else as `answer_by_rule`."""
+    """The reply to what Mem0, LangMem, A-MEM, SimpleMem, Graphiti and md-file ask while they store, else as `answer_by_rule`."""
     remembered = _remembered(request)
     return answer_by_rule(request) if remembered is None else remembered
 
 
 def _remembered(request: Mapping[str, Any]) -> str | Reply | None:
     text = "\n".join(text_of(message) for message in request["messages"])
-    if any(tool.get("function", {}).get("name") == "Memory" for tool in request.get("tools") or ()):
+    tools = {tool.get("function", {}).get("name") for tool in request.get("tools") or ()}
+    if "Memory" in tools:
         return _langmem(text)
+    if "append_line" in tools:
+        return _md_file(request["messages"])
     asked = text_of(request["messages"][-1])
+    schema = (request.get("response_format") or {}).get("json_schema") or {}
+    if (asks := _graphiti(frozenset(schema.get("schema", {}).get("properties", {})), asked)) is not None:
+        return asks
     if found := MEM0_MESSAGES.search(asked):
         return _mem0(found[1])
     if AMEM_EVOLUTION in text:
@@ -71,6 +80,37 @@ def _langmem(text: str) -> Reply:
     session = LANGMEM_SESSION.search(text)
     facts = _said_by("Human", LANGMEM_TURN, session[2]) if session else []
     return Reply("", tool_calls=tuple(ToolCall("Memory", {"content": fact}) for fact in facts))
+
+
+def _md_file(messages: Sequence[Mapping[str, Any]]) -> Reply:
+    if messages[-1]["role"] == "tool":
+        return Reply("The file is up to date.")
+    turns = [json.loads(line) for line in text_of(messages[-1]).split("\n")[1:-1]]
+    facts = [turn["content"] for turn in turns if turn["role"] == "user" and turn["content"].strip()]
+    calls = tuple(ToolCall("append_line", {"text": fact}) for fact in facts)
+    return Reply("", tool_calls=calls or (ToolCall("keep_nothing", {}),))
+
+
+def _graphiti(asks: frozenset[str], text: str) -> str | None:
+    """What fills the schema with these properties; every message is a fact between its speaker and a node of its own."""
+    if asks == {"extracted_entities"}:
+        return json.dumps({"extracted_entities": [{"name": "user", "entity_type_id": 0, "episode_indices": [0]}]})
+    if asks == {"edges"}:
+        found = GRAPHITI_MESSAGE.search(text)
+        facts = _said_by("user", MEM0_TURN, found[1]) if found else []
+        ends = {"source_entity_name": "user", "relation_type": "SAID", "valid_at": None, "invalid_at": None}
+        edges = [{**ends, "target_entity_name": f"message {crc32(fact.encode()):08x}", "fact": fact} for fact in facts]
+        return json.dumps({"edges": [{**edge, "episode_indices": [0]} for edge in edges]})
+    if asks == {"entity_resolutions"}:
+        found = GRAPHITI_ENTITIES.search(text)
+        entities = json.loads(found[1]) if found else []
+        same = [{"id": entity["id"], "name": entity["name"], "duplicate_candidate_id": -1} for entity in entities]
+        return json.dumps({"entity_resolutions": same})
+    if asks == {"duplicate_facts", "contradicted_facts"}:
+        return json.dumps({"duplicate_facts": [], "contradicted_facts": []})
+    if asks == {"valid_at", "invalid_at"}:
+        return json.dumps({"valid_at": None, "invalid_at": None})
+    return json.dumps({"summaries": []}) if asks == {"summaries"} else None
 
 
 def _amem_note(content: str) -> str:

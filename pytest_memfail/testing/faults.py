@@ -29,7 +29,8 @@ class ToolCall:
     """One call of a tool that the request offers."""
 
     name: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, Any] | str
+    """A text is sent as it is, JSON or not."""
 
 
 @dataclass(frozen=True, slots=True)

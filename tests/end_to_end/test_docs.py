@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_memfail.cli import USAGE
+from pytest_memfail.cli.generate import INTERRUPTED
+from pytest_memfail.core import Evidence, Listing, Memory, Question, Reply
 from pytest_memfail.plugin import hookspecs
+from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
 from pytest_memfail.systems import BUILT_IN, SYSTEMS
 
 REPOSITORY = Path(__file__).parents[2]
@@ -43,9 +51,16 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_pages_named_in_messages_exist() -> None:
-    sources = "".join(text_of(path) for path in (REPOSITORY / "pytest_memfail").rglob("*.py"))
-    named = set(re.findall(r"docs/[a-z_]+\.md", sources))
+    folders = ("pytest_memfail", "examples", "benchmarks", "tools")
+    sources = [
+        path
+        for folder in folders
+        for path in (REPOSITORY / folder).rglob("*")
+        if path.suffix in (".py", ".toml", ".yml", ".yaml", ".html")
+    ]
+    named = {name for path in sources for name in re.findall(r"\bdocs/[\w/-]+\.(?:md|css)", text_of(path))}
     assert all((REPOSITORY / name).is_file() for name in named)
+    assert named
 
 
 def test_every_page_is_in_the_index() -> None:
@@ -69,6 +84,126 @@ def test_the_sample_of_a_test_runs(run_pytest: Run, tmp_path: Path) -> None:
     assert "3 passed" in done.output
 
 
+def test_the_judge_of_the_page_judges(run_pytest: Run, tmp_path: Path) -> None:
+    (sample,) = re.findall(r"```python\n(.*?)```", text_of(REPOSITORY / "docs" / "custom_judge.md"), re.DOTALL)
+    (tmp_path / "strict_numbers.py").write_text(sample, encoding="utf-8")
+    arguments = ("--memfail-system=bm25", "--memfail-limit=10")
+    by_rules = run_pytest(*arguments).verdicts
+    own = run_pytest(*arguments, "--memfail-judge=strict_numbers:StrictNumbers")
+    assert own.verdicts == by_rules  # a verbatim store keeps every digit
+
+    found: dict[str, Any] = {}
+    exec(sample, found)
+    judge = found["StrictNumbers"]()
+    rule = "Ada whistles only when it is colder than 12 degrees."
+    fact = Evidence(
+        *("f", "rule", "conditional_facts_easy", rule, rule, "c"),
+        entity="Ada",
+        behavior="whistles",
+        condition="only when it is colder than 12 degrees",
+    )
+    for text, outcome, missing in ((rule, "passed", ()), (rule.replace("12", "twelve"), "failed", ("12",))):
+        result = judge.summary(fact, Listing("s", (Memory(text),)))
+        assert (result.outcome, result.missing) == (outcome, missing)
+    question = Question("q", fact.task, "It is 5 degrees. Does Ada whistle?", "", ("Yes — it is.",), ("f",), "yes_no")
+    assert judge.answer(question, [fact], Reply("Yes, she does.")).outcome == "passed"
+    assert judge.answer(question, [fact], Reply("No.")).outcome == "failed"
+    assert judge.answer(question, [fact], None).outcome == "ungraded"
+
+
+def test_the_commands_for_shards_give_what_one_run_gives(tmp_path: Path) -> None:
+    page = text_of(REPOSITORY / "docs" / "machines.md").partition("## Shards")[2].partition("\n## ")[0]
+    commands = [re.sub(r"\s+#.*", "", line) for line in re.findall(r"^\$ (.*)$", page, re.MULTILINE)]
+    assert [command.split()[0] for command in commands] == ["pytest"] * 3 + ["memfail"] * 2
+    project = shutil.copytree(REPOSITORY / "examples" / "quickstart", tmp_path / "project")
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "OPENAI_", "GITHUB_"))}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def run(command: str) -> subprocess.CompletedProcess[str]:
+        line = command.replace("--memfail-system=mymem", "--memfail-system=toymem --memfail-limit=4")
+        return subprocess.run(
+            shlex.split(line), cwd=project, env={**clean, "PATH": path}, capture_output=True, text=True, check=False
+        )
+
+    assert all(run(command).returncode == 1 for command in commands[:3])  # the toy forgets
+    assert run("memfail merge -o part.jsonl shard-1.jsonl shard-3.jsonl").returncode == 1
+    merged = run(commands[3])
+    assert merged.returncode == 0, merged.stdout
+    saved = run("memfail gate all.jsonl --save-baseline memfail-baseline.jsonl")
+    assert saved.returncode == 0, saved.stdout
+    decided = run(commands[4])
+    assert decided.returncode == 0, decided.stdout
+    assert (project / "memfail.html").is_file()
+    whole = run("pytest --memfail-system=mymem --memfail-record=whole.jsonl --memfail-baseline=memfail-baseline.jsonl")
+    assert whole.returncode == 0, whole.stdout
+    assert "0 worse, 0 better of 24" in whole.stdout
+
+
+def fields_of(page: Path) -> dict[str, set[str]]:
+    """The fields that a page lists in tables, by heading."""
+    found = {}
+    for part in text_of(page).split("\n## ")[1:]:
+        rows = re.findall(r"^\| (`[^|]*`) \|", part, re.MULTILINE)
+        found[part.partition("\n")[0]] = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    return found
+
+
+def test_the_schema_of_records_is_that_of_a_record(run_pytest: Run, tmp_path: Path) -> None:
+    fields = fields_of(REPOSITORY / "docs" / "record_schema.md")
+    (tmp_path / "conftest.py").write_text(
+        "def pytest_memfail_make_system(config, name):\n    return Broken if name == 'broken' else None\n\n\n"
+        "class Broken:\n    def __init__(self): self.said = []\n"
+        "    def store_conversation(self, conversation): self.said.append(conversation.messages[0].content)\n"
+        "    def get_all_memories(self): return self.said\n"
+        "    def retrieve_memories(self, query, conversation, k): raise OSError('gone')\n",
+        encoding="utf-8",
+    )
+    seen: dict[str, set[str]] = {}
+    always: dict[str, set[str]] = {}
+
+    def see(kind: str, line: dict[str, Any]) -> None:
+        seen[kind] = seen.get(kind, set()) | line.keys()
+        always[kind] = always.get(kind, set(line)) & line.keys()
+
+    for arguments in (["--memfail-system=bm25", "--memfail-repeats=2"], ["--memfail-system=broken"]):
+        for line in run_pytest("--memfail-limit=4", *arguments).record:
+            see("error" if line.get("error") else line["type"], line)
+            if line["type"] == "store":
+                for memory in line["listings"][-1]:
+                    see("memory", memory)
+            for memory in line.get("retrieved", ()):
+                see("memory", memory)
+            for fact in line.get("facts", ()):
+                see("fact", fact)
+                for stage in ("storage", "summary", "retrieval"):
+                    see("stage", fact[stage])
+    for kind in ("header", "question", "fact", "store", "footer"):
+        assert fields[kind] - {"error"} == seen[kind], kind
+    assert seen["error"] <= fields["question"]
+    for kind, at_least in (("memory", {"text"}), ("stage", {"outcome"})):
+        assert at_least <= always[kind]
+        assert seen[kind] <= fields[kind]
+
+
+def test_the_sample_that_reads_a_record_runs(run_pytest: Run, tmp_path: Path) -> None:
+    (sample,) = re.findall(r"```python\n(.*?)```", text_of(REPOSITORY / "docs" / "record_schema.md"), re.DOTALL)
+    run_pytest("--memfail-system=lossy", "--memfail-limit=10", "--memfail-tasks=conditional_facts_easy")
+    (tmp_path / "record.jsonl").rename(tmp_path / "last.jsonl")
+    done = subprocess.run(
+        [sys.executable, "-c", sample], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    assert re.search(r"^memfail/conditional_facts_easy::cfe-\d+ \[\[.+\]\]$", done, re.MULTILINE)
+
+
+def test_exit_codes_are_those_that_there_are() -> None:
+    page = text_of(REPOSITORY / "docs" / "exit_codes.md")
+    of_pytest, of_memfail = (
+        set(map(int, re.findall(r"^\| (\d+) \|", part, re.MULTILINE))) for part in page.split("## memfail")
+    )
+    assert of_pytest == {*map(int, pytest.ExitCode), NO_TRUSTWORTHY_RESULT}
+    assert of_memfail == {0, 1, USAGE, NO_TRUSTWORTHY_RESULT, INTERRUPTED}
+
+
 def test_pages_name_all_hooks_and_systems() -> None:
     hooks = {name for name in vars(hookspecs) if name.startswith("pytest_memfail_")}
     assert set(re.findall(r"`(pytest_memfail_\w+)\(", text_of(REPOSITORY / "docs" / "extending.md"))) == hooks
@@ -77,3 +212,9 @@ def test_pages_name_all_hooks_and_systems() -> None:
     assert all(
         f"| `{name}` |" in text_of(REPOSITORY / "docs" / "systems.md") for name in SYSTEMS.keys() - BUILT_IN.keys()
     )
+
+
+def test_commands_of_the_project_that_pages_name_exist() -> None:
+    named = set(re.findall(r"\.ci/[a-z]+", "".join(map(text_of, PAGES))))
+    assert named == {f".ci/{path.name}" for path in (REPOSITORY / ".ci").iterdir()}
+    assert all(os.access(REPOSITORY / name, os.X_OK) for name in named)

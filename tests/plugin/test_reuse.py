@@ -225,6 +225,18 @@ def test_the_folder_can_be_named(keeping: Project) -> None:
     assert len(list((keeping.path / "kept").iterdir())) == 1
 
 
+def test_clearing_the_cache_of_pytest_removes_what_is_kept_there_and_nowhere_else(alone: Project) -> None:
+    alone.run(REUSE, "memfail/long_hop", "--memfail-system-option=a=1")
+    alone.run(f"{BARE}=elsewhere", "memfail/long_hop")
+    replies = (alone.path / STORES).with_name("responses.sqlite")
+    replies.write_text("paid for", encoding="utf-8")
+    alone.run(REUSE, "memfail/long_hop", "--cache-clear")
+    assert sum(alone.fills().values()) > 0
+    assert len(kept(alone)) == 1  # of this run
+    assert not replies.exists()
+    assert len(list((alone.path / "elsewhere").iterdir())) == 1
+
+
 @pytest.mark.parametrize(("value", "keeps"), [("on", True), ("true", True), ("off", False), ("", False)])
 def test_the_ini_file_can_say_so(alone: Project, value: str, keeps: bool) -> None:
     alone.ini(f"memfail_reuse_stores = {value}")

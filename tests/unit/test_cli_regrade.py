@@ -154,6 +154,55 @@ def test_what_cannot_be_judged_is_refused(run, tmp_path, capsys, change, says):
     assert not out.exists()
 
 
+INCIDENTS = """
+conversations: [I am allergic to penicillin.]
+question: Which antibiotic must I not be given?
+answer: penicillin
+expected: [{fact: The user is allergic to penicillin., details: [[penicillin]]}]
+---
+id: moved
+conversations: [We moved to Lisbon in May.]
+question: Where do we live?
+answer: Lisbon
+expected: [{fact: The user lives in Lisbon., details: [[Lisbon]]}]
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch, capsys):
+    """The record of a run over a task of rows and own cases, with the cases below the current folder."""
+    folder = tmp_path / "mine"
+    (folder / "incidents").mkdir(parents=True)
+    (folder / "incidents" / "allergy.memfail.yaml").write_text(INCIDENTS, encoding="utf-8")
+    words = "--memfail-system=bm25 --memfail-tasks=long_hop,custom --memfail-limit=2 --memfail-record=run.jsonl -p no:cacheprovider"
+    subprocess.run([sys.executable, "-m", "pytest", "-q", *words.split()], cwd=folder, capture_output=True, check=False)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize("where", [[], ["--cases", "incidents"], ["--cases", "nowhere", "--cases", "incidents"]])
+def test_own_cases_are_judged_again(own, capsys, where):
+    assert main(["regrade", "run.jsonl", "--judge", "rules", "-o", "out.jsonl", *where]) == 0
+    assert capsys.readouterr().out.endswith("0 of 4 verdicts changed\n")
+    again = {line["id"]: line for line in load_record(own / "out.jsonl").questions}
+    assert again == {line["id"]: line for line in load_record(own / "run.jsonl").questions}
+    assert sum(line["task"] == "custom" for line in again.values()) == 2
+
+
+def test_own_cases_that_are_not_there(own, capsys, monkeypatch):
+    assert main(["regrade", "run.jsonl", "--judge", "rules", "-o", "out.jsonl", "--cases", "nowhere"]) == 4
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.endswith(f"there is no *.memfail.yaml below {own / 'nowhere'}; name their folder with --cases")
+
+
+def test_own_cases_that_were_changed(own, capsys):
+    (own / "incidents" / "allergy.memfail.yaml").write_text(INCIDENTS.replace("May", "June"), encoding="utf-8")
+    assert main(["regrade", "run.jsonl", "--judge", "rules", "-o", "out.jsonl"]) == 4
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "custom was run on other rows (hash " in said
+    assert said.endswith("name the folder of its cases with --cases")
+
+
 def test_the_record_itself_is_not_replaced(run, capsys):
     before = run.read_bytes()
     assert main(["regrade", str(run), "--judge", "rules", "-o", str(run)]) == 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.core import Detail, Evidence
@@ -75,6 +76,8 @@ def own_sentences(evidence: Evidence, view: View, name: Name | None) -> frozense
     for entry in named:
         about.update(i for i in range(view.first[entry], view.first[entry + 1]) if view.link(i, name) >= OPEN)
     stated = _stated(evidence.source)
+    if not _has_short(view):
+        return frozenset(about)
     for entry in {view.entry[i] for key in _telling(evidence.source) for i in view.postings.get(key, ())} - named:
         first, end = view.first[entry], view.first[entry + 1]
         if end - first <= SHORT:
@@ -82,6 +85,19 @@ def own_sentences(evidence: Evidence, view: View, name: Name | None) -> frozense
                 i for i in range(first, end) if view.link(i, name) == OPEN and view.own_share((i,), stated) >= LIKE
             )
     return frozenset(about)
+
+
+def _has_short(view: View) -> bool:
+    """Whether any entry may be a piece of an essay."""
+    known = view.shared.get("short")
+    if known is None:
+        known = view.shared["short"] = any(end - first <= SHORT for first, end in pairwise(view.first))
+    return bool(known)
+
+
+@lru_cache(maxsize=4096)
+def _name(evidence: Evidence) -> Name | None:
+    return Name.of(evidence.entity, frozenset(w.lower for s in sentences_of(evidence.source) for w in s.words))
 
 
 @lru_cache(maxsize=4096)
@@ -96,8 +112,7 @@ def _telling(source: str) -> tuple[str, ...]:
 
 def refine(evidence: Evidence, view: View, general: Finding) -> Finding:
     """The general rules' finding, decided by the curated details wherever they say more."""
-    known = frozenset(w.lower for s in sentences_of(evidence.source) for w in s.words)
-    name = Name.of(evidence.entity, known)
+    name = _name(evidence)
     own = own_sentences(evidence, view, name)
     located: list[Located] = [(detail, *locate(detail, view, own)) for detail in evidence.details]
     there = [share for detail, share, _ in located if evidence.kind != "rule" or detail.part == "behavior"]

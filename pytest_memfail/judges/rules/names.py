@@ -20,7 +20,7 @@ def renamed(text: str) -> tuple[str, ...]:
     """The text with each name in it called otherwise.
 
     >>> renamed("forget people's surnames")
-    ("forget people's family name", "forget people's cognomen", "forget people's last name")
+    ("forget people's family name", "forget people's last name")
     """
     words = words_of(text)
     found = []

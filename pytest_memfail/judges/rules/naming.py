@@ -67,11 +67,12 @@ def mentions(target: Target, view: View, known: frozenset[str]) -> list[Mention]
     """Every sentence that names at least a part of the target; `known` are the keys that its own statement has."""
     spelled = _spelled(view)
     candidates: set[int] = set()
-    for key in _forms(target, spelled):
+    forms = _forms(target, spelled)
+    for key in forms:
         candidates.update(view.postings.get(key, ()))
     if target.phrase:
         candidates.update(_by_lower(view, target.phrase))
-    found = (_mention(target, view, at, known) for at in _likeliest(view, candidates, _forms(target, spelled) | known))
+    found = (_mention(target, view, at, known) for at in _likeliest(view, candidates, forms | known))
     return [mention for mention in found if mention is not None]
 
 
@@ -231,29 +232,52 @@ def _joined_at(target: Target, sentence: Sentence) -> int | None:
     """Where a name of two words is written as one."""
     if len(target.parts) != 2 and not (len(target.parts) == 1 and target.joined):
         return None
-    for i, word in enumerate(sentence.words):
-        if word.key and any(
-            joined in (squash(word.lower), loose(word.key)) or loose(fold(joined)) == loose(word.key)
-            for joined in target.joined
-        ):
-            return i
-    return None
+    spelled = _spelling(sentence)
+    at = [spelled.squashed[joined] for joined in target.joined if joined in spelled.squashed]
+    for joined in target.joined:
+        at += spelled.loosely.get(joined, ())[:1] + spelled.loosely.get(loose(fold(joined)), ())[:1]
+    return min(at, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """Where the words with a key stand in a sentence, by how they are written."""
+
+    loosely: dict[str, tuple[int, ...]]
+    squashed: dict[str, int]
+    pairs: dict[str, tuple[int, ...]]
+    """Neighbours written together."""
+
+
+@lru_cache(maxsize=4096)
+def _spelling(sentence: Sentence) -> _Spelling:
+    loosely: dict[str, tuple[int, ...]] = {}
+    squashed: dict[str, int] = {}
+    pairs: dict[str, tuple[int, ...]] = {}
+    for i, w in enumerate(sentence.words):
+        if w.key:
+            spelled = loose(w.key)
+            loosely[spelled] = (*loosely.get(spelled, ()), i)
+            squashed.setdefault(squash(w.lower), i)
+    for i, (a, b) in enumerate(pairwise(sentence.words)):
+        if a.key and b.key:
+            one, other = fold(a.lower), fold(b.lower)  # not what they are but synonyms of
+            for pair in {loose(fold(a.lower + b.lower)), one + other, other + one}:
+                pairs[pair] = (*pairs.get(pair, ()), i)
+    return _Spelling(loosely, squashed, pairs)
 
 
 def _places(part: Part, sentence: Sentence) -> list[int]:
-    words = sentence.words
-    found = [i for i, w in enumerate(words) if w.key and (w.key == part.key or loose(w.key) == part.loose)]
+    spelled = _spelling(sentence)
+    found = list(spelled.loosely.get(part.loose, ()))
     if not found and len(part.loose) >= 5:
-        akin = relatives(part.loose)
-        found = [i for i, w in enumerate(words) if w.key and loose(w.key) in akin]
+        akin = relatives(part.loose) & spelled.loosely.keys()
+        found = sorted(i for other in akin for i in spelled.loosely[other])
     if not found:
         start = part.key[:SHARED]
-        found = [i for i, w in enumerate(words) if w.lower.startswith(start) and is_cut(part.key, w.lower)]
+        found = [i for i, w in enumerate(sentence.words) if w.lower.startswith(start) and is_cut(part.key, w.lower)]
     if not found and len(part.loose) > 5:
-        for i, (a, b) in enumerate(pairwise(words)):
-            ends = {loose(fold(a.lower + b.lower)), fold(a.lower) + fold(b.lower), fold(b.lower) + fold(a.lower)}
-            if a.key and b.key and part.loose in ends:
-                found.append(i)
+        found = list(spelled.pairs.get(part.loose, ()))
     return found
 
 
@@ -340,5 +364,10 @@ def _adjacent(sentence: Sentence, first: int, last: int) -> bool:
 
 
 def _is_exact(word: Word, key: str) -> bool:
-    own = words_of(word.lower)
-    return bool(own) and (own[0].key == key or loose(own[0].key) == loose(key))
+    own = _own_key(word.lower)
+    return own is not None and (own == key or loose(own) == loose(key))
+
+
+@lru_cache(maxsize=16384)
+def _own_key(lower: str) -> str | None:
+    return next((word.key for word in words_of(lower)), None)

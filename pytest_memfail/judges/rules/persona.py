@@ -273,7 +273,11 @@ def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
 
 def _replaced(item: Item, keys: frozenset[str], essay: Essay, least: float) -> str:
     """An opposite in the place of a telling word."""
-    strange = sorted(k for k in keys - essay.reads.keys() - essay.ignored if weight(k) >= 1.0 and k not in UNCERTAIN)
+    strange = sorted(
+        k
+        for k in keys - essay.places.keys() - essay.near.keys() - essay.ignored
+        if weight(k) >= 1.0 and k not in UNCERTAIN
+    )
     for concept in item.concepts:
         if concept.weight >= least and not found(concept, keys):
             for key in strange:

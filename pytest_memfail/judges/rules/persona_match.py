@@ -12,7 +12,7 @@ from typing import Final
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_need import Concept, Essay, Item
 from pytest_memfail.judges.rules.quantities import Quantity
-from pytest_memfail.judges.rules.related import related
+from pytest_memfail.judges.rules.related import related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.view import NAMED, OPEN, TITLES, Name, View
 
@@ -58,7 +58,7 @@ def compare(view: View, at: int, essay: Essay) -> Made:
             continue
         value = weight(key)
         total += value
-        read = essay.reads.get(key)
+        read = essay.read(key)
         if read:
             own += value
             sure += max(read.values())
@@ -141,7 +141,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
 
 @lru_cache(maxsize=65536)
 def _nearest(wanted: tuple[str, ...], keys: frozenset[str]) -> float:
-    near = max((related(one, held) for one in wanted for held in keys), default=0.0)
+    near = max((related(one, held) for one in wanted for held in within_reach(one, keys)), default=0.0)
     return near if near >= KEPT else 0.0
 
 

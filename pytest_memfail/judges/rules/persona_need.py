@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
@@ -121,8 +121,22 @@ class Essay:
     keys: frozenset[str]
     identity: frozenset[str]
     """Who it is: words of the first sentence, and names of other things."""
-    reads: Mapping[str, Mapping[int, float]]
-    """For a stored word: the sentences it may have come from, and how much that tells."""
+    places: Mapping[str, Mapping[int, float]]
+    """For each of its words the sentences that have it, and how much that tells."""
+    near: Mapping[str, Sequence[str]]
+    """For a word that may stand for some of its words: which."""
+    _read: dict[str, Mapping[int, float]] = field(default_factory=dict, compare=False)
+
+    def read(self, key: str) -> Mapping[int, float]:
+        """For a stored word: the sentences it may have come from, and how much that tells."""
+        known = self._read.get(key)
+        if known is None:
+            found: dict[int, float] = {}
+            for own in self.near.get(key, ()):
+                for at, value in self.places[own].items():
+                    found[at] = max(found.get(at, 0.0), SYNONYM * value)
+            known = self._read[key] = {**found, **self.places.get(key, {})}
+        return known
 
 
 @lru_cache(maxsize=1024)
@@ -136,16 +150,15 @@ def read_essay(source: str, entity: str | None) -> Essay:
         if weights:
             numbers = quantities(sentence.text, sentence.words)
             stated.append(Stated(sentence, weights, numbers, passage(source, sentence, weights, 60)))
-    reads: dict[str, dict[int, float]] = {}
+    places: dict[str, dict[int, float]] = {}
     for at, part in enumerate(stated):
         for key, value in part.weights.items():
-            found = lookup(key)
-            for other in (found.same | found.close) - ignored:
-                known = reads.setdefault(other, {})
-                known[at] = max(known.get(at, 0.0), SYNONYM * value)
-    for at, part in enumerate(stated):
-        for key, value in part.weights.items():
-            reads.setdefault(key, {})[at] = value
+            places.setdefault(key, {})[at] = value
+    near: dict[str, list[str]] = {}
+    for key in places:
+        found = lookup(key)
+        for other in (found.same | found.close) - ignored:
+            near.setdefault(other, []).append(key)
     lowers = frozenset(w.lower.removesuffix("'s") for s in sentences for w in s.words)
     keys = frozenset(k for s in sentences for k in s.keys) - ignored
     identity = {k for k, value in stated[0].weights.items() if value >= 1.0 and k not in ORDINARY} if stated else set()
@@ -156,7 +169,8 @@ def read_essay(source: str, entity: str | None) -> Essay:
         tuple(stated),
         keys,
         frozenset(identity - ignored - {""}),
-        MappingProxyType(reads),
+        MappingProxyType(places),
+        MappingProxyType(near),
     )
 
 
@@ -342,4 +356,4 @@ def _asks(asked: str, stated: str) -> float:
 
 def _spread(essay: Essay, key: str) -> float:
     """How many of the essay's sentences have the word: what is in all of them tells none apart."""
-    return max(1.0, math.sqrt(len(essay.reads.get(key, ()))))
+    return max(1.0, math.sqrt(len(essay.read(key))))

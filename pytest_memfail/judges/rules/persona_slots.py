@@ -84,7 +84,7 @@ def _in_its_place(concept: Concept, stored: Iterable[Sentence], item: Item, essa
     places = {(side, joint, neighbour) for key, side, joint, neighbour in _ties(source) if key in concept.keys}
     for sentence in stored:
         for key, side, joint, neighbour in _ties(sentence):
-            strange = key not in essay.keys and key not in item.told and item.at not in essay.reads.get(key, ())
+            strange = key not in essay.keys and key not in item.told and item.at not in essay.read(key)
             if strange and key not in essay.ignored and weight(key) >= 1.0:
                 for its_side, its_joint, its_neighbour in places:
                     if (

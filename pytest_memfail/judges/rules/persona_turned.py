@@ -191,17 +191,20 @@ def _grounds(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]] | None
     """The words of what is done, and of the reason given for it; nothing where none is given."""
     words = sentence.words
     for at, word in enumerate(words):
+        if not at or word.lower not in GROUNDING:
+            continue
         before, after = (frozenset(w.key for w in part) - {""} for part in (words[:at], words[at + 1 :]))
         gap = sentence.text[words[at - 1].end : word.start]
         # "Since" without a comma mostly tells a time.
-        if at and (word.lower == "because" or (word.lower == "since" and "," in gap)):
+        if word.lower == "because" or (word.lower == "since" and "," in gap):
             return before, after
-        if at and (word.lower in RESULTS or (word.lower == "why" and words[at - 1].lower in ("is", "that's"))):
+        if word.lower in RESULTS or (word.lower == "why" and words[at - 1].lower in ("is", "that's")):
             return after, before
     return None
 
 
 RESULTS: Final = frozenset("so therefore hence".split())
+GROUNDING: Final = RESULTS | {"because", "since", "why"}
 
 
 def exchanged_apart(stored: Iterable[Sentence], sources: Iterable[Sentence], telling: Collection[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.text import Sentence
@@ -11,6 +12,7 @@ from pytest_memfail.judges.rules.words import DISLIKING, EXCLUSIVE, LIKING
 
 NEGATIVE: Final = frozenset("not never no cannot without nor neither hardly rarely seldom".split())
 EXCEPTING: Final = frozenset("except unless excluding besides".split())
+APART: Final = frozenset(",;:()")
 CONDITIONAL: Final = frozenset(
     """when whenever if after before during while once until only unless upon because at in under within between on since
     as by""".split()
@@ -21,8 +23,13 @@ NEVER_EXCEPT: Final = re.compile(
     r"|\bno other\b|\bnowhere else\b|\bnot otherwise\b|\bspecific(?:ally)? to\b"
     r"|\bjust (?:when|if|after|during|before|at|in|on)\b"
     r"|\bnever (?:at|when|in|on|outside|otherwise)\b|\bnot (?:at|in|on|when|during) (?:any )?other",
-    re.IGNORECASE,
 )
+
+
+@lru_cache(maxsize=16384)
+def never_except(text: str) -> bool:
+    """Whether the text denies with an exception, which says: then, and at no other time."""
+    return NEVER_EXCEPT.search(text.lower()) is not None
 
 
 def is_negator(lower: str) -> bool:
@@ -34,14 +41,14 @@ def exclusive(sentence: Sentence) -> bool:
     """Whether the sentence says: then, and at no other time."""
     if sentence.lowers & EXCLUSIVE:
         return True
-    return bool(NEVER_EXCEPT.search(sentence.text))
+    return never_except(sentence.text)
 
 
 def negated(sentence: Sentence, keys: Collection[str]) -> bool:
     """Whether a negation governs the first of the keys (and no exception takes it back)."""
     words = sentence.words
     at = next((i for i, word in enumerate(words) if word.key and word.key in keys), None)
-    if at is None or sentence.lowers & EXCEPTING or NEVER_EXCEPT.search(sentence.text):
+    if at is None or sentence.lowers & EXCEPTING or never_except(sentence.text):
         return False
     for i in range(max(0, at - 3), at):
         if is_negator(words[i].lower) and not _breaks(sentence, i, at):
@@ -129,6 +136,6 @@ def _breaks(sentence: Sentence, first: int, last: int) -> bool:
     """Whether a comma or the like stands between two words."""
     words = sentence.words
     return any(
-        re.search(r"[,;:()]", sentence.text[words[i].end : words[i + 1].start]) is not None
+        not APART.isdisjoint(sentence.text[words[i].end : words[i + 1].start])
         for i in range(first, min(last, len(words) - 1))
     )

@@ -64,6 +64,12 @@ class Preference:
     source: str
     negative: bool
     """Whether the statement itself reads like a dislike, so that none can be told from it."""
+    total: float
+    """What the rest of the statement weighs."""
+    told: tuple[tuple[str, float], ...]
+    """The same rest, loosely."""
+    loose_stated: frozenset[str]
+    loose_names: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,10 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
         named,
         evidence.source.casefold(),
         negative,
+        sum(context.values()),
+        tuple((loose(key), value) for key, value in context.items()),
+        frozenset(map(loose, stated)),
+        frozenset(part.loose for target in targets for part in target.parts),
     )
 
 
@@ -164,26 +174,32 @@ def beside(view: View, at: int) -> range:
 
 def support_of(wanted: Preference, sentences: Sequence[Sentence]) -> float:
     """The share of the statement's other words that the sentences have; a synonym counts half."""
-    total = sum(wanted.context.values())
-    worth: dict[str, float] = {}
-    for sentence in sentences:
-        for key in sentence.keys:
-            worth[loose(key)] = max(worth.get(loose(key), 0.0), 0.5 if key in sentence.aliased else 1.0)
-    return sum(value * worth.get(loose(key), 0.0) for key, value in wanted.context.items()) / total if total else 0.0
+    if not wanted.total:
+        return 0.0
+    read = [(_loosely(sentence.keys), sentence.aliased) for sentence in sentences]
+    found = 0.0
+    for key, value in wanted.told:
+        held = [0.5 if keys[key] in aliased else 1.0 for keys, aliased in read if key in keys]
+        found += value * max(held, default=0.0)
+    return found / wanted.total
+
+
+@lru_cache(maxsize=4096)
+def _loosely(keys: frozenset[str]) -> dict[str, str]:
+    return {loose(key): key for key in keys}
 
 
 def others_of(wanted: Preference, sentence: Sentence) -> tuple[float, float]:
     """The weight of the sentence's other words, and of those among them that the statement has."""
-    named = {part.loose for target in wanted.targets for part in target.parts}
-    stated = {loose(key) for key in wanted.stated}
     total = held = 0.0
     tag = TAG.match(sentence.text)
     keys = frozenset(w.key for w in sentence.words if w.key and w.start >= tag.end()) if tag else sentence.keys
-    for key, value in needs(keys).items():
-        if loose(key) in named or key in LIKING_KEYS:
+    for key in keys:
+        if key[0].isdigit() or key in LIKING_KEYS or (spelled := loose(key)) in wanted.loose_names:
             continue
+        value = weight(key)
         total += value
-        held += value if loose(key) in stated else 0.0
+        held += value if spelled in wanted.loose_stated else 0.0
     return total, held
 
 

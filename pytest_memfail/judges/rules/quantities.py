@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.text import Word
@@ -43,6 +44,8 @@ MEASURES: Final[dict[str, tuple[float, str]]] = {
     **SCALED,
     **{word: (1.0, unit) for word, unit in UNITS.items()},
 }
+BEGINS: Final = frozenset("noon midday midnight half a an".split())
+"""Words that a quantity may begin with, besides numbers."""
 AND_A_HALF: Final = ("and", "a", "half")
 FILLERS: Final = frozenset("full whole entire consecutive straight solid".split())
 """What may stand between a number and its unit of time."""
@@ -73,12 +76,15 @@ class Quantity:
         return abs(self.value - other.value) < 1e-6 and (self.unit == other.unit or not self.unit or not other.unit)
 
 
+@lru_cache(maxsize=16384)
 def quantities(text: str, words: tuple[Word, ...]) -> tuple[Quantity, ...]:
     """All quantities of a sentence, but not the top of a scale (the 10 of 8/10)."""
     found = []
     at = 0
     while at < len(words):
-        read = _read(text, words, at)
+        word = words[at]
+        may_begin = word.key[:1].isdigit() or word.lower[0].isdigit() or word.lower in BEGINS
+        read = _read(text, words, at) if may_begin else None
         if read is None:
             at += 1
             continue

@@ -23,15 +23,49 @@ def related(wanted: str, held: str) -> float:
     if wanted[0].isdigit() or held[0].isdigit():
         return 0.0
     near = nearness(wanted, held)
-    if near or opposed(wanted, held):
+    if near:
         return near
     root = held[:ROOT]
-    if wanted[:ROOT] == root and same_origin(wanted, held):
+    through = _roots(wanted).get(root)
+    if wanted[:ROOT] != root and through is None:
+        return 0.0
+    if opposed(wanted, held):
+        return 0.0
+    if same_origin(wanted, held):
         return SAME_ORIGIN
-    for other in lookup(wanted).same:
-        if other[:ROOT] == root and same_origin(other, held):
-            return THROUGH
-    return 0.0
+    return THROUGH if through and any(same_origin(other, held) for other in through) else 0.0
+
+
+@lru_cache(maxsize=16384)
+def _roots(key: str) -> dict[str, list[str]]:
+    """The words of the same meaning by how they begin."""
+    found: dict[str, list[str]] = {}
+    for other in lookup(key).same:
+        found.setdefault(other[:ROOT], []).append(other)
+    return found
+
+
+@lru_cache(maxsize=16384)
+def _marks(key: str) -> frozenset[str]:
+    """The key, the keys near to it and how it begins: what a word must share to be related."""
+    entry = lookup(key)
+    return entry.same.union(entry.close, (key, f"^{key[:ROOT]}"))
+
+
+@lru_cache(maxsize=8192)
+def _marked(keys: frozenset[str]) -> tuple[tuple[str, frozenset[str]], ...]:
+    return tuple([(key, _marks(key)) for key in keys])
+
+
+@lru_cache(maxsize=16384)
+def _sought(wanted: str) -> frozenset[str]:
+    return _marks(wanted).union([f"^{root}" for root in _roots(wanted)])
+
+
+def within_reach(wanted: str, keys: frozenset[str]) -> list[str]:
+    """Those of the keys that may be related to the wanted one: comparing it with the others would be in vain."""
+    sought = _sought(wanted)
+    return [key for key, marks in _marked(keys) if not marks.isdisjoint(sought)]
 
 
 def opposed(one: str, other: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_not
+from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
 from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, telling
@@ -172,7 +173,7 @@ def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
         - ONLY_KEYS
     )
     rest = {key for key in rest if max((likeness(own, key) for own in rule.behavior), default=0.0) < MATCHED}
-    told = [key for key in rest if any(likeness(known, key) >= MATCHED for known in rule.pool)]
+    told = [key for key in rest if any(likeness(known, key) >= MATCHED for known in likely(key, rule.pool))]
     return bool(told) and len(told) >= ACCOUNTED * len(rest)
 
 
@@ -241,8 +242,8 @@ def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:
         if key in rule.behavior or weight(key) < 1.0 or said(key, told, rule.name_keys) >= MATCHED:
             continue
         for sentence in told:
-            for held in sorted(sentence.keys - rule.pool - COMPARING_KEYS):
-                if opposed(key, held) and _done_by_entity(rule, sentence, held):
+            for held in sorted(held for held in sentence.keys if opposed(key, held)):
+                if held not in rule.pool and held not in COMPARING_KEYS and _done_by_entity(rule, sentence, held):
                     return f"its condition is turned around ({held!r} for {key!r})"
     return ""
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.lexicon import lookup, nearness
+from pytest_memfail.judges.rules.lexicon import ENDS, likely, lookup, nearness
 from pytest_memfail.judges.rules.rule_phrases import phrase_keys
 from pytest_memfail.judges.rules.text import Sentence, fold, words_of
 
@@ -22,7 +22,7 @@ GENERAL: Final = 0.3
 PART: Final = 0.6
 """One half of a compound: the "town" of "hometown"."""
 STEM: Final = 5
-HALF: Final = 4
+HALF: Final = ENDS
 PERSON: Final = frozenset(fold(word) for word in ("person", "individual", "somebody", "relative", "visitor"))
 SORTS: Final = frozenset(
     fold(word) for word in ("worker", "expert", "artist", "musician", "official", "leader", "professional")
@@ -47,7 +47,8 @@ def likeness(wanted: str, held: str) -> float:
         return 0.0
     if wanted[:STEM] == held[:STEM] and _stem_shared(wanted, held):
         return SYNONYM
-    if abs(len(wanted) - len(held)) >= HALF - 1 and (_half(wanted, held) or _half(held, wanted)):
+    longer = len(wanted) - len(held)
+    if (longer >= HALF - 1 and _half(wanted, held)) or (longer <= 1 - HALF and _half(held, wanted)):
         return PART
     if not mine.same.isdisjoint(other.same):
         shared, either = len(mine.same & other.same), len(mine.same | other.same)
@@ -62,6 +63,8 @@ def likeness(wanted: str, held: str) -> float:
 
 def _kin(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two words are of much the same kinds."""
+    if one.isdisjoint(other):
+        return False
     shared = len(one & other)
     return shared > 1 and 2 * shared >= min(len(one), len(other))
 
@@ -88,7 +91,7 @@ def _stem_shared(one: str, other: str) -> bool:
 
 
 def _half(whole: str, part: str) -> bool:
-    return len(part) >= HALF and len(whole) - len(part) >= HALF - 1 and (whole.startswith(part) or whole.endswith(part))
+    return len(part) >= HALF and (whole.startswith(part) or whole.endswith(part))
 
 
 @lru_cache(maxsize=65536)
@@ -115,7 +118,7 @@ def _nearest(key: str, text: str, keys: frozenset[str], aliased: bool, skip: fro
     if key in phrase_keys(text):
         return SYNONYM
     held = _as_written(text) if aliased else keys
-    return max((likeness(key, word) for word in held if word not in skip), default=0.0)
+    return max((likeness(key, word) for word in likely(key, held) if word not in skip), default=0.0)
 
 
 def coverage(need: Mapping[str, float], sentences: Collection[Sentence], skip: frozenset[str] = frozenset()) -> float:

@@ -11,22 +11,23 @@ from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.quantities import CLOCK, Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
 from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.words import NUMBERS
 
 SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
 """Units that say by themselves what is measured."""
 COMMON: Final = 12
 """Larger numbers do not stand there by chance."""
 CURRENCIES: Final = (
-    re.compile(r"\beuros?\b|\beur\b|€", re.IGNORECASE),
-    re.compile(r"\bdollars?\b|\busd\b|\bbucks?\b|\$", re.IGNORECASE),
-    re.compile(r"\bpounds?\b|\bgbp\b|\bquid\b|£", re.IGNORECASE),
-    re.compile(r"\bz[lł]ot(?:y|ys|ies)\b|\bpln\b|\bzł", re.IGNORECASE),
-    re.compile(r"\byen\b|\bjpy\b|¥", re.IGNORECASE),
-    re.compile(r"\bfrancs?\b|\bchf\b", re.IGNORECASE),
-    re.compile(r"\brupees?\b|\binr\b|₹", re.IGNORECASE),
-    re.compile(r"\bcrowns?\b|\bkron(?:or|er|a|e)\b|\b(?:sek|nok|dkk|czk)\b", re.IGNORECASE),
-    re.compile(r"\bpesos?\b|\bmxn\b", re.IGNORECASE),
-    re.compile(r"\bliras?\b|\btry\b|₺", re.IGNORECASE),
+    re.compile(r"\beuros?\b|\beur\b|€"),
+    re.compile(r"\bdollars?\b|\busd\b|\bbucks?\b|\$"),
+    re.compile(r"\bpounds?\b|\bgbp\b|\bquid\b|£"),
+    re.compile(r"\bz[lł]ot(?:y|ys|ies)\b|\bpln\b|\bzł"),
+    re.compile(r"\byen\b|\bjpy\b|¥"),
+    re.compile(r"\bfrancs?\b|\bchf\b"),
+    re.compile(r"\brupees?\b|\binr\b|₹"),
+    re.compile(r"\bcrowns?\b|\bkron(?:or|er|a|e)\b|\b(?:sek|nok|dkk|czk)\b"),
+    re.compile(r"\bpesos?\b|\bmxn\b"),
+    re.compile(r"\bliras?\b|\btry\b|₺"),
 )
 CELSIUS: Final = re.compile(r"\b(?:celsius|centigrade|c)\b", re.IGNORECASE)
 FAHRENHEIT: Final = re.compile(r"\b(?:fahrenheit|f)\b", re.IGNORECASE)
@@ -59,6 +60,10 @@ ORDINALS: Final = {
     )
 }
 """A second is a time as well."""
+ANY_NUMBER: Final = re.compile(
+    rf"\d|(?<![^\W\d_])(?:{'|'.join((*NUMBERS, *ORDINALS))}|half|noon|midday|midnight|hour|quarter|fortnight)"
+)
+"""What a text that states a number cannot do without: one look spares most sentences the reading."""
 RATE: Final = re.compile(
     r"\b(?:per|every|each|an?|one|any|single|given|calendar|same) (hour|day|week|month|year)\b"
     r"|\b(hour|dai|week|month|year)ly\b",
@@ -73,6 +78,8 @@ def stated_numbers(sentence: Sentence) -> tuple[Quantity, ...]:
 
 @lru_cache(maxsize=65536)
 def _stated(text: str) -> tuple[Quantity, ...]:
+    if not ANY_NUMBER.search(text.lower()):
+        return ()
     found: list[Quantity] = []
     for sentence in sentences_of(text):
         found += quantities(sentence.text, sentence.words)
@@ -227,5 +234,11 @@ def other_currency(source: str, stored: str) -> bool:
     >>> other_currency("less than 250 zloty", "under 250 euros"), other_currency("250 zloty", "under 250 PLN")
     (True, False)
     """
-    meant = [pattern for pattern in CURRENCIES if pattern.search(source)]
-    return bool(meant) and any(p.search(stored) for p in CURRENCIES) and not any(p.search(stored) for p in meant)
+    meant = _currencies(source)
+    return bool(meant) and bool(told := _currencies(stored)) and meant.isdisjoint(told)
+
+
+@lru_cache(maxsize=4096)
+def _currencies(text: str) -> frozenset[int]:
+    text = text.lower()
+    return frozenset(i for i, pattern in enumerate(CURRENCIES) if pattern.search(text))

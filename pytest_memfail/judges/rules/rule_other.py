@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.lexicon import lookup, nearness
+from pytest_memfail.judges.rules.lexicon import likely, lookup, nearness
 from pytest_memfail.judges.rules.polarity import CONDITIONAL, is_negator
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, likeness
 from pytest_memfail.judges.rules.rule_numbers import telling
@@ -25,9 +25,9 @@ def other_condition(rule: Rule, here: Sequence[Sentence]) -> str:
     """A condition told with the behaviour that the source tells of something else, or the opposite of its own."""
     if telling(rule.numbers):
         return ""
-    told = [key for sentence in here for key in condition_keys(sentence, rule, CLAUSE)]
+    told = [key for sentence in here for key in condition_keys(sentence, rule, clause=True)]
     known = rule.known
-    if not told or any(likeness(own, key) >= MATCHED for key in told for own in known):
+    if not told or any(likeness(own, key) >= MATCHED for key in told for own in likely(key, known)):
         return ""
     strange = [key for key in told if key in rule.stated]
     if 2 * len(strange) >= len(told):
@@ -37,14 +37,14 @@ def other_condition(rule: Rule, here: Sequence[Sentence]) -> str:
 
 def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
     """A word of the told condition that says the contrary of one of the rule's."""
-    own = {key for key in rule.known if rule.numbers == () or key not in COMPARING_KEYS}
+    own = rule.known - COMPARING_KEYS if rule.numbers else rule.known
     for sentence in here:
         for held in condition_keys(sentence, rule):
-            if held in own or any(likeness(key, held) >= SYNONYM for key in own):
+            if held in own or any(likeness(key, held) >= SYNONYM for key in likely(held, own)):
                 continue
             if rule.numbers and held in COMPARING_KEYS:
                 continue
-            for key in sorted(own):
+            for key in sorted(own if _is_pole(held) else filter(_is_pole, own)):
                 if contrary(key, held):
                     return f"its condition is turned around ({held!r} for {key!r})"
     return ""
@@ -54,7 +54,7 @@ def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
 def contrary(one: str, other: str) -> bool:
     """Whether the words are opposites, or the one is near in meaning to an opposite of the other.
 
-    >>> contrary("warm", "cool"), contrary("placid", "stormy"), contrary("warm", "hot")
+    >>> contrary("warm", "cool"), contrary("warm", "chilli"), contrary("warm", "hot")
     (True, True, False)
     """
     one, other = _positive(one), _positive(other)
@@ -63,6 +63,12 @@ def contrary(one: str, other: str) -> bool:
     return any(nearness(o, one) >= SYNONYM for o in lookup(other).opposite) or any(
         nearness(o, other) >= SYNONYM for o in lookup(one).opposite
     )
+
+
+@lru_cache(maxsize=16384)
+def _is_pole(key: str) -> bool:
+    """Whether the word has an opposite: one of two contraries has."""
+    return bool(lookup(_positive(key)).opposite)
 
 
 def _positive(key: str) -> str:
@@ -74,8 +80,10 @@ def _positive(key: str) -> str:
     return key
 
 
-def condition_keys(sentence: Sentence, rule: Rule, opening: frozenset[str] = OPENING) -> list[str]:
+@lru_cache(maxsize=4096)
+def condition_keys(sentence: Sentence, rule: Rule, *, clause: bool = False) -> tuple[str, ...]:
     """The content of what a sentence tells as condition: what follows "when", "during" and the like, up to the behaviour."""
+    opening = CLAUSE if clause else OPENING
     found: list[str] = []
     pending: list[str] = []
     opened = done = False
@@ -89,11 +97,11 @@ def condition_keys(sentence: Sentence, rule: Rule, opening: frozenset[str] = OPE
         turned -= 1
         if word.lower in opening:
             found, pending, opened = found + pending, [], True
-        elif word.key and any(likeness(key, word.key) >= SYNONYM for key in rule.behavior):
+        elif word.key and rule.does(word.key):
             pending, opened, done = [], False, True
         elif opened and turned <= 0 and _tells(word.key, rule):
             pending.append(word.key)
-    return found + pending
+    return (*found, *pending)
 
 
 def condition_clause(sentence: Sentence) -> frozenset[str]:

@@ -10,9 +10,10 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import keys_of, passage, quote
+from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, exclusive, negated, order
 from pytest_memfail.judges.rules.quantities import Quantity
-from pytest_memfail.judges.rules.rule_likeness import MATCHED, coverage, said
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, coverage, likeness, said
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import Name, View
@@ -122,6 +123,19 @@ class Rule:
     def aside(self) -> frozenset[str]:
         """Telling words that the source says nowhere but by the way of the rule."""
         return frozenset(key for key in self.own - self.known - self.behavior.keys() if weight(key) >= 1.0) - LIGHT
+
+    @cached_property
+    def _does(self) -> dict[str, bool]:
+        return {}
+
+    def does(self, key: str) -> bool:
+        """Whether the word stands for one of the behaviour's."""
+        known = self._does.get(key)
+        if known is None:
+            known = self._does[key] = any(
+                likeness(own, key) >= SYNONYM for own in likely(key, frozenset(self.behavior))
+            )
+        return known
 
     @property
     def condition(self) -> Mapping[str, float]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.rule_likeness import SYNONYM, is_person, likeness
+from pytest_memfail.judges.rules.rule_likeness import is_person
 from pytest_memfail.judges.rules.rule_reading import PRONOUNS, RELATIVES, Rule
 from pytest_memfail.judges.rules.rule_sides import verbs
 from pytest_memfail.judges.rules.text import Sentence, Word
@@ -36,7 +35,7 @@ def given_to_another(sentence: Sentence, rule: Rule) -> bool:
     if rule.name is None:
         return False
     words = sentence.words
-    does = _first_of_behavior(words, rule.behavior)
+    does = next((i for i, word in enumerate(words) if word.key and rule.does(word.key)), None)
     if does is None:
         return False
     named = [i for i, word in enumerate(words) if _bare(word) in rule.name.parts and word.surface[0].isupper()]
@@ -121,13 +120,6 @@ def _is_common(words: tuple[Word, ...], at: int) -> bool:
 
 def _bare(word: Word) -> str:
     return word.lower.removesuffix("'s").removesuffix("s'")
-
-
-def _first_of_behavior(words: Collection[Word], behavior: Collection[str]) -> int | None:
-    for i, word in enumerate(words):
-        if word.key and any(likeness(key, word.key) >= SYNONYM for key in behavior):
-            return i
-    return None
 
 
 def _by_a_relative(words: tuple[Word, ...], named: list[int], does: int) -> bool:

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from pytest_memfail.judges.rules.words import IRREGULAR, NUMBERS, PHRASES, STOP, SYNONYMS, WEAK, WEAK_WEIGHT
 
@@ -35,12 +35,13 @@ ABBREVIATIONS: Final = re.compile(r"\b(a|p)\. ?m\b\.?", re.IGNORECASE)
 TITLES: Final = re.compile(r"\b(Mr|Mrs|Ms|Dr|St|Prof|vs|e\.g|i\.e|etc|approx|min|hrs?)\.(?= )", re.IGNORECASE)
 BREAKS: Final = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[.!?])(?=[A-Z][a-z])|[\n\r;•|]+|\s-\s(?=[A-Z*])|\s\*\s")
 WORD: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*", re.UNICODE)
+LINES: Final = re.compile(r"[\n\r]+")
 LIST_NUMBER: Final = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*#>]+)\s+")
 STAMP: Final = re.compile(
     r"[\[(]?\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b[\])]?:?|^\s*\[\d\d:\d\d\]"
 )
 ROLE: Final = re.compile(r"^\s*(?:user|assistant|human|ai|system|speaker)\s*:\s*", re.IGNORECASE)
-_PHRASES: Final = tuple((re.compile(pattern, re.IGNORECASE), word) for pattern, word in PHRASES)
+_PHRASES: Final = tuple((part, re.compile(pattern, re.IGNORECASE), word) for part, pattern, word in PHRASES)
 _SPOKEN: Final = {"five": 5, "ten": 10, "quarter": 15, "twenty": 20, "twenty-five": 25, "half": 30}
 _HOUR: Final = r"(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|1[0-2]|[1-9])\b(?![:\d])"
 SPOKEN_TIME: Final = re.compile(
@@ -50,11 +51,11 @@ SPOKEN_TIME: Final = re.compile(
     re.IGNORECASE,
 )
 """Five to ten may as well be a range."""
-NOT_CONTRACTED: Final = re.compile(r"n't$")
+_SPOKEN_TIME: Final = re.compile(SPOKEN_TIME.pattern)
+_TITLES: Final = re.compile(TITLES.pattern.lower())
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One word as it stands in a text."""
 
     surface: str
@@ -80,6 +81,9 @@ class Sentence:
     aliased: frozenset[str] = frozenset()
     """Those of the keys that stand here by a synonym only."""
 
+    def __hash__(self) -> int:
+        return hash(self.text)
+
     def with_keys(self, alias: Mapping[str, str]) -> Sentence:
         """The same sentence, with other keys in place of those that are named."""
         held = self.keys & alias.keys()
@@ -92,10 +96,15 @@ class Sentence:
 
 def plain(text: str) -> str:
     """The text with typographic characters made plain and times of day in one spelling."""
-    text = ABBREVIATIONS.sub(lambda m: m[1].lower() + "m", text.translate(CHARACTERS))
-    for pattern, word in _PHRASES:
-        text = pattern.sub(word, text)
-    return SPOKEN_TIME.sub(_written_time, text) if " past " in text or " to " in text else text
+    text = text.translate(CHARACTERS)
+    lower = text.casefold()  # a look for what a pattern cannot do without spares most texts most patterns
+    if ".m" in lower or ". m" in lower:
+        text = ABBREVIATIONS.sub(lambda m: m[1].lower() + "m", text)
+    for part, pattern, word in _PHRASES:
+        if part in lower:
+            text = pattern.sub(word, text)
+    spoken = (" past " in text or " to " in text) and _SPOKEN_TIME.search(text.lower())
+    return SPOKEN_TIME.sub(_written_time, text) if spoken else text
 
 
 def _written_time(match: re.Match[str]) -> str:
@@ -196,19 +205,28 @@ def weight(key: str) -> float:
     return WEAK_WEIGHT if key in _WEAK_KEYS else 1.0
 
 
+def weigh(keys: frozenset[str]) -> float:
+    """How much the keys tell together."""
+    return len(keys) - (1.0 - WEAK_WEIGHT) * len(keys & _WEAK_KEYS)
+
+
+_made: Final = tuple.__new__
+
+
 def words_of(text: str) -> tuple[Word, ...]:
     """The words of an already plain text, with their keys."""
-    found = []
-    for match in WORD.finditer(text):
-        surface = match[0]
-        lower = surface.casefold() or surface
-        if NOT_CONTRACTED.search(lower) or lower in STOP or (len(lower) == 1 and not lower.isdigit()):
-            key = ""
-        else:
-            bare = lower.split("'")[0] if "'" in lower else lower
-            key = "" if bare in STOP else fold(bare or lower)
-        found.append(Word(surface, lower, key, match.start(), match.end()))
-    return tuple(found)
+    # Made without a call for each of its fields: this is most of what the reading of a store costs.
+    return tuple([_made(Word, _read(match[0]) + match.span()) for match in WORD.finditer(text)])
+
+
+@lru_cache(maxsize=65536)
+def _read(surface: str) -> tuple[str, str, str]:
+    """The word as it stands there, in lower case, and its key."""
+    lower = surface.casefold() or surface
+    if lower.endswith("n't") or lower in STOP or (len(lower) == 1 and not lower.isdigit()):
+        return surface, lower, ""
+    bare = lower.split("'")[0] if "'" in lower else lower
+    return surface, lower, "" if bare in STOP else fold(bare or lower)
 
 
 @lru_cache(maxsize=512)
@@ -219,11 +237,15 @@ def sentences_of(text: str) -> tuple[Sentence, ...]:
 
 def _sentences_of(text: str) -> tuple[Sentence, ...]:
     found = []
-    text = STAMP.sub(" ", plain(text))
-    for number, line in enumerate(re.split(r"[\n\r]+", text)):
-        turn = bool(ROLE.match(line)) or number == 0
-        line = ROLE.sub("", line)
-        for part in BREAKS.split(TITLES.sub(r"\1", LIST_NUMBER.sub("", line, count=1))):
+    text = plain(text)
+    if "-" in text or "[" in text:
+        text = STAMP.sub(" ", text)
+    for number, line in enumerate(LINES.split(text)):
+        turn = number == 0
+        if ":" in line and (role := ROLE.match(line)):
+            turn, line = True, line[role.end() :]
+        line = LIST_NUMBER.sub("", line, count=1)
+        for part in BREAKS.split(TITLES.sub(r"\1", line) if _TITLES.search(line.lower()) else line):
             part = part.strip()  # so that words know their place in the sentence's text
             words = words_of(part)
             for at in range(0, len(words), MAX_SENTENCE):

@@ -7,12 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Final, overload
 
 from pytest_memfail.judges.rules.lexicon import lookup, nearness
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
-from pytest_memfail.judges.rules.text import Sentence, TextCache, plain, weight
+from pytest_memfail.judges.rules.text import Sentence, TextCache, plain, weigh, weight
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 REACH: Final = 16
@@ -102,7 +103,6 @@ class View:
         self.sentences: Sequence[Sentence] = sentences
         self.entry: list[int] = []
         self.first: list[int] = []
-        self.postings: dict[str, list[int]] = defaultdict(list)
         self.capitals: dict[str, list[int]] = defaultdict(list)
         self.results: dict[tuple[object, ...], object] = {}
         self.shared: dict[object, object] = {}
@@ -118,14 +118,21 @@ class View:
                 at = len(sentences)
                 sentences.append(sentence)
                 self.entry.append(number)
-                for key in sentence.keys:
-                    self.postings[key].append(at)
                 for word in sentence.capitals or sentence.lowers:
                     self.capitals[word].append(at)
                 self._uncapitalised.update(sentence.lowers - sentence.capitals)
         self.first.append(len(self.sentences))
         self.entries = len(self.first) - 1
         self._about: dict[Name, list[int]] = {}
+
+    @cached_property
+    def postings(self) -> dict[str, list[int]]:
+        """Where each key stands; made when it is first asked for."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for at, sentence in enumerate(self.sentences):
+            for key in sentence.keys:
+                found[key].append(at)
+        return found
 
     def seen_for(self, wanted: frozenset[str]) -> View:
         """The same view as one reads it who looks for these keys: a synonym of one counts as that key.
@@ -325,17 +332,12 @@ class View:
 
     def own_share(self, at: Sequence[int], stated: frozenset[str], name: Name | None = None) -> float:
         """The share of the sentences' words that the source states too: high where they were made from it."""
-        keys = frozenset().union(*(self.sentences[i].keys for i in at))
+        sentences = [self.sentences[i] for i in at]
+        keys = sentences[0].keys if len(sentences) == 1 else frozenset().union(*(s.keys for s in sentences))
         if name is not None:
-            keys -= {
-                key
-                for i in at
-                for w in self.sentences[i].words
-                if w.lower.removesuffix("'s") in name.parts
-                for key in (w.key,)
-            }
-        total = sum(weight(key) for key in keys)
-        return sum(weight(key) for key in keys if key in stated) / total if total else 0.0
+            keys -= {w.key for s in sentences for w in s.words if w.lower.removesuffix("'s") in name.parts}
+        total = weigh(keys)
+        return weigh(keys & stated) / total if total else 0.0
 
     def entries_of(self, sentences: Sequence[int]) -> tuple[int, ...]:
         """The entries of sentences, in that order, each once."""

@@ -273,21 +273,21 @@ SYNONYMS: Final = tuple(
 """Words that keep a detail when one stands for the other; the first is the one they are folded onto."""
 
 PHRASES: Final = (
-    (r"\bsci-?fi\b", "science fiction"),
-    (r"\bgo(?:es|ing)? to (?:bed|sleep)\b", "sleep"),
-    (r"\bwent to (?:bed|sleep)\b", "sleep"),
-    (r"\bfalls? asleep\b", "sleep"),
-    (r"\be-mail", "email"),
-    (r"\bthree[- ]quarters of an hour\b", "45 minutes"),
-    (r"\b(?:an|one) hour and a half\b", "90 minutes"),
-    (r"\bfortnight\b", "2 weeks"),
-    (r"\b(?:quarter (?:of an )?hour)\b", "15 minutes"),
-    (r"\bhalf an hour\b|\bhalf-hour\b", "30 minutes"),
-    (r"\bt-shirt", "tshirt"),
-    (r"\bget(?:s|ting)? up\b|\bgot up\b", "wake"),
-    (r"\bwork(?:s|ing|ed)? out\b", "workout"),
+    ("sc", r"\bsci-?fi\b", "science fiction"),
+    ("to ", r"\bgo(?:es|ing)? to (?:bed|sleep)\b", "sleep"),
+    ("went", r"\bwent to (?:bed|sleep)\b", "sleep"),
+    ("asleep", r"\bfalls? asleep\b", "sleep"),
+    ("-mail", r"\be-mail", "email"),
+    ("quarters", r"\bthree[- ]quarters of an hour\b", "45 minutes"),
+    ("and a half", r"\b(?:an|one) hour and a half\b", "90 minutes"),
+    ("fortn", r"\bfortnight\b", "2 weeks"),
+    ("quarter", r"\b(?:quarter (?:of an )?hour)\b", "15 minutes"),
+    ("half", r"\bhalf an hour\b|\bhalf-hour\b", "30 minutes"),
+    ("-sh", r"\bt-shirt", "tshirt"),
+    ("up", r"\bget(?:s|ting)? up\b|\bgot up\b", "wake"),
+    ("out", r"\bwork(?:s|ing|ed)? out\b", "workout"),
 )
-"""Turns of phrase that stand for one word."""
+"""Turns of phrase that stand for one word: what every such turn has in it in lower case, its pattern, the word."""
 
 COMPARING: Final = frozenset(
     """above below over under more less fewer least most than higher lower high low level scale point rate rating exceed

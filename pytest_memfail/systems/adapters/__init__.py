@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from pytest_memfail.systems.adapters.factory import AdapterFactory
+from pytest_memfail.systems.adapters.factory import AdapterFactory, Setting, versions
 
 ADAPTERS: Final[Mapping[str, str]] = {
     "mem0": "Mem0, facts extracted by a model (infer=true) or verbatim (infer=false)",
@@ -34,4 +34,4 @@ def adapter(name: str) -> AdapterFactory:
     return FACTORY
 
 
-__all__ = ["ADAPTERS", "AdapterFactory", "adapter"]
+__all__ = ["ADAPTERS", "AdapterFactory", "Setting", "adapter", "versions"]

@@ -40,6 +40,8 @@ class AdapterFactory:
     make: Callable[[SystemContext, Mapping[str, str]], Any]
     obstacle: Callable[[], str | None] = lambda: None
     """What else stands in the way on this machine, as a sentence that begins with the system."""
+    asks_models: bool = True
+    """Whether it asks the models of an endpoint by itself."""
 
     def __call__(self, context: SystemContext) -> Any:
         """A fresh, empty system."""
@@ -54,7 +56,7 @@ class AdapterFactory:
             )
         if (obstacle := self.obstacle()) is not None:
             raise UsageError(f"--memfail-system={self.name} {obstacle}")
-        if not os.environ.get("OPENAI_API_KEY"):
+        if self.asks_models and not os.environ.get("OPENAI_API_KEY"):
             raise UsageError(
                 f"--memfail-system={self.name} asks the models of an OpenAI-compatible endpoint (OPENAI_BASE_URL), and "
                 "OPENAI_API_KEY is not set; set it, to any word for an endpoint that needs none"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
@@ -47,11 +47,14 @@ def check_memory_system(
         raise UsageError(f"got {type(factory).__name__}, expected a factory: factory(context) -> system")
     if callable(check_options := getattr(factory, "check_options", None)):
         check_options(options or {})
+    asks_models = callable(models := getattr(factory, "models", None)) and bool(models(options or {}, None))
     # a thread of its own: the caller may have a running loop, and a system that hangs must not keep the process alive
     pool = DaemonPool(1, "memfail-check")
     try:
         with tempfile.TemporaryDirectory(prefix="memfail-check-", ignore_cleanup_errors=True) as folder:
-            run = _run(Bench(factory, options or {}, Path(folder)), chosen, timeout_seconds, progress)
+            bench = Bench(factory, options or {}, Path(folder))
+            work = _run(bench, chosen, timeout_seconds, progress)
+            run = _with_models(bench, work) if asks_models else work
             report = ContractReport(tuple(pool.submit(asyncio.run, run).result()))
     finally:
         pool.stop()
@@ -66,6 +69,20 @@ def _chosen(patterns: str) -> list[Check]:
         if not any(fnmatch(check.name, name) for check in CHECKS):
             raise UnknownNameError("check", name, [check.name for check in CHECKS])
     return [check for check in CHECKS if not names or any(fnmatch(check.name, name) for name in names)]
+
+
+async def _with_models(bench: Bench, work: Coroutine[Any, Any, list[CheckResult]]) -> list[CheckResult]:
+    """The checks of a system that asks models through its context: those of OPENAI_BASE_URL, nothing cached."""
+    from pytest_memfail.llm import Ledger, ModelClient, SystemChat
+
+    ledger = Ledger()
+    client = ModelClient(ledger=ledger)
+    bench.chat = SystemChat(client)
+    try:
+        return await work
+    finally:
+        await client.close()
+        ledger.close()
 
 
 async def _run(

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.core import Conversation, Memory, MemorySystemError, SystemContext
+from pytest_memfail.core import Chat, Conversation, Memory, MemorySystemError, SystemContext
 from pytest_memfail.engine import Lane, described_by, memories_from, open_system
 from pytest_memfail.testing.contract.samples import MANY, numbered, without
 
@@ -108,6 +108,7 @@ class Bench:
 
     def __init__(self, factory: Callable[..., Any], options: Mapping[str, str], folder: Path) -> None:
         self._factory, self._options, self._folder = factory, options, folder
+        self.chat: Chat | None = None
         self._stores: list[Store] = []
         self._shared: Store | None = None
         self._shared_error: str | None = None
@@ -120,7 +121,7 @@ class Bench:
         path = self.folder(name)
         clock: dict[str, datetime] = {}
         context = SystemContext(
-            "check", name, path, self._options, lambda: clock.get("now", datetime.now(timezone.utc))
+            "check", name, path, self._options, lambda: clock.get("now", datetime.now(timezone.utc)), self.chat
         )
         lane = Lane(name)
         try:

@@ -276,7 +276,9 @@ def test_a_lazy_iterable_of_a_sync_system_is_read_on_its_thread(bench):
         def get_all_memories(self):
             return (text for (text,) in self.db.execute("select text from memories"))
 
-    assert names(bench.all(bench.begin(Generating, plan(3)))) == ["correct"] * 3
+    run = bench.begin(Generating, plan(3))
+    assert names(bench.all(run)) == ["correct"] * 3
+    bench.finish(run)
 
 
 def test_a_sync_system_does_not_run_on_the_loop(bench):

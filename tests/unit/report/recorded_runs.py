@@ -36,6 +36,7 @@ def question(number: int, verdict: str, *, k: int = 5, task: str = "t", **texts:
     line = failed(verdict, reply="Only when it rains.", **texts)
     suffix = "" if k == 5 else f"[k={k}]"
     name = f"q-{number}"
+    line["row"] = f"{task}.csv:{number + 2}"
     line |= {"id": f"memfail/{task}::{name}{suffix}", "question": name, "task": task, "store": task, "k": k}
     line["answer"] = {"outcome": "passed" if verdict == "correct" else "failed", "reason": "as the gold says"}
     line["verdict"] = verdict

@@ -87,6 +87,23 @@ def test_records_of_one_k_each_are_paired_across_k(tmp_path):
     assert [(i, k) for i, k, _ in found.by_k] == [(0, 5), (1, 10)]
 
 
+def test_questions_of_a_row_are_taken_together(tmp_path):
+    """Two essays lost are two rows, not six questions; a question at two k is one row as well."""
+
+    def of_rows(name, verdict):
+        essays = [question(i, verdict) | {"row": f"t.csv:{2 + i // 3}"} for i in range(6)]
+        return write(tmp_path / name, *essays, store())
+
+    (flips,) = side_by_side(load(of_rows("a.jsonl", "correct"), of_rows("b.jsonl", "not_stored"))).flips
+    assert (flips.n, flips.worse, flips.p) == (6, 6, 0.5)
+    runs = []
+    for name, verdict in (("c.jsonl", "not_stored"), ("d.jsonl", "correct")):
+        lines = [question(i, verdict, k=k) for i in range(3) for k in (5, 10)]
+        runs.append(write(tmp_path / name, *lines, store(), k=[5, 10]))
+    (flips,) = side_by_side(load(*runs)).flips
+    assert (flips.n, flips.better, flips.p) == (6, 6, 0.25)
+
+
 def test_records_of_other_data_are_refused(tmp_path, pair):
     other = verdicts(tmp_path / "c.jsonl", "correct", tasks={"t": {**HEADER["tasks"]["t"], "data_hash": "f" * 64}})
     with pytest.raises(UsageError, match="data of t has the hash ffff"):

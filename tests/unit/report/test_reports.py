@@ -93,6 +93,30 @@ def test_the_published_schema_is_that_of_the_models():
     assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_json()
 
 
+# -- questions asked more than once --------------------------------------------------------------------------------------
+
+
+def test_repeats_are_in_every_report(tmp_path):
+    wavering = question(0, "not_stored") | {"repeats": ["not_stored", "correct", "not_stored"]}
+    steady = question(1, "correct") | {"repeats": ["correct"] * 3}
+    record = write(tmp_path / "r.jsonl", wavering, steady, store(), repeats=3)
+    page = render(record, "x.html")
+    assert "Each question was asked 3 times, and the majority counts:" in page
+    assert "<li>1 of 2 in t did not come out the same each time (50.0 [9, 91] %)</li>" in page
+    assert [line["repeats"] for line in data_of(page)["questions"]] == [wavering["repeats"], steady["repeats"]]
+    said = r"Each asked 3 times: 1 of 2 in all did not come out the same each time \(50.0 \[9, 91\] %\)"
+    assert said in render(record, "x.md").splitlines()
+    found = SummaryModel.model_validate_json(render(record, "x.json")).records[0]
+    assert (found.repeats, found.total.unsteady.count, found.total.unsteady.n) == (3, 1, 2)
+
+
+def test_asked_once_no_report_speaks_of_repeats(record):
+    assert "Each asked" not in render(record, "x.md")
+    assert "was asked" not in render(record, "x.html")
+    found = SummaryModel.model_validate_json(render(record, "x.json")).records[0]
+    assert (found.repeats, found.total.unsteady) == (1, None)
+
+
 # -- Markdown ------------------------------------------------------------------------------------------------------------
 
 

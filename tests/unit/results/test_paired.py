@@ -87,10 +87,12 @@ def test_below_the_fewest_flips_nothing_can_be_significant():
 # -- rows of several questions -----------------------------------------------------------------------------------------
 
 
-def by_signs(balances):
+def by_signs(balances, one_sided):
     """From the definition: all ways in which rows may flip."""
     sums = [sum(signs) for signs in product(*((abs(b), -abs(b)) for b in balances))]
-    return sum(each >= sum(balances) for each in sums) / len(sums)
+    if one_sided:
+        return sum(each >= sum(balances) for each in sums) / len(sums)
+    return sum(abs(each) >= abs(sum(balances)) for each in sums) / len(sums)
 
 
 @pytest.mark.parametrize(
@@ -102,20 +104,23 @@ def by_signs(balances):
         [1, 2, 3, -2, -1],
         [2, 2, 2, 2, -3, -3],
         [-1, -2],
+        [2, -1, -1],
         [9, -1, -1, -1],
         [3, 1, 1, 1, 1, 1, -1, -2, 4],
     ],
 )
-def test_rows_are_flipped_whole(balances):
-    assert by_row(balances) == pytest.approx(by_signs(balances), abs=1e-12)
+@pytest.mark.parametrize("one_sided", [True, False])
+def test_rows_are_flipped_whole(balances, one_sided):
+    assert by_row(balances, one_sided=one_sided) == pytest.approx(by_signs(balances, one_sided), abs=1e-12)
 
 
+@pytest.mark.parametrize("one_sided", [True, False])
 @pytest.mark.parametrize(("worse", "better"), COUNTS)
-def test_with_one_flip_a_row_it_is_mcnemars_test(worse, better):
-    expected = mcnemar(worse, better, one_sided=True)
-    assert by_row([1] * worse + [-1] * better) == expected
+def test_with_one_flip_a_row_it_is_mcnemars_test(worse, better, one_sided):
+    expected = mcnemar(worse, better, one_sided=one_sided)
+    assert by_row([1] * worse + [-1] * better, one_sided=one_sided) == expected
     # as it is where all rows flip whole
-    assert by_row([3] * worse + [-3] * better) == pytest.approx(expected)
+    assert by_row([3] * worse + [-3] * better, one_sided=one_sided) == pytest.approx(expected)
 
 
 def test_rows_that_did_not_flip_or_in_balance_say_nothing():
@@ -124,8 +129,10 @@ def test_rows_that_did_not_flip_or_in_balance_say_nothing():
 
 
 def test_one_lost_essay_is_no_evidence_and_five_are():
-    assert by_row([3]) == 0.5
-    assert by_row([3] * 5) == pytest.approx(1 / 32)
+    assert by_row([3], one_sided=True) == 0.5
+    assert by_row([3] * 5, one_sided=True) == pytest.approx(1 / 32)
+    assert by_row([3]) == 1.0
+    assert by_row([3] * 5) == by_row([-3] * 5) == pytest.approx(1 / 16)
 
 
 # -- Holm --------------------------------------------------------------------------------------------------------------

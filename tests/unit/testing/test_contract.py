@@ -126,7 +126,7 @@ def factory_of(name):
     return built_in_system(name, factory_of)
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", [name for name in BUILT_IN if name != "md-file"])  # which needs a model
 def test_every_built_in_system_passes(name):
     report = check_memory_system(factory_of(name))
     assert [result.name for result in report.results] == NAMES

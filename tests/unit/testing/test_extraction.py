@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from pytest_memfail.testing import Reply, reply_by_rule
+from pytest_memfail.core import Conversation, Message
+from pytest_memfail.systems.md_file import transcript
+from pytest_memfail.systems.note_tools import SCHEMAS
+from pytest_memfail.testing import Reply, ToolCall, reply_by_rule
 
 
 def asked(text: str, **more: Any) -> dict[str, Any]:
@@ -50,6 +53,49 @@ def test_simplemem_gets_a_statement_for_each_message_of_the_user(stamp: str) -> 
     entries = json.loads(str(reply))
     assert [entry["lossless_restatement"] for entry in entries] == ["Ada bakes.\nShe is 7.", "Bo too."]
     assert {entry["timestamp"] for entry in entries} == {stamp.strip("[] ") or None}
+
+
+def test_md_file_gets_a_tool_call_for_each_message_of_the_user_and_then_an_end() -> None:
+    shown = transcript(Conversation("c", (Message("user", "one\ntwo\u2028<b>"), Message("assistant", "ok"))))
+    assert calls_for(asked(shown, tools=SCHEMAS)) == (ToolCall("append_line", {"text": "one\ntwo\u2028<b>"}),)
+    assert calls_for({"messages": [{"role": "tool", "content": "ok"}], "tools": SCHEMAS}) == ()
+    nothing = transcript(Conversation("c", (Message("assistant", "ok"),)))
+    assert calls_for(asked(nothing, tools=SCHEMAS)) == (ToolCall("keep_nothing", {}),)
+
+
+def calls_for(request: dict[str, Any]) -> tuple[ToolCall, ...]:
+    reply = reply_by_rule(request)
+    assert isinstance(reply, Reply)
+    return reply.tool_calls
+
+
+@pytest.mark.parametrize(
+    ("shown", "reply"),
+    [
+        ("", {"extracted_entities": [{"name": "user", "entity_type_id": 0, "episode_indices": [0]}]}),
+        (
+            '<ENTITIES>\n[{"id": 0, "name": "user"}]\n</ENTITIES>',
+            {"entity_resolutions": [{"id": 0, "name": "user", "duplicate_candidate_id": -1}]},
+        ),
+        ("", {"duplicate_facts": [], "contradicted_facts": []}),
+        ("", {"valid_at": None, "invalid_at": None}),
+        ("", {"summaries": []}),
+    ],
+)
+def test_graphiti_gets_what_fills_its_schemas(shown: str, reply: dict[str, object]) -> None:
+    assert json.loads(graphiti(shown, *reply)) == reply
+
+
+def test_graphiti_gets_an_edge_for_each_message_of_the_user() -> None:
+    shown = "<CURRENT_MESSAGE>\nuser: I drink tea.\nassistant: Noted.\nuser: one\ntwo\n</CURRENT_MESSAGE>"
+    edges = json.loads(graphiti(shown, "edges"))["edges"]
+    assert [edge["fact"] for edge in edges] == ["I drink tea.", "one\ntwo"]
+    assert len({edge["target_entity_name"] for edge in edges}) == 2
+
+
+def graphiti(shown: str, *properties: str) -> str:
+    schema = {"schema": {"properties": {name: {} for name in properties}}}
+    return str(reply_by_rule(asked(shown, response_format={"type": "json_schema", "json_schema": schema})))
 
 
 def test_anything_else_is_answered_as_for_the_judge_and_the_test_taker() -> None:

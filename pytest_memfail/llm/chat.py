@@ -1,0 +1,35 @@
+"""What a memory system may ask of models, by the same client as judges and test-takers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_memfail.core import ChatReply, UsageError
+
+if TYPE_CHECKING:
+    from pytest_memfail.llm.client import ModelClient
+
+MEMORY_STAGE: Final = "memory"
+
+
+class SystemChat:
+    """`SystemContext.chat`; lives on the client's event loop."""
+
+    def __init__(
+        self, client: ModelClient, model: str | None = None, parameters: Mapping[str, Any] | None = None
+    ) -> None:
+        """Ask `model`, unless a call names another; a request carries only the parameters given here."""
+        self._client, self._model, self._parameters = client, model, parameters
+
+    async def __call__(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), *, model: str = ""
+    ) -> ChatReply:
+        """The model's next turn. Raises a `ModelCallError`, or `UsageError` if no model is named."""
+        asked = model or self._model
+        if asked is None:
+            raise UsageError("the memory system asks a model, and none is named; give --memfail-model")
+        reply = await self._client.ask(
+            model=asked, messages=messages, tools=tools, stage=MEMORY_STAGE, parameters=self._parameters
+        )
+        return ChatReply(reply.text, reply.calls)

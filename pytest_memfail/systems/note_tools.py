@@ -1,0 +1,112 @@
+"""The tools by which a model edits a list of notes: nothing else can be read or written with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from pytest_memfail.core import one_line
+
+NUMBER: Final = {"type": "integer", "description": "the number of the line as read_memory shows it"}
+TEXT: Final = {"type": "string", "description": "the note, on one line"}
+
+
+def _tool(name: str, about: str, **parameters: Mapping[str, str]) -> dict[str, Any]:
+    schema = {
+        "type": "object",
+        "properties": parameters,
+        "required": list(parameters),
+        "additionalProperties": False,
+    }
+    return {"type": "function", "function": {"name": name, "description": about, "parameters": schema}}
+
+
+SCHEMAS: Final = [
+    _tool("read_memory", "Show every line of the file with its number."),
+    _tool("append_line", "Add a note at the end of the file.", text=TEXT),
+    _tool("replace_line", "Put another note in the place of a line.", number=NUMBER, text=TEXT),
+    _tool("delete_line", "Remove a line; the others keep their numbers.", number=NUMBER),
+    _tool("keep_nothing", "Say that nothing in this conversation is worth keeping."),
+]
+"""As chat completions offer them."""
+PARAMETERS: Final = {tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in SCHEMAS}
+KINDS: Final[Mapping[str, type]] = {"string": str, "integer": int}
+
+
+class ToolError(Exception):
+    """A call that cannot be carried out: what was got, what is expected."""
+
+
+class Draft:
+    """The notes while one conversation is written down; numbers stay as they are until it is over."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines: list[str | None] = list(lines)
+        self._tools: dict[str, Callable[..., str]] = {
+            "read_memory": self._read,
+            "append_line": self._append,
+            "replace_line": self._replace,
+            "delete_line": self._delete,
+            "keep_nothing": lambda: "ok",
+        }
+
+    def lines(self) -> list[str]:
+        """The notes that are left."""
+        return [line for line in self._lines if line is not None]
+
+    def call(self, name: str, arguments: str) -> str:
+        """Carry out a call; returns what the model is told.
+
+        Raises `ToolError` for an unknown tool, arguments that are no JSON object of its parameters, or a line that is not there.
+        """
+        if name not in self._tools:
+            raise ToolError(f"no tool {one_line(name, 60)!r}; expected {', '.join(self._tools)}")
+        return self._tools[name](**_checked(name, arguments))
+
+    def _read(self) -> str:
+        shown = [f"{number} {line}" for number, line in enumerate(self._lines, 1) if line is not None]
+        return "\n".join(shown) or "the file is empty"
+
+    def _append(self, text: str) -> str:
+        self._lines.append(_note(text))
+        return f"ok, line {len(self._lines)}"
+
+    def _replace(self, number: int, text: str) -> str:
+        self._lines[self._place(number)] = _note(text)
+        return "ok"
+
+    def _delete(self, number: int) -> str:
+        self._lines[self._place(number)] = None
+        return "ok"
+
+    def _place(self, number: int) -> int:
+        if not 1 <= number <= len(self._lines) or self._lines[number - 1] is None:
+            raise ToolError(f"no line {number}; read_memory shows those that there are")
+        return number - 1
+
+
+def _note(text: str) -> str:
+    """The text on one line: a line is a note."""
+    note = " ".join(text.split())
+    if not note:
+        raise ToolError("the text is empty; to remove a line, call delete_line")
+    return note
+
+
+def _checked(name: str, arguments: str) -> dict[str, Any]:
+    try:
+        given = json.loads(arguments or "{}")
+    except (ValueError, RecursionError) as error:  # the latter of brackets without end
+        raise ToolError(f"the arguments of {name} are not JSON: {error}") from None
+    expected = PARAMETERS[name]
+    if not isinstance(given, dict) or set(given) != set(expected):
+        got = one_line(", ".join(given), 120) if isinstance(given, dict) else type(given).__name__
+        raise ToolError(f"{name} got {got or 'nothing'}; expected {', '.join(expected) or 'nothing'}")
+    for key, value in given.items():
+        kind = expected[key]["type"]
+        if type(value) is not KINDS[kind]:  # a bool is an int, and no number of a line
+            raise ToolError(
+                f"{key} of {name} is {one_line(repr(value), 60)}; expected {'a whole number' if kind == 'integer' else 'a text'}"
+            )
+    return given

@@ -1,0 +1,119 @@
+"""`sqlite-hybrid`: every message verbatim in SQLite, ranked by BM25 and by static embeddings, the two ranks fused.
+
+Setting: `embeddings`: ngrams (hashed character n-grams; needs nothing) or wordllama (a table of word vectors that comes with
+the package of that name).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_memfail.core import Conversation, SystemContext
+from pytest_memfail.systems.adapters import AdapterFactory, Setting, versions
+from pytest_memfail.systems.base import entries_of
+from pytest_memfail.systems.bm25 import BM25, FILE
+from pytest_memfail.systems.static_embeddings import embed
+from pytest_memfail.systems.word_index import storable
+
+if TYPE_CHECKING:
+    from pytest_memfail.systems.static_embeddings import Vectors
+
+SETTINGS: Final = {"embeddings": Setting("ngrams", ("ngrams", "wordllama"))}
+WORDLLAMA: Final = "wordllama>=0.4,<0.5"
+DEPTH: Final = 100
+"""How many of each ranking are fused, or k where that is more."""
+FUSION: Final = 60
+"""Of reciprocal rank fusion: rank r of a list counts 1 / (FUSION + r)."""
+
+
+class SqliteHybrid(BM25):
+    """`bm25` with a vector beside each message; found is what stands high in either ranking, first what does in both."""
+
+    def __init__(self, context: SystemContext, settings: Mapping[str, str]) -> None:
+        self._embeddings = settings["embeddings"]
+        self._vectors: tuple[list[int], Vectors] | None = None
+        super().__init__(context)
+        self._db = self._index.db
+        # the name of the table tells one embedding's vectors from another's
+        self._table = f"vectors_{self._embeddings}"
+        self._db.execute(f"create table if not exists {self._table} (id integer primary key, vector blob not null)")
+
+    def store_conversation(self, conversation: Conversation) -> None:
+        """Add its messages as they are, and their vectors."""
+        entries = entries_of(conversation)
+        vectors = embed(self._embeddings, [storable(entry.text) for entry in entries])
+        with self._db:
+            (last,) = self._db.execute("select coalesce(max(rowid), 0) from memories").fetchone()
+            self._index.add(entries)
+            rows = [(last + i, vector.tobytes()) for i, vector in enumerate(vectors, 1)]
+            self._db.executemany(f"insert into {self._table} values (?, ?)", rows)
+        self._vectors = None
+
+    def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
+        """The k that rank best in both lists together."""
+        depth = max(k, DEPTH)
+        by_words = [row for row, _ in self._index.ranked(query, depth)]
+        return self._index.found(fused(by_words, self._nearest(query, depth))[:k])
+
+    def _nearest(self, query: str, depth: int) -> list[int]:
+        """The rows whose vectors are nearest to the query's; not those that share nothing with it."""
+        import numpy as np
+
+        rows, vectors = self._read_vectors()
+        if not rows:
+            return []
+        # not `@`: BLAS threads that wait for each other take a hundred times as long where other workers run
+        scores = np.einsum("ij,j->i", vectors, embed(self._embeddings, [storable(query)])[0])
+        order = np.argsort(-scores, kind="stable")[:depth]
+        return [rows[i] for i in order if scores[i] > 0]
+
+    def _read_vectors(self) -> tuple[list[int], Vectors]:
+        """All of them, read once after each change."""
+        import numpy as np
+
+        if self._vectors is None:
+            found = self._db.execute(f"select id, vector from {self._table} order by id").fetchall()
+            stacked = np.frombuffer(b"".join(vector for _, vector in found), dtype=np.float32)
+            self._vectors = [row for row, _ in found], stacked.reshape(len(found), -1) if found else stacked
+        return self._vectors
+
+    def restore(self, path: Path) -> None:
+        """Replace what is held by a snapshot.
+
+        Raises `FileNotFoundError` if there is none, `ValueError` for one without the vectors of this embedding.
+        """
+        if (path / FILE).is_file():
+            with closing(sqlite3.connect(path / FILE)) as snapshot:
+                if not snapshot.execute("select 1 from sqlite_master where name = ?", (self._table,)).fetchone():
+                    raise ValueError(f"the snapshot in {path} has no vectors of {self._embeddings}; fill a store anew")
+        super().restore(path)
+        self._vectors = None
+
+    def describe(self) -> Mapping[str, str]:
+        """What the record says of it."""
+        package = versions("wordllama") if self._embeddings == "wordllama" else {}
+        return {**super().describe(), "system": "sqlite-hybrid", "embeddings": self._embeddings, **package}
+
+
+def fused(*rankings: Iterable[int]) -> list[tuple[int, float]]:
+    """Reciprocal rank fusion: each row with its score, best first; of equal ones the older first.
+
+    >>> [row for row, _ in fused([1, 2, 3], [3, 4])]
+    [3, 1, 2, 4]
+    """
+    scores: dict[int, float] = {}
+    for ranking in rankings:
+        for rank, row in enumerate(ranking, 1):
+            scores[row] = scores.get(row, 0.0) + 1 / (FUSION + rank)
+    return sorted(scores.items(), key=lambda found: (-found[1], found[0]))
+
+
+def _requires(settings: Mapping[str, str]) -> tuple[str, ...]:
+    return (WORDLLAMA,) if settings["embeddings"] == "wordllama" else ()
+
+
+FACTORY: Final = AdapterFactory("sqlite-hybrid", SETTINGS, _requires, SqliteHybrid, asks_models=False)

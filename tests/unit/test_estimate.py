@@ -1,0 +1,78 @@
+"""`memfail estimate`: what a run will ask, without asking."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from pytest_memfail.cli import main
+from pytest_memfail.estimate import estimate
+from pytest_memfail.llm import Prices
+from pytest_memfail.results import load_record
+from pytest_memfail.tasks import TaskRequest, load_tasks
+from pytest_memfail.testing import LocalEndpoint, answer_by_rule
+
+TASKS = ("conditional_facts_easy", "coexisting_facts")
+
+
+def estimated(judge="m", model="m", repeats=1, vary="all"):
+    """By stage: the calls, and the replies that the cache gives."""
+    tasks = load_tasks(TaskRequest(TASKS, limit=3))
+    rows = estimate(tasks, judge=judge, model=model, k=5, protocol="ours", prices=Prices(), repeats=repeats, vary=vary)
+    return {row["stage"]: (row["calls"], row["cache_hits"]) for row in rows}
+
+
+def run(folder, monkeypatch, *options):
+    """The same figures from the books of a run."""
+    words = ["--memfail-system=bm25", "--memfail-model=m", "--memfail-record=r.jsonl", "--memfail-limit=3", "-q"]
+    words += [f"--memfail-tasks={','.join(TASKS)}", "--memfail-cache-path=replies", *options]
+    with LocalEndpoint(answer_by_rule) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        done = subprocess.run([sys.executable, "-m", "pytest", *words], cwd=folder, capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return {row["stage"]: (row["calls"], row["cache_hits"]) for row in load_record(folder / "r.jsonl").footer["models"]}
+
+
+def test_it_is_what_a_run_asks(tmp_path, monkeypatch):
+    assert estimated() == run(tmp_path, monkeypatch, "--memfail-judge=m")
+
+
+def test_the_cascade_asks_less():
+    alone, cascade = estimated(), estimated(judge="rules+m")
+    assert cascade.get("storage", (0, 0))[0] < alone["storage"][0]
+
+
+def test_repeats_are_reckoned_with():
+    once, thrice = estimated(), estimated(repeats=3)
+    assert thrice == {stage: (3 * calls, 3 * hits) for stage, (calls, hits) in once.items()}
+
+
+def test_what_is_kept_fixed_comes_from_the_cache(tmp_path, monkeypatch):
+    once = estimated()
+    judge, answers = estimated(repeats=2, vary="judge"), estimated(repeats=2, vary="answers")
+    assert judge["test_taker"] == (once["test_taker"][0], once["test_taker"][0])
+    assert judge["storage"][0] == 2 * once["storage"][0]
+    assert answers["test_taker"][0] == 2 * once["test_taker"][0]
+    assert answers["storage"][0] == once["storage"][0]
+    # the answers may be others each time, and are judged anew: more than this is never asked
+    assert answers["answer"][0] == 2 * once["answer"][0]
+    options = ("--memfail-judge=m", "--memfail-repeats=2", "--memfail-vary=judge")
+    assert judge == run(tmp_path, monkeypatch, *options)
+
+
+def test_the_command(capsys):
+    words = ["estimate", "--model=m", "--judge=m", "--tasks=long_hop", "--limit=2", "--repeats=3", "--vary=judge"]
+    assert main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    taker = next(line.split() for line in lines if line.startswith("test_taker by m"))
+    assert taker[3:5] == ["2", "4"]
+    assert lines[-1].startswith("2 questions, each asked 3 times; ")
+
+
+@pytest.mark.parametrize("number", ["0", "-1"])
+def test_a_wrong_number(capsys, number):
+    assert main(["estimate", "--model=m", f"--repeats={number}"]) == 4
+    assert capsys.readouterr().err.splitlines() == [f"memfail: --repeats: got {number}, expected 1 or more"]

@@ -1,0 +1,43 @@
+"""Whether the lowest versions that pyproject.toml promises are the ones installed; prints them.
+
+    python tools/floors.py
+
+A floor that nothing can be installed with (another package asks for more, or it was withdrawn) promises too much.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import requires, version
+
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+
+def floor_of(requirement: Requirement) -> Version:
+    """The version after `>=`."""
+    found = [Version(each.version) for each in requirement.specifier if each.operator == ">="]
+    if len(found) != 1:
+        raise SystemExit(f"{requirement}: no lowest version, expected one >=")
+    return found[0]
+
+
+def main() -> int:
+    """Print a line for each dependency; 1 if one is installed in another version than its floor."""
+    wrong = 0
+    for line in requires("pytest-memfail") or ():
+        requirement = Requirement(line)
+        if requirement.marker is not None:  # of an extra
+            continue
+        floor, installed = floor_of(requirement), Version(version(requirement.name))
+        # 3.6.1 is the lowest of 3.6 where 3.6.0 was withdrawn
+        same = installed.release[: len(floor.release)] == floor.release
+        wrong += not same
+        print(
+            f"{requirement.name:<18}{installed!s:<10}" + ("" if same else f"  not {floor}: raise it in pyproject.toml")
+        )
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

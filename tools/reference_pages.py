@@ -1,0 +1,104 @@
+"""The parts of the reference that are read from the code: `python tools/reference_pages.py` writes them into docs/.
+
+A part stands between two comments, `<!-- NAME: written by tools/reference_pages.py -->` and `<!-- end -->`; a test holds the
+pages to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from pytest_memfail.cli import _parser
+from pytest_memfail.plugin import hookspecs, options
+
+DOCS = Path(__file__).parents[1] / "docs"
+PART = re.compile(r"(<!-- (\w+): written by tools/reference_pages\.py -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def options_part() -> Iterator[str]:
+    """The options of pytest, as `pytest --help` and `pytest.ini` have them."""
+    yield "| option | meaning |"
+    yield "| --- | --- |"
+    for name, _, metavar, text in options.OPTIONS:
+        yield _option(name, f" {metavar}", text)
+    for name, text in options.SWITCHES:
+        yield _option(name, "", text)
+    yield _option(options.REUSE, "[=DIR]", options.REUSE_HELP)
+    for name, metavar, text in options.LIST_OPTIONS:
+        yield _option(name, f" {metavar}", f"{text}; repeatable, in the ini file one a line")
+
+
+def _option(name: str, value: str, text: str) -> str:
+    return f"| {_code(f'--memfail-{name}{value}')} | {_cell(text)} |"
+
+
+def command_part() -> Iterator[str]:
+    """The sub-commands of `memfail`, each with its options."""
+    (commands,) = [a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    for name, parser in commands.choices.items():
+        yield f"## memfail {name}"
+        yield ""
+        yield _cell(str(parser.description))
+        yield ""
+        yield "| option | meaning |"
+        yield "| --- | --- |"
+        for action in parser._actions:
+            if action.help and "-h" not in action.option_strings:
+                yield f"| {_code(_written(action))} | {_cell(action.help % vars(action))} |"
+        yield ""
+
+
+def _written(action: argparse.Action) -> str:
+    given = action.metavar or ("|".join(map(str, action.choices)) if action.choices else action.dest.upper())
+    value = "" if action.nargs == 0 else given if isinstance(given, str) else " ".join(given)
+    if action.nargs in ("*", "+", argparse.REMAINDER):
+        value += "..."
+    return f"{', '.join(action.option_strings)} {value}".strip()
+
+
+def hooks_part() -> Iterator[str]:
+    """Signature and explanation of each hook."""
+    for name, hook in vars(hookspecs).items():
+        if not name.startswith("pytest_memfail_"):
+            continue
+        text, _, sample = str(inspect.getdoc(hook)).partition("\n\n::\n")
+        signature = str(inspect.signature(hook)).replace("'", "")
+        yield f"## {name}"
+        yield ""
+        yield from ["```python", f"def {name}{signature}", "```", ""]
+        asked = " The first that gives something decides." if hook.pytest_spec["firstresult"] else ""
+        yield text.replace("\n", " ") + asked
+        yield ""
+        yield from ["```python", inspect.cleandoc(sample), "```", ""]
+
+
+def _code(text: str) -> str:
+    return "`" + text.replace("|", "\\|") + "`"
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"(?<![`\w])(--[\w-]*\w|memfail_\w+)", r"`\1`", text).replace("|", "\\|")
+
+
+PARTS: dict[str, Callable[[], Iterator[str]]] = {
+    "options": options_part,
+    "command": command_part,
+    "hooks": hooks_part,
+}
+
+
+def written(text: str) -> str:
+    """A page with its parts as the code has them now."""
+    return PART.sub(lambda m: f"{m[1]}\n" + "\n".join(PARTS[m[2]]()).rstrip() + f"\n\n{m[3]}", text)
+
+
+if __name__ == "__main__":
+    for page in sorted(DOCS.glob("*.md")):
+        before = page.read_text(encoding="utf-8")
+        if (after := written(before)) != before:
+            page.write_text(after, encoding="utf-8")
+            print(f"{page.name}: written")
