@@ -24,7 +24,7 @@ PURELY_LIKED: Final = re.compile(
 TWISTED: Final = re.compile(
     r"\b(?:can(?:not|'t)|couldn't|could not) (?:\w+ )?(?:live|do|imagine|go|start|function|cope|be)\b[^,.;]*?\bwithout"
     r"|\bnever (?:\w+ )?without|\b(?:can(?:not|'t)|never) (?:resist|get enough|get tired|tires?|gets? (?:old|bored|enough)|say no)"
-    r"|\bnever (?:tires?|gets?|fails?|bored|misses)\b|\bnothing (?:beats|better|compares|tops)|\bno(?:thing)? better"
+    r"|\bnever (?:tires?|gets?|fails?|bored|misses|boring|dull)\b|\bnothing (?:beats|better|compares|tops)|\bno(?:thing)? better"
     r"|\bnot (?:only|just|least)|\bdo(?:es)?n't (?:mind|miss|care how)|\bnever goes out|\bnot without|\b(?:hates?|dislikes?) "
     r"(?:missing|being without|when there)|\bno matter|\bcan't wait|\bnever leaves?\b|\bcannot wait|\brather than\b|\binstead of\b"
     r"|\b(?:can(?:not|'t)|hard to) put\b[^,.;]*? down\b|\bnot to mention|\bno(?:t a)? problem|\bno trouble|\bcan(?:not|'t) stop"
@@ -57,6 +57,8 @@ DISLIKED: Final = re.compile(
     r"|frustrat\w+|grates|can do without|(?:no|not) (?:good|suited|suitable|ideal|right) for"
     r"|an? (?:real )?(?:nuisance|chore|hassle|burden|drag|torture|waste)|(?:had|has|have) (?:quite )?enough of|no fan of|not one for"
     r"|no (?:point|interest|use|time|love|appetite|taste) (?:in|for)|thinks? (?:very )?little of|complain\w* about"
+    r"|would rather not|puts? up with|feels? nothing for"
+    r"|bad (?:experience|memor)\w* (?:with|of|from)"
     r"|(?:likes?|loves?|enjoys?)(?: \w+)? least|least (?:favou?rite|liked|loved)|if there(?:'s| is) nothing else"
     r"|sw(?:orn|ears|ore) off|done with"
     r"|too (?:\w+ )?(?:loud|sweet|slow|long|boring"
@@ -75,7 +77,7 @@ PAST: Final = re.compile(
     re.IGNORECASE,
 )
 SET_ASIDE: Final = re.compile(
-    r"\b(?:unlike|except|anything but|apart from|rather than|instead of|far from|(?:switch|chang|mov|convert)\w* from"
+    r"\b(?:unlike|except|against|anything but|apart from|rather than|instead of|far from|(?:switch|chang|mov|convert)\w* from"
     r"|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over|to)"
     r"|(?:rather|sooner)\b[^,.;]* than(?: \w+)?)"
     r" (?:(?:the|a|an|any|to|go|going|of|for) )*$",
@@ -98,6 +100,8 @@ ILL: Final = (
     r"(?:(?:too|so|very|rather|just|really|quite|a bit) )?(?:(?:stress|dread|pain|aw|waste)ful|exhausting|tiring|draining|tedious"
     r"|overwhelming|distracting|confusing|unpleasant|uncomfortable|boring|dull|bland|terrible|horrible|annoying|irritating"
     r"|frustrating|unbearable|disgusting|depressing|dreary|monotonous|pointless|useless|overrated|off-putting|gross|filthy"
+    r"|(?:smell|dirt|mess|nois|greas|creep|scar|fuss|risk)y|ugly|tasteless|stale|cruel|impractical|inconvenient|unsafe"
+    r"|too (?:much|many) \w+"
     r"|embarrassing|awkward|silly|childish|cheesy|ridiculous|worthless|overpriced|a (?:poor|bad) \w+)"
     r"\b(?! (?:fun|pleasure|joy)\b)"
 )
@@ -106,17 +110,24 @@ FOUND_ILL: Final = re.compile(
     rf"(?:(?!\b(?:when|if|after|before|during|because|since|than|for)\b)[^,.;:])*?\b(?:{ILL})", re.IGNORECASE
 )
 """What is found of a thing: "finds meditation in the evening stressful"."""
+BYGONE: Final = re.compile(
+    r"\b(?:as a (?:child|kid|teen\w*|student|boy|girl)|until (?:recently|last)|years ago|back then|in the past|not any ?more"
+    r"|(?:has|have) (?:faded|waned|cooled|worn off|ended))\b",
+    re.IGNORECASE,
+)
+"""What makes past whatever was said of a thing before."""
 WITHIN: Final = r"(?:(?!\b(?:when|whenever|if|while|after)\b)[^,.;:])"
 """What still belongs to the clause of a thing just named."""
 ILL_DONE: Final = re.compile(
     rf"{WITHIN}{{0,20}}? (?:is|are|was|were|feels?|seems?) (?:{ILL})"
     rf"|{WITHIN}{{0,30}}? (?:stress|tir|drain|exhaust|overwhelm|annoy|bor|frustrat|irritat|bother|disgust|depress|scar)(?:e?s|ed)?"
     r" (?:the )?(?:user|them|him|her|me)\b"
-    rf"|{WITHIN}{{0,30}}? makes? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:cringe|shudder|wince|yawn|sick|sad|nervous|anxious"
+    rf"|{WITHIN}{{0,30}}? makes? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:cringe|shudder|wince|yawn|sneeze"
+    rf"|cough|itch|sick|sad|nervous|anxious"
     r"|uneasy|miserable|uncomfortable|angry)\b"
     rf"|{WITHIN}{{0,20}}? (?:(?:spoils?|ruins?|upsets?) |does nothing for"
     rf"|(?:is|are) (?:now )?(?:a thing of the past|history)|gives? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:headaches?"
-    rf"|nightmares|heartburn|indigestion|the creeps)\b)|\W*(?:\w+ ){{0,2}}(?:never again|no thanks|no way)\b",
+    rf"|nightmares|heartburn|indigestion|the creeps)\b)|\W*(?:\w+ ){{0,2}}(?:never again|no thanks|no way|not any ?more)\b|[\s:=-]*(?:no|never)\s*(?:[.,;!)]|$)",
     re.IGNORECASE,
 )
 """What a thing is, or does to the user."""
@@ -166,6 +177,8 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
         if cues and cues[0][1] < 0 and OF_IT.search(following.text[:60]):
             return -1
     before_cues = _cues(before)
+    if BYGONE.search(_clause(after)):
+        return -1
     if before_cues:
         at, sign = before_cues[-1]
         since = before[at:].split(" ", 1)[-1]

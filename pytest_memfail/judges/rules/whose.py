@@ -199,9 +199,10 @@ def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
 
 
 def _has_person_object(words: tuple[Word, ...], verb: int) -> bool:
-    """Whether the word is a verb done to somebody the user has: "wakes her husband"."""
-    whose, whom = (words[i] if i < len(words) else None for i in (verb + 1, verb + 2))
-    does = words[verb].lower.endswith("s") and not words[verb].lower.endswith("'s")
+    """Whether the word is a verb done to somebody the user has: "wakes her husband", "appeal to her wife"."""
+    to = verb + 1 < len(words) and words[verb + 1].lower == "to"
+    whose, whom = (words[i] if i < len(words) else None for i in (verb + 1 + to, verb + 2 + to))
+    does = to or (words[verb].lower.endswith("s") and not words[verb].lower.endswith("'s"))
     return does and whose is not None and whose.lower in BEFORE_OWNER and whom is not None and _bare(whom) in RELATIONS
 
 
