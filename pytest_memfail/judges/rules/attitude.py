@@ -119,7 +119,7 @@ BYGONE: Final = re.compile(
 WITHIN: Final = r"(?:(?!\b(?:when|whenever|if|while|after)\b)[^,.;:])"
 """What still belongs to the clause of a thing just named."""
 ILL_DONE: Final = re.compile(
-    rf"{WITHIN}{{0,20}}? (?:is|are|was|were|feels?|seems?) (?:{ILL})"
+    rf"{WITHIN}{{0,20}}? (?:is|are|was|were|feels?|seems?) (?:{ILL}|too \w+)"
     rf"|{WITHIN}{{0,30}}? (?:stress|tir|drain|exhaust|overwhelm|annoy|bor|frustrat|irritat|bother|disgust|depress|scar)(?:e?s|ed)?"
     r" (?:the )?(?:user|them|him|her|me)\b"
     rf"|{WITHIN}{{0,30}}? makes? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:cringe|shudder|wince|yawn|sneeze"
@@ -127,7 +127,8 @@ ILL_DONE: Final = re.compile(
     r"|uneasy|miserable|uncomfortable|angry)\b"
     rf"|{WITHIN}{{0,20}}? (?:(?:spoils?|ruins?|upsets?) |does nothing for"
     rf"|(?:is|are) (?:now )?(?:a thing of the past|history)|gives? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:headaches?"
-    rf"|nightmares|heartburn|indigestion|the creeps)\b)|\W*(?:\w+ ){{0,2}}(?:never again|no thanks|no way|not any ?more)\b|[\s:=-]*(?:no|never)\s*(?:[.,;!)]|$)",
+    rf"|nightmares|heartburn|indigestion|the creeps)\b)|\W*(?:\w+ ){{0,2}}(?:never again|no thanks|no way|not any ?more)\b"
+    r"|[\s:=-]*(?:no|never)\s*(?:[.,;!)]|$)",
     re.IGNORECASE,
 )
 """What a thing is, or does to the user."""

@@ -18,7 +18,7 @@ from pytest_memfail.judges.rules.preference_reading import (
     liked_word,
     others_of,
 )
-from pytest_memfail.judges.rules.targets import loose
+from pytest_memfail.judges.rules.targets import GENERAL_KEYS, loose
 from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.traces import ASKING, CHANCE, LISTED, coincidence
 from pytest_memfail.judges.rules.variants import SORTING
@@ -57,7 +57,7 @@ def damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     if m.person and not m.head:
         return False
     if reading.owner != MINE:
-        return m.share >= HALF and reading.soft >= HALF
+        return m.share >= HALF and reading.soft >= STANDS_BEHIND
     total, held = others_of(wanted, sentence)
     alone = total - held < ALONE or _is_item(sentence, m, wanted)
     if m.head and not _modified(view, reading, wanted) and alone:
@@ -68,6 +68,9 @@ def damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     likely = coincidence(view, found, tried) <= CHANCE
     if reading.attitude < 0 and m.share >= HALF + 0.01 * m.head and wanted.topic & sentence.keys:
         return True  # what is said against a thing has other reasons than what was said for it
+    telling = wanted.targets[0].parts[-1].key not in GENERAL_KEYS | wanted.topic
+    if reading.attitude < 0 and m.head and telling and not _modified(view, reading, wanted):
+        return True
     if (m.head or m.share >= HALF) and reading.soft >= STANDS_BEHIND and (liked(sentence) or reading.attitude):
         return True
     if m.head and len(found) > 1 and m.share > HALF and (liked(sentence) or reading.attitude) and likely:

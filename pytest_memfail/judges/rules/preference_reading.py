@@ -262,7 +262,7 @@ LINKS: Final = 0.25
 """What a word is worth that but links a thing with what it is liked for."""
 OPTING: Final = frozenset(
     fold(w)
-    for w in "reach opt go care look hope long yearn weakness passion taste love knack enthusiasm fondness interest".split()
+    for w in "reach opt go care look hope long yearn weakness passion taste love knack enthusiasm fondness interest one".split()
 )
 
 

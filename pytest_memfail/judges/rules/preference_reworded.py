@@ -84,6 +84,8 @@ def _told(wanted: Preference, target: Target, sentence: Sentence, support: float
         if not worth and is_head and found and all(told >= HALF for told, _ in found):
             # What all of the kind are called may be left unsaid where the rest stands there.
             worth = OF_TOPIC if part.key in wanted.topic else GENERAL if part.key in GENERAL_KEYS else 0.0
+        if not worth and weight(part.key) < 1.0:
+            worth = GENERAL
         if not worth:
             return []
         found.append((worth, at))
