@@ -25,12 +25,12 @@ from pytest_memfail.judges.rules.preference_reworded import Rewording, reworded
 from pytest_memfail.judges.rules.text import sentences_of
 from pytest_memfail.judges.rules.traces import Trace, best_trace, likeliest
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import FAVOURING, MINE
+from pytest_memfail.judges.rules.whose import FAVOURING, MINE, verbatim_store
 
 READ: Final = 32
 """How many mentions are read closely."""
 ROOT: Final = 5
-SURE: Final = 0.85
+SURE: Final = 0.82
 """Confidence in a trace against which a name in passing counts for nothing."""
 AWAY: Final = 0.4
 """Share of our statement with which somebody else's in other words is ours."""
@@ -38,7 +38,7 @@ REASONED: Final = 0.25
 """Share of our statement with which somebody else has our very preference, though no liking is said."""
 
 
-def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
+def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: bool = False) -> Finding:
     """The preference in a view: some version of it (stored), and the specific one (faithful)."""
     wanted = read_preference(evidence, protocol)
     found = [m for target in wanted.targets for m in mentions(target, view, wanted.stated)]
@@ -70,7 +70,7 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     trace = _trace_of(wanted, view, candidates, evidence)
     if trace is not None:
         return _trace(wanted, view, trace)
-    return _nowhere(wanted, view, readings)
+    return _nowhere(wanted, view, readings, shown=shown)
 
 
 def _trace_of(wanted: Preference, view: View, candidates: Iterable[int], evidence: Evidence) -> Trace | None:
@@ -99,20 +99,21 @@ def _given_away(wanted: Preference, view: View, reading: Reading) -> bool:
     total, held = others_of(wanted, sentence)
     if liked(sentence) or reading.attitude or sentence.lowers & FAVOURING:
         return reading.support > 0 or total - held < FOREIGN + 1.5
-    return held >= 2 and reading.support >= REASONED
+    whole = len(wanted.targets[0].needed) > 1 and reading.mention.exact
+    return (held >= 2 or whole) and reading.support >= REASONED
 
 
 def _kept(wanted: Preference, view: View, best: Reading) -> Finding:
     sure = best.mention.exact and best.support >= BESIDE
     likes = best.attitude > 0 or liked(view.sentences[best.mention.at])
-    confidence = 0.97 if sure else 0.93 if best.mention.exact and likes else 0.8 if best.mention.exact else 0.7
+    confidence = 0.97 if sure else 0.93 if best.mention.exact and likes else 0.86
     entries = view.entries_of([best.mention.at])
     return Finding(True, True, f"{wanted.wording!r} is named", entries, (wanted.wording,), confidence=confidence)
 
 
 def _told(wanted: Preference, view: View, told: Rewording) -> Finding:
     reason = f"{wanted.wording!r} is told in other words ({listed(told.words)})"
-    return Finding(True, True, reason, view.entries_of([told.at]), (wanted.wording,), confidence=0.75)
+    return Finding(True, True, reason, view.entries_of([told.at]), (wanted.wording,), confidence=0.82)
 
 
 def _lost_to(wanted: Preference, view: View, told: Rewording) -> Finding:
@@ -134,7 +135,7 @@ def _turned(wanted: Preference, view: View, turned: list[Reading], away: list[Re
         reason = f"{wanted.wording!r} is stored, but as that of somebody else ({best.owner})"
         fault = "elsewhere"
     entries = view.entries_of([best.mention.at])
-    confidence = 0.92 if best.support >= GIVEN_AWAY else 0.75
+    confidence = 0.92 if best.support >= GIVEN_AWAY else 0.86
     return Finding(
         True, False, reason, entries, (), (wanted.wording,), confidence=confidence,
         fault="turned" if fault == "turned" else "elsewhere",
@@ -145,7 +146,7 @@ def _lost_part(wanted: Preference, view: View, best: Reading) -> Finding:
     lost = tuple(_as_written(wanted, key) for key in best.mention.missing)
     reason = f"{wanted.wording!r} is stored without {listed(lost)}"
     entries = view.entries_of([best.mention.at])
-    return Finding(True, False, reason, entries, (), lost, confidence=0.85 if best.support >= BESIDE else 0.7)
+    return Finding(True, False, reason, entries, (), lost, confidence=0.72)
 
 
 def _as_written(wanted: Preference, key: str) -> str:
@@ -166,12 +167,14 @@ def _trace(wanted: Preference, view: View, trace: Trace) -> Finding:
     )
 
 
-def _nowhere(wanted: Preference, view: View, readings: list[Reading]) -> Finding:
+def _nowhere(wanted: Preference, view: View, readings: list[Reading], *, shown: bool) -> Finding:
     names = needs(key for target in wanted.targets[:1] for key in keys_of(target.text))
     closest = view.search({**wanted.context, **names}, None, 3)
     near = [r.mention.at for r in readings[:1]]
     entries = view.entries_of([*near, *(i for w in closest for i in w.sentences)])[:3]
-    confidence = 0.8 if readings else 0.95 if not closest or closest[0].coverage < BESIDE else 0.88
+    nowhere = not readings and (not closest or closest[0].coverage < BESIDE)
+    # Memories in other words may well hold it in words that are not known to be its own.
+    sure, unsure = (0.95, 0.88) if shown or verbatim_store(view) else (0.75, 0.65)
     return Finding(
         False,
         False,
@@ -179,5 +182,5 @@ def _nowhere(wanted: Preference, view: View, readings: list[Reading]) -> Finding
         entries,
         (),
         (wanted.wording,),
-        confidence=confidence,
+        confidence=sure if nowhere else unsure,
     )

@@ -152,7 +152,7 @@ def best_trace(
             best = (score, at, found)
     if best is None:
         return _generalised(view, stated, general, asked & category_kind(category))
-    return Trace(best[1], best[2], 0.65 if best[0] < 1.3 else 0.75 if best[0] < 2 else 0.85)
+    return Trace(best[1], best[2], 0.65 if best[0] < 1.3 else 0.75 if best[0] < 2 else 0.82)
 
 
 def _generalised(view: View, stated: frozenset[str], general: frozenset[str], asked: frozenset[str]) -> Trace | None:
