@@ -48,10 +48,10 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     # Whom a mention is about is looked up for the likeliest ones only, and as rarely as possible.
     readings = sorted((read_mention(wanted, view, m) for m in found), key=strength, reverse=True)
     whole = [r for r in readings if r.mention.share >= 1.0][:READ]
-    candidates = likeliest(view, wanted.context)
     kept = next((r for r in whole if r.ours and not _is_against(wanted, view, r) and r.owner == MINE), None)
     if kept is not None:
-        trace = _trace_of(wanted, view, candidates, evidence) if _in_passing(view, wanted, kept) else None
+        passing = _in_passing(view, wanted, kept)
+        trace = _trace_of(wanted, view, likeliest(view, wanted.context), evidence) if passing else None
         return _kept(wanted, view, kept) if trace is None or trace.confidence < SURE else _trace(wanted, view, trace)
     turned = [
         r for r in whole if (r.ours or (r.support >= GIVEN_AWAY and _is_against(wanted, view, r))) and r.owner == MINE
@@ -59,6 +59,7 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
     if turned or away:
         return _turned(wanted, view, turned, away)
+    candidates = likeliest(view, wanted.context)
     told = reworded(wanted, view, dict.fromkeys([*candidates, *(r.mention.at for r in readings[:READ])]))
     if told is not None and told.owner == MINE and told.attitude >= 0:
         return _told(wanted, view, told)

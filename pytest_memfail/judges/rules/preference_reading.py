@@ -81,8 +81,12 @@ class Reading:
     support: float
     """Share of the statement's other words in the sentence."""
     ours: bool
-    soft: float
-    """The share of the statement's other words, in whatever words."""
+    context: Mapping[str, float]
+
+    @cached_property
+    def soft(self) -> float:
+        """The share of the statement's other words, in whatever words."""
+        return soft_support(self.context, [self.view.sentences[i] for i in beside(self.view, self.mention.at)])
 
     @cached_property
     def owner(self) -> str:
@@ -157,10 +161,8 @@ def strength(reading: Reading) -> tuple[float, bool, float, int]:
 
 def read_mention(wanted: Preference, view: View, mention: Mention) -> Reading:
     near = range(mention.at, mention.at + 1) if word_for_word(view, mention.at) else beside(view, mention.at)
-    sentences = [view.sentences[i] for i in near]
-    support = support_of(wanted, sentences)
-    soft = soft_support(wanted.context, sentences) if mention.share < 1.0 else support
-    return Reading(mention, view, support, is_ours(wanted, view, mention, support), soft)
+    support = support_of(wanted, [view.sentences[i] for i in near])
+    return Reading(mention, view, support, is_ours(wanted, view, mention, support), wanted.context)
 
 
 def beside(view: View, at: int) -> range:
