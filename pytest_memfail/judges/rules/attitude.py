@@ -11,7 +11,7 @@ from pytest_memfail.judges.rules.whose import RELATIONS
 LIKED: Final = re.compile(
     r"\b(?:lov(?:e|es|ed|ing)|lik(?:e|es|ed|ing)|enjoy\w*|prefer\w*|favou?r\w*|ador\w+|cherish\w*|treasur\w+|crav\w+"
     r"|fond|fan|keen|passion\w*|delight\w*|swears? by|go-to|goes to|happy|happiest|appreciat\w+|fascinat\w+|ideal|perfect"
-    r"|excit\w+|enthusias\w+"
+    r"|excit\w+|enthusias\w+|appeal\w*"
     r"|(?:is|are|am|was|be|been|'m|'s|'re|got|gets?|really|very|so) into"
     r"|interested|relax\w*|chooses?|picks?|reach(?:es)? for|drawn to|looks? forward"
     r"|pleas(?:es?|ed|ing|ure)|joy|thrill\w*|captivat\w+|soft spot|weakness for|a blast|wants?|cheer\w*)\b",
