@@ -138,11 +138,11 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
     literal = _phrase_at(target, sentence)
     if literal is not None:
         return _full(target, at, sentence, *literal, known)
-    if target.phrase and not any(p.key for p in target.parts):
-        return None
     short = _initials_at(target, sentence)
     if short is not None:
         return Mention(at, short, short, 1.0, (), True, "", True)
+    if target.phrase and not any(p.key for p in target.parts):
+        return None
     places = [_places(part, sentence) for part in target.parts]
     joined = _joined_at(target, sentence)
     if joined is not None:
