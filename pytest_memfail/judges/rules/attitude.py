@@ -10,7 +10,8 @@ from pytest_memfail.judges.rules.whose import RELATIONS
 
 LIKED: Final = re.compile(
     r"\b(?:lov(?:e|es|ed|ing)|lik(?:e|es|ed|ing)|enjoy\w*|prefer\w*|favou?r\w*|ador\w+|cherish\w*|treasur\w+|crav\w+"
-    r"|fond|fan|keen|passion\w*|delight\w*|swears? by|go-to|goes to|happy|happiest|appreciat\w+|fascinat\w+|ideal|perfect"
+    r"|fond|fan|keen|passion\w*|delight\w*|swears? by|go-to|goes (?:to|for)|opts? for|partial to|hooked"
+    r"|happy|happiest|appreciat\w+|fascinat\w+|ideal|perfect"
     r"|excit\w+|enthusias\w+|appeal\w*"
     r"|(?:is|are|am|was|be|been|'m|'s|'re|got|gets?|really|very|so) into"
     r"|interested|relax\w*|chooses?|picks?|reach(?:es)? for|drawn to|looks? forward"
@@ -119,11 +120,11 @@ BYGONE: Final = re.compile(
 WITHIN: Final = r"(?:(?!\b(?:when|whenever|if|while|after)\b)[^,.;:])"
 """What still belongs to the clause of a thing just named."""
 ILL_DONE: Final = re.compile(
-    rf"{WITHIN}{{0,20}}? (?:is|are|was|were|feels?|seems?) (?:{ILL}|too \w+)"
+    rf"{WITHIN}{{0,20}}? (?:is|are|was|were|feels?|seems?|got|gets?|became|becomes?|proved) (?:{ILL}|too \w+)"
     rf"|{WITHIN}{{0,30}}? (?:stress|tir|drain|exhaust|overwhelm|annoy|bor|frustrat|irritat|bother|disgust|depress|scar)(?:e?s|ed)?"
     r" (?:the )?(?:user|them|him|her|me)\b"
     rf"|{WITHIN}{{0,30}}? makes? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:cringe|shudder|wince|yawn|sneeze"
-    rf"|cough|itch|sick|sad|nervous|anxious"
+    rf"|cough|itch|restless|tense|jittery|drowsy|dizzy|irritable|sick|sad|nervous|anxious"
     r"|uneasy|miserable|uncomfortable|angry)\b"
     rf"|{WITHIN}{{0,20}}? (?:(?:spoils?|ruins?|upsets?) |does nothing for"
     rf"|(?:is|are) (?:now )?(?:a thing of the past|history)|gives? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:headaches?"
