@@ -17,7 +17,7 @@ from pytest_memfail.core import (
     UNGRADED,
     one_line,
 )
-from pytest_memfail.results import Rate, Summary, Tally
+from pytest_memfail.results import Rate, Summary, Tally, success
 
 WIDTH: Final = 100
 LABEL: Final = 11
@@ -202,13 +202,8 @@ def _table(results: Summary) -> Iterator[str]:
     rows = [*results.tasks, *([results.total] if len(results.tasks) > 1 else [])]
     for tally in rows:
         cells = "".join(f"{tally.verdicts[v]:>{_width(v)}}" for v in columns)
-        yield f"{tally.name:<22}{tally.n:>4} {_percent(_rate(tally, results)):<15}{cells}"
-
-
-def _rate(tally: Tally, results: Summary) -> Rate:
-    if not results.answered:
-        return tally.memory_held
-    return tally.correct if results.protocol == "paper" else tally.correct_without_vacuous
+        rate = success(tally, answered=results.answered, protocol=results.protocol)
+        yield f"{tally.name:<22}{tally.n:>4} {_percent(rate):<15}{cells}"
 
 
 def _width(verdict: str) -> int:

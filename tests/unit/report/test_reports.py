@@ -8,7 +8,9 @@ import shutil
 import subprocess
 from html.parser import HTMLParser
 
+import pydantic
 import pytest
+from packaging.version import Version
 from recorded_runs import gate, question, store, verdicts, write
 
 from pytest_memfail.cli import main
@@ -89,8 +91,12 @@ def test_json_keeps_to_its_schema(record, tmp_path):
     assert model.paired[0].worse == 1
 
 
+@pytest.mark.skipif(
+    Version(pydantic.VERSION) < Version("2.11"), reason="older pydantic writes the same schema in other terms"
+)
 def test_the_published_schema_is_that_of_the_models():
-    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_json()
+    # the numbers, not their spelling: which of 1 and 1.0 is written depends on pydantic too
+    assert json.loads(SCHEMA_FILE.read_text(encoding="utf-8")) == json.loads(schema_json())
 
 
 # -- questions asked more than once --------------------------------------------------------------------------------------
