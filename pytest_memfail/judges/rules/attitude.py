@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from pytest_memfail.judges.rules.text import Sentence
-from pytest_memfail.judges.rules.whose import RELATIONS
+from pytest_memfail.judges.rules.whose_words import RELATIONS
 
 LIKED: Final = re.compile(
     r"\b(?:lov(?:e|es|ed|ing)|lik(?:e|es|ed|ing)|enjoy\w*|prefer\w*|favou?r\w*|ador\w+|cherish\w*|treasur\w+|crav\w+"

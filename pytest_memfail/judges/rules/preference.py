@@ -24,8 +24,10 @@ from pytest_memfail.judges.rules.preference_reading import (
 from pytest_memfail.judges.rules.preference_reworded import Rewording, reworded
 from pytest_memfail.judges.rules.text import sentences_of
 from pytest_memfail.judges.rules.traces import Trace, best_trace, likeliest
+from pytest_memfail.judges.rules.verbatim import verbatim_store
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import FAVOURING, MINE, verbatim_store
+from pytest_memfail.judges.rules.whose import MINE
+from pytest_memfail.judges.rules.whose_words import FAVOURING
 
 READ: Final = 32
 """How many mentions are read closely."""

@@ -22,8 +22,9 @@ from pytest_memfail.judges.rules.targets import GENERAL_KEYS, loose
 from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.traces import ASKING, CHANCE, LISTED, coincidence
 from pytest_memfail.judges.rules.variants import SORTING
+from pytest_memfail.judges.rules.verbatim import word_for_word
 from pytest_memfail.judges.rules.view import View
-from pytest_memfail.judges.rules.whose import MINE, word_for_word
+from pytest_memfail.judges.rules.whose import MINE
 
 BOTH: Final = 0.4
 """Either share, where each has as much of the other."""

@@ -17,8 +17,10 @@ from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.targets import Target, loose, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
 from pytest_memfail.judges.rules.traces import ASKING, HAVING, category_keys
+from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import PRONOUNS, USER, owner, verbatim_store, word_for_word
+from pytest_memfail.judges.rules.whose import owner
+from pytest_memfail.judges.rules.whose_words import PRONOUNS, USER
 
 TAG: Final = re.compile(r"\s*\[[^\]]*\]")
 """What a note is filed under says nothing of its own."""

@@ -14,8 +14,9 @@ from pytest_memfail.judges.rules.preference_reading import Preference, beside, l
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, soft_support, stands_for
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, loose, place
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
+from pytest_memfail.judges.rules.verbatim import word_for_word
 from pytest_memfail.judges.rules.view import View
-from pytest_memfail.judges.rules.whose import MINE, owner, word_for_word
+from pytest_memfail.judges.rules.whose import MINE, owner
 
 HALF: Final = 0.8
 """What half of a compound is worth: roof for rooftop."""

@@ -15,8 +15,9 @@ from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.targets import Target, loose
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 from pytest_memfail.judges.rules.variants import SORTING
+from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import MINE, owner, verbatim_store, word_for_word
+from pytest_memfail.judges.rules.whose import MINE, owner
 
 CANDIDATES: Final = 8
 STRONG: Final = 0.5

@@ -9,73 +9,34 @@ from typing import Final
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
 from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.whose_words import (
+    ANYONE,
+    BEFORE_OWNER,
+    BEFORE_PERSON,
+    COPULA,
+    DID,
+    DOING,
+    FAVOURING,
+    FIELDS,
+    INTRODUCED,
+    JOINS,
+    LIKING_VERBS,
+    MOVING,
+    PETS,
+    PLURAL_COMPANY,
+    POSSESSIVES,
+    PREPOSITIONS,
+    PRONOUNS,
+    RELATIONS,
+    SAYING,
+    USER,
+    USER_OBJECT,
+)
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
-RELATIONS: Final = frozenset(
-    """
-    mother mom mum mama mommy mummy father dad papa daddy parent parents sister brother sibling siblings sis bro twin
-    son daughter kid kids child children toddler baby aunt auntie uncle cousin niece nephew grandma grandmother gran
-    granny grandpa grandfather grandparents grandson granddaughter husband wife spouse partner fiance fiancé fiancee
-    fiancée boyfriend girlfriend ex stepmother stepfather stepsister stepbrother stepson stepdaughter godmother
-    godfather mother-in-law father-in-law in-laws friend buddy pal mate bestie roommate flatmate housemate
-    neighbor neighbour colleague coworker boss manager supervisor teammate classmate landlord landlady tenant
-    teacher tutor coach trainer instructor professor student pupil client customer guest host intern assistant's
-    doctor dentist therapist barista babysitter nanny
-    """.split()
-)
-"""Nouns for somebody else, who may have preferences too."""
-PETS: Final = frozenset("dog cat puppy kitten horse rabbit parrot hamster".split())
-"""Somebody else only where the memory says whose they are."""
-PLURAL_COMPANY: Final = frozenset("friends colleagues coworkers neighbors neighbours guests relatives".split())
-USER: Final = frozenset("user i i'm i've i'd i'll speaker narrator we".split())
-PRONOUNS: Final = frozenset("he she they".split())
-POSSESSIVES: Final = frozenset("my our user's users his her their the a an one of speaker's".split())
-BEFORE_PERSON: Final = frozenset(
-    "older younger elder eldest youngest little big best old close good dear new former late second next door".split()
-)
-FAVOURING: Final = frozenset(
-    """favorite favourite favorites favourites thing passion pick choice love obsession preference taste go hobby idea
-    domain specialty speciality habit weakness style drink dish sport game""".split()
-)
-DOING: Final = frozenset(
-    """likes loves enjoys prefers adores hates dislikes avoids collects plays wears drinks eats cooks bakes watches reads
-    swims runs rides teaches coaches owns buys grows knits sings paints draws writes studies lives wants
-    thinks says finds uses orders picks chooses favours favors recommends swears dreams practises practices
-    hosts visits travels cycles jogs hikes gets orders makes takes dances volunteers subscribes listens follows""".split()
-)
-"""What only a person does."""
-LIKING_VERBS: Final = frozenset(
-    """likes loves enjoys prefers adores hates dislikes avoids collects wears eats reads swears detests appreciates craves
-    cherishes treasures favours favors fancies relishes savours savors loathes despises abhors shuns dreads""".split()
-)
-SAYING: Final = frozenset("said says told tells asked asks mentioned mentions thinks thought explained noted".split())
-FIELDS: Final = frozenset("subject person who owner name speaker whose".split())
-"""Labels of fields that say whom a note is about."""
-PREPOSITIONS: Final = frozenset("with for from to by of at in on like than about and".split())
-DID: Final = frozenset(
-    "had went bought ate drank ran took gave got said told came wore made drove rode won sang".split()
-)
-INTRODUCED: Final = frozenset(
-    "introduced got taught convinced inspired hooked turned encouraged showed recommended gave gifted lent bought".split()
-)
-COPULA: Final = frozenset("is are was were".split())
-BEFORE_OWNER: Final = frozenset("the my her his their users user's".split())
-ANYONE: Final = frozenset("someone somebody people others".split())
-"""Somebody else, if it is told "who"."""
-USER_OBJECT: Final = frozenset("user me him her them us".split())
 BREAK: Final = re.compile(r"[,;:(){}\[\]\"“”=>|/.!?+]|\s-\s|->|->|→")
-JOINS: Final = frozenset("but while whereas and because since although though says where when that whose".split())
 OPEN_PARENTHESIS: Final = re.compile(r"[(\[]([^()\[\]]{2,40})[)\]]\s*\.?$")
 
-FIRST_PERSON: Final = frozenset("i my me mine i'm i've i'd i'll".split())
-NARRATED: Final = frozenset("user user's users he she".split())
-MOSTLY: Final = 0.6
-
-MOVING: Final = frozenset(
-    """keeps keep helps help makes make calms calm lets let gives give cheers cheer suits suit soothes relaxes relax gets get
-    reminds remind excites excite fascinates delights inspires energizes energises comforts saves brings""".split()
-)
-"""Verbs whose object has the preference: "satire cheers her brother up"."""
 
 MINE: Final = "user"
 HEADER: Final = re.compile(r"^[^.!?]{0,60}:?\s*$")
@@ -396,21 +357,3 @@ def _breaks(sentence: Sentence, first: int, last: int, marks: str = "") -> bool:
         return False
     gap = sentence.text[sentence.words[first].end : sentence.words[last].start]
     return any(mark in gap for mark in marks) if marks else BREAK.search(gap) is not None or " - " in gap
-
-
-def word_for_word(view: View, at: int) -> bool:
-    """Whether the sentence reads like one that the user said, in a store that keeps what was said."""
-    sentence = view.sentences[at]
-    if sentence.lowers & FIRST_PERSON and not sentence.lowers & NARRATED:
-        return True
-    return not sentence.lowers & NARRATED and verbatim_store(view)
-
-
-def verbatim_store(view: View) -> bool:
-    """Whether most of the view's sentences are the user's own."""
-    known = view.shared.get("first person")
-    if known is None:
-        spoken = sum(bool(s.lowers & FIRST_PERSON) for s in view.sentences)
-        known = view.shared["first person"] = spoken >= MOSTLY * max(1, len(view.sentences))
-    assert isinstance(known, bool)
-    return known
