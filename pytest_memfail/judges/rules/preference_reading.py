@@ -180,12 +180,12 @@ def support_of(wanted: Preference, sentences: Sequence[Sentence]) -> float:
     """The share of the statement's other words that the sentences have; a synonym counts half."""
     if not wanted.total:
         return 0.0
-    read = [(_loosely(sentence.keys), sentence.aliased) for sentence in sentences]
-    found = 0.0
-    for key, value in wanted.told:
-        held = [0.5 if keys[key] in aliased else 1.0 for keys, aliased in read if key in keys]
-        found += value * max(held, default=0.0)
-    return found / wanted.total
+    worth: dict[str, float] = {}
+    for sentence in sentences:
+        keys, aliased = _loosely(sentence.keys), sentence.aliased
+        for key in wanted.loose_context & keys.keys():
+            worth[key] = max(worth.get(key, 0.0), 0.5 if keys[key] in aliased else 1.0)
+    return sum([value * worth[key] for key, value in wanted.told if key in worth]) / wanted.total if worth else 0.0
 
 
 @lru_cache(maxsize=4096)
