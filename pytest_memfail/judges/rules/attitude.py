@@ -6,11 +6,15 @@ import re
 from typing import Final
 
 from pytest_memfail.judges.rules.text import Sentence
+from pytest_memfail.judges.rules.whose_words import RELATIONS
 
 LIKED: Final = re.compile(
     r"\b(?:lov(?:e|es|ed|ing)|lik(?:e|es|ed|ing)|enjoy\w*|prefer\w*|favou?r\w*|ador\w+|cherish\w*|treasur\w+|crav\w+"
-    r"|fond|fan|keen|passion\w*|delight\w*|swears? by|go-to|goes to|happy|happiest|appreciat\w+|fascinat\w+|ideal|perfect"
-    r"|excit\w+|enthusias\w+|into|interested|relax\w*|chooses?|picks?|reach(?:es)? for|drawn to|looks? forward"
+    r"|fond|fan|keen|passion\w*|delight\w*|swears? by|go-to|goes (?:to|for)|opts? for|partial to|hooked"
+    r"|happy|happiest|appreciat\w+|fascinat\w+|ideal|perfect"
+    r"|excit\w+|enthusias\w+|appeal\w*"
+    r"|(?:is|are|am|was|be|been|'m|'s|'re|got|gets?|really|very|so) into"
+    r"|interested|relax\w*|chooses?|picks?|reach(?:es)? for|drawn to|looks? forward"
     r"|pleas(?:es?|ed|ing|ure)|joy|thrill\w*|captivat\w+|soft spot|weakness for|a blast|wants?|cheer\w*)\b",
     re.IGNORECASE,
 )
@@ -21,10 +25,11 @@ PURELY_LIKED: Final = re.compile(
 TWISTED: Final = re.compile(
     r"\b(?:can(?:not|'t)|couldn't|could not) (?:\w+ )?(?:live|do|imagine|go|start|function|cope|be)\b[^,.;]*?\bwithout"
     r"|\bnever (?:\w+ )?without|\b(?:can(?:not|'t)|never) (?:resist|get enough|get tired|tires?|gets? (?:old|bored|enough)|say no)"
-    r"|\bnever (?:tires?|gets?|fails?|bored|misses)\b|\bnothing (?:beats|better|compares|tops)|\bno(?:thing)? better"
+    r"|\bnever (?:tires?|gets?|fails?|bored|misses|boring|dull)\b|\bnothing (?:beats|better|compares|tops)|\bno(?:thing)? better"
     r"|\bnot (?:only|just|least)|\bdo(?:es)?n't (?:mind|miss|care how)|\bnever goes out|\bnot without|\b(?:hates?|dislikes?) "
     r"(?:missing|being without|when there)|\bno matter|\bcan't wait|\bnever leaves?\b|\bcannot wait|\brather than\b|\binstead of\b"
-    r"|\bnot to mention|\bno(?:t a)? problem",
+    r"|\b(?:can(?:not|'t)|hard to) put\b[^,.;]*? down\b|\bnot to mention|\bno(?:t a)? problem|\bno trouble|\bcan(?:not|'t) stop"
+    r"|(?:\b(?:no|not|never|nothing|cannot|hardly|dull|boring|incomplete|unthinkable|lost|miserable)\b|n't\b)[^,.;]*?\bwithout\b",
     re.IGNORECASE,
 )
 """Negations that speak for a thing; what is set against it is left to the words around."""
@@ -35,46 +40,125 @@ NEGATED: Final = re.compile(
     r"|listen\w*|read\w*|bother|see the point|appeal\w*|for (?:me|him|her|them|the user))",
     re.IGNORECASE,
 )
+FEELING: Final = (
+    r"(?:uncomfortable|uneasy|anxious|nervous|miserable|scared|afraid|embarrassed|frustrated|overwhelmed|stressed|bored|tired"
+    r"|weary|wary|s[ck]eptical|suspicious|sick|fed up|put off|turned off|unimpressed|annoyed|irritated|disgusted)"
+)
 DISLIKED: Final = re.compile(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|detest\w*|loath\w+|dread\w*|avoid\w*|despis\w+|resent\w*|abhor\w*|shun\w*|annoy\w*"
-    r"|irritat\w+|bores?|bored by|stays? away|steers? clear|keeps? away|turned off|put off|off-putting|sick of"
-    r"|tired of|fed up|gone off|went off|wary of|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
+    r"|irritat\w+|bores?|stays? away|steers? clear|keeps? away|turned off|put off|off-putting"
+    r"|fed up|gone off|went off|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
     r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on"
     r"|on (?:\w+ |\w+'s ){1,2}nerves|upsets?|ruins?"
     # Before a noun it is said of that: "with terrible coffee".
     r"|(?:undrinkable|inedible|unbearable|awful|terrible|boring|dull)(?! (?!to|in|for|when|on|at|and|or|but|as|by|if)\w)"
-    r"|(?:makes?|made) (?:\w+ ){0,4}worse|trouble with|uncomfortable|uneasy|anxious|nervous|miserable|scared|afraid"
-    r"|frustrat\w+|grates|can do without|an? (?:real )?(?:nuisance|chore|hassle|burden|drag|torture|waste)"
+    r"|(?:makes?|made) (?:\w+ ){0,4}worse|trouble with"
+    # Of a state it is only said what it is about: "nervous about exams".
+    rf"|{FEELING} (?:about|of|with|by|around|at)"
+    r"|frustrat\w+|grates|can do without|(?:no|not) (?:good|suited|suitable|ideal|right) for"
+    r"|an? (?:real )?(?:nuisance|chore|hassle|burden|drag|torture|waste)|(?:had|has|have) (?:quite )?enough of|no fan of|not one for"
+    r"|no (?:point|interest|use|time|love|appetite|taste) (?:in|for)|thinks? (?:very )?little of|complain\w* about"
+    r"|would rather not|puts? up with|feels? nothing for"
+    r"|bad (?:experience|memor)\w* (?:with|of|from)"
+    r"|(?:likes?|loves?|enjoys?)(?: \w+)? least|least (?:favou?rite|liked|loved)|if there(?:'s| is) nothing else"
+    r"|sw(?:orn|ears|ore) off|done with"
     r"|too (?:\w+ )?(?:loud|sweet|slow|long|boring"
     r"|dull|bland|heavy|crowded|stressful|bitter|expensive|tedious|tiring|spicy|salty))\b",
     re.IGNORECASE,
 )
 PAST: Final = re.compile(
-    r"\b(?:used to|no longer|stopped|quit|g(?:ave|iven|iving|ives) (?:it |them |that |this )?up"
+    r"\b(?:used to|no longer|stopped|quit|g(?:ave|ive|iven|iving|ives) (?:it |them |that |this )?up"
     r"|former(?:ly)?|previously|any ?more|not any longer"
     r"|lost interest|grew out|grown out|outgrew|grew tired|abandoned|dropped|has moved on|moved away from|moved on from|in the past"
-    r"|until (?:recently|last)|as a (?:child|kid|teen\w*|student|boy|girl)|years ago|back then|gone off|cut out|cut down"
-    r"|swapped|replaced|retired from|sold|got rid)\b",
+    r"|until (?:recently|last)|as a (?:child|kid|teen\w*|student|boy|girl)|years ago|back then|gone off"
+    r"|cut out|cut down|(?:has|have) cut"
+    r"|lost (?:all |the |\w+ )?(?:interest|taste) (?:in|for)"
+    r"|swapped|replaced|retired from|sold|got rid|was once|once (?:\w+ )?(?:keen|fond|loved|liked|enjoyed|favou?rite|into)"
+    r"|lost (?:its|their) (?:charm|appeal|magic|attraction)|(?:should|would) stop|(?:is|are) over)\b",
     re.IGNORECASE,
 )
 SET_ASIDE: Final = re.compile(
-    r"\b(?:unlike|except|anything but|apart from|rather than|instead of|far from|(?:prefer\w*|favou?r\w*)\b[^,.;]* (?:over|to)"
-    r"|(?:rather|sooner)\b[^,.;]* than)"
+    r"\b(?:unlike|except|against|anything but|apart from|rather than|instead of|far from|(?:switch|chang|mov|convert)\w* from"
+    r"|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over|to)"
+    r"|(?:rather|sooner)\b[^,.;]* than(?: \w+)?)"
     r" (?:(?:the|a|an|any|to|go|going|of|for) )*$",
     re.IGNORECASE,
 )
 """What stands directly before something that is set against what is liked."""
 NEVER: Final = re.compile(
-    r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: [\w']+){0,2} (?:(?:a|an|the|any) )?$", re.I
+    r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: [\w']+){0,2} (?:(?:a|an|the|any) )?$"
+    r"|\b(?:no|no more|(?:is|went|gone) off) $",
+    re.I,
 )
 """A negation that governs what stands next."""
 TURN: Final = re.compile(
     r"\b(?:but|though|although|however|yet|whereas|while|instead|now|prefers?|rather)\b|[;]", re.IGNORECASE
 )
+FOUND: Final = re.compile(
+    r"\b(?:finds?|found|considers?|calls?|thinks?|makes?|regards?|sees|views?|dismiss(?:es)?)\b[^,.;:]*$", re.IGNORECASE
+)
+ILL: Final = (
+    r"(?:(?:too|so|very|rather|just|really|quite|a bit) )?(?:(?:stress|dread|pain|aw|waste)ful|exhausting|tiring|draining|tedious"
+    r"|overwhelming|distracting|confusing|unpleasant|uncomfortable|boring|dull|bland|terrible|horrible|annoying|irritating"
+    r"|frustrating|unbearable|disgusting|depressing|dreary|monotonous|pointless|useless|overrated|off-putting|gross|filthy"
+    r"|(?:smell|dirt|mess|nois|greas|creep|scar|fuss|risk)y|ugly|tasteless|stale|cruel|impractical|inconvenient|unsafe"
+    r"|too (?:much|many) \w+"
+    r"|embarrassing|awkward|silly|childish|cheesy|ridiculous|worthless|overpriced|a (?:poor|bad) \w+)"
+    r"\b(?! (?:fun|pleasure|joy)\b)"
+)
+"""What is bad, and not said of what follows: "silly", but not "silly fun"."""
+FOUND_ILL: Final = re.compile(
+    rf"(?:(?!\b(?:when|if|after|before|during|because|since|than|for)\b)[^,.;:])*?\b(?:{ILL})", re.IGNORECASE
+)
+"""What is found of a thing: "finds meditation in the evening stressful"."""
+BYGONE: Final = re.compile(
+    r"\b(?:as a (?:child|kid|teen\w*|student|boy|girl)|until (?:recently|last)|years ago|back then|in the past|not any ?more"
+    r"|(?:has|have) (?:faded|waned|cooled|worn off|ended))\b",
+    re.IGNORECASE,
+)
+"""What makes past whatever was said of a thing before."""
+WITHIN: Final = r"(?:(?!\b(?:when|whenever|if|while|after)\b)[^,.;:])"
+"""What still belongs to the clause of a thing just named."""
+ILL_DONE: Final = re.compile(
+    rf"{WITHIN}{{0,20}}? (?:is|are|was|were|feels?|seems?|got|gets?|became|becomes?|proved) (?:{ILL}|too \w+)"
+    rf"|{WITHIN}{{0,30}}? (?:stress|tir|drain|exhaust|overwhelm|annoy|bor|frustrat|irritat|bother|disgust|depress|scar)(?:e?s|ed)?"
+    r" (?:the )?(?:user|them|him|her|me)\b"
+    rf"|{WITHIN}{{0,30}}? makes? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:cringe|shudder|wince|yawn|sneeze"
+    rf"|cough|itch|restless|tense|jittery|drowsy|dizzy|irritable|sick|sad|nervous|anxious"
+    r"|uneasy|miserable|uncomfortable|angry)\b"
+    rf"|{WITHIN}{{0,20}}? (?:(?:spoils?|ruins?|upsets?) |does nothing for"
+    rf"|(?:is|are) (?:now )?(?:a thing of the past|history)|gives? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:headaches?"
+    rf"|nightmares|heartburn|indigestion|the creeps)\b)|\W*(?:\w+ ){{0,2}}(?:never again|no thanks|no way|not any ?more)\b"
+    r"|[\s:=-]*(?:no|never)\s*(?:[.,;!)]|$)",
+    re.IGNORECASE,
+)
+"""What a thing is, or does to the user."""
+ANEW: Final = re.compile(
+    r"[,;:]\s*(?:(?:so|and|but|then|yet|hence)\s+)?(?:the )?(?:user|she|he|they|it|i)\b|[,;]\s*(?:so|hence)\b"
+    r"|\b(?:and|so|then|instead) (?:\w+ly )?(?:likes?|loves?|enjoys?|prefers?|starts?|goes|gets?|turns?|heads?|picks?|uses?|brings?"
+    r"|puts?|takes?|chooses?|opts?|plays?|drinks?|eats?|makes?|wears?|has|keeps?)\b",
+    re.IGNORECASE,
+)
+"""Where what was said against something else ends, and something new is told."""
+IN_PLACE: Final = re.compile(
+    r"^(?:(?:replaced|swapped|traded|dropped|g(?:ave|ive|iven|ives) up)\b[^,.;]*\b(?:with|for|in favou?r of)"
+    r"|no longer\b[^,.;]*\bbut) (?:\w+ )?$",
+    re.IGNORECASE,
+)
+"""What took the place of something given up."""
 OF_IT: Final = re.compile(
     r"\b(?:it|they|them|those|these|that|either|the (?:stuff|thing|game|sport|drink|dish|food|place|hobby))\b",
     re.IGNORECASE,
 )
+
+
+OF_OTHERS: Final = RELATIONS | {"family", "people", "others", "everyone", "some"}
+NOT_DONE: Final = re.compile(
+    r"[^.!?]*?\b(?:never|no longer|hardly|rarely|seldom|(?:do(?:es)?|did|wo|would|ca|could)(?: not|n't)|cannot) (?:\w+ )?\w+ "
+    r"(?:it|them)\b",
+    re.IGNORECASE,
+)
+"""What is never done with a thing just named; what speaks for it all the same is taken out before."""
 
 
 def attitude(sentence: Sentence, first: int, last: int, following: Sentence | None = None) -> int:
@@ -85,7 +169,7 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
         return -1
     text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text)
     before, after = text[:start], text[end:]
-    if NEVER.search(before):
+    if NEVER.search(before) or ILL_DONE.match(after) or (FOUND.search(before) and FOUND_ILL.match(after)):
         return -1
     said = _afterwards(after)
     if said:
@@ -95,9 +179,14 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
         if cues and cues[0][1] < 0 and OF_IT.search(following.text[:60]):
             return -1
     before_cues = _cues(before)
+    if BYGONE.search(_clause(after)):
+        return -1
     if before_cues:
         at, sign = before_cues[-1]
-        return 0 if sign < 0 and TURN.search(before[at:].split(" ", 1)[-1]) else sign
+        since = before[at:].split(" ", 1)[-1]
+        if sign < 0 and IN_PLACE.search(before[at:]):
+            return 1
+        return 0 if sign < 0 and (TURN.search(since) or ANEW.search(since)) else sign
     after_cues = _cues(_clause(after))
     return after_cues[0][1] if after_cues else 0
 
@@ -125,17 +214,20 @@ def _cues(text: str) -> list[tuple[int, int]]:
 def _clause(after: str) -> str:
     """What follows the mention within its own clause."""
     stop = re.search(
-        r"[;.!?]|\b(?:but|whereas|while|because|since|instead)\b|, (?:and )?(?:\w+ ){0,2}(?:likes?|loves?|enjoys?|prefers?)\b",
+        r"[;.!?]|\b(?:but|though|although|whereas|while|because|since|instead|when|whenever|if|after)\b"
+        r"|, (?:and )?(?:\w+ ){0,2}(?:likes?|loves?|enjoys?|prefers?)\b",
         after,
     )
     return after[: stop.start()] if stop else after
 
 
 def _afterwards(after: str) -> int:
-    """What is said of it later by a pronoun: "but now can't stand it"."""
+    """What is said of it later by a pronoun: "but now can't stand it", "user never swims it"."""
+    if NOT_DONE.match(after):
+        return -1
     for match in re.finditer(r"(?:\b(?:but|though|and|now|since)\b|,|;)([^,;.]*)", after):
         cues = _cues(match[1])
-        if cues and OF_IT.search(match[1]):
+        if cues and OF_IT.search(match[1]) and not OF_OTHERS.intersection(match[1].casefold().split()):
             return cues[0][1]
     return 0
 

@@ -132,7 +132,7 @@ class RulesJudge:
         if evidence.kind == "rule":
             return find_rule(evidence, view, self.protocol)
         if evidence.kind == "preference":
-            return find_preference(evidence, view, self.protocol)
+            return find_preference(evidence, view, self.protocol, shown=shown)
         if evidence.kind == "persona":
             return find_persona(evidence, view, self.protocol, shown=shown)
         if evidence.kind == "link":

@@ -23,6 +23,8 @@ READ: Final = 96
 NUMBER: Final = re.compile(r"\d+")
 SPREAD: Final = 6
 """How many other words may stand between the words of a name."""
+OBJECTS: Final = frozenset("him her it them me us".split())
+DETERMINERS: Final = frozenset("a an the user user's her his their my every".split())
 BEHIND: Final = 4
 """How far behind its head a word of the name may stand: "notebooks, the ones with dots"."""
 
@@ -136,11 +138,11 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
     literal = _phrase_at(target, sentence)
     if literal is not None:
         return _full(target, at, sentence, *literal, known)
-    if target.phrase and not any(p.key for p in target.parts):
-        return None
     short = _initials_at(target, sentence)
     if short is not None:
         return Mention(at, short, short, 1.0, (), True, "", True)
+    if target.phrase and not any(p.key for p in target.parts):
+        return None
     places = [_places(part, sentence) for part in target.parts]
     joined = _joined_at(target, sentence)
     if joined is not None:
@@ -259,7 +261,8 @@ def _spelling(sentence: Sentence) -> _Spelling:
             squashed.setdefault(squash(w.lower), i)
     for i, (a, b) in enumerate(pairwise(sentence.words)):
         if a.key and b.key:
-            for pair in {loose(fold(a.lower + b.lower)), a.key + b.key, b.key + a.key}:
+            one, other = fold(a.lower), fold(b.lower)  # not what they are but synonyms of
+            for pair in {loose(fold(a.lower + b.lower)), one + other, other + one}:
                 pairs[pair] = (*pairs.get(pair, ()), i)
     return _Spelling(loosely, squashed, pairs)
 
@@ -329,6 +332,12 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
         return ""  # "canal path" for a canal towpath
     if following.key in GENERAL_KEYS or following.key in kinds_of(this.key):
         return ""
+    after = words[last + 2].lower if last + 2 < len(words) else ""
+    verb = lower.endswith("s") and not lower.endswith("ss")
+    if after in OBJECTS or (verb and after in DETERMINERS) or following.lower.removesuffix("s") in SORTING:
+        return ""  # "typing slows them down", "museum taste"
+    if not whole and this.key == target.parts[-1].key and this.lower.endswith("s") and not this.lower.endswith("ss"):
+        return ""  # "finds food markets exhausting"
     if not whole:
         # A rare thing's modifier may be said in the thing's own language.
         return "" if lookup(this.key) is EMPTY and lookup(following.key) is EMPTY else lower

@@ -9,7 +9,7 @@ from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
-from pytest_memfail.judges.rules.whose import RELATIONS
+from pytest_memfail.judges.rules.whose_words import RELATIONS
 
 PRONOUNS: Final = frozenset("he she they i user".split())
 VERBS: Final = frozenset("is are was were has have had will would can cannot must should does do did who".split())

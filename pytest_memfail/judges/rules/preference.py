@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import against, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
-from pytest_memfail.judges.rules.preference_parts import damaged, reworded
+from pytest_memfail.judges.rules.preference_parts import damaged
 from pytest_memfail.judges.rules.preference_reading import (
     BESIDE,
     FOREIGN,
@@ -20,19 +21,26 @@ from pytest_memfail.judges.rules.preference_reading import (
     read_preference,
     strength,
 )
+from pytest_memfail.judges.rules.preference_reworded import Rewording, reworded
 from pytest_memfail.judges.rules.text import sentences_of
-from pytest_memfail.judges.rules.traces import Trace, best_trace
+from pytest_memfail.judges.rules.traces import Trace, best_trace, likeliest
+from pytest_memfail.judges.rules.verbatim import verbatim_store
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import FAVOURING, MINE
+from pytest_memfail.judges.rules.whose import MINE
+from pytest_memfail.judges.rules.whose_words import FAVOURING
 
 READ: Final = 32
 """How many mentions are read closely."""
 ROOT: Final = 5
+SURE: Final = 0.82
+"""Confidence in a trace against which a name in passing counts for nothing."""
+AWAY: Final = 0.4
+"""Share of our statement with which somebody else's in other words is ours."""
 REASONED: Final = 0.25
 """Share of our statement with which somebody else has our very preference, though no liking is said."""
 
 
-def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
+def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: bool = False) -> Finding:
     """The preference in a view: some version of it (stored), and the specific one (faithful)."""
     wanted = read_preference(evidence, protocol)
     found = [m for target in wanted.targets for m in mentions(target, view, wanted.stated)]
@@ -42,24 +50,40 @@ def find_preference(evidence: Evidence, view: View, protocol: str) -> Finding:
     # Whom a mention is about is looked up for the likeliest ones only, and as rarely as possible.
     readings = sorted((read_mention(wanted, view, m) for m in found), key=strength, reverse=True)
     whole = [r for r in readings if r.mention.share >= 1.0][:READ]
-    for r in whole:
-        if r.ours and not _is_against(wanted, view, r) and r.owner == MINE:
-            return _kept(wanted, view, r)
+    kept = next((r for r in whole if r.ours and not _is_against(wanted, view, r) and r.owner == MINE), None)
+    if kept is not None:
+        passing = _in_passing(view, wanted, kept)
+        trace = _trace_of(wanted, view, likeliest(view, wanted.context), evidence) if passing else None
+        return _kept(wanted, view, kept) if trace is None or trace.confidence < SURE else _trace(wanted, view, trace)
     turned = [
         r for r in whole if (r.ours or (r.support >= GIVEN_AWAY and _is_against(wanted, view, r))) and r.owner == MINE
     ]
     away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
     if turned or away:
         return _turned(wanted, view, turned, away)
+    candidates = likeliest(view, wanted.context)
+    told = reworded(wanted, view, dict.fromkeys([*candidates, *(r.mention.at for r in readings[:READ])]))
+    if told is not None and told.owner == MINE and told.attitude >= 0:
+        return _told(wanted, view, told)
     part = next((r for r in readings[: 2 * READ] if damaged(wanted, view, r)), None)
-    if part is not None and part.attitude >= 0 and reworded(wanted, view, part):
-        return _kept(wanted, view, part)
     if part is not None:
         return _lost_part(wanted, view, part)
-    trace = best_trace(view, wanted.context, wanted.stated, wanted.targets, evidence.category or "")
+    if told is not None and told.support >= AWAY:
+        return _lost_to(wanted, view, told)
+    trace = _trace_of(wanted, view, candidates, evidence)
     if trace is not None:
         return _trace(wanted, view, trace)
-    return _nowhere(wanted, view, readings)
+    return _nowhere(wanted, view, readings, shown=shown)
+
+
+def _trace_of(wanted: Preference, view: View, candidates: Iterable[int], evidence: Evidence) -> Trace | None:
+    return best_trace(view, candidates, wanted.context, wanted.stated, wanted.targets, evidence.category or "")
+
+
+def _in_passing(view: View, wanted: Preference, reading: Reading) -> bool:
+    """Whether nothing but the name is there of the statement: it may well be said of something else."""
+    sentence = view.sentences[reading.mention.at]
+    return not (reading.support or others_of(wanted, sentence)[1] or reading.attitude > 0 or liked(sentence))
 
 
 def _is_against(wanted: Preference, view: View, reading: Reading) -> bool:
@@ -78,15 +102,30 @@ def _given_away(wanted: Preference, view: View, reading: Reading) -> bool:
     total, held = others_of(wanted, sentence)
     if liked(sentence) or reading.attitude or sentence.lowers & FAVOURING:
         return reading.support > 0 or total - held < FOREIGN + 1.5
-    return held >= 2 and reading.support >= REASONED
+    whole = len(wanted.targets[0].needed) > 1 and reading.mention.exact
+    return (held >= 2 or whole) and reading.support >= REASONED
 
 
 def _kept(wanted: Preference, view: View, best: Reading) -> Finding:
     sure = best.mention.exact and best.support >= BESIDE
     likes = best.attitude > 0 or liked(view.sentences[best.mention.at])
-    confidence = 0.97 if sure else 0.93 if best.mention.exact and likes else 0.8 if best.mention.exact else 0.7
+    confidence = 0.97 if sure else 0.93 if best.mention.exact and likes else 0.86
     entries = view.entries_of([best.mention.at])
     return Finding(True, True, f"{wanted.wording!r} is named", entries, (wanted.wording,), confidence=confidence)
+
+
+def _told(wanted: Preference, view: View, told: Rewording) -> Finding:
+    reason = f"{wanted.wording!r} is told in other words ({listed(told.words)})"
+    return Finding(True, True, reason, view.entries_of([told.at]), (wanted.wording,), confidence=0.82)
+
+
+def _lost_to(wanted: Preference, view: View, told: Rewording) -> Finding:
+    how = "as disliked, avoided or past" if told.owner == MINE else f"as that of somebody else ({told.owner})"
+    reason = f"{wanted.wording!r} is told in other words ({listed(told.words)}), but {how}"
+    return Finding(
+        True, False, reason, view.entries_of([told.at]), (), (wanted.wording,), confidence=0.75,
+        fault="turned" if told.owner == MINE else "elsewhere",
+    )  # fmt: skip
 
 
 def _turned(wanted: Preference, view: View, turned: list[Reading], away: list[Reading]) -> Finding:
@@ -99,7 +138,7 @@ def _turned(wanted: Preference, view: View, turned: list[Reading], away: list[Re
         reason = f"{wanted.wording!r} is stored, but as that of somebody else ({best.owner})"
         fault = "elsewhere"
     entries = view.entries_of([best.mention.at])
-    confidence = 0.92 if best.support >= GIVEN_AWAY else 0.75
+    confidence = 0.92 if best.support >= GIVEN_AWAY else 0.86
     return Finding(
         True, False, reason, entries, (), (wanted.wording,), confidence=confidence,
         fault="turned" if fault == "turned" else "elsewhere",
@@ -110,7 +149,7 @@ def _lost_part(wanted: Preference, view: View, best: Reading) -> Finding:
     lost = tuple(_as_written(wanted, key) for key in best.mention.missing)
     reason = f"{wanted.wording!r} is stored without {listed(lost)}"
     entries = view.entries_of([best.mention.at])
-    return Finding(True, False, reason, entries, (), lost, confidence=0.85 if best.support >= BESIDE else 0.7)
+    return Finding(True, False, reason, entries, (), lost, confidence=0.72)
 
 
 def _as_written(wanted: Preference, key: str) -> str:
@@ -131,12 +170,14 @@ def _trace(wanted: Preference, view: View, trace: Trace) -> Finding:
     )
 
 
-def _nowhere(wanted: Preference, view: View, readings: list[Reading]) -> Finding:
+def _nowhere(wanted: Preference, view: View, readings: list[Reading], *, shown: bool) -> Finding:
     names = needs(key for target in wanted.targets[:1] for key in keys_of(target.text))
     closest = view.search({**wanted.context, **names}, None, 3)
     near = [r.mention.at for r in readings[:1]]
     entries = view.entries_of([*near, *(i for w in closest for i in w.sentences)])[:3]
-    confidence = 0.8 if readings else 0.95 if not closest or closest[0].coverage < BESIDE else 0.88
+    nowhere = not readings and (not closest or closest[0].coverage < BESIDE)
+    # Memories in other words may well hold it in words that are not known to be its own.
+    sure, unsure = (0.95, 0.88) if shown or verbatim_store(view) else (0.75, 0.65)
     return Finding(
         False,
         False,
@@ -144,5 +185,5 @@ def _nowhere(wanted: Preference, view: View, readings: list[Reading]) -> Finding
         entries,
         (),
         (wanted.wording,),
-        confidence=confidence,
+        confidence=sure if nowhere else unsure,
     )

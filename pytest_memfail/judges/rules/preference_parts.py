@@ -6,7 +6,6 @@ import re
 from typing import Final
 
 from pytest_memfail.judges.rules.attitude import liked
-from pytest_memfail.judges.rules.kinship import Kin, kin, one_origin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.naming import Mention
 from pytest_memfail.judges.rules.preference_reading import (
@@ -20,11 +19,12 @@ from pytest_memfail.judges.rules.preference_reading import (
     others_of,
 )
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, loose
-from pytest_memfail.judges.rules.text import Sentence, fold, weight
+from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.traces import ASKING, CHANCE, LISTED, coincidence
 from pytest_memfail.judges.rules.variants import SORTING
+from pytest_memfail.judges.rules.verbatim import word_for_word
 from pytest_memfail.judges.rules.view import View
-from pytest_memfail.judges.rules.whose import MINE, word_for_word
+from pytest_memfail.judges.rules.whose import MINE
 
 BOTH: Final = 0.4
 """Either share, where each has as much of the other."""
@@ -37,6 +37,8 @@ BESIDE_IT: Final = 2
 TAIL: Final = 4
 ITEMS: Final = re.compile(r"[,;:]")
 HALF: Final = 0.5
+STANDS_BEHIND: Final = 0.3
+"""Share of our statement, in whatever words, that shows what is left of a name to be ours."""
 MOSTLY: Final = 0.75
 """Share of a name with which it may do without its last word."""
 
@@ -53,17 +55,26 @@ def damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     if word_for_word(view, m.at):
         total, held = others_of(wanted, sentence)
         return reading.support >= 0.34 and held >= OWN * total
-    if reading.owner != MINE or (m.person and not m.head):
+    if m.person and not m.head:
         return False
+    if reading.owner != MINE:
+        return m.share >= HALF and reading.soft >= STANDS_BEHIND
     total, held = others_of(wanted, sentence)
     alone = total - held < ALONE or _is_item(sentence, m, wanted)
     if m.head and not _modified(view, reading, wanted) and alone:
         return True
     named = {loose(part.key) for target in wanted.targets for part in target.parts} - set(map(loose, m.missing))
     found = [k for k in sentence.keys if loose(k) in named or (loose(k) in wanted.loose_context and weight(k) >= 1.0)]
-    tried = len(named) + len(wanted.context)
+    tried = len(named) + (0 if all(loose(k) in named for k in found) else len(wanted.context))
     likely = coincidence(view, found, tried) <= CHANCE
-    if m.head and len(found) > 1 and m.share > HALF and liked(sentence) and likely:
+    if reading.attitude < 0 and m.share >= HALF + 0.01 * m.head and wanted.topic & sentence.keys:
+        return True  # what is said against a thing has other reasons than what was said for it
+    telling = wanted.targets[0].parts[-1].key not in GENERAL_KEYS | wanted.topic
+    if reading.attitude < 0 and m.head and telling and not _modified(view, reading, wanted):
+        return True
+    if (m.head or m.share >= HALF) and reading.soft >= STANDS_BEHIND and (liked(sentence) or reading.attitude):
+        return True
+    if m.head and len(found) > 1 and m.share > HALF and (liked(sentence) or reading.attitude) and likely:
         return True
     return reading.support >= GIVEN_AWAY and likely and held >= 0.5 * (total - held)
 
@@ -94,45 +105,6 @@ def _is_label(sentence: Sentence, at: int) -> bool:
     if following is not None and following.lower.removesuffix("s") in SORTING:
         return True
     return LISTED.match(sentence.text, sentence.words[at].end) is not None
-
-
-def reworded(wanted: Preference, view: View, reading: Reading) -> bool:
-    """Whether one word of the name is but said otherwise, and most of the statement stands behind it."""
-    m = reading.mention
-    sentence = view.sentences[m.at]
-    if _is_foreign_for_it(sentence, m):
-        return True
-    if len(m.missing) != 1 or m.share < BOTH or reading.support < GIVEN_AWAY:
-        return False
-    lost = m.missing[0]
-    kept = {part.loose for target in wanted.targets for part in target.parts if part.key not in m.missing}
-    around = sentence.words[max(0, m.first - BESIDE_IT) : m.last + BESIDE_IT + 1]
-    words = [w for w in around if w.key and loose(w.key) not in kept]
-    others = [w.key for w in words]
-    if not m.head and any(len(other) >= TAIL and lost.endswith(other) for other in others):
-        return True  # "canal path" for a canal towpath
-    if reading.support < BACKED_HEADLESS:
-        return False
-    if not m.head and lost in GENERAL_KEYS and not m.foreign:
-        return True
-    if m.head and any(one_origin(key, fold(w.lower)) for key in wanted.context for w in words):
-        return True  # "sleeper train", where the statement says that one sleeps there
-    backed = m.share >= MOSTLY if not m.head else reading.support >= BACKED
-    return any(kin(lost, key)[1] > 0 and (backed or not m.head) for key in others) or (
-        backed and any(kin(lost, key)[0] is Kin.GENERAL for key in others)
-    )
-
-
-def _is_foreign_for_it(sentence: Sentence, mention: Mention) -> bool:
-    """Whether a rare thing's one missing modifier may be said in the thing's own language: "scamorza affumicata"."""
-    word = sentence.words[mention.first]
-    if not mention.head or mention.first != mention.last or len(mention.missing) != 1 or lookup(word.key) is not EMPTY:
-        return False
-    following = sentence.words[mention.last + 1 : mention.last + 2]
-    return any(
-        w.key and w.surface.islower() and lookup(w.key) is EMPTY and sentence.text[word.end : w.start] == " "
-        for w in following
-    )
 
 
 def _modified(view: View, reading: Reading, wanted: Preference) -> bool:

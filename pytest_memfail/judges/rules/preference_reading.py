@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import attitude, is_liking, liked
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.naming import Mention, mentions
+from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.targets import Target, loose, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
-from pytest_memfail.judges.rules.traces import ASKING, HAVING
+from pytest_memfail.judges.rules.traces import ASKING, HAVING, category_keys
+from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import PRONOUNS, USER, owner, verbatim_store, word_for_word
+from pytest_memfail.judges.rules.whose import owner
+from pytest_memfail.judges.rules.whose_words import PRONOUNS, USER
 
+TAG: Final = re.compile(r"\s*\[[^\]]*\]")
+"""What a note is filed under says nothing of its own."""
 PARAPHRASED: Final = 2
 OWN: Final = 0.72
 """Share of a first-person statement's other words that ours has too: statements kept word for word carry their reasons."""
@@ -30,11 +37,11 @@ BOTH: Final = 0.4
 """Either share, where each has as much of the other."""
 BESIDE: Final = 0.2
 """Share of our statement that shows a name beside the point to be ours."""
-ADJUNCTS: Final = frozenset(
-    "because since when while if so during for after before until though although unless".split()
-)
+ADJUNCTS: Final = frozenset("because since when while if during for after before until though although unless".split())
 COMPOUND: Final = 0.3
 """The same for a name that is part of a longer one."""
+BY_CHANCE: Final = 0.1
+"""Share of our statement that says nothing."""
 ALONE: Final = 2.0
 """The weight of other words that a bare head may have beside it."""
 GIVEN_AWAY: Final = 0.15
@@ -53,6 +60,8 @@ class Preference:
     """The rest of the statement: why, when, how."""
     loose_context: frozenset[str]
     stated: frozenset[str]
+    topic: frozenset[str]
+    """Words of what all the preferences asked for are kinds of."""
     wording: str
     source: str
     negative: bool
@@ -74,6 +83,12 @@ class Reading:
     support: float
     """Share of the statement's other words in the sentence."""
     ours: bool
+    context: Mapping[str, float]
+
+    @cached_property
+    def soft(self) -> float:
+        """The share of the statement's other words, in whatever words."""
+        return soft_support(self.context, [self.view.sentences[i] for i in beside(self.view, self.mention.at)])
 
     @cached_property
     def owner(self) -> str:
@@ -102,7 +117,7 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
     targets = [t for t in dict.fromkeys(targets) if t.parts or t.phrase]
     own = {part.key for target in targets for part in target.parts}
     liking = {w.key for sentence in source for w in sentence.words if is_liking(w.lower)}
-    context = needs(stated - own - liking)
+    context = {key: LINKS if key in LINKING else v for key, v in needs(stated - own - liking).items()}
     home = View([evidence.source], TextCache())
     found = [m for target in targets for m in mentions(target, home, stated) if m.share >= 1.0]
     negative = any(attitude(source[m.at], m.first, m.last) < 0 for m in found[:1])
@@ -114,6 +129,7 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
         context,
         loose_context,
         stated,
+        category_keys(evidence.category or ""),
         named,
         evidence.source.casefold(),
         negative,
@@ -146,16 +162,30 @@ def strength(reading: Reading) -> tuple[float, bool, float, int]:
 
 
 def read_mention(wanted: Preference, view: View, mention: Mention) -> Reading:
-    support = support_of(wanted, view.sentences[mention.at])
-    return Reading(mention, view, support, is_ours(wanted, view, mention, support))
+    near = range(mention.at, mention.at + 1) if word_for_word(view, mention.at) else beside(view, mention.at)
+    support = support_of(wanted, [view.sentences[i] for i in near])
+    return Reading(mention, view, support, is_ours(wanted, view, mention, support), wanted.context)
 
 
-def support_of(wanted: Preference, sentence: Sentence) -> float:
-    """The share of the statement's other words that the sentence has; a synonym counts half."""
-    total = wanted.total
-    keys = _loosely(sentence.keys)
-    found = ((value, keys[key]) for key, value in wanted.told if key in keys)
-    return sum(v * (0.5 if key in sentence.aliased else 1.0) for v, key in found) / total if total else 0.0
+def beside(view: View, at: int) -> range:
+    """The sentence and its neighbours in the entry, where nothing else begins between them."""
+    first = view.first[view.entry[at]]
+    end = view.first[view.entry[at] + 1]
+    start = at - 1 if at > first and not view.sentences[at].starts_turn else at
+    stop = at + 2 if at + 1 < end and not view.sentences[at + 1].starts_turn else at + 1
+    return range(start, stop)
+
+
+def support_of(wanted: Preference, sentences: Sequence[Sentence]) -> float:
+    """The share of the statement's other words that the sentences have; a synonym counts half."""
+    if not wanted.total:
+        return 0.0
+    worth: dict[str, float] = {}
+    for sentence in sentences:
+        keys, aliased = _loosely(sentence.keys), sentence.aliased
+        for key in wanted.loose_context & keys.keys():
+            worth[key] = max(worth.get(key, 0.0), 0.5 if keys[key] in aliased else 1.0)
+    return sum([value * worth[key] for key, value in wanted.told if key in worth]) / wanted.total if worth else 0.0
 
 
 @lru_cache(maxsize=4096)
@@ -166,7 +196,9 @@ def _loosely(keys: frozenset[str]) -> dict[str, str]:
 def others_of(wanted: Preference, sentence: Sentence) -> tuple[float, float]:
     """The weight of the sentence's other words, and of those among them that the statement has."""
     total = held = 0.0
-    for key in sentence.keys:
+    tag = TAG.match(sentence.text)
+    keys = frozenset(w.key for w in sentence.words if w.key and w.start >= tag.end()) if tag else sentence.keys
+    for key in keys:
         if key[0].isdigit() or key in LIKING_KEYS or (spelled := loose(key)) in wanted.loose_names:
             continue
         value = weight(key)
@@ -193,6 +225,7 @@ def _is_other_form(sentence: Sentence, mention: Mention, wanted: Preference) -> 
     word = sentence.words[mention.first]
     if (
         mention.first != mention.last
+        or wanted.topic & sentence.keys
         or " " in wanted.wording
         or not word.lower.startswith(wanted.wording[:3].casefold())
     ):
@@ -210,8 +243,30 @@ def _is_particular(sentence: Sentence, mention: Mention, wanted: Preference) -> 
     return not liked(sentence) and HAVING.search(sentence.text) is None
 
 
+def _is_common(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether an everyday word stands where a name is meant: rust on a chain is no programming language."""
+    word = sentence.words[mention.first]
+    named = wanted.wording[:1].isupper() and mention.first == mention.last
+    return (
+        named
+        and word.surface.islower()
+        and bool(sentence.capitals)
+        and not liked(sentence)
+        and lookup(word.key) is not EMPTY
+    )
+
+
+LINKING: Final = frozenset(
+    fold(w)
+    for w in """allow let bring create offer give make keep suit find add provide help captivate fascinate excite inspire interest
+    attract draw appeal hook thrill challenge permit choice spot soft experience feel way great perfect ideal always often whenever
+    reach catch need want use""".split()
+)
+LINKS: Final = 0.25
+"""What a word is worth that but links a thing with what it is liked for."""
 OPTING: Final = frozenset(
-    fold(w) for w in "reach opt go care look hope long yearn weakness passion taste love knack".split()
+    fold(w)
+    for w in "reach opt go care look hope long yearn weakness passion taste love knack enthusiasm fondness interest one".split()
 )
 
 
@@ -226,7 +281,11 @@ def is_ours(wanted: Preference, view: View, mention: Mention, support: float) ->
         return False
     if not support and not held and _is_other_form(sentence, mention, wanted):
         return False
-    if not support and not held and _is_particular(sentence, mention, wanted):
+    if (
+        support <= BY_CHANCE
+        and not held
+        and (_is_particular(sentence, mention, wanted) or _is_common(sentence, mention, wanted))
+    ):
         return False
     if not mention.exact and not mention.missing and held < 2 and total - held > ALONE:
         return False
@@ -246,7 +305,7 @@ def _beside_the_point(sentence: Sentence, mention: Mention, wanted: Preference) 
         if any(mark in gap for mark in ",;:("):
             return False
         if before[at].lower in ADJUNCTS and not (
-            before[at].lower == "for" and before[at - 1].key in LIKING_KEYS | OPTING
+            before[at].lower == "for" and (before[at - 1].key in LIKING_KEYS | OPTING or before[at - 1].lower == "up")
         ):
             governed = [w for w in before[:at] if w.key and w.key not in LIKING_KEYS and weight(w.key) >= 1.0]
             return bool(governed) and not any(liked_word(w.lower) for w in before[at:]) and wanted.context != {}

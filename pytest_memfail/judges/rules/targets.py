@@ -29,6 +29,7 @@ SPELLINGS: Final = tuple(
 """Regional spelling, and the ending of a comparative, brought to one form."""
 SUFFIXES: Final = ("ism", "ist", "er", "or", "us", "ian", "i", "ie", "ing")
 """Endings by which words for a thing, the one who does it and its adjective differ."""
+BESIDE_IT: Final = re.compile(r"(\w{3,})(?:side?|top|front|shore|land)")
 CODE: Final = re.compile(r"\b(?:\d+[A-Za-z]{1,2}|[A-Za-z]\d+)\b")
 
 
@@ -124,11 +125,22 @@ _WEIGHTY_KEYS: Final = frozenset(fold(word) for word in WEIGHTY)
 GENERAL_KEYS: Final = frozenset(fold(word) for word in GENERAL_HEADS)
 
 
+def place(key: str) -> str:
+    """What a word for a place beside or on something is made with, or nothing.
+
+    >>> place("rooftop"), place("lapsang")
+    ('roof', '')
+    """
+    found = BESIDE_IT.fullmatch(key)
+    return found[1] if found and lookup(fold(found[1])) is not EMPTY else ""
+
+
 def _is_telling(first: Word, head: Word) -> bool:
     """Whether the first word is so rare that it names the thing alone: lapsang (souchong)."""
     return (
         len(first.key) > 3
         and lookup(first.key) is EMPTY
+        and not place(first.key)
         and lookup(head.key) is not EMPTY
         and not head.surface[0].isupper()
     )

@@ -15,8 +15,9 @@ from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.targets import Target, loose
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 from pytest_memfail.judges.rules.variants import SORTING
+from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import MINE, owner, verbatim_store, word_for_word
+from pytest_memfail.judges.rules.whose import MINE, owner
 
 CANDIDATES: Final = 8
 STRONG: Final = 0.5
@@ -122,27 +123,37 @@ def category_kind(category: str) -> frozenset[str]:
     return frozenset(w.key for w in last if w.key)
 
 
-def best_trace(
-    view: View, context: Mapping[str, float], stated: frozenset[str], targets: Sequence[Target], category: str = ""
-) -> Trace | None:
-    """The sentence about the user that was most likely made from the statement, if any was."""
+def likeliest(view: View, context: Mapping[str, float]) -> list[int]:
+    """The sentences with the most words of the context."""
     scores: dict[int, float] = defaultdict(float)
     for key, value in context.items():
         if value >= 1.0:
             for at in view.postings.get(key, ()):
                 scores[at] += value
+    return sorted(scores, key=lambda i: (-scores[i], i))[:CANDIDATES]
+
+
+def best_trace(
+    view: View,
+    candidates: Iterable[int],
+    context: Mapping[str, float],
+    stated: frozenset[str],
+    targets: Sequence[Target],
+    category: str = "",
+) -> Trace | None:
+    """The sentence about the user that was most likely made from the statement, if any was."""
     general = kinds(targets[0]) if targets else frozenset()
     often = max(COMMON, len(view.sentences) / COMMON)
     asked = frozenset(k for k in category_keys(category) - stated if len(view.postings.get(k, ())) <= often)
     best: tuple[float, int, tuple[str, ...]] | None = None
-    for at in sorted(scores, key=lambda i: (-scores[i], i))[:CANDIDATES]:
+    for at in candidates:
         score, found = _score(view, at, context, stated, general, asked)
         better = score >= 1.0 and (best is None or score > best[0])
         if better and owner(view, at, len(view.sentences[at].words), -1) == MINE:
             best = (score, at, found)
     if best is None:
         return _generalised(view, stated, general, asked & category_kind(category))
-    return Trace(best[1], best[2], 0.65 if best[0] < 1.3 else 0.75 if best[0] < 2 else 0.85)
+    return Trace(best[1], best[2], 0.65 if best[0] < 1.3 else 0.75 if best[0] < 2 else 0.82)
 
 
 def _generalised(view: View, stated: frozenset[str], general: frozenset[str], asked: frozenset[str]) -> Trace | None:

@@ -96,12 +96,12 @@ GENERAL_HEADS: Final = frozenset(
     enthusiast buff person player playing puzzle set list channel episode content video post session training club
     group recipe plant flower pet breed language course dance dancing art artwork work piece poem design look outfit hat
     bag shoe top bike car ball pick favourite favorite choice grade option way approach fix treat snack
-    wrap roll latte world scene genre story hub area spot place setting machine""".split()
+    wrap roll latte world scene service platform genre story hub area spot place setting machine""".split()
 )
 """A last word that leaves the thing what it is: fedora (hat), tennis (match)."""
 
 SORTING: Final = frozenset(
     """type kind sort style genre method technique activity activities routine topic format habit idea way project item
-    preference favourite favorite option choice category categories thing practice form variety varieties""".split()
+    preference taste favourite favorite option choice category categories thing practice form variety varieties""".split()
 )
 """Words that sort things whatever they are: "cycling types", "the climbing sort of hydrangea"."""

@@ -9,72 +9,39 @@ from typing import Final
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
 from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.whose_words import (
+    ANYONE,
+    BEFORE_OWNER,
+    BEFORE_PERSON,
+    COPULA,
+    DID,
+    DOING,
+    FAVOURING,
+    FIELDS,
+    INTRODUCED,
+    JOINS,
+    LIKING_VERBS,
+    MOVING,
+    PETS,
+    PLURAL_COMPANY,
+    POSSESSIVES,
+    PREPOSITIONS,
+    PRONOUNS,
+    RELATIONS,
+    SAYING,
+    USER,
+    USER_OBJECT,
+)
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
-RELATIONS: Final = frozenset(
-    """
-    mother mom mum mama mommy mummy father dad papa daddy parent parents sister brother sibling siblings sis bro twin
-    son daughter kid kids child children toddler baby aunt auntie uncle cousin niece nephew grandma grandmother gran
-    granny grandpa grandfather grandparents grandson granddaughter husband wife spouse partner fiance fiancé fiancee
-    fiancée boyfriend girlfriend ex stepmother stepfather stepsister stepbrother stepson stepdaughter godmother
-    godfather mother-in-law father-in-law in-laws friend buddy pal mate bestie roommate flatmate housemate
-    neighbor neighbour colleague coworker boss manager supervisor teammate classmate landlord landlady tenant
-    teacher tutor coach trainer instructor professor student pupil client customer guest host intern assistant's
-    doctor dentist therapist barista babysitter nanny
-    """.split()
-)
-"""Nouns for somebody else, who may have preferences too."""
-PETS: Final = frozenset("dog cat puppy kitten horse rabbit parrot hamster".split())
-"""Somebody else only where the memory says whose they are."""
-PLURAL_COMPANY: Final = frozenset("friends colleagues coworkers neighbors neighbours guests relatives".split())
-USER: Final = frozenset("user i i'm i've i'd i'll speaker narrator we".split())
-PRONOUNS: Final = frozenset("he she they".split())
-POSSESSIVES: Final = frozenset("my our user's users his her their the a an one of speaker's".split())
-BEFORE_PERSON: Final = frozenset(
-    "older younger elder eldest youngest little big best old close good dear new former late second next door".split()
-)
-FAVOURING: Final = frozenset(
-    """favorite favourite favorites favourites thing passion pick choice love obsession preference taste go hobby idea
-    domain specialty speciality habit weakness style drink dish sport game""".split()
-)
-DOING: Final = frozenset(
-    """likes loves enjoys prefers adores hates dislikes avoids collects plays wears drinks eats cooks bakes watches reads
-    swims runs rides teaches coaches owns buys grows knits sings paints draws writes studies lives wants
-    thinks says finds uses orders picks chooses favours favors recommends swears dreams practises practices
-    hosts visits travels cycles jogs hikes gets orders makes takes dances volunteers subscribes listens follows""".split()
-)
-"""What only a person does."""
-LIKING_VERBS: Final = frozenset(
-    """likes loves enjoys prefers adores hates dislikes avoids collects wears eats reads swears detests appreciates craves
-    cherishes treasures favours favors fancies relishes savours savors loathes despises abhors shuns dreads""".split()
-)
-SAYING: Final = frozenset("said says told tells asked asks mentioned mentions thinks thought explained noted".split())
-FIELDS: Final = frozenset("subject person who owner name speaker whose".split())
-"""Labels of fields that say whom a note is about."""
-PREPOSITIONS: Final = frozenset("with for from to by of at in on like than about and".split())
-DID: Final = frozenset(
-    "had went bought ate drank ran took gave got said told came wore made drove rode won sang".split()
-)
-INTRODUCED: Final = frozenset(
-    "introduced got taught convinced inspired hooked turned encouraged showed recommended gave gifted lent bought".split()
-)
-USER_OBJECT: Final = frozenset("user me him her them us".split())
 BREAK: Final = re.compile(r"[,;:(){}\[\]\"“”=>|/.!?+]|\s-\s|->|->|→")
-JOINS: Final = frozenset("but while whereas and because since although though says where when that whose".split())
 OPEN_PARENTHESIS: Final = re.compile(r"[(\[]([^()\[\]]{2,40})[)\]]\s*\.?$")
 
-FIRST_PERSON: Final = frozenset("i my me mine i'm i've i'd i'll".split())
-NARRATED: Final = frozenset("user user's users he she".split())
-MOSTLY: Final = 0.6
-
-MOVING: Final = frozenset(
-    """keeps keep helps help makes make calms calm lets let gives give cheers cheer suits suit soothes relaxes relax gets get
-    reminds remind excites excite fascinates delights inspires energizes energises comforts saves brings""".split()
-)
-"""Verbs whose object has the preference: "satire cheers her brother up"."""
 
 MINE: Final = "user"
 HEADER: Final = re.compile(r"^[^.!?]{0,60}:?\s*$")
+INDEXING: Final = re.compile(r"^\W*(?:keywords?|tags?|topics?|context|categor(?:y|ies)|labels?)\s*[:=]", re.IGNORECASE)
+"""A field that repeats in single words what the entry says."""
 
 
 def persons(view: View) -> frozenset[str]:
@@ -100,12 +67,13 @@ def persons(view: View) -> frozenset[str]:
                     and at + 1 < len(words)
                     and not _breaks(sentence, at, at + 1)
                     and not (at + 2 < len(words) and _breaks(sentence, at + 1, at + 2, ":="))
-                    and _personal(word, words[at + 1], opens=at == 0)
+                    and _personal(word, words[at + 1], words[at - 1].lower if at else "", opens=at == 0)
                 ):
                     found[_bare(word)] += 1
         if not said_user and subjects:
-            # A system that calls its user by name does so in most entries.
-            name, count = min(subjects.items(), key=lambda item: (-item[1], item[0]))
+            # A system that calls its user by name does so in most entries, and often in the first place.
+            named = Counter({n: sum(n in s.capitals for s in view.sentences) for n in subjects})
+            name, count = min(named.items(), key=lambda item: (-item[1], item[0]))
             if count >= 2 and count * 2 >= view.entries:
                 found.pop(name, None)
         known = view.shared["persons"] = frozenset(found)
@@ -154,24 +122,21 @@ def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
     for i in range(last + 1, min(len(words) - 1, last + 9)):
         if words[i].lower in ("but", "while", "because", "since") or _breaks(sentence, i - 1, i, ";!?"):
             break
+        if words[i + 1].lower == "of" and (words[i].lower in FAVOURING or words[i - 1].lower == "go"):
+            whose = [w for w in words[i + 2 : i + 6] if w.lower in USER or _is_person(w, names)]
+            if whose:
+                return _bare(whose[-1]) if whose[-1].lower not in USER else MINE
         in_law = words[i].lower == "law's" and words[i - 1].lower == "in"
-        if not words[i].lower.endswith("'s") or not (in_law or _is_person(words[i], names)):
+        named = words[i - 1].lower in COPULA and _name_like(words[i])
+        users = words[i].lower in ("user's", "users", "my")
+        if not words[i].lower.endswith("'s") or not (users or in_law or named or _is_person(words[i], names)):
             continue
-        linked = in_law or words[i - 1].lower in (
-            "is",
-            "are",
-            "was",
-            "were",
-            "the",
-            "my",
-            "her",
-            "his",
-            "their",
-            "users",
-            "user's",
-        )
-        if (linked or _breaks(sentence, i - 1, i, "=:>")) and any(w.lower in FAVOURING for w in words[i + 1 : i + 4]):
-            return _bare(words[i])
+        linked = in_law or words[i - 1].lower in COPULA | BEFORE_OWNER
+        favouring = any(w.lower in FAVOURING for w in words[i + 1 : i + 4])
+        if users and any(_is_person(w, names) for w in words[i + 1 : i + 4]):
+            continue
+        if (linked or _breaks(sentence, i - 1, i, "=:>")) and favouring:
+            return MINE if users else _bare(words[i])
     told = [w.lower for w in words[last + 1 : last + 3]]
     if told[:1] in (["is"], ["was"]) and told[1:] in (["what"], ["something"], ["where"], ["how"]):
         for word in words[last + 3 : last + 7]:
@@ -179,11 +144,11 @@ def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
                 break
             if _is_person(word, names):
                 return _bare(word)
-    moved = last + 1 < len(words) and words[last + 1].lower in MOVING
+    moved = last + 1 < len(words) and (words[last + 1].lower in MOVING or _has_person_object(words, last + 1))
     for word in words[last + 2 : last + 6] if moved else ():
-        if word.lower in USER_OBJECT or word.lower in ("user's", "my"):
+        if word.lower in USER_OBJECT:
             break
-        if _is_person(word, names):
+        if _is_person(word, names) and not word.lower.endswith("s"):
             return _bare(word)
     closing = OPEN_PARENTHESIS.search(sentence.text)
     if closing and closing.start() >= words[last].end - 1:
@@ -195,6 +160,14 @@ def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
     return ""
 
 
+def _has_person_object(words: tuple[Word, ...], verb: int) -> bool:
+    """Whether the word is a verb done to somebody the user has: "wakes her husband", "appeal to her wife"."""
+    to = verb + 1 < len(words) and words[verb + 1].lower == "to"
+    whose, whom = (words[i] if i < len(words) else None for i in (verb + 1 + to, verb + 2 + to))
+    does = to or (words[verb].lower.endswith("s") and not words[verb].lower.endswith("'s"))
+    return does and whose is not None and whose.lower in BEFORE_OWNER and whom is not None and _bare(whom) in RELATIONS
+
+
 def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> list[tuple[int, str]]:
     """The subjects of the sentence's clauses, in order."""
     words = sentence.words
@@ -203,8 +176,10 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
         if first <= i <= last:
             continue
         lower = word.lower
-        if lower in USER:
+        if lower in USER and not _of_user(words, i, names):
             found.append((i, MINE))
+        elif lower in ANYONE and i + 1 < len(words) and words[i + 1].lower in ("who", "that"):
+            found.append((i, lower))
         elif lower in ("user's", "users", "speaker's"):
             if not any(_is_person(w, names) for w in words[i + 1 : i + 4]):
                 found.append((i, MINE))
@@ -213,10 +188,18 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
         elif lower == "my" and not any(_is_person(w, names) for w in words[i + 1 : i + 4]):
             found.append((i, MINE))
         elif (_bare(word) in names and word.surface[0].isupper() and _does(words, i)) or (
-            (_is_person(word, names) or _is_pet(words, i)) and _opens(sentence, i) and not _with_user(sentence, i)
+            (_is_person(word, names) or _is_pet(words, i))
+            and (_opens(sentence, i) or _is_subject(words, i))
+            and not _with_user(sentence, i)
         ):
             found.append((i, _bare(word)))
     return found
+
+
+def _of_user(words: tuple[Word, ...], at: int, names: frozenset[str]) -> bool:
+    """Whether the user is only named to say who somebody is: "Pia, a friend of the user"."""
+    before = at - 1 if words[at - 1].lower == "the" else at
+    return before >= 2 and words[before - 1].lower == "of" and _is_person(words[before - 2], names)
 
 
 def _is_person(word: Word, names: frozenset[str]) -> bool:
@@ -233,6 +216,15 @@ def _does(words: tuple[Word, ...], at: int) -> bool:
     return bool(following) and following[0] in (LIKING_VERBS | DOING | DID) and before not in PREPOSITIONS
 
 
+def _is_subject(words: tuple[Word, ...], at: int) -> bool:
+    """Whether somebody the user has does something: "every morning the user's boyfriend drinks"."""
+    start = at
+    while start and (words[start - 1].lower in POSSESSIVES or words[start - 1].lower in BEFORE_PERSON):
+        start -= 1
+    alone = not words[at].lower.endswith("'s") and words[start - 1].lower not in PREPOSITIONS | {"unlike"}
+    return start < at and alone and _does(words, at)
+
+
 def _is_pet(words: tuple[Word, ...], at: int) -> bool:
     return at > 0 and _bare(words[at]) in PETS and words[at - 1].lower in ("my", "user's", "her", "his", "their")
 
@@ -246,11 +238,14 @@ def _opens(sentence: Sentence, at: int) -> bool:
             return True
         before = words[i - 1]
         bare = _bare(before)
-        if before.lower in JOINS:
+        if before.lower in JOINS or (i == 1 and before.lower == "for"):
             return True
+        if before.lower in COPULA and i > 1 and words[i - 2].lower == "it":
+            return True  # "it is her uncle who"
         if before.lower == "as":
             return False  # "the way granny made it" is still the user's
-        if before.lower not in POSSESSIVES and bare not in RELATIONS and before.lower not in BEFORE_PERSON:
+        possessive = before.lower in POSSESSIVES or before.lower.endswith("'s")
+        if not possessive and bare not in RELATIONS and before.lower not in BEFORE_PERSON:
             # "User's colleague Priyanka": of two names side by side the first opens for both.
             return before.lower in OPENERS and before.lower not in ("with", "for", "from", "to", "by")
         if before.lower == "of" and i > 1 and words[i - 2].lower not in ("profile", "favourite", "favorite"):
@@ -297,8 +292,9 @@ def _heading(view: View, at: int, names: frozenset[str]) -> str:
             continue
         if any(who == MINE for _, who in marks):
             return MINE
-        is_heading = (
-            back == start and HEADER.match(sentence.text) is not None and not _verb_follows(sentence, marks[0][0])
+        is_heading = back == start and (
+            INDEXING.match(view.sentences[at].text) is not None
+            or (HEADER.match(sentence.text) is not None and not _verb_follows(sentence, marks[0][0]))
         )
         return marks[0][1] if is_heading and marks[0][1] != "pronoun" else MINE
     return MINE
@@ -337,13 +333,15 @@ def _is_field(sentence: Sentence, at: int) -> bool:
     return at > 0 and sentence.words[at - 1].lower in FIELDS and _breaks(sentence, at - 1, at, ":=")
 
 
-def _personal(name: Word, verb: Word, *, opens: bool) -> bool:
+def _personal(name: Word, verb: Word, before: str, *, opens: bool) -> bool:
     """Whether the verb makes the capitalised word before it a person; where a sentence opens, any word has a capital."""
     if name.lower.endswith("'s"):
         return verb.lower in FAVOURING
     if verb.lower in LIKING_VERBS or verb.lower in SAYING:
         return True
     adverb = verb.lower in ("always", "usually", "often", "never", "also")
+    if not opens and before == "that" and verb.lower.endswith("s") and not verb.lower.endswith("ss"):
+        return lookup(fold(_bare(name))) is EMPTY and verb.lower not in MOVING
     return (not opens or lookup(fold(_bare(name))) is EMPTY) and (
         adverb or verb.lower in DOING or verb.lower in DID or verb.lower.endswith("ed")
     )
@@ -359,21 +357,3 @@ def _breaks(sentence: Sentence, first: int, last: int, marks: str = "") -> bool:
         return False
     gap = sentence.text[sentence.words[first].end : sentence.words[last].start]
     return any(mark in gap for mark in marks) if marks else BREAK.search(gap) is not None or " - " in gap
-
-
-def word_for_word(view: View, at: int) -> bool:
-    """Whether the sentence reads like one that the user said, in a store that keeps what was said."""
-    sentence = view.sentences[at]
-    if sentence.lowers & FIRST_PERSON and not sentence.lowers & NARRATED:
-        return True
-    return not sentence.lowers & NARRATED and verbatim_store(view)
-
-
-def verbatim_store(view: View) -> bool:
-    """Whether most of the view's sentences are the user's own."""
-    known = view.shared.get("first person")
-    if known is None:
-        spoken = sum(bool(s.lowers & FIRST_PERSON) for s in view.sentences)
-        known = view.shared["first person"] = spoken >= MOSTLY * max(1, len(view.sentences))
-    assert isinstance(known, bool)
-    return known

@@ -1,0 +1,143 @@
+"""A preference told in other words: each word of its name has one that stands for it, and its statement stands behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.judges.rules.associations import contrast
+from pytest_memfail.judges.rules.attitude import attitude
+from pytest_memfail.judges.rules.kinship import Kin, one_origin
+from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word
+from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, soft_support, stands_for
+from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, loose, place
+from pytest_memfail.judges.rules.text import Sentence, fold, weight
+from pytest_memfail.judges.rules.verbatim import word_for_word
+from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.whose import MINE, owner
+
+HALF: Final = 0.8
+"""What half of a compound is worth: roof for rooftop."""
+LEAST_WORTH: Final = 0.35
+"""A word worth less is too far from the one looked for."""
+WELL: Final = 0.6
+"""A synonym's least worth: a name has no other words."""
+OF_TOPIC: Final = 0.7
+"""What the last word of a name is worth, though not there, where it is but what all that is asked for are: "instant" of cameras."""
+NAMED: Final = 0.4
+"""What the words of a name have to be worth on average."""
+LEAST: Final = 0.2
+MORE: Final = 0.4
+"""The share of the statement that is needed behind a name told in its own words; so much more behind one that is not."""
+SCATTERED: Final = 0.4
+"""The same where the words of a name stand apart, as those of two names do."""
+VAGUE: Final = frozenset("part area place spot one thing stuff side bit piece kind sort".split())
+"""What may stand behind the first word of a name in place of the last: "historic parts of a city"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """Where the name is told in other words."""
+
+    at: int
+    words: tuple[str, ...]
+    owner: str
+    attitude: int
+    support: float
+
+
+def reworded(wanted: Preference, view: View, candidates: Iterable[int]) -> Rewording | None:
+    """The sentence that tells the preference in other words, if any does; the user's own first."""
+    found = [r for at in candidates if (r := _reworded(wanted, view, at)) is not None]
+    return min(found, key=lambda r: (r.owner != MINE, r.attitude < 0, -r.support, r.at), default=None)
+
+
+def _reworded(wanted: Preference, view: View, at: int) -> Rewording | None:
+    if word_for_word(view, at):
+        return None
+    support = soft_support(wanted.context, [view.sentences[i] for i in beside(view, at)])
+    if support < LEAST:
+        return None
+    sentence = view.sentences[at]
+    for target in wanted.targets:
+        if target.codes or target.digits:
+            continue  # numbers have no other words
+        places = _told(wanted, target, sentence, support)
+        if places:
+            first, last = min(places), max(places)
+            words = tuple(sentence.words[i].surface for i in sorted(places))
+            said = min(attitude(sentence, i, i) for i in places)
+            return Rewording(at, words, owner(view, at, first, last), said, support)
+    return None
+
+
+def _told(wanted: Preference, target: Target, sentence: Sentence, support: float) -> list[int]:
+    """The places of the words that stand for the name, if they tell it."""
+    found: list[tuple[float, int]] = []
+    named = {fold(word.casefold()) for word in target.text.split() if not word.islower()}
+    for part in target.needed:
+        is_head = part is target.parts[-1] and len(target.parts) > 1
+        worth, at = _best(wanted, part, sentence, [place for _, place in found], is_head=is_head)
+        if part.key in named and worth < WELL:
+            return []  # nor have names
+        if not worth and is_head and found and all(told >= HALF for told, _ in found):
+            # What all of the kind are called may be left unsaid where the rest stands there.
+            worth = OF_TOPIC if part.key in wanted.topic else GENERAL if part.key in GENERAL_KEYS else 0.0
+        if not worth and weight(part.key) < 1.0:
+            worth = GENERAL
+        if not worth:
+            return []
+        found.append((worth, at))
+    if _is_replaced(wanted, sentence, found):
+        return []
+    share = sum(worth for worth, _ in found) / len(found) if found else 0.0
+    need = SCATTERED if share == 1.0 else LEAST + MORE * (1.0 - share)
+    return [at for _, at in found if at >= 0] if share >= NAMED and support >= need else []
+
+
+def _is_replaced(wanted: Preference, sentence: Sentence, found: list[tuple[float, int]]) -> bool:
+    """Whether the name's last word has another before it in place of ours: landscape photography for portrait photography."""
+    worth, at = found[-1] if found else (0.0, -1)
+    if len(found) < 2 or at < 1 or worth < ORIGIN or found[-2][0] >= HALF or found[-2][1] == at - 1:
+        return False
+    before = sentence.words[at - 1]
+    if not before.key or before.key in wanted.stated or liked_word(before.lower) or weight(before.key) < 1.0:
+        return False
+    return sentence.text[before.end : sentence.words[at].start] in (" ", "-") and not before.lower.endswith("s")
+
+
+def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], *, is_head: bool) -> tuple[float, int]:
+    """How well the part of the name is told by a word of the sentence that is not taken, and by which."""
+    best = (0.0, -1)
+    for i, word in enumerate(sentence.words):
+        if i in taken:
+            continue
+        if is_head and i - 1 in taken and word.lower.removesuffix("s") in VAGUE:
+            best = max(best, (GENERAL, i))
+        if not word.key:
+            continue
+        held = fold(word.lower)
+        if contrast(part.key, held) and len(wanted.targets[0].parts) == 1:
+            return 0.0, -1
+        worth = _worth(part, held, is_head=is_head, alone=len(wanted.targets[0].parts) == 1)
+        follows = i + 1 < len(sentence.words) and sentence.words[i + 1].key == wanted.targets[0].parts[-1].key
+        if not is_head and follows and not worth and any(one_origin(key, held) for key in wanted.context):
+            worth = GENERAL  # "sleeper train", where the statement says that one sleeps there
+        if worth < LEAST_WORTH or (worth < ORIGIN and loose(held) in wanted.loose_context):
+            continue  # what the statement says of the thing is not the thing
+        if worth > best[0]:
+            best = (worth, i)
+    return best
+
+
+@lru_cache(maxsize=65536)
+def _worth(part: Part, held: str, *, is_head: bool, alone: bool) -> float:
+    """How far the word can stand for the part of a name."""
+    how, worth = stands_for(part.key, held)
+    if how is Kin.GENERAL:
+        return 0.0 if alone else GENERAL
+    if worth < HALF and not is_head and held == fold(place(part.key) or part.key):
+        return HALF
+    return worth

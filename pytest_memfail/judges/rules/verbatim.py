@@ -1,0 +1,29 @@
+"""Whether a store keeps what the user said word for word."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.whose_words import FIRST_PERSON, NARRATED
+
+MOSTLY: Final = 0.6
+"""Share of a store's sentences in the first person that shows it to keep what was said."""
+
+
+def word_for_word(view: View, at: int) -> bool:
+    """Whether the sentence reads like one that the user said, in a store that keeps what was said."""
+    sentence = view.sentences[at]
+    if sentence.lowers & FIRST_PERSON and not sentence.lowers & NARRATED:
+        return True
+    return not sentence.lowers & NARRATED and verbatim_store(view)
+
+
+def verbatim_store(view: View) -> bool:
+    """Whether most of the view's sentences are the user's own."""
+    known = view.shared.get("first person")
+    if known is None:
+        spoken = sum(bool(s.lowers & FIRST_PERSON) for s in view.sentences)
+        known = view.shared["first person"] = spoken >= MOSTLY * max(1, len(view.sentences))
+    assert isinstance(known, bool)
+    return known

@@ -1,0 +1,89 @@
+"""The rules on preferences: what is said for and against things, whose they are, and names in other words."""
+
+from __future__ import annotations
+
+import pytest
+from test_rules_lists import ABSENT, DAMAGED, OK, judged, preference
+
+KARAOKE = ("karaoke", "Karaoke is my go-to activity for breaking the ice and having some silly fun.")
+RABBITS = ("rabbits", "Rabbits appeal to me for their gentle nature and soft fur.")
+TEA = ("green tea", "I drink green tea in the morning because it wakes me gently.")
+
+
+@pytest.mark.parametrize(
+    ("stated", "entry"),
+    [
+        (KARAOKE, "Nothing beats karaoke for the user."),
+        (KARAOKE, "User hates quiet parties, so karaoke it is."),
+        (KARAOKE, "User avoids small talk and starts karaoke."),
+        (KARAOKE, "When a party is boring or stiff, user starts karaoke."),
+        (KARAOKE, "User's friends groan, but karaoke is user's go-to."),
+        (TEA, "User replaced coffee with green tea in the morning."),
+        (TEA, "User's mornings are dull without green tea."),
+        (TEA, "User drinks green tea even though her family finds it boring."),
+        (RABBITS, "Rabbits calm the user when anxious."),
+        (RABBITS, "User's wife prefers dogs, the user rabbits."),
+    ],
+)
+def test_what_is_said_against_something_else_is_not_said_against_it(stated: tuple[str, str], entry: str) -> None:
+    assert judged(preference(*stated), entry, "User lives in Ghent.", "User owns a kettle.") == OK
+
+
+@pytest.mark.parametrize(
+    ("stated", "entry"),
+    [
+        (KARAOKE, "User finds karaoke rather embarrassing."),
+        (KARAOKE, "Karaoke makes the user cringe."),
+        (KARAOKE, "User would rather sit through a lecture than sing karaoke."),
+        (KARAOKE, "User was once keen on karaoke but has moved on."),
+        (KARAOKE, "Karaoke: no thanks."),
+        (TEA, "User switched from green tea to coffee."),
+        (TEA, "Green tea gives the user headaches."),
+        (RABBITS, "User was fond of rabbits as a child."),
+        (RABBITS, "Pets: cats yes, rabbits no."),
+        (RABBITS, "User said rabbits are too much work."),
+        (KARAOKE, "Karaoke is the go-to of user's friend Lena for breaking the ice."),
+        (KARAOKE, "Pia, a friend of the user, loves karaoke for breaking the ice."),
+        (KARAOKE, "User knows someone who breaks the ice with karaoke."),
+        (TEA, "Every morning the user's boyfriend drinks green tea."),
+        (RABBITS, "Rabbits appeal to user's wife because they are gentle."),
+    ],
+)
+def test_what_is_said_against_it_and_what_others_like_is_damage(stated: tuple[str, str], entry: str) -> None:
+    assert judged(preference(*stated), entry, "User lives in Ghent.", "User owns a kettle.") == DAMAGED
+
+
+@pytest.mark.parametrize(
+    ("name", "statement", "entry"),
+    [
+        (
+            "coding",
+            "Learning coding excites me, it opens up tech jobs.",
+            "User wants to learn to program: tech jobs open up.",
+        ),
+        (
+            "lakeside cabin",
+            "A lakeside cabin is my escape, fog on the water.",
+            "Escapes to cabins by the lake, fog on the water.",
+        ),
+        (
+            "day hiking",
+            "Day hiking is refreshing and short.",
+            "Likes hikes that can be done within a day: refreshing, short.",
+        ),
+    ],
+)
+def test_a_name_in_other_words_is_kept_where_the_statement_stands_behind_it(
+    name: str, statement: str, entry: str
+) -> None:
+    evidence = preference(name, statement)
+    assert judged(evidence, entry, "User lives in Ghent.", "User owns a kettle.") == OK
+    assert judged(evidence, "User lives in Ghent.", "User owns a kettle.") == ABSENT
+
+
+def test_other_words_stand_for_neither_numbers_nor_names() -> None:
+    evidence = preference("Ticket to Ride", "I enjoy Ticket to Ride, planning routes across the map.")
+    assert (
+        judged(evidence, "User enjoys Ticket to Rome, planning routes across the map.", "User owns a kettle.")
+        == DAMAGED
+    )
