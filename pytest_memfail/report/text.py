@@ -14,6 +14,7 @@ from pytest_memfail.core import (
     NOT_RETRIEVED,
     REASONING_ERROR,
     STAGES,
+    SUMMARY_ERROR,
     UNGRADED,
     one_line,
 )
@@ -25,6 +26,11 @@ MAX_LINES: Final = 25
 MAX_FAILED_FACTS: Final = 2
 MIN_RETRIEVED: Final = 3
 """Lines kept for the entries retrieved, however long the rest is."""
+LONG: Final = 170
+"""Characters from which a text is shown in part."""
+WHOLE: Final = 1_000_000
+NEAR: Final = 0.3
+"""Share of a sentence's words that shows another to be made of it."""
 
 
 def headline(line: Mapping[str, Any]) -> str:
@@ -85,7 +91,7 @@ def _fact(fact: Mapping[str, Any]) -> Iterator[str]:
     yield from _field(stage, "; ".join(part for part in (passed, result.get("reason", "")) if part), 3)
     for text in fact["closest"][:1]:
         label = "closest" if fact["verdict"] == "not_stored" else "stored"
-        yield from _field(label, excerpt(text, fact[stage].get("found", ()), fact["text"]), 2)
+        yield from _field(label, stored_excerpt(fact, text), 2)
     if fact["verdict"] == NOT_RETRIEVED:
         ranks = [f"rank {rank}" for rank in fact["ranks"] if rank is not None]
         where = f"shown at {', '.join(ranks)}, but not enough of it" if ranks else "not among the entries shown"
@@ -124,20 +130,51 @@ def _field(label: str, text: str, most: int) -> list[str]:
     return [f"{label if i == 0 else '':<{LABEL}}{part}" for i, part in enumerate(lines)]
 
 
-def excerpt(source: str, details: Sequence[str], near: str, limit: int = 170) -> str:
+def excerpt(source: str, details: Sequence[str], near: str, limit: int = LONG) -> str:
     """The part of a long text that holds the first detail, else the sentence most like `near`."""
-    text = one_line(source, 1_000_000)
+    text = one_line(source, WHOLE)
     if len(text) <= limit:
         return text
+    parts = _sentences(text)
+    start, chosen = _holding(parts, text, details) or max(
+        parts, key=lambda part: len(_words(near) & _words(part[1])), default=(0, text)
+    )
+    return _cut(text, start, chosen)
+
+
+def stored_excerpt(fact: Mapping[str, Any], entry: str) -> str:
+    """The part of a stored entry that was made of the sentence whose words were lost; of a fact that lost none, what was found."""
+    text, source = one_line(entry, WHOLE), one_line(fact["source"], WHOLE)
+    lost = _holding(_sentences(source), source, fact["missing"])
+    if lost is not None and len(text) > LONG:
+        wanted = _words(lost[1])
+        start, chosen = max(_sentences(text), key=lambda part: len(wanted & _words(part[1])), default=(0, text))
+        if len(wanted & _words(chosen)) > NEAR * len(wanted):
+            return _cut(text, start, chosen)
+        if fact["verdict"] == SUMMARY_ERROR:  # any other sentence would pass for what became of the lost one
+            return "no sentence near it in that entry"
+    return excerpt(text, fact[fact["decided_by"]].get("found", ()), fact["text"])
+
+
+def _sentences(text: str) -> list[tuple[int, str]]:
+    """Each sentence, and where it starts."""
+    return [(m.start(), m[0].strip()) for m in re.finditer(r"[^.!?]+(?:[.!?]+|$)", text)]
+
+
+def _holding(parts: Sequence[tuple[int, str]], text: str, details: Sequence[str]) -> tuple[int, str] | None:
+    """The sentence in which the first detail begins that stands in the text at all."""
     at = next((i for d in details if (i := text.casefold().find(d.casefold())) >= 0), -1)
-    sentences = [(m.start(), m[0].strip()) for m in re.finditer(r"[^.!?]+(?:[.!?]+|$)", text)]
-    if at >= 0:
-        start, chosen = next(((s, t) for s, t in reversed(sentences) if s <= at), (0, text))
-    else:
-        words = set(re.findall(r"\w{4,}", near.casefold()))
-        start, chosen = max(
-            sentences, key=lambda s: len(words & set(re.findall(r"\w{4,}", s[1].casefold()))), default=(0, text)
-        )
+    if at < 0:
+        return None
+    return next(((start, part) for start, part in reversed(parts) if start <= at), (0, text))
+
+
+def _words(text: str) -> set[str]:
+    """The longer words, by what their forms have in common."""
+    return {word[:5] for word in re.findall(r"\w{4,}", text.casefold())}
+
+
+def _cut(text: str, start: int, chosen: str) -> str:
     return ("… " if start > 0 else "") + chosen + (" …" if start + len(chosen) < len(text) - 2 else "")
 
 
