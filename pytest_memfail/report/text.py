@@ -45,6 +45,13 @@ def headline(line: Mapping[str, Any]) -> str:
     return f"{verdict}: {one_line(reason, 160)}{more}"
 
 
+def why(line: Mapping[str, Any]) -> str:
+    """What was lost, or what broke, without the verdict; empty of a question that did not fail."""
+    if line["verdict"] == ERROR:
+        return str(line["error"]["message"])
+    return headline(line).partition(": ")[2] if line["verdict"] in FAILURES else ""
+
+
 def failure(line: Mapping[str, Any], rerun: str) -> list[str]:
     """What the reader of a failure needs, in at most 25 lines: one question's line of the record, and how to rerun it."""
     ends = _field("row", f"{line['row']}  k={line['k']}", 1) if line["row"] else []
@@ -195,10 +202,7 @@ def mark(text: str, details: Iterable[str]) -> str:
 def summary(results: Summary, *, full: bool = False) -> list[str]:
     """The section at the end of a run."""
     lines = list(_table(results))
-    vacuous = [tally for tally in results.tasks if tally.vacuous]
-    for tally in vacuous:
-        how = "counted as correct" if results.protocol == "paper" else "left out of the rates"
-        lines.append(f"vacuous passes: {tally.vacuous} in {tally.name}, {how} (nothing was there to misuse)")
+    lines += vacuous_passes(results)
     lines += [f"repeats: {said}" for said in map(steadiness, results.tasks) if said]
     if full:
         for tally in results.tasks:
@@ -211,6 +215,21 @@ def summary(results: Summary, *, full: bool = False) -> list[str]:
     if results.record:
         lines.append(f"record: {results.record}")
     return lines
+
+
+def vacuous_passes(results: Summary) -> list[str]:
+    """A line for each task that has some."""
+    how = "counted as correct" if results.protocol == "paper" else "left out of the rates"
+    return [
+        f"vacuous passes: {tally.vacuous} in {tally.name}, {how} (nothing was there to misuse)"
+        for tally in results.tasks
+        if tally.vacuous
+    ]
+
+
+def occurring(tally: Tally) -> list[str]:
+    """The verdicts that occur: their counts add up to n."""
+    return [name for name in (CORRECT, *FAILURES, UNGRADED, ERROR) if tally.verdicts[name]]
 
 
 def steadiness(tally: Tally) -> str:
