@@ -44,6 +44,8 @@ class RulesJudge:
     def storage(self, evidence: Evidence, store: Listing) -> StageResult:
         """Is some version of the fact anywhere in the store (paper, section 3.2, permissive)?"""
         finding = self._find(evidence, self._store(store))
+        if finding.present and not finding.faithful:  # what it lacks is the summary stage's to say
+            finding = replace(finding, reason="some version of it is stored")
         return _result(finding, passed=finding.present)
 
     def summary(self, evidence: Evidence, store: Listing) -> StageResult:
