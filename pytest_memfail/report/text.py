@@ -49,7 +49,7 @@ def why(line: Mapping[str, Any]) -> str:
     """What was lost, or what broke, without the verdict; empty of a question that did not fail."""
     if line["verdict"] == ERROR:
         return str(line["error"]["message"])
-    return headline(line).partition(": ")[2] if line["verdict"] in FAILURES else ""
+    return headline(line).removeprefix(f"{line['verdict']}: ") if line["verdict"] in FAILURES else ""
 
 
 def failure(line: Mapping[str, Any], rerun: str) -> list[str]:
