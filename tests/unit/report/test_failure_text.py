@@ -97,6 +97,30 @@ def test_what_was_lost_is_marked_in_the_middle_of_a_long_source():
     assert "… " in said
 
 
+ESSAY = f"{'Nothing here is like it. ' * 8}A thin day is one that puts fewer than 4 names on the list at dawn. {'More follows. ' * 8}"
+LOST = {"source": ESSAY, "lost": "fewer than 4 names"}
+
+
+def stored_part(line):
+    """What stands in the failure under "stored"."""
+    return " ".join(" ".join(shown(line)).partition("stored     ")[2].partition("retrieved ")[0].split())
+
+
+def test_of_a_long_entry_what_became_of_the_damaged_sentence_is_shown():
+    line = failed("summary_error", stored=ESSAY.replace("fewer than 4 names", "some names"), **LOST)
+    assert stored_part(line) == "… A thin day is one that puts some names on the list at dawn. …"
+
+
+def test_a_long_entry_without_the_damaged_sentence_is_said_to_have_none():
+    line = failed("summary_error", stored="The bread is of something else altogether. " * 9, **LOST)
+    assert stored_part(line) == "no sentence near it in that entry"
+
+
+def test_an_entry_that_lost_nothing_of_what_was_said_is_shown_by_what_was_found():
+    stored = f"{'Nothing here is like it. ' * 8}Bread follows."
+    assert stored_part(failed("summary_error", source=ESSAY, stored=stored, lost="the user")) == "… Bread follows."
+
+
 def test_a_fact_that_was_not_retrieved_is_shown_as_it_is_stored():
     lines = shown(failed("not_retrieved", shown=0))
     assert not any(text.startswith("said") for text in lines)
