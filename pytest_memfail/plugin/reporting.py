@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED, UsageError
-from pytest_memfail.plugin import marks
 from pytest_memfail.plugin.gating import Gatekeeper
 from pytest_memfail.plugin.header import record_header
+from pytest_memfail.plugin.recorded import known_verdicts, recorded_verdicts, save_verdicts
 from pytest_memfail.plugin.resume import LAST_RECORD, kept_lines
 from pytest_memfail.plugin.run import Run
-from pytest_memfail.plugin.stash import KNOWN, RUNTIME
+from pytest_memfail.plugin.stash import RUNTIME
 from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
 
 if TYPE_CHECKING:
@@ -49,19 +49,15 @@ class Reporting:
         tasks = len({unit.task.name for unit in run.units})
         rows = "shipped rows" if settings.data is None else f"rows of {_short(settings.data, self._config)}"
         shard = "" if settings.shard is None else " (shard {} of {})".format(*settings.shard)
-        sources = []
-        if recorded := marks.recorded_verdicts(self._config, settings.system):
-            sources.append(f"{len(recorded)} recorded verdicts in pytest's cache")
-        if more := self._config.stash[KNOWN].keys() - recorded.keys():
-            sources.append(f"{len(more)} of the baseline {_short(settings.baseline or '', self._config)}")
-        known = ", ".join(sources) or "what each task is made for (nothing recorded)"
         lines = [
             f"memfail: system {settings.system}, judge {settings.judge}, "
             f"{f'answers by {settings.model}, ' if settings.model else ''}protocol {settings.protocol}, "
             f"k={','.join(map(str, settings.k))}",
-            f"memfail: {tasks} tasks, {questions} questions in {len(run.units)} stores{shard}, {rows}; "
-            f"verdict markers from {known}",
+            f"memfail: {tasks} tasks, {questions} questions in {len(run.units)} stores{shard}, {rows}",
         ]
+        expression = self._config.getoption("markexpr", "") or ""
+        if any(failure in expression for failure in FAILURES):
+            lines.append(f"memfail: {self._selected_by()}")
         if settings.resume:
             lines.append(f"memfail: {len(run.kept.questions)} questions are taken from the record, not asked again")
         if (folder := settings.reuse_stores) is not None:
@@ -71,6 +67,19 @@ class Reporting:
                 f"memfail: filled stores are kept in {_short(folder, self._config)} ({kept_in(folder)} so far) and reused"
             )
         return lines
+
+    def _selected_by(self) -> str:
+        """What `-m VERDICT` goes by in this run."""
+        known = known_verdicts(self._config, self._run)
+        if not known:
+            return "-m selects what each task is made to provoke, as no verdict of this system is recorded yet"
+        recorded = len(recorded_verdicts(self._config, self._run))
+        asked = sum(1 for _ in self._run.selected())
+        sources = [f"{recorded} in pytest's cache"] if recorded else []
+        if more := len(known) - recorded:
+            sources.append(f"{more} in the baseline {_short(self._run.settings.baseline or '', self._config)}")
+        others = f"; the other {asked - len(known)} are not selected" if asked > len(known) else ""
+        return f"-m selects by recorded verdicts: {len(known)} of {asked} questions have one ({', '.join(sources)}){others}"
 
     # -- outcomes ----------------------------------------------------------------------------------------------------
 
@@ -156,7 +165,7 @@ class Reporting:
             self._summary = self._builder.build(order, shown, spent)
             if not ended_early and self._untrusted() is None:
                 self._summary = replace(self._summary, gate=self._gatekeeper.decide(self._summary, self._builder))
-            marks.save_verdicts(self._config, self._run.settings.system, self._builder.verdicts)
+            save_verdicts(self._config, self._run, self._builder.verdicts)
             self._config.hook.pytest_memfail_summary(config=self._config, summary=self._summary)
         if not ended_early:
             session.exitstatus = self._exit_code(session, exitstatus)

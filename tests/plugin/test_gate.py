@@ -466,16 +466,18 @@ def test_exit_code(
 
 def test_markers_of_the_last_run_go_before_those_of_the_baseline(any_project: Project) -> None:
     with_baseline(any_project, ce_1="summary_error", ce_2="summary_error")
-    for path in (any_project.path / ".pytest_cache").rglob("verdicts"):
+    for path in (any_project.path / ".pytest_cache").rglob("recorded"):
         path.unlink()
     result = any_project.run(COMPARE, "-m", "summary_error")
     assert sorted(any_project.ran()) == ["ce-1", "ce-2"]
-    result.stdout.fnmatch_lines([f"*verdict markers from 22 of the baseline {BASE}"])
+    result.stdout.fnmatch_lines([f"memfail: -m selects by * 22 of 22 questions have one (22 in the baseline {BASE})"])
     any_project.script(ce_2="summary_error", lh_1="summary_error")
     result = any_project.run("memfail/coexisting_facts", COMPARE)
     result = any_project.run(COMPARE, "-m", "summary_error")
     assert any_project.ran() == ["ce-2"]
-    result.stdout.fnmatch_lines([f"*markers from 6 recorded verdicts in pytest's cache, 16 of the baseline {BASE}"])
+    result.stdout.fnmatch_lines(
+        [f"memfail: -m * 22 of 22 questions have one (6 in pytest's cache, 16 in the baseline {BASE})"]
+    )
 
 
 def test_a_run_selects_what_it_recorded(any_project: Project) -> None:
@@ -483,7 +485,7 @@ def test_a_run_selects_what_it_recorded(any_project: Project) -> None:
     any_project.run()
     result = any_project.run("-m", "summary_error")
     assert sorted(any_project.ran()) == ["ce-1", "lh-1"]
-    result.stdout.fnmatch_lines(["*verdict markers from 22 recorded verdicts in pytest's cache"])
+    result.stdout.fnmatch_lines(["memfail: -m * 22 of 22 questions have one (22 in pytest's cache)"])
 
 
 def test_paths_are_relative_to_where_they_are_given(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
