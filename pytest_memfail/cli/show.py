@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     found = record.summary()
     print("\n".join(summary(found, full=True)))
     if found.gate is not None:
-        print("\n".join(gate(found.gate)))
+        print("\n".join(gate(found.gate, full=True)))
     if not record.complete:
         print("the run did not end, or not all that was selected has a result")
     print(f"{len(shown)} of {len(record.questions)} questions shown")

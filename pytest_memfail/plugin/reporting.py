@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
-    from pytest_memfail.results import RecordWriter, Summary, SummaryBuilder
+    from pytest_memfail.results import Gate, RecordWriter, Summary, SummaryBuilder
 
 
 class Reporting:
@@ -252,28 +252,48 @@ class Reporting:
         return self._summary.gate.undecided if self._summary.gate is not None else None
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        untrusted = self._untrusted()
+        if self._summary is None:
+            return
         how = self._run.settings.summary
-        if self._summary is not None and how != "none":
+        full = how == "full" or self._config.getoption("verbose") > 0
+        if how != "none":
             from pytest_memfail.report import summary
 
-            full = how == "full" or self._config.getoption("verbose") > 0
             terminalreporter.section("memfail", sep="=", bold=True)
             for line in summary(self._summary, full=full):
                 terminalreporter.write_line(line)
-        if self._summary is not None and self._summary.gate is not None:
+        if (decided := self._summary.gate) is not None:
             from pytest_memfail.report import gate
 
-            decided = self._summary.gate
-            first, *others = gate(decided, full=how == "full" or self._config.getoption("verbose") > 0)
-            failed, passed = decided.outcome == "failed", decided.outcome == "passed"
-            terminalreporter.write_line(f"memfail {first}", red=failed, green=passed, bold=True)
+            first, *others = gate(decided, full=full, record=self._summary.record)
+            terminalreporter.write_line(f"memfail {first}", **_colour(decided))
             for line in others:
                 terminalreporter.write_line(line)
+
+    @pytest.hookimpl(specname="pytest_terminal_summary", wrapper=True, tryfirst=True)
+    def pytest_terminal_summary_closing(self, terminalreporter: Any) -> Generator[None, None, None]:
+        """What a run comes to, once more after pytest's list of what failed, which may be hundreds of lines long."""
+        yield
+        if self._summary is not None:
+            from pytest_memfail.report import gate_outcome, outcome
+
+            if self._run.settings.summary != "none":
+                terminalreporter.write_line(f"memfail: {outcome(self._summary)}")
+                if self._judged_failures and self._summary.record is not None:
+                    terminalreporter.write_line(
+                        f"memfail: failures and table again: memfail show {self._summary.record}"
+                    )
+            if self._summary.gate is not None:
+                line = f"memfail {gate_outcome(self._summary.gate)}"
+                terminalreporter.write_line(line, **_colour(self._summary.gate))
         for line, bad in self._said:
             terminalreporter.write_line(f"memfail: {line}", red=bad, bold=bad)
-        if untrusted is not None:
+        if (untrusted := self._untrusted()) is not None:
             terminalreporter.write_line(f"memfail: no trustworthy result: {untrusted}", red=True, bold=True)
+
+
+def _colour(gate: Gate) -> dict[str, bool]:
+    return {"red": gate.outcome == "failed", "green": gate.outcome == "passed", "bold": True}
 
 
 def _short(path: StrPath, config: pytest.Config) -> str:

@@ -15,6 +15,7 @@ from pytest_memfail.core import (
     REASONING_ERROR,
     STAGES,
     UNGRADED,
+    VERDICTS,
     one_line,
 )
 from pytest_memfail.results import Rate, Summary, Tally, success
@@ -176,6 +177,23 @@ def summary(results: Summary, *, full: bool = False) -> list[str]:
     return lines
 
 
+def outcome(results: Summary) -> str:
+    """The whole run on one line: the rate, and how many questions came to each verdict."""
+    rate = success(results.total, answered=results.answered, protocol=results.protocol)
+    name = _rate_name(results)
+    shown = (
+        f"{name} -"
+        if rate.value is None
+        else f"{name} {100 * rate.value:.1f} % [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
+    )
+    counts = ", ".join(f"{results.total.verdicts[v]} {v}" for v in VERDICTS if results.total.verdicts[v])
+    return f"{shown}; {results.total.n} questions: {counts}"
+
+
+def _rate_name(results: Summary) -> str:
+    return "correct" if results.answered else "memory held"
+
+
 def steadiness(tally: Tally) -> str:
     """How many of the questions that were asked more than once did not come out the same; empty where none was."""
     if not tally.repeated:
@@ -189,8 +207,7 @@ def steadiness(tally: Tally) -> str:
 def _table(results: Summary) -> Iterator[str]:
     columns = [v for v in (CORRECT, *FAILURES) if v != REASONING_ERROR or results.answered]
     columns += [v for v in (UNGRADED, ERROR) if results.total.verdicts[v]]
-    rate_name = "correct" if results.answered else "memory held"
-    upper = f"{'':<22}{'':>4} {rate_name + ' %':<15}"
+    upper = f"{'':<22}{'':>4} {_rate_name(results) + ' %':<15}"
     lower = f"{'task':<22}{'n':>4} {'[95 % interval]':<15}"
     for verdict in columns:
         first, _, second = verdict.rpartition("_")

@@ -168,7 +168,8 @@ def test_lf_reruns_regressions_only(project: Project) -> None:
 def test_a_regression_is_listed_with_its_p(any_project: Project) -> None:
     with_baseline(any_project, ce_1="not_stored", lh_1="not_retrieved", lh_2="summary_error")
     any_project.script(**MANY, lh_2="not_retrieved")
-    result = any_project.run(COMPARE, "--tb=short")
+    assert "otherwise than" not in any_project.run(COMPARE).stdout.str()
+    result = any_project.run(COMPARE, "--tb=short", "-v")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
@@ -395,6 +396,17 @@ def test_each_task(any_project: Project) -> None:
     result = any_project.run(COMPARE, "--memfail-fail-on=*.regressions:p<0.05")
     assert result.ret == 0  # 1/64 is not below 0.05 after four tests
     result.stdout.fnmatch_lines(["  ?.regressions:p<0.05 (coexisting_facts) * ok * p (Holm) 0.0625"])
+
+
+def test_the_gate_is_said_last(any_project: Project) -> None:
+    with_baseline(any_project)
+    any_project.script(**MANY)
+    lines = any_project.run(COMPARE).outlines
+    listed = max(i for i, line in enumerate(lines) if line.startswith("SUMMARY_ERROR"))
+    assert any(
+        line == "memfail gate: failed, regressions:p<0.05: 10 worse, 0 better of 22, p 0.0010"
+        for line in lines[listed:]
+    )
 
 
 # -- the exit code -----------------------------------------------------------------------------------------------------
