@@ -93,7 +93,7 @@ def _gate(gate: Gate, questions: Mapping[str, Line]) -> Iterator[str]:
 def _why(line: Line | None) -> str:
     if line is None or line["verdict"] not in FAILURES:
         return ""
-    return ": " + plain(headline(line).partition(": ")[2])
+    return ": " + plain(headline(line))
 
 
 def _beside(found: SideBySide) -> Iterator[str]:
@@ -115,7 +115,7 @@ def _failures(record: Loaded, room: int) -> Iterator[str]:
     yield f"<details><summary>{len(failed)} failed, the first {len(shown)}</summary>"
     yield ""
     for line in shown:
-        said = line["error"]["message"] if line["verdict"] == ERROR else headline(line).partition(": ")[2]
+        said = line["error"]["message"] if line["verdict"] == ERROR else headline(line)
         yield f"- `{code(line['id'])}` **{line['verdict']}** {plain(said)}"
     yield ""
     yield "</details>"

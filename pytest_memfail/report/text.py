@@ -14,6 +14,7 @@ from pytest_memfail.core import (
     NOT_RETRIEVED,
     REASONING_ERROR,
     STAGES,
+    SUMMARY_ERROR,
     UNGRADED,
     VERDICTS,
     one_line,
@@ -29,15 +30,35 @@ MIN_RETRIEVED: Final = 3
 
 
 def headline(line: Mapping[str, Any]) -> str:
-    """A failure in a few words: the verdict and what was lost."""
+    """A failure in a few words, what was lost first: a terminal cuts it short. The verdict is said beside it."""
     verdict = line["verdict"]
     facts = [fact for fact in line.get("facts", ()) if fact["verdict"] == verdict]
     if not facts:
-        return f"{verdict}: {MEANINGS[verdict]}"
+        return MEANINGS[verdict]
     fact = facts[0]
     reason = fact[fact["decided_by"]].get("reason") or MEANINGS[verdict]
+    if verdict == SUMMARY_ERROR:
+        reason = _lost_first(reason, fact["missing"])
     more = f" (and {len(facts) - 1} more of {len(line['facts'])} facts)" if len(facts) > 1 else ""
-    return f"{verdict}: {one_line(reason, 160)}{more}"
+    return f"{one_line(reason, 160)}{more}"
+
+
+def _lost_first(reason: str, missing: Sequence[str]) -> str:
+    """The reason with what was lost before it, where it does not itself begin with that.
+
+    >>> _lost_first("'otterbank' is stored, but without 'Wi-Fi'", ["Wi-Fi"])
+    "lost 'Wi-Fi'; 'otterbank' is stored"
+    """
+    # quoted before the word, a detail is stored: as disliked, say, or without its link
+    stored = reason.partition("stored")[0]
+    lost = [
+        detail for detail in missing if detail.strip() and not any(q in stored for q in (f"'{detail}'", repr(detail)))
+    ]
+    if not lost:
+        return reason
+    quoted = ", ".join(f"'{detail}'" for detail in lost)
+    rest = re.sub(rf"(, but)? without {re.escape(quoted)}$", "", reason)
+    return f"lost {quoted}" if rest in ("", "stored") else f"lost {quoted}; {rest}"
 
 
 def failure(line: Mapping[str, Any], rerun: str) -> list[str]:

@@ -360,7 +360,8 @@ def test_junit(any_project: Project) -> None:
     assert children["lh-4"] == []
     failure = cases["memfail.long_hop", "lh-1"].find("failure")
     assert failure is not None
-    assert str(failure.get("message")).startswith("not_retrieved: ")
+    assert str(failure.get("message")).startswith("the script says not_retrieved")
+    assert str(failure.text).startswith("not_retrieved: ")
 
 
 def test_misleading_rows_are_there(project: Project) -> None:

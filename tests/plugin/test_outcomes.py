@@ -60,6 +60,7 @@ def test_letters(any_project: Project) -> None:
 def test_words(any_project: Project) -> None:
     any_project.script(**EVERY_VERDICT)
     result = any_project.run("-v")
+    result.stdout.fnmatch_lines(["NOT_STORED memfail/coexisting_facts::ce-1 - the script says*"])  # the verdict once
     words = {
         "coexisting_facts::ce-1": "NOT_STORED",
         "coexisting_facts::ce-2": "SUMMARY_ERROR",
