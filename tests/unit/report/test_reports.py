@@ -358,6 +358,26 @@ def test_show_some(record, capsys, words, ids):
     assert main(["show", str(record), *words]) == 0
     out = capsys.readouterr().out
     assert [line.rpartition("::")[2] for line in out.splitlines() if line.startswith("---")] == ids
+    assert "95 % interval" not in out
+    assert out.splitlines()[-1].startswith(f"{len(ids)} of 4 questions shown")
+
+
+def test_show_says_what_became_of_a_question_that_did_not_fail(record, capsys):
+    assert main(["show", str(record), "--id", "q-0"]) == 0
+    assert capsys.readouterr().out == "0 of 4 questions shown; of that id: 1 correct (--verdict NAME shows them)\n"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "nearest"),
+    [("memfail/t::q-9", "; nearest: memfail/t::q-"), ("q-", None), ("nosuch", "; its ids are like memfail/t::q-0")],
+)
+def test_show_of_an_id_that_is_not_there(record, capsys, wanted, nearest):
+    assert main(["show", str(record), "--id", wanted]) == (0 if nearest is None else 4)
+    if nearest is not None:
+        err = capsys.readouterr().err
+        assert err.startswith(f"memfail: no question '{wanted}' in {record}: give a part of an id")
+        assert nearest in err
+        assert err.count("\n") == 1
 
 
 def test_show_an_error(tmp_path, capsys):
