@@ -218,7 +218,7 @@ def test_the_summary_hook_sees_the_gate(any_project: Project) -> None:
 DIFFERENT = [
     (["--memfail-k=3"], "k is [3], in the baseline [5]"),
     (["--memfail-seed=7"], "seed is 7, in the baseline 42"),
-    (["--memfail-limit=2"], "limit is 2, in the baseline None"),
+    (["--memfail-limit=2"], "limit is 2, in the baseline no limit"),
     (["--memfail-judge=rules"], "judge is 'rules', in the baseline 'script'"),
     (["--memfail-protocol=paper"], "protocol is 'paper', in the baseline 'ours'"),
     (["--memfail-k=3", "--memfail-seed=7"], "seed is 7, in the baseline 42; k is [3]"),
