@@ -16,6 +16,7 @@ from pytest_memfail.core import (
     STAGES,
     SUMMARY_ERROR,
     UNGRADED,
+    VERDICTS,
     one_line,
 )
 from pytest_memfail.results import Rate, Summary, Tally, success
@@ -34,22 +35,42 @@ NEAR: Final = 0.3
 
 
 def headline(line: Mapping[str, Any]) -> str:
-    """A failure in a few words: the verdict and what was lost."""
+    """A failure in a few words, what was lost first: a terminal cuts it short. The verdict is said beside it."""
     verdict = line["verdict"]
     facts = [fact for fact in line.get("facts", ()) if fact["verdict"] == verdict]
     if not facts:
-        return f"{verdict}: {MEANINGS[verdict]}"
+        return MEANINGS[verdict]
     fact = facts[0]
     reason = fact[fact["decided_by"]].get("reason") or MEANINGS[verdict]
+    if verdict == SUMMARY_ERROR:
+        reason = _lost_first(reason, fact["missing"])
     more = f" (and {len(facts) - 1} more of {len(line['facts'])} facts)" if len(facts) > 1 else ""
-    return f"{verdict}: {one_line(reason, 160)}{more}"
+    return f"{one_line(reason, 160)}{more}"
+
+
+def _lost_first(reason: str, missing: Sequence[str]) -> str:
+    """The reason with what was lost before it, where it does not itself begin with that.
+
+    >>> _lost_first("'otterbank' is stored, but without 'Wi-Fi'", ["Wi-Fi"])
+    "lost 'Wi-Fi'; 'otterbank' is stored"
+    """
+    # quoted before the word, a detail is stored: as disliked, say, or without its link
+    stored = reason.partition("stored")[0]
+    lost = [
+        detail for detail in missing if detail.strip() and not any(q in stored for q in (f"'{detail}'", repr(detail)))
+    ]
+    if not lost:
+        return reason
+    quoted = ", ".join(f"'{detail}'" for detail in lost)
+    rest = re.sub(rf"(, but)? without {re.escape(quoted)}$", "", reason)
+    return f"lost {quoted}" if rest in ("", "stored") else f"lost {quoted}; {rest}"
 
 
 def why(line: Mapping[str, Any]) -> str:
     """What was lost, or what broke, without the verdict; empty of a question that did not fail."""
     if line["verdict"] == ERROR:
         return str(line["error"]["message"])
-    return headline(line).removeprefix(f"{line['verdict']}: ") if line["verdict"] in FAILURES else ""
+    return headline(line) if line["verdict"] in FAILURES else ""
 
 
 def failure(line: Mapping[str, Any], rerun: str) -> list[str]:
@@ -232,6 +253,23 @@ def occurring(tally: Tally) -> list[str]:
     return [name for name in (CORRECT, *FAILURES, UNGRADED, ERROR) if tally.verdicts[name]]
 
 
+def outcome(results: Summary) -> str:
+    """The whole run on one line: the rate, and how many questions came to each verdict."""
+    rate = success(results.total, answered=results.answered, protocol=results.protocol)
+    name = _rate_name(results)
+    shown = (
+        f"{name} -"
+        if rate.value is None
+        else f"{name} {100 * rate.value:.1f} % [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
+    )
+    counts = ", ".join(f"{results.total.verdicts[v]} {v}" for v in VERDICTS if results.total.verdicts[v])
+    return f"{shown}; {results.total.n} questions: {counts}"
+
+
+def _rate_name(results: Summary) -> str:
+    return "correct" if results.answered else "memory held"
+
+
 def steadiness(tally: Tally) -> str:
     """How many of the questions that were asked more than once did not come out the same; empty where none was."""
     if not tally.repeated:
@@ -245,8 +283,7 @@ def steadiness(tally: Tally) -> str:
 def _table(results: Summary) -> Iterator[str]:
     columns = [v for v in (CORRECT, *FAILURES) if v != REASONING_ERROR or results.answered]
     columns += [v for v in (UNGRADED, ERROR) if results.total.verdicts[v]]
-    rate_name = "correct" if results.answered else "memory held"
-    upper = f"{'':<22}{'':>4} {rate_name + ' %':<15}"
+    upper = f"{'':<22}{'':>4} {_rate_name(results) + ' %':<15}"
     lower = f"{'task':<22}{'n':>4} {'[95 % interval]':<15}"
     for verdict in columns:
         first, _, second = verdict.rpartition("_")

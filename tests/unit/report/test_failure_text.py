@@ -183,28 +183,57 @@ def test_a_question_without_a_row_names_none():
 # -- the headline -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verdict", MEMORY_FAILURES)
-def test_the_headline_is_the_verdict_and_the_reason(verdict):
-    assert headline(failed(verdict)) == f"{verdict}: the condition is gone"
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [
+        ("not_stored", "the condition is gone"),
+        ("summary_error", "lost 'only when it rains'; the condition is gone"),
+        ("not_retrieved", "the condition is gone"),
+    ],
+)
+def test_the_headline_is_the_reason(verdict, expected):
+    assert headline(failed(verdict)) == expected
+
+
+@pytest.mark.parametrize(
+    ("reason", "lost", "expected"),
+    [
+        ("stored, but without 'at least 30 nights'", "at least 30 nights", "lost 'at least 30 nights'"),
+        ("'the hut' is stored without 'one'", "one", "lost 'one'; 'the hut' is stored"),
+        (
+            "the behaviour 'sings' is stored, but not as Ada's",
+            "Ada",
+            "lost 'Ada'; the behaviour 'sings' is stored, but not as Ada's",
+        ),
+        ("'caves' is stored, but as disliked", "caves", "'caves' is stored, but as disliked"),
+        (
+            'the link to "aunt\'s ring" is stored the other way round',
+            "aunt's ring",
+            'the link to "aunt\'s ring" is stored the other way round',
+        ),
+        ("the entry drops it", " ", "the entry drops it"),
+    ],
+)
+def test_the_headline_says_first_what_was_lost(reason, lost, expected):
+    assert headline(failed("summary_error", reason=reason, lost=lost)) == expected
 
 
 def test_the_headline_takes_the_fact_that_decided():
-    assert headline(failed("correct", "not_retrieved", "summary_error", reason="gone")) == "summary_error: gone"
+    line = failed("correct", "not_retrieved", "summary_error", reason="gone", lost="rain")
+    assert headline(line) == "lost 'rain'; gone"
 
 
 def test_the_headline_counts_facts_that_failed_alike():
-    assert headline(failed("not_stored", "correct", "not_stored")) == (
-        "not_stored: the condition is gone (and 1 more of 3 facts)"
-    )
+    assert headline(failed("not_stored", "correct", "not_stored")) == "the condition is gone (and 1 more of 3 facts)"
 
 
-@pytest.mark.parametrize("verdict", MEMORY_FAILURES)
+@pytest.mark.parametrize("verdict", ["not_stored", "not_retrieved"])
 def test_without_a_reason_the_headline_is_the_meaning(verdict):
-    assert headline(failed(verdict, reason="")) == f"{verdict}: {MEANINGS[verdict]}"
+    assert headline(failed(verdict, reason="")) == MEANINGS[verdict]
 
 
 def test_the_headline_of_a_wrong_answer_is_its_meaning():
-    assert headline(failed("correct", reply="no")) == f"reasoning_error: {MEANINGS['reasoning_error']}"
+    assert headline(failed("correct", reply="no")) == MEANINGS["reasoning_error"]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))

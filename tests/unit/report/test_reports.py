@@ -52,7 +52,8 @@ def render(record, name, *more):
 
 
 def outside_code(comment):
-    """The comment without what stands in backticks, where Markdown reads nothing."""
+    """The comment without what stands in backticks, where Markdown reads nothing; an escaped one is a character."""
+    comment = comment.replace("\\`", "")
     assert all(line.count("`") % 2 == 0 for line in comment.splitlines())
     return re.sub(r"`[^`]*`", "", comment)
 
@@ -130,7 +131,7 @@ def test_the_comment(record):
     text = render(record, "x.md")
     assert "### memfail: correct 50.0 [15, 85] % of 4" in text
     assert "| t | 4 | 50.0 [15, 85] | 2 | 1 | 1 |" in text
-    assert "`memfail/t::q-2` **summary_error** the condition is gone" in text
+    assert "`memfail/t::q-2` **summary_error** lost 'only when it rains'; the condition is gone" in text
 
 
 def test_the_comment_names_no_folder_of_the_machine(record, monkeypatch):
@@ -274,7 +275,7 @@ def test_the_page_holds_the_failure_view(record):
     assert fact["stages"][-1] == ["summary", "failed", "the condition is gone"]
     assert [data["texts"][i] for i, _ in found["retrieved"]] == ["Ada bakes bread."] * 2
     assert found["rerun"] == "pytest memfail/t::q-2 --memfail-system=toy"
-    assert found["why"] == "the condition is gone"
+    assert found["why"] == "lost 'only when it rains'; the condition is gone"
     assert [q["why"] for q in data["questions"] if q["v"] == "correct"] == ["", ""]
 
 
@@ -412,6 +413,26 @@ def test_show_some(record, capsys, words, ids):
     assert main(["show", str(record), *words]) == 0
     out = capsys.readouterr().out
     assert [line.rpartition("::")[2] for line in out.splitlines() if line.startswith("---")] == ids
+    assert "95 % interval" not in out
+    assert out.splitlines()[-1].startswith(f"{len(ids)} of 4 questions shown")
+
+
+def test_show_says_what_became_of_a_question_that_did_not_fail(record, capsys):
+    assert main(["show", str(record), "--id", "q-0"]) == 0
+    assert capsys.readouterr().out == "0 of 4 questions shown; of that id: 1 correct (--verdict NAME shows them)\n"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "nearest"),
+    [("memfail/t::q-9", "; nearest: memfail/t::q-"), ("q-", None), ("nosuch", "; its ids are like memfail/t::q-0")],
+)
+def test_show_of_an_id_that_is_not_there(record, capsys, wanted, nearest):
+    assert main(["show", str(record), "--id", wanted]) == (0 if nearest is None else 4)
+    if nearest is not None:
+        err = capsys.readouterr().err
+        assert err.startswith(f"memfail: no question '{wanted}' in {record}: give a part of an id")
+        assert nearest in err
+        assert err.count("\n") == 1
 
 
 def test_show_an_error(tmp_path, capsys):
