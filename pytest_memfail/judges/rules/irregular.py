@@ -15,7 +15,8 @@ spilt, spoil spoilt, leap leapt, lean leant, smell smelt, spell spelt, forgive f
 overcame, understand understood, withdraw withdrew withdrawn, oversleep overslept, undergo underwent, mistake mistook
 mistaken, breed bred, bleed bled, flee fled, stride strode, stink stank, tread trod, undo undid undone, unwind unwound,
 fry fried fries, dry dried dries, cry cried cries, try tried tries, scarf scarves, loaf loaves, wolf wolves, calf
-calves, thief thieves, goose geese, wife wives
+calves, thief thieves, goose geese, wife wives, man men, woman
+women
 """.split(",")
     for form in forms.split()[1:]
 }

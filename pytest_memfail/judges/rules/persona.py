@@ -92,7 +92,8 @@ def _across(judged: list[Judged], essay: Essay, view: View) -> list[Judged]:
 
 def _likeliest(traits: list[Judged]) -> list[Judged]:
     """Of the traits that a question may borrow the one that is meant: turned around, or else kept."""
-    first = [j for j in traits[:1] if j.turned]
+    # Another number in the place of the told one is wrong in any reading of the question.
+    first = [j for j in traits if j.turned and (j is traits[0] or j.kept.missing)]
     return (first or [j for j in traits if not j.lost] or [j for j in traits if j.turned] or traits)[:1]
 
 
