@@ -10,7 +10,7 @@ from typing import Final
 from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.words import DISLIKING, EXCLUSIVE, LIKING
 
-NEGATIVE: Final = frozenset("not never no cannot without nor neither hardly rarely seldom".split())
+NEGATIVE: Final = frozenset("not never no nobody cannot without nor neither hardly rarely seldom".split())
 EXCEPTING: Final = frozenset("except unless excluding besides".split())
 APART: Final = frozenset(",;:()")
 CONDITIONAL: Final = frozenset(
@@ -18,7 +18,7 @@ CONDITIONAL: Final = frozenset(
     as by""".split()
 )
 NEVER_EXCEPT: Final = re.compile(
-    r"\b(?:never|not|no|n't|nothing|nowhere)\b.*"
+    r"\b(?:never|not|no|n't|nothing|nowhere|nobody|none)\b.*"
     r"\b(?:unless|except|until|other than|otherwise|outside|without|else|any other|besides)\b"
     r"|\bno other\b|\bnowhere else\b|\bnot otherwise\b|\bspecific(?:ally)? to\b"
     r"|\bjust (?:when|if|after|during|before|at|in|on)\b"

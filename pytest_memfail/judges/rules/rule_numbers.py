@@ -200,6 +200,12 @@ def rates(text: str) -> frozenset[str]:
     return frozenset("day" if name == "dai" else name for name in named)
 
 
+def counts_by(quantity: Quantity, sentence: Sentence) -> bool:
+    """Whether it is the one of "one per guest"."""
+    following = sentence.words[quantity.at + 1 : quantity.at + 2]
+    return quantity.value == 1 and not quantity.unit and any(word.lower in ("per", "for", "each") for word in following)
+
+
 def alike(wanted: Quantity, stated: Quantity) -> bool:
     """Whether both are the same number: "a five-day streak" is "five gym days" in a row."""
     return wanted.same(stated) or (not (wanted.unit and stated.unit) and _numeral(wanted) == _numeral(stated))

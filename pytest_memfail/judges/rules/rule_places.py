@@ -18,7 +18,7 @@ LIGHT: Final = frozenset(
     immediate immediately right directly just given give inside outside within hear see notice feel come fall
     drop rise climb go happen start experience reach run level amount number day days usually often typically
     stretch spell moment time times hour occasion night evening morning current currently say present mood
-    state actually
+    state actually left remain remaining
     """.split()
 )
 """Words around a trigger that tell little of it."""
