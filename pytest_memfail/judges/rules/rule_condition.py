@@ -11,7 +11,7 @@ from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_
 from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import EXCEPTING, condition_negated, excepted, is_negator, negated, order
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
-from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, stated_numbers, telling
+from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, counted_alike, kept_numbers, other_rate, stated_numbers, telling
 from pytest_memfail.judges.rules.rule_other import (
     REFUSING,
     condition_clause,
@@ -113,7 +113,12 @@ def kept_condition(
     straight = [sentence for sentence in here if sentence not in behind]
     found |= {name: how for name, how in _contradictions(rule, straight) if name not in quirks.checks}
     turned = next(iter(found.values()), "")
-    if not turned and not lost and (behind or _counted(rule, here) or (rule.tied and telling(rule.numbers))):
+    if not turned and not lost and (
+        behind
+        or _counted(rule, here)
+        or (rule.tied and telling(rule.numbers))
+        or counted_alike(rule.numbers, rule.when, here)
+    ):
         share = max(share, TOLD_BY_NUMBER)
     dropped = () if quirks.dropped or behind else _dropped(rule, told, here)
     ok = (share >= _least(rule) or (not rule.tied and _accounted(rule, here))) and not lost and not dropped
@@ -260,11 +265,15 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
         negative = (condition_negated(sentence, keys.keys()) and not only) or excepted(sentence, keys.keys())
         if sentence.lowers & EXCEPTING and _refusing(rule) and not any(is_negator(word) for word in sentence.lowers):
             return "its condition is told as the exception"
-        if rule.negative and not negative and not LACKING.search(sentence.text):
-            return "its condition is turned around"
+        withheld = "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned
+        if rule.negative and not negative:
+            if withheld:
+                continue  # not done with it is done without it
+            if not LACKING.search(sentence.text):
+                return "its condition is turned around"
         if negative and not rule.negative:
             return "its condition is turned around"
-        if "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned:
+        if withheld:
             return "its behaviour is negated"
     return ""
 

@@ -158,6 +158,14 @@ def replaced(lost: Sequence[Quantity], when: str, stated: Sequence[tuple[Sentenc
     return ""
 
 
+def counted_alike(numbers: Sequence[Quantity], when: str, here: Sequence[Sentence]) -> bool:
+    """Whether each number stands there, and counts the same thing: six hearings, in whatever list."""
+    return bool(numbers) and all(
+        any(_equal(wanted, q, s) and _same_slot(wanted, when, q, s) for s in here for q in stated_numbers(s))
+        for wanted in numbers
+    )
+
+
 def _same_slot(wanted: Quantity, when: str, other: Quantity, sentence: Sentence) -> bool:
     """Whether both count the same thing, or stand right behind the same word."""
     home = next((s for s in sentences_of(when) if wanted in stated_numbers(s)), None)
