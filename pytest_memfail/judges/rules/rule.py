@@ -166,7 +166,7 @@ def _region(
             continue
         sentence = view.sentences[i]
         beside = any(abs(i - at) == 1 and view.entry[i] == view.entry[at] for at in core)
-        tells = does[i] >= REFERS or sentence.keys & threads or (beside and goes_on(sentence))
+        tells = does[i] >= REFERS or sentence.keys & threads or (beside and (goes_on(sentence) or _holds(rule, sentence) >= HALF))
         if tells or (sentence.keys & rule.aside and _holds(rule, sentence) >= HALF):
             found.append(i)
     return (*found, *_told_next(view, found))
