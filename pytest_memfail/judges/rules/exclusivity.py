@@ -17,7 +17,8 @@ ELSEWHEN: Final = re.compile(
     r"\b(?:no|nobody|no one|none|nothing|never|not)\b.{0,40}\b(?:else|other|otherwise|elsewhere|sooner|earlier)\b"
     r"|\b(?:otherwise|elsewhere|anywhere else|any other|all other|every other case)\b"
     r"|\b(?:rest of the (?:time|week|year|day)|other (?:days?|times?|cases?|nights?|evenings?|six|occasions?))\b"
-    r"|\b(?:that|this|those|these|it|then) (?:\w+ )?alone\b|\b(?:any|every|all) \w{3,}er (?:days?|times?|nights?|ones?|marks?|counts?)\b"
+    r"|\b(?:that|this|those|these|it|then) (?:\w+ )?alone\b"
+    r"|\b(?:any|every|all) \w{3,}er (?:days?|times?|nights?|ones?|marks?|counts?)\b"
     r"|\bafter that\b|\bno longer\b|\bor (?:less|more|fewer)\b ?(?:->|:|=|means)|\bif not\b|\belse\b"
     r"|\b(?:not|n't|never) (?:before|until)\b",
 )
