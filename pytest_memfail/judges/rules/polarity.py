@@ -10,7 +10,7 @@ from typing import Final
 from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.words import DISLIKING, EXCLUSIVE, LIKING
 
-NEGATIVE: Final = frozenset("not never no nobody cannot without nor neither hardly rarely seldom".split())
+NEGATIVE: Final = frozenset("not never no cannot without nor neither hardly rarely seldom".split())
 EXCEPTING: Final = frozenset("except unless excluding besides".split())
 APART: Final = frozenset(",;:()")
 CONDITIONAL: Final = frozenset(
@@ -107,7 +107,9 @@ def excepted(sentence: Sentence, keys: Collection[str]) -> bool:
         return False
     for i in range(at - 1, max(-1, at - 7), -1):
         if words[i].lower in EXCEPTING or (words[i].lower == "than" and i and words[i - 1].lower == "other"):
-            return not any(is_negator(w.lower) or w.lower in ("nothing", "refuses", "only") for w in words[:i])
+            return not any(
+                is_negator(w.lower) or w.lower in ("nothing", "nobody", "refuses", "only") for w in words[:i]
+            )
         if is_negator(words[i].lower) or _breaks(sentence, i, i + 1):
             return False
     return False
