@@ -17,6 +17,8 @@ ELSEWHEN: Final = re.compile(
     r"\b(?:no|nobody|no one|none|nothing|never|not)\b.{0,40}\b(?:else|other|otherwise|elsewhere|sooner|earlier)\b"
     r"|\b(?:otherwise|elsewhere|anywhere else|any other|all other|every other case)\b"
     r"|\b(?:rest of the (?:time|week|year|day)|other (?:days?|times?|cases?|nights?|evenings?|six|occasions?))\b"
+    r"|\b(?:that|this|those|these|it|then) (?:\w+ )?alone\b"
+    r"|\b(?:any|every|all) \w{3,}er (?:days?|times?|nights?|ones?|marks?|counts?)\b"
     r"|\bafter that\b|\bno longer\b|\bor (?:less|more|fewer)\b ?(?:->|:|=|means)|\bif not\b|\belse\b"
     r"|\b(?:not|n't|never) (?:before|until)\b",
 )
@@ -27,7 +29,7 @@ CONFINED: Final = re.compile(
     r"|\b(?:sole|lone|single|the one|his one|her one|its one|(?<=at )one) \w+\b"
     r"|\bif\b.{1,40}\b(?:not|n't|\w+n't)\b.{0,80}\b(?:no|not|none|never|\w+n't)\b"
     r"|\bjust (?:once|one|on|when|if|for)\b|\b(?:depends? (?:entirely |solely )?on|it takes|takes? .{1,40} to (?:get|make|start))\b"
-    r"|\b(?:has|have) to be\b|\bmust be\b|\bneeds?\b|\brequire[sd]?\b|\b(?:as|so) long as\b|\bprovided\b|\buntil\b|\bstops?\b"
+    r"|\b(?:has to|have to|must) (?:be|have)\b|\bneeds?\b|\brequire[sd]?\b|\b(?:as|so) long as\b|\bprovided\b|\buntil\b|\bstops?\b"
     r"|\b(?:below|above|under|over|past|with more than|with less than) (?:that|it|this)\b",
 )
 """Turns of phrase that leave nothing besides, where they are said of the behaviour or its condition."""

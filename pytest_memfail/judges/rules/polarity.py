@@ -18,7 +18,7 @@ CONDITIONAL: Final = frozenset(
     as by""".split()
 )
 NEVER_EXCEPT: Final = re.compile(
-    r"\b(?:never|not|no|n't|nothing|nowhere)\b.*"
+    r"\b(?:never|not|no|n't|nothing|nowhere|nobody|none)\b.*"
     r"\b(?:unless|except|until|other than|otherwise|outside|without|else|any other|besides)\b"
     r"|\bno other\b|\bnowhere else\b|\bnot otherwise\b|\bspecific(?:ally)? to\b"
     r"|\bjust (?:when|if|after|during|before|at|in|on)\b"
@@ -107,7 +107,9 @@ def excepted(sentence: Sentence, keys: Collection[str]) -> bool:
         return False
     for i in range(at - 1, max(-1, at - 7), -1):
         if words[i].lower in EXCEPTING or (words[i].lower == "than" and i and words[i - 1].lower == "other"):
-            return not any(is_negator(w.lower) or w.lower in ("nothing", "refuses", "only") for w in words[:i])
+            return not any(
+                is_negator(w.lower) or w.lower in ("nothing", "nobody", "refuses", "only") for w in words[:i]
+            )
         if is_negator(words[i].lower) or _breaks(sentence, i, i + 1):
             return False
     return False

@@ -134,6 +134,8 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
         return _clock(value, following, end - 1)
     if text[words[end - 1].end : words[end - 1].end + 2].lstrip().startswith("%"):
         return value, "%", end
+    if following == "per" and words[end + 1 : end + 2] and words[end + 1].lower == "cent":
+        return value, "%", end + 2
     if _half_more(words, end):
         value, end = value + 0.5, end + 3
         following = words[end].lower if end < len(words) else ""

@@ -13,15 +13,14 @@ from pytest_memfail.judges.rules.made_from import made_from
 from pytest_memfail.judges.rules.rule_condition import (
     NO_QUIRKS,
     Quirks,
-    explains,
-    goes_on,
     kept_condition,
     unexplained,
 )
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
 from pytest_memfail.judges.rules.rule_match import ALL, SEVERAL, Match, is_stored
-from pytest_memfail.judges.rules.rule_numbers import other_currency, stated_numbers
+from pytest_memfail.judges.rules.rule_numbers import alike, other_currency, stated_numbers
 from pytest_memfail.judges.rules.rule_origin import tells_the_rule
+from pytest_memfail.judges.rules.rule_places import explains, goes_on
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule, source_view
 from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
 from pytest_memfail.judges.rules.text import Sentence, weight
@@ -161,12 +160,15 @@ def _region(
     """The core, and every sentence that speaks of the behaviour or of when it shows."""
     found = list(core)
     threads = _threads(rule, view, core)
+    # What the number told with the behaviour measures may be told beside it.
+    numbered = any(alike(q, o) for q in rule.numbers for i in core for o in stated_numbers(view.sentences[i]))
     for i in mine:
         if i in core:
             continue
         sentence = view.sentences[i]
         beside = any(abs(i - at) == 1 and view.entry[i] == view.entry[at] for at in core)
         tells = does[i] >= REFERS or sentence.keys & threads or (beside and goes_on(sentence))
+        tells = tells or (beside and numbered and _holds(rule, sentence) >= HALF)
         if tells or (sentence.keys & rule.aside and _holds(rule, sentence) >= HALF):
             found.append(i)
     return (*found, *_told_next(view, found))

@@ -11,7 +11,15 @@ from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_
 from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import EXCEPTING, condition_negated, excepted, is_negator, negated, order
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
-from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, stated_numbers, telling
+from pytest_memfail.judges.rules.rule_numbers import (
+    SELF_TELLING,
+    alike,
+    counted_alike,
+    kept_numbers,
+    other_rate,
+    stated_numbers,
+    telling,
+)
 from pytest_memfail.judges.rules.rule_other import (
     REFUSING,
     condition_clause,
@@ -21,7 +29,7 @@ from pytest_memfail.judges.rules.rule_other import (
     other_condition,
 )
 from pytest_memfail.judges.rules.rule_phrases import clashes, values
-from pytest_memfail.judges.rules.rule_places import LIGHT
+from pytest_memfail.judges.rules.rule_places import LIGHT, explains
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.rule_shifted import loosened, shifted
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
@@ -37,7 +45,7 @@ ONLY_KEYS: Final = frozenset(fold(word) for word in EXCLUSIVE)
 NEAR: Final = 3
 LACKING: Final = re.compile(
     r"\b(?:yet to|without|lacks?|lacking|missing|un\w+|absen\w+|fails?|pending|awaiting|until|no|not|never"
-    r"|\w+n't|free of|skips?|skipped|wait\w*)\b",
+    r"|\w+n't|free of|skips?|skipped|wait\w*|\w{4,}less)\b",
     re.IGNORECASE,
 )
 
@@ -103,7 +111,10 @@ def kept_condition(
         return Kept(1.0, True, True, (), "", ())
     here = [view.sentences[i] for i in core]
     apart = not rule.tied and not rule.link
-    told = [view.sentences[i] for i in (wider if apart else region)]
+    entries = {view.entry[i] for i in region}
+    # What another entry says of the condition counts where the behaviour's points to it: by a word, or by its number.
+    numbered = any(alike(q, o) for q in rule.numbers for s in here for o in stated_numbers(s))
+    told = [view.sentences[i] for i in wider if i in region or (apart and (numbered or view.entry[i] in entries))]
     at = region if rule.tied else wider
     gone, moved = kept_numbers(rule.numbers, rule.wording_numbers, view, core, at, rule.when, tied=rule.tied)
     lost = tuple(wording for wording in gone if wording not in quirks.numbers)
@@ -113,7 +124,16 @@ def kept_condition(
     straight = [sentence for sentence in here if sentence not in behind]
     found |= {name: how for name, how in _contradictions(rule, straight) if name not in quirks.checks}
     turned = next(iter(found.values()), "")
-    if not turned and not lost and (behind or _counted(rule, here) or (rule.tied and telling(rule.numbers))):
+    if (
+        not turned
+        and not lost
+        and (
+            behind
+            or _counted(rule, here)
+            or (rule.tied and telling(rule.numbers))
+            or counted_alike(rule.numbers, rule.when, here)
+        )
+    ):
         share = max(share, TOLD_BY_NUMBER)
     dropped = () if quirks.dropped or behind else _dropped(rule, told, here)
     ok = (share >= _least(rule) or (not rule.tied and _accounted(rule, here))) and not lost and not dropped
@@ -260,11 +280,15 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
         negative = (condition_negated(sentence, keys.keys()) and not only) or excepted(sentence, keys.keys())
         if sentence.lowers & EXCEPTING and _refusing(rule) and not any(is_negator(word) for word in sentence.lowers):
             return "its condition is told as the exception"
-        if rule.negative and not negative and not LACKING.search(sentence.text):
-            return "its condition is turned around"
+        withheld = "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned
+        if rule.negative and not negative:
+            if withheld:
+                continue  # not done with it is done without it
+            if not LACKING.search(sentence.text):
+                return "its condition is turned around"
         if negative and not rule.negative:
             return "its condition is turned around"
-        if "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned:
+        if withheld:
             return "its behaviour is negated"
     return ""
 
@@ -315,24 +339,3 @@ def _done_by_entity(rule: Rule, sentence: Sentence, held: str) -> bool:
         if word.surface[0].isupper():
             return word.lower.removesuffix("'s") in parts
     return held not in rule.own
-
-
-def goes_on(sentence: Sentence) -> bool:
-    """Whether the sentence may go on with the one beside it: it says when, or is no more than a piece of a line."""
-    return bool(sentence.lowers & _MARKER) or sentence.text[:1].islower()
-
-
-def explains(sentence: Sentence) -> bool:
-    """Whether the sentence says when or why something happens that was told right before."""
-    return bool(EXPLAINS.search(sentence.text))
-
-
-_MARKER: Final = frozenset("when whenever if after during only unless while before once until otherwise then".split())
-EXPLAINS: Final = re.compile(
-    r"^\W*(?:this|that|it|which) (?:only |always |usually )?"
-    r"(?:is|was|happens?|occurs?|takes place|comes|goes|holds|applies|depends)\b"
-    r"|^\W*(?:(?:the|its|his|her|one|only) )?(?:\w+ )?(?:reason|cause|trigger|occasion|condition)\b"
-    r"|^\W*(?:s?he|they|it) (?:only )?does (?:so|it|this|that)\b"
-    r"|\bis (?:what|why|when)\b",
-    re.IGNORECASE,
-)

@@ -9,9 +9,10 @@ from typing import Final
 
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.quantities import CLOCK, Quantity, quantities
-from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, likeness
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of
 from pytest_memfail.judges.rules.view import View
-from pytest_memfail.judges.rules.words import NUMBERS
+from pytest_memfail.judges.rules.words import COMPARING, NUMBERS
 
 SELF_TELLING: Final = frozenset(("deg", "db", "%", "lux", CLOCK))
 """Units that say by themselves what is measured."""
@@ -45,6 +46,11 @@ INCLUDED_AFTER: Final = re.compile(
     r"\+|(?: \w+)? (?:or|and) (?:more|over|above|up|fewer|less|under|below|upwards?|greater)\b|(?: \w+)? upwards?\b",
     re.IGNORECASE,
 )
+MEASURING: Final = frozenset(fold(word) for word in COMPARING)
+"""Words around any number: they tell nothing of what it counts."""
+REACH: Final = 5
+BEHIND: Final = 2
+"""So many words before and behind a number tell what it counts."""
 TAIL: Final = 30
 """So many characters after a number may tell its side."""
 SIGNS: Final = {"<": -1, "≤": -1, ">": 1, "≥": 1}
@@ -133,21 +139,53 @@ def kept_numbers(
         ):
             turned = f"by one more or less than {wording!r}"
     if lost and not turned:
-        turned = _replaced([q for q, w in zip(numbers, wordings, strict=True) if w in lost], stated, here)
+        gone = [q for q, w in zip(numbers, wordings, strict=True) if w in lost]
+        turned = replaced(gone, when, [(s, q) for s, q in stated if s in here])
     return tuple(lost), turned
 
 
-def _replaced(lost: Sequence[Quantity], stated: Sequence[tuple[Sentence, Quantity]], here: set[Sentence]) -> str:
-    """Another number of the same measure where one is gone: it was changed, not left out."""
+def replaced(lost: Sequence[Quantity], when: str, stated: Sequence[tuple[Sentence, Quantity]]) -> str:
+    """Another number in the place of one that is gone, of the same measure or of the same thing: it was changed.
+
+    >>> (two,), (ladles,) = sentences_of("with two ladles"), sentences_of("more than 40 guests")
+    >>> replaced(stated_numbers(ladles), ladles.text, [(two, q) for q in stated_numbers(two)])
+    ''
+    """
     for wanted in lost:
         for sentence, other in stated:
-            if sentence in here and other.unit == wanted.unit and (wanted.unit or _counts_alike(wanted, other)):
+            if other.unit == wanted.unit and (wanted.unit or _same_slot(wanted, when, other, sentence)):
                 return f"with {other.text!r} instead of {wanted.text!r}"
     return ""
 
 
-def _counts_alike(wanted: Quantity, other: Quantity) -> bool:
-    return wanted.direction == other.direction
+def counted_alike(numbers: Sequence[Quantity], when: str, here: Sequence[Sentence]) -> bool:
+    """Whether each number stands there, and counts the same thing: six hearings, in whatever list."""
+    return bool(numbers) and all(
+        any(_equal(wanted, q, s) and _same_slot(wanted, when, q, s) for s in here for q in stated_numbers(s))
+        for wanted in numbers
+    )
+
+
+def _same_slot(wanted: Quantity, when: str, other: Quantity, sentence: Sentence) -> bool:
+    """Whether both count the same thing, or stand right behind the same word."""
+    home = next((s for s in sentences_of(when) if wanted in stated_numbers(s)), None)
+    if home is None:
+        return False
+    (before, after), (found_before, found_after) = _slot(wanted, home), _slot(other, sentence)
+    pairs = ((before, found_before), (after, found_after))
+    return any(likeness(one, held) >= MATCHED for own, told in pairs for one in own for held in told)
+
+
+def _slot(quantity: Quantity, sentence: Sentence) -> tuple[list[str], list[str]]:
+    """The nearest telling word before a number, and those right after it."""
+    words = sentence.words
+    end = quantity.at + len(quantity.text.split())
+    before = [w.key for w in reversed(words[max(0, quantity.at - REACH) : quantity.at]) if _names(w)]
+    return before[:1], [w.key for w in words[end : end + BEHIND] if _names(w)]
+
+
+def _names(word: Word) -> bool:
+    return bool(word.key) and word.key not in MEASURING and not word.key[0].isdigit()
 
 
 def other_rate(when: str, source: str, here: Sequence[Sentence]) -> str:
@@ -168,6 +206,12 @@ def rates(text: str) -> frozenset[str]:
     """The stretches of time that something is counted by."""
     named = {(m[1] or m[2]).casefold() for m in RATE.finditer(text)}
     return frozenset("day" if name == "dai" else name for name in named)
+
+
+def counts_by(quantity: Quantity, sentence: Sentence) -> bool:
+    """Whether it is the one of "one per guest"."""
+    following = sentence.words[quantity.at + 1 : quantity.at + 2]
+    return quantity.value == 1 and not quantity.unit and any(word.lower in ("per", "for", "each") for word in following)
 
 
 def alike(wanted: Quantity, stated: Quantity) -> bool:

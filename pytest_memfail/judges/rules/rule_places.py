@@ -18,7 +18,7 @@ LIGHT: Final = frozenset(
     immediate immediately right directly just given give inside outside within hear see notice feel come fall
     drop rise climb go happen start experience reach run level amount number day days usually often typically
     stretch spell moment time times hour occasion night evening morning current currently say present mood
-    state actually
+    state actually left remain remaining
     """.split()
 )
 """Words around a trigger that tell little of it."""
@@ -110,3 +110,24 @@ def number_wording(text: str, stated: Sequence[Quantity], wanted: Quantity) -> s
         if alike(wanted, quantity):
             return quote(text, [w for s in sentences_of(quantity.text) for w in s.words]) or quantity.text
     return wanted.text
+
+
+def goes_on(sentence: Sentence) -> bool:
+    """Whether the sentence may go on with the one beside it: it says when, or is no more than a piece of a line."""
+    return bool(sentence.lowers & _MARKER) or sentence.text[:1].islower()
+
+
+def explains(sentence: Sentence) -> bool:
+    """Whether the sentence says when or why something happens that was told right before."""
+    return bool(EXPLAINS.search(sentence.text))
+
+
+_MARKER: Final = frozenset("when whenever if after during only unless while before once until otherwise then".split())
+EXPLAINS: Final = re.compile(
+    r"^\W*(?:this|that|it|which) (?:only |always |usually )?"
+    r"(?:is|was|happens?|occurs?|takes place|comes|goes|holds|applies|depends)\b"
+    r"|^\W*(?:(?:the|its|his|her|one|only) )?(?:\w+ )?(?:reason|cause|trigger|occasion|condition)\b"
+    r"|^\W*(?:s?he|they|it) (?:only )?does (?:so|it|this|that)\b"
+    r"|\bis (?:what|why|when)\b",
+    re.IGNORECASE,
+)

@@ -14,7 +14,7 @@ from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, exclusive, negated, order
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, coverage, likeness, said
-from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
+from pytest_memfail.judges.rules.rule_numbers import alike, counts_by, stated_numbers
 from pytest_memfail.judges.rules.rule_places import (
     LIGHT,
     condition_wording,
@@ -237,7 +237,9 @@ def _behavior(told: Sequence[Sentence], gold: set[str], ignore: set[str]) -> tup
 
 
 def _numbers(condition: str, stated: Sequence[Quantity], protocol: str) -> tuple[Quantity, ...]:
-    asked = [q for s in sentences_of(condition) for q in stated_numbers(s)]
+    told = sentences_of(condition)
+    # "one per worry" says how is counted, not how many.
+    asked = [q for s in told for q in stated_numbers(s) if protocol == "paper" or not counts_by(q, s)]
     return tuple(q for q in asked if protocol == "paper" or any(alike(q, other) for other in stated))
 
 

@@ -295,7 +295,7 @@ PHRASES: Final = (
 
 COMPARING: Final = frozenset(
     """above below over under more less fewer least most than higher lower high low level scale point rate rating exceed
-    reach drop rise fall hit spike minimum maximum degree percent hour minute day week decibel temperature scale""".split()
+    reach drop rise fall hit spike minimum maximum degree percent cent hour minute day week decibel temperature scale""".split()
 )
 """What is said around a number: the number with its unit and side tells it."""
 

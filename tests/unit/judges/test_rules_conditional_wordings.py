@@ -40,6 +40,13 @@ CORVIN = rule(
     "Corvin is a cooper with a bad knee. He plays the spoons straight after a swim in the quarry. He owns two hats.",
 )
 
+ODA = rule(
+    "Oda",
+    "wears a copper crown",
+    "with nine jurors or more on the bench",
+    "Oda keeps the court's clock. With nine jurors or more on the bench, Oda wears a copper crown. She owns two ladles.",
+)
+
 
 @pytest.mark.parametrize(
     ("evidence", "text"),
@@ -49,6 +56,7 @@ CORVIN = rule(
         (TUVA, "Tuva won't touch her porridge while the stove is smoking."),
         (PELLE, "Herring on the table makes Pelle hide a cork beneath the rug."),
         (CORVIN, "Having swum in the quarry, Corvin plays the spoons at once."),
+        (ODA, "Oda wears a copper crown with 9+ jurors on the list."),
     ],
 )
 def test_same_rule_in_other_words(evidence: Evidence, text: str) -> None:
@@ -95,3 +103,16 @@ def verdict(evidence: Evidence, text: str) -> str:
     if judge.storage(evidence, store).outcome != "passed":
         return "absent"
     return "faithful" if judge.summary(evidence, store).outcome == "passed" else "damaged"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Oda wears a copper crown with four jurors or more on the bench.", "with 'four' instead of 'nine'"),
+        ("Oda wears a copper crown and carries two ladles to the bench.", "without 'nine'"),
+    ],
+)
+def test_a_number_is_told_instead_only_where_it_counts_the_same(text: str, reason: str) -> None:
+    found = RulesJudge().summary(ODA, Listing("s", (Memory(text), Memory("Ane mends nets on the quay."))))
+    assert found.outcome == "failed"
+    assert reason in found.reason
