@@ -74,10 +74,11 @@ def judge_model(
     if not _is_model_tag(name) and named() is not None:
         return None
     known = ["rules", *discovery.names(GROUP)]
-    if get_close_matches(name, known, 1, cutoff=0.75) or not (has_endpoint() or replays):
-        needs = "" if has_endpoint() else "; a model needs OPENAI_API_KEY or OPENAI_BASE_URL"
-        hint = f"or a model name, module:attribute, an entry point of {GROUP}{hook}"
-        raise UnknownNameError("judge", name, known, hint + needs)
+    others = f"module:attribute, an entry point of {GROUP}{hook}"
+    if get_close_matches(name, known, 1, cutoff=0.75):
+        raise UnknownNameError("judge", name, known, f"or a model name, {others}")
+    if not (has_endpoint() or replays):
+        raise UsageError(f"{option}: {needs_endpoint(name)}; judges that are no model: {', '.join(known)}, {others}")
     return name
 
 
@@ -94,6 +95,11 @@ def model_judge(
 
     judge = ModelJudge(client, model, protocol, options or {}, repeat)
     return CascadeJudge(RulesJudge(protocol), judge) if name.startswith(CASCADE) else judge
+
+
+def needs_endpoint(model: str) -> str:
+    """What to do where a model is named and the environment does not say where models are."""
+    return f"the model {model!r} needs OPENAI_API_KEY (or OPENAI_BASE_URL for another endpoint; see the README)"
 
 
 def has_endpoint() -> bool:

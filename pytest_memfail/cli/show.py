@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
+from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pytest_memfail.core import ERROR, FAILURES, VERDICTS, UnknownNameError
+from pytest_memfail.core import ERROR, FAILURES, VERDICTS, UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from pytest_memfail.results import Line
 
 
 def add(commands: Any) -> None:
@@ -14,7 +20,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "show",
         help="print the failures of a record again",
-        description="Print the failures of a record again, and its summary. Nothing is run.",
+        description="Print the failures of a record again, and its summary; with a filter, only what it leaves. Nothing is run.",
     )
     parser.add_argument("record", metavar="RECORD", type=Path, help="record of a run")
     parser.add_argument("--verdict", metavar="NAME", help="only this verdict, correct and ungraded too")
@@ -24,7 +30,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what was asked for, then the summary of the whole record."""
+    """Print what was asked for; without a filter, the summary of the record too."""
     from pytest_memfail.report import failure, gate, rerun_words, summary
     from pytest_memfail.results import load_record
 
@@ -35,11 +41,10 @@ def run(options: argparse.Namespace) -> int:
     if options.task is not None and options.task not in tasks:
         raise UnknownNameError("task", options.task, tasks, "in --task")
     wanted = (options.verdict,) if options.verdict else (*FAILURES, ERROR)
-    shown = [
-        line
-        for line in record.questions
-        if line["verdict"] in wanted and options.task in (None, line["task"]) and options.id in line["id"]
-    ]
+    named = [line for line in record.questions if options.id in line["id"]]
+    if not named and options.id:
+        raise UsageError(_unknown(options.id, [line["id"] for line in record.questions], record.path))
+    shown = [line for line in named if line["verdict"] in wanted and options.task in (None, line["task"])]
     for line in shown:
         print(f"--- {line['id']}")
         if line["verdict"] == ERROR:
@@ -47,11 +52,31 @@ def run(options: argparse.Namespace) -> int:
         else:
             print("\n".join(failure(line, rerun_words(record.header, line["id"]))))
         print()
-    found = record.summary()
-    print("\n".join(summary(found, full=True)))
-    if found.gate is not None:
-        print("\n".join(gate(found.gate)))
-    if not record.complete:
-        print("the run did not end, or not all that was selected has a result")
-    print(f"{len(shown)} of {len(record.questions)} questions shown")
+    if not (options.verdict or options.task or options.id):
+        found = record.summary()
+        print("\n".join(summary(found, full=True)))
+        if found.gate is not None:
+            print("\n".join(gate(found.gate, full=True)))
+        if not record.complete:
+            print("the run did not end, or not all that was selected has a result")
+    print(f"{len(shown)} of {len(record.questions)} questions shown{'' if shown else _others(named, options)}")
     return 0
+
+
+def _others(named: Sequence[Line], options: argparse.Namespace) -> str:
+    """The verdicts of the questions of an id, where none of them is shown: most likely none failed."""
+    if not options.id:
+        return ""
+    counts = Counter(line["verdict"] for line in named)
+    said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    return f"; of that id: {said} (--verdict NAME shows them)"
+
+
+def _unknown(wanted: str, ids: Sequence[str], path: str) -> str:
+    """That no id contains this, with those that come nearest: whole ids, or their last part."""
+    names = {name.rpartition("::")[2]: name for name in ids} | {name: name for name in ids}
+    close = dict.fromkeys(names[name] for name in get_close_matches(wanted, names, 6, cutoff=0.5))
+    nearest = (
+        f"nearest: {', '.join(list(close)[:3])}" if close else f"its ids are like {ids[0]}" if ids else "it has none"
+    )
+    return f"no question {wanted!r} in {path}: give a part of an id; {nearest}"

@@ -11,7 +11,7 @@ from pytest_memfail.plugin.fixtures import (
     memfail_trace,
     memfail_verdict,
 )
-from pytest_memfail.plugin.options import SYSTEM, add_options, is_active
+from pytest_memfail.plugin.options import OPTION_PREFIX, SYSTEM, add_options, is_active
 from pytest_memfail.plugin.stash import KNOWN, RUN
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "pytest_addoption",
     "pytest_configure",
     "pytest_generate_tests",
+    "pytest_report_header",
 ]
 
 
@@ -69,6 +70,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[KNOWN] = gatekeeper.known
         config.pluginmanager.register(MemfailSession(config, run), "memfail-session")
         config.pluginmanager.register(Reporting(config, run, gatekeeper), "memfail-reporting")
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    given = any(str(word).startswith(OPTION_PREFIX) for word in config.invocation_params.args)
+    return f"memfail options do nothing without {SYSTEM}" if given and not is_active(config) else None
 
 
 def _refuse_inactive(config: pytest.Config) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import traceback
 from pathlib import Path
@@ -59,3 +60,19 @@ def error_lines(error: MemfailError) -> list[str]:
         lines += [text.rstrip("\n") for text in traceback.format_list(frames)]
         lines += [text.rstrip("\n") for text in traceback.format_exception_only(type(cause), cause)]
     return lines
+
+
+class ToldErrors:
+    """Which errors were told in full: one broken adapter is one fault, however many questions end with it."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, ...], str] = {}
+
+    def alike(self, error: BaseException, node_id: str) -> str | None:
+        """The item that told the same error before, by what was raised and where; None if this one is to tell it."""
+        if not isinstance(error, MemfailError):
+            return None
+        message, *frames = error_lines(error)
+        # at its end an error says which question or conversation it was about
+        first = self._first.setdefault((re.sub(r" \([^()]*\)$", "", message), *frames), node_id)
+        return None if first == node_id else first

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_memfail.core import ERROR, UsageError
 from pytest_memfail.plugin.header import record_header
-from pytest_memfail.plugin.run import ROOT, Run
+from pytest_memfail.plugin.run import Run
 from pytest_memfail.results import (
     NO_TRUSTWORTHY_RESULT,
     Baseline,
@@ -113,11 +113,10 @@ class Gatekeeper:
         if self._baseline is None:
             return {}
         found = {}
-        for unit in self._run.units:
-            for name, question, k in self._run.items_of(unit):
-                entry = self._baseline.entries.get((unit.task.name, unit.plan.id, question.id, k))
-                if entry is not None:
-                    found[f"{ROOT}/{unit.id}::{name}"] = [entry.verdict, entry.memory_held, entry.vacuous]
+        for node_id, unit, question, k in self._run.selected():
+            entry = self._baseline.entries.get((unit.task.name, unit.plan.id, question.id, k))
+            if entry is not None:
+                found[node_id] = [entry.verdict, entry.memory_held, entry.vacuous]
         return found
 
     def decide(self, summary: Summary, builder: SummaryBuilder) -> Gate | None:

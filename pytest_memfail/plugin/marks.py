@@ -1,19 +1,16 @@
-"""Markers of benchmark items: their task, and the failure last recorded or, with none, the ones the task is made for."""
+"""Markers of benchmark items: their task, and the failure last recorded or, before there are records, those it is made for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from pytest_memfail.core import FAILURES, MEANINGS
-from pytest_memfail.plugin.stash import KNOWN
 
 if TYPE_CHECKING:
     from pytest_memfail.plugin.run import Run
-
-CACHE_KEY: Final = "memfail/verdicts"
 
 TASK_MEANINGS: Final = {
     "conditional_facts_easy": "rules under a condition, stated in one sentence",
@@ -32,37 +29,18 @@ def marker_lines() -> list[str]:
     ]
     lines += [f"{name}: MemFail task: {meaning}" for name, meaning in TASK_MEANINGS.items()]
     lines += [
-        f"{name}: MemFail verdict (recorded, else what the task is made for): {MEANINGS[name]}" for name in FAILURES
+        f"{name}: MemFail verdict (recorded; before any is, what the task is made for): {MEANINGS[name]}"
+        for name in FAILURES
     ]
     return lines
-
-
-def recorded_verdicts(config: pytest.Config, system: str) -> Mapping[str, str]:
-    """The verdict of each item in earlier runs of this system, from pytest's cache."""
-    cache: Any = getattr(config, "cache", None)
-    if cache is None:
-        return {}
-    stored = cache.get(CACHE_KEY, {})
-    found = stored.get(system, {}) if isinstance(stored, dict) else {}
-    return found if isinstance(found, dict) else {}
-
-
-def save_verdicts(config: pytest.Config, system: str, verdicts: Mapping[str, str]) -> None:
-    """Remember the verdicts of this run beside those of items that did not run."""
-    cache: Any = getattr(config, "cache", None)
-    if cache is not None and verdicts:
-        stored = cache.get(CACHE_KEY, {})
-        stored = stored if isinstance(stored, dict) else {}
-        stored[system] = {**recorded_verdicts(config, system), **verdicts}
-        cache.set(CACHE_KEY, stored)
 
 
 def mark_items(config: pytest.Config, run: Run, items: Sequence[pytest.Item]) -> None:
     """Add the markers to the benchmark's items."""
     from pytest_memfail.plugin.nodes import QuestionItem
+    from pytest_memfail.plugin.recorded import known_verdicts
 
-    recorded = {node_id: known[0] for node_id, known in config.stash[KNOWN].items()}
-    recorded |= recorded_verdicts(config, run.settings.system)
+    known = known_verdicts(config, run)
     shared: dict[tuple[str, int], pytest.MarkDecorator] = {}
     for item in items:
         if not isinstance(item, QuestionItem):
@@ -74,6 +52,6 @@ def mark_items(config: pytest.Config, run: Run, items: Sequence[pytest.Item]) ->
         item.add_marker(shared[key])
         if unit.task.name in TASK_MEANINGS:
             item.add_marker(unit.task.name)
-        verdict = recorded.get(item.nodeid)
-        for failure in unit.task.targets if verdict is None else {verdict} & set(FAILURES):
+        # after a sample of twenty the other hundreds are unknown, not failed as their task is made for
+        for failure in {known.get(item.nodeid, "")} & set(FAILURES) if known else unit.task.targets:
             item.add_marker(failure)

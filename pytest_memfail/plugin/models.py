@@ -62,9 +62,7 @@ def check_models(config: pytest.Config, settings: Settings, of_system: Sequence[
     if not models:
         return
     if not judge_names.has_endpoint() and settings.cache != "only":
-        raise UsageError(
-            f"the model {models[0]!r} needs OPENAI_API_KEY (or OPENAI_BASE_URL for another endpoint; see the README)"
-        )
+        raise UsageError(judge_names.needs_endpoint(models[0]))
     from pytest_memfail.llm import Ledger
 
     ledger = Ledger(max_cost=settings.max_cost, max_tokens=settings.max_tokens, prices=_prices(settings))

@@ -141,12 +141,12 @@ class QuestionItem(pytest.Item):
         return self.config.rootpath / ROOT / self.unit.task.name, max(self.question.line - 1, 0), self.name
 
 
-def short_repr(error: BaseException, asked: Asked) -> TerminalRepr | None:
-    """Our own exceptions in a few lines; None for all others."""
+def short_repr(error: BaseException, asked: Asked, alike: str | None = None) -> TerminalRepr | None:
+    """Our own exceptions in a few lines; None for all others. `alike` is the item whose error of the same kind is told in full."""
     if isinstance(error, MemoryFailure):
         lines, message = error.lines(), error.headline()
     elif isinstance(error, MemfailError):
-        lines, message = error_lines(error), str(error)
+        lines, message = error_lines(error) if alike is None else [f"as {alike}"], str(error)
     else:
         return None
     # this shape travels through xdist whole and gives the short summary its message

@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 
 SYSTEM: Final = "--memfail-system"
+OPTION_PREFIX: Final = "--memfail-"
 
 # name, default, metavar, help; every option has the ini twin memfail_*
 OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (

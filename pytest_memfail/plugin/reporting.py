@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED, UsageError
-from pytest_memfail.plugin import marks
 from pytest_memfail.plugin.gating import Gatekeeper
 from pytest_memfail.plugin.header import record_header
+from pytest_memfail.plugin.recorded import known_verdicts, recorded_verdicts, save_verdicts
 from pytest_memfail.plugin.resume import LAST_RECORD, kept_lines
 from pytest_memfail.plugin.run import Run
-from pytest_memfail.plugin.stash import KNOWN, RUNTIME
+from pytest_memfail.plugin.stash import RUNTIME
 from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
-    from pytest_memfail.results import RecordWriter, Summary, SummaryBuilder
+    from pytest_memfail.results import Gate, RecordWriter, Summary, SummaryBuilder
 
 
 class Reporting:
@@ -49,19 +49,15 @@ class Reporting:
         tasks = len({unit.task.name for unit in run.units})
         rows = "shipped rows" if settings.data is None else f"rows of {_short(settings.data, self._config)}"
         shard = "" if settings.shard is None else " (shard {} of {})".format(*settings.shard)
-        sources = []
-        if recorded := marks.recorded_verdicts(self._config, settings.system):
-            sources.append(f"{len(recorded)} recorded verdicts in pytest's cache")
-        if more := self._config.stash[KNOWN].keys() - recorded.keys():
-            sources.append(f"{len(more)} of the baseline {_short(settings.baseline or '', self._config)}")
-        known = ", ".join(sources) or "what each task is made for (nothing recorded)"
         lines = [
             f"memfail: system {settings.system}, judge {settings.judge}, "
             f"{f'answers by {settings.model}, ' if settings.model else ''}protocol {settings.protocol}, "
             f"k={','.join(map(str, settings.k))}",
-            f"memfail: {tasks} tasks, {questions} questions in {len(run.units)} stores{shard}, {rows}; "
-            f"verdict markers from {known}",
+            f"memfail: {tasks} tasks, {questions} questions in {len(run.units)} stores{shard}, {rows}",
         ]
+        expression = self._config.getoption("markexpr", "") or ""
+        if any(failure in expression for failure in FAILURES):
+            lines.append(f"memfail: {self._selected_by()}")
         if settings.resume:
             lines.append(f"memfail: {len(run.kept.questions)} questions are taken from the record, not asked again")
         if (folder := settings.reuse_stores) is not None:
@@ -71,6 +67,19 @@ class Reporting:
                 f"memfail: filled stores are kept in {_short(folder, self._config)} ({kept_in(folder)} so far) and reused"
             )
         return lines
+
+    def _selected_by(self) -> str:
+        """What `-m VERDICT` goes by in this run."""
+        known = known_verdicts(self._config, self._run)
+        if not known:
+            return "-m selects what each task is made to provoke, as no verdict of this system is recorded yet"
+        recorded = len(recorded_verdicts(self._config, self._run))
+        asked = sum(1 for _ in self._run.selected())
+        sources = [f"{recorded} in pytest's cache"] if recorded else []
+        if more := len(known) - recorded:
+            sources.append(f"{more} in the baseline {_short(self._run.settings.baseline or '', self._config)}")
+        others = f"; the other {asked - len(known)} are not selected" if asked > len(known) else ""
+        return f"-m selects by recorded verdicts: {len(known)} of {asked} questions have one ({', '.join(sources)}){others}"
 
     # -- outcomes ----------------------------------------------------------------------------------------------------
 
@@ -156,7 +165,7 @@ class Reporting:
             self._summary = self._builder.build(order, shown, spent)
             if not ended_early and self._untrusted() is None:
                 self._summary = replace(self._summary, gate=self._gatekeeper.decide(self._summary, self._builder))
-            marks.save_verdicts(self._config, self._run.settings.system, self._builder.verdicts)
+            save_verdicts(self._config, self._run, self._builder.verdicts)
             self._config.hook.pytest_memfail_summary(config=self._config, summary=self._summary)
         if not ended_early:
             session.exitstatus = self._exit_code(session, exitstatus)
@@ -243,28 +252,48 @@ class Reporting:
         return self._summary.gate.undecided if self._summary.gate is not None else None
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        untrusted = self._untrusted()
+        if self._summary is None:
+            return
         how = self._run.settings.summary
-        if self._summary is not None and how != "none":
+        full = how == "full" or self._config.getoption("verbose") > 0
+        if how != "none":
             from pytest_memfail.report import summary
 
-            full = how == "full" or self._config.getoption("verbose") > 0
             terminalreporter.section("memfail", sep="=", bold=True)
             for line in summary(self._summary, full=full):
                 terminalreporter.write_line(line)
-        if self._summary is not None and self._summary.gate is not None:
+        if (decided := self._summary.gate) is not None:
             from pytest_memfail.report import gate
 
-            decided = self._summary.gate
-            first, *others = gate(decided, full=how == "full" or self._config.getoption("verbose") > 0)
-            failed, passed = decided.outcome == "failed", decided.outcome == "passed"
-            terminalreporter.write_line(f"memfail {first}", red=failed, green=passed, bold=True)
+            first, *others = gate(decided, full=full, record=self._summary.record)
+            terminalreporter.write_line(f"memfail {first}", **_colour(decided))
             for line in others:
                 terminalreporter.write_line(line)
+
+    @pytest.hookimpl(specname="pytest_terminal_summary", wrapper=True, tryfirst=True)
+    def pytest_terminal_summary_closing(self, terminalreporter: Any) -> Generator[None, None, None]:
+        """What a run comes to, once more after pytest's list of what failed, which may be hundreds of lines long."""
+        yield
+        if self._summary is not None:
+            from pytest_memfail.report import gate_outcome, outcome
+
+            if self._run.settings.summary != "none":
+                terminalreporter.write_line(f"memfail: {outcome(self._summary)}")
+                if self._judged_failures and self._summary.record is not None:
+                    terminalreporter.write_line(
+                        f"memfail: failures and table again: memfail show {self._summary.record}"
+                    )
+            if self._summary.gate is not None:
+                line = f"memfail {gate_outcome(self._summary.gate)}"
+                terminalreporter.write_line(line, **_colour(self._summary.gate))
         for line, bad in self._said:
             terminalreporter.write_line(f"memfail: {line}", red=bad, bold=bad)
-        if untrusted is not None:
+        if (untrusted := self._untrusted()) is not None:
             terminalreporter.write_line(f"memfail: no trustworthy result: {untrusted}", red=True, bold=True)
+
+
+def _colour(gate: Gate) -> dict[str, bool]:
+    return {"red": gate.outcome == "failed", "green": gate.outcome == "passed", "bold": True}
 
 
 def _short(path: StrPath, config: pytest.Config) -> str:

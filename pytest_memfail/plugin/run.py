@@ -97,6 +97,12 @@ class Run:
                 if any(full[: len(chosen)] == chosen for chosen in self.selection):
                     yield name, question, k
 
+    def selected(self) -> Iterator[tuple[str, Unit, Question, int]]:
+        """Node id, unit, question and k of each selected item."""
+        for unit in self.units:
+            for name, question, k in self.items_of(unit):
+                yield f"{ROOT}/{unit.id}::{name}", unit, question, k
+
     def unit_of(self, node_id: str) -> Unit | None:
         """The unit of a benchmark item, or of a user's test over a task; None for any other test."""
         if node_id.startswith(f"{ROOT}/"):

@@ -17,6 +17,7 @@ from pytest_memfail.core import UNGRADED, MemfailError, UnknownNameError
 from pytest_memfail.engine import StoreReport
 from pytest_memfail.plugin import marks
 from pytest_memfail.plugin.capture import scrub
+from pytest_memfail.plugin.failures import ToldErrors
 from pytest_memfail.plugin.gating import apply_known
 from pytest_memfail.plugin.journal import DEATHS
 from pytest_memfail.plugin.nodes import QuestionItem, attach, release, short_repr, ungraded_reason
@@ -51,6 +52,7 @@ class MemfailSession:
         self._journals: Path | None = Path(given["journals"]) if given else None
         self._line: TerminalLine | None = None
         self._watcher: Watcher | None = None
+        self._told = ToldErrors()
         process = os.environ.get("PYTEST_XDIST_WORKER", "main") if given else "main"
         self._progress = Progress(self._show)
         self._runtime = config.stash[RUNTIME] = Runtime(
@@ -211,7 +213,8 @@ class MemfailSession:
 
             error = call.excinfo.value
             # pytest asks an item for its own view of a failure in the call phase only
-            report.longrepr = short_repr(error, asked) or report.longrepr
+            alike = self._told.alike(error, item.nodeid)
+            report.longrepr = short_repr(error, asked, alike) or report.longrepr
             line = question_line(item.nodeid, asked.unit.plan.id, asked.question, asked.k, (), error=error)
             note(item, report, line)
             report.memfail = self._packed(line)

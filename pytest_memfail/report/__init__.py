@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from pytest_memfail.report.compare import comparison
 from pytest_memfail.report.files import check_report, write_report
-from pytest_memfail.report.gate import gate
+from pytest_memfail.report.gate import gate, gate_outcome
 from pytest_memfail.report.judge_check import judge_check
 from pytest_memfail.report.rerun import rerun_words
-from pytest_memfail.report.text import failure, headline, model_table, summary
+from pytest_memfail.report.text import failure, headline, model_table, outcome, summary
 
 __all__ = [
     "check_report",
     "comparison",
     "failure",
     "gate",
+    "gate_outcome",
     "headline",
     "judge_check",
     "model_table",
+    "outcome",
     "rerun_words",
     "summary",
     "write_report",

@@ -12,6 +12,7 @@ from pytest_memfail.results import HELD, Rate, SideBySide, Summary, Tally
 COLOURS: Final = tuple(f"--s{i}" for i in range(6))
 """Of records: not those of verdicts."""
 
+VACUOUS: Final = "vacuous"
 DASHES: Final = ("none", "6 4", "2 3", "10 3 2 3")
 WIDTH: Final = 420
 HEIGHT: Final = 260
@@ -24,8 +25,9 @@ def segments(tally: Tally, *, answered: bool) -> Iterator[tuple[str, str, int]]:
         parts = [(name, name.replace("_", " "), tally.verdicts[name]) for name in (CORRECT, *FAILURES, UNGRADED, ERROR)]
     else:
         failures = [(name, name.replace("_", " "), tally.verdicts[name]) for name in (*FAILURES, ERROR)]
-        left = tally.n - tally.held - sum(count for _, _, count in failures)
-        parts = [("held", HELD, tally.held), *failures[:-1], (UNGRADED, "not decided", left), failures[-1]]
+        left = tally.n - tally.held - tally.vacuous - sum(count for _, _, count in failures)
+        held = [("held", HELD, tally.held), (VACUOUS, "vacuous pass", tally.vacuous)]
+        parts = [*held, *failures[:-1], (UNGRADED, UNGRADED, left), failures[-1]]
     yield from (part for part in parts if part[2])
 
 
@@ -37,7 +39,7 @@ def legend(summaries: Sequence[Summary]) -> str:
         for tally in summary.tasks
         for colour, name, _ in segments(tally, answered=summary.answered)
     }
-    order = ("held", CORRECT, *FAILURES, UNGRADED, ERROR)
+    order = ("held", CORRECT, VACUOUS, *FAILURES, UNGRADED, ERROR)
     seen = {colour: seen[colour] for colour in order if colour in seen}
     items = (f'<li><i style="background:var(--{colour})"></i>{escape(name)}</li>' for colour, name in seen.items())
     return f'<ul class="legend" aria-label="Colours">{"".join(items)}</ul>'

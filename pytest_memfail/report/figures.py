@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS: Final = {
-    "correct": "#1f8a70", "held": "#1f8a70", "not_stored": "#b5402a", "summary_error": "#d98e04", "not_retrieved": "#2f6db5",
-    "reasoning_error": "#9a4f96", "ungraded": "#a8b0b8", "error": "#30363d",
+    "correct": "#1f8a70", "held": "#1f8a70", "vacuous": "#8cc9b9", "not_stored": "#b5402a", "summary_error": "#d98e04",
+    "not_retrieved": "#2f6db5", "reasoning_error": "#9a4f96", "ungraded": "#a8b0b8", "error": "#30363d",
 }  # fmt: skip
 """Those of the page in its light theme."""
 RECORDS: Final = ("#1d4f85", "#b05a00", "#4f7a12", "#8a3a80", "#7a6a00", "#1b6f6a")

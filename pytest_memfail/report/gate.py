@@ -10,6 +10,8 @@ from pytest_memfail.results import Check, Comparison, Flip, Gate
 
 WIDTH: Final = 100
 WORDS: Final = {"passed": "ok", "failed": "FAILED", "undecided": "UNDECIDED", "skipped": "skipped"}
+MOST_CHECKS: Final = 3
+MOST_FLIPS: Final = 20
 TITLES: Final = {
     "worse": "worse than in the baseline",
     "better": "better than in the baseline",
@@ -17,20 +19,32 @@ TITLES: Final = {
 }
 
 
-def gate(result: Gate, *, full: bool = False) -> list[str]:
-    """The gate's part of the summary."""
+def gate(result: Gate, *, full: bool = False, record: str | None = None) -> list[str]:
+    """The gate's part of the summary; long lists are cut unless it is `full`, and `record` is where the rest can be seen."""
     lines = [f"gate: {result.outcome}"]
     lines += [line for check in result.checks for line in _check(check)]
     if result.comparison is not None:
-        lines += _comparison(result, result.comparison, full)
+        lines += _comparison(result, result.comparison, full, record)
     return lines
 
 
+def gate_outcome(result: Gate) -> str:
+    """The gate on one line: what was decided, and by which expressions."""
+    deciding = [check for check in result.checks if check.outcome == result.outcome]
+    said = [f"{_name(check)}: {check_value(check)}" for check in deciding[:MOST_CHECKS]]
+    if len(deciding) > MOST_CHECKS:
+        said.append(f"and {len(deciding) - MOST_CHECKS} more")
+    return ", ".join([f"gate: {result.outcome}", *said])
+
+
 def _check(check: Check) -> Iterator[str]:
-    name = check.expression
+    yield f"  {one_line(_name(check), 46):<46} {WORDS[check.outcome]:<9} {one_line(check_value(check), WIDTH - 59)}".rstrip()
+
+
+def _name(check: Check) -> str:
     if check.task is not None and check.expression.startswith("*"):
-        name += f" ({check.task})"
-    yield f"  {one_line(name, 46):<46} {WORDS[check.outcome]:<9} {one_line(check_value(check), WIDTH - 59)}".rstrip()
+        return f"{check.expression} ({check.task})"
+    return check.expression
 
 
 def check_value(check: Check) -> str:
@@ -50,7 +64,7 @@ def p_value(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def _comparison(result: Gate, comparison: Comparison, full: bool) -> Iterator[str]:
+def _comparison(result: Gate, comparison: Comparison, full: bool, record: str | None) -> Iterator[str]:
     yield f"baseline: {result.baseline}, {comparison.total.n} questions compared"
     for note in result.notes:
         yield f"  {one_line(note, WIDTH - 2)}"
@@ -68,9 +82,13 @@ def _comparison(result: Gate, comparison: Comparison, full: bool) -> Iterator[st
         )
     for change, title in TITLES.items():
         flips = [flip for flip in comparison.flips if flip.change == change]
-        if flips:
-            yield f"{title}: {len(flips)}"
-            yield from map(_flip, flips)
+        if not flips or (change == "other" and not full):  # neither worse nor better: for who looks closely
+            continue
+        most = len(flips) if full else MOST_FLIPS
+        yield f"{title}: {len(flips)}"
+        yield from map(_flip, flips[:most])
+        if len(flips) > most:
+            yield f"  … and {len(flips) - most} more: {'-v lists them' if record is None else f'memfail show {record}'}"
     if comparison.total.n:
         found = "none" if result.detectable is None else f"{100 * result.detectable:.1f} points"
         unit = "questions" if comparison.rows == comparison.total.n else "rows"

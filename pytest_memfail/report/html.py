@@ -13,7 +13,7 @@ from pytest_memfail.report import charts
 from pytest_memfail.report.compare import percent
 from pytest_memfail.report.gate import check_value, p_value
 from pytest_memfail.report.page_data import page_data
-from pytest_memfail.report.text import steadiness
+from pytest_memfail.report.text import occurring, steadiness, vacuous_passes
 from pytest_memfail.results import HELD, Loaded, SideBySide, Summary, labels, side_by_side, success
 
 HERE: Final = Path(__file__).parent
@@ -91,9 +91,9 @@ def _overview(
 
 def _table(record: Loaded, summary: Summary) -> Iterator[str]:
     measure = CORRECT if summary.answered else HELD
-    columns = [v for v in (*FAILURES, UNGRADED, ERROR) if summary.total.verdicts[v]]
+    columns = occurring(summary.total)
     yield '<div class="scroll" tabindex="0" role="region" aria-label="Rates by task"><table>'
-    yield f"<caption>{escape(measure)} in %, counts of the other verdicts, what the stores hold</caption><thead><tr>"
+    yield f"<caption>{escape(measure)} in %, counts of the verdicts, what the stores hold</caption><thead><tr>"
     for name in ("task", "n", f"{measure} %", *(v.replace("_", " ") for v in columns), "memories", "tokens each"):
         yield f'<th scope="col">{escape(name)}</th>'
     yield "</tr></thead><tbody>"
@@ -107,6 +107,8 @@ def _table(record: Loaded, summary: Summary) -> Iterator[str]:
         kind = ' class="total"' if tally is summary.total else ""
         yield f'<tr{kind}><th scope="row">{escape(tally.name)}</th>' + "".join(f"<td>{c}</td>" for c in cells) + "</tr>"
     yield "</tbody></table></div>"
+    said = [] if summary.answered else ["No answer was judged: what memory held is ungraded."]
+    yield from (f'<p class="soft">{escape(line)}</p>' for line in (*said, *vacuous_passes(summary)))
 
 
 def _repeats(record: Loaded, summary: Summary) -> Iterator[str]:

@@ -18,6 +18,7 @@ COLUMNS: Final = (
     ("kappa", "kappa"),
     ("median_ms", "ms/case"),
 )
+LEGEND: Final = "strict: the label itself; accepted: any label that can be defended; ok/fail: whether it failed"
 
 
 def judge_check(measures: Mapping[str, Any], *, shown: int) -> list[str]:
@@ -34,6 +35,7 @@ def _lines(measures: Mapping[str, Any], shown: int) -> Iterator[str]:
     for half, found in measures.get("splits", {}).items():
         yield _row(f"all, {half} half", found)
     yield _row("all", measures["overall"])
+    yield LEGEND
     yield ""
     confusion = measures["overall"]["confusion"]
     yield f"{'label (down), judge':{NAME}}" + "".join(f"{name:>15}" for name in next(iter(confusion.values())))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, one_line
+from pytest_memfail.core import CORRECT, ERROR, FAILURES, one_line
 from pytest_memfail.report.compare import percent
 from pytest_memfail.report.gate import check_value, p_value
 from pytest_memfail.report.rerun import rerun_words
-from pytest_memfail.report.text import headline, steadiness
+from pytest_memfail.report.text import occurring, steadiness, vacuous_passes, why
 from pytest_memfail.results import HELD, Gate, Line, Loaded, SideBySide, side_by_side, success
 
 MAX_LINES: Final = 58
@@ -50,9 +52,7 @@ def _overview(record: Loaded) -> Iterator[str]:
     elif not record.complete:
         yield "**Partial:** the run did not end, or not all that was selected has a result"
     yield ""
-    columns = [name for name in (CORRECT, *FAILURES, UNGRADED, ERROR) if summary.total.verdicts[name]]
-    # a run without answers has few correct ones, and they mean nothing
-    columns = columns if summary.answered else [name for name in columns if name != CORRECT]
+    columns = occurring(summary.total)
     yield "| task | n | " + " | ".join([f"{measure} %", *(name.replace("_", " ") for name in columns)]) + " |"
     yield "| --- |" + " ---: |" * (len(columns) + 2)
     tallies = [*summary.tasks[:MAX_ROWS], *([summary.total] if len(summary.tasks) > 1 else [])]
@@ -63,6 +63,9 @@ def _overview(record: Loaded) -> Iterator[str]:
     if len(summary.tasks) > MAX_ROWS:
         yield ""
         yield f"and {len(summary.tasks) - MAX_ROWS} more tasks"
+    if vacuous := vacuous_passes(summary):
+        yield ""
+        yield "; ".join(map(plain, vacuous[:3]))
     if said := steadiness(summary.total):
         yield ""
         yield f"Each asked {record.repeats} times: {plain(said)}"
@@ -91,9 +94,8 @@ def _gate(gate: Gate, questions: Mapping[str, Line]) -> Iterator[str]:
 
 
 def _why(line: Line | None) -> str:
-    if line is None or line["verdict"] not in FAILURES:
-        return ""
-    return ": " + plain(headline(line).partition(": ")[2])
+    reason = "" if line is None else why(line)
+    return f": {plain(reason)}" if reason else ""
 
 
 def _beside(found: SideBySide) -> Iterator[str]:
@@ -115,12 +117,18 @@ def _failures(record: Loaded, room: int) -> Iterator[str]:
     yield f"<details><summary>{len(failed)} failed, the first {len(shown)}</summary>"
     yield ""
     for line in shown:
-        said = line["error"]["message"] if line["verdict"] == ERROR else headline(line).partition(": ")[2]
-        yield f"- `{code(line['id'])}` **{line['verdict']}** {plain(said)}"
+        yield f"- `{code(line['id'])}` **{line['verdict']}** {plain(why(line))}"
     yield ""
     yield "</details>"
     yield ""
-    yield f"All of them: `memfail show {code(record.path)}`; one again: `{code(rerun_words(record.header, failed[0]['id']))}`"
+    again = rerun_words(record.header, failed[0]["id"])
+    yield f"All of them: `memfail show {code(_beside_us(record.path))}`; one again: `{code(again)}`"
+
+
+def _beside_us(path: str) -> str:
+    """Where the record lies as seen from here; of one elsewhere its name alone, as a comment is read on other machines."""
+    place, here = Path(path).resolve(), Path.cwd()
+    return shlex.quote(place.relative_to(here).as_posix() if place.is_relative_to(here) else place.name)
 
 
 def plain(text: str, limit: int = 160) -> str:

@@ -83,7 +83,8 @@
     const badge = element("span", question.v.replace("_", " "), "badge");
     badge.style.borderColor = "var(--" + question.v + ")";
     const label = data.labels.length > 1 ? data.labels[question.r] + " " : "";
-    made.append(element("summary", [badge, label, element("code", question.id)]));
+    const why = question.why ? [" ", element("span", question.why, "soft")] : [];
+    made.append(element("summary", [badge, label, element("code", question.id), ...why]));
     made.addEventListener("toggle", () => {
       if (made.open && made.childElementCount === 1) made.append(view(question));
     });

@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_memfail.core import ERROR, FAILURES, MEANINGS, STAGES
 from pytest_memfail.report.rerun import rerun_words
+from pytest_memfail.report.text import why
 from pytest_memfail.results import Line, Loaded
 
 
@@ -42,6 +43,7 @@ def _question(line: Line, record: int, header: Line, texts: dict[str, int]) -> d
         "gold": line["gold"],
         "row": line["row"],
         "reply": kept(line.get("reply")),
+        "why": why(line),
         "repeats": line.get("repeats", []),
         "rerun": rerun_words(header, line["id"]),
     }

@@ -14,7 +14,9 @@ from pytest_memfail.core import (
     NOT_RETRIEVED,
     REASONING_ERROR,
     STAGES,
+    SUMMARY_ERROR,
     UNGRADED,
+    VERDICTS,
     one_line,
 )
 from pytest_memfail.results import Rate, Summary, Tally, success
@@ -25,18 +27,50 @@ MAX_LINES: Final = 25
 MAX_FAILED_FACTS: Final = 2
 MIN_RETRIEVED: Final = 3
 """Lines kept for the entries retrieved, however long the rest is."""
+LONG: Final = 170
+"""Characters from which a text is shown in part."""
+WHOLE: Final = 1_000_000
+NEAR: Final = 0.3
+"""Share of a sentence's words that shows another to be made of it."""
 
 
 def headline(line: Mapping[str, Any]) -> str:
-    """A failure in a few words: the verdict and what was lost."""
+    """A failure in a few words, what was lost first: a terminal cuts it short. The verdict is said beside it."""
     verdict = line["verdict"]
     facts = [fact for fact in line.get("facts", ()) if fact["verdict"] == verdict]
     if not facts:
-        return f"{verdict}: {MEANINGS[verdict]}"
+        return MEANINGS[verdict]
     fact = facts[0]
     reason = fact[fact["decided_by"]].get("reason") or MEANINGS[verdict]
+    if verdict == SUMMARY_ERROR:
+        reason = _lost_first(reason, fact["missing"])
     more = f" (and {len(facts) - 1} more of {len(line['facts'])} facts)" if len(facts) > 1 else ""
-    return f"{verdict}: {one_line(reason, 160)}{more}"
+    return f"{one_line(reason, 160)}{more}"
+
+
+def _lost_first(reason: str, missing: Sequence[str]) -> str:
+    """The reason with what was lost before it, where it does not itself begin with that.
+
+    >>> _lost_first("'otterbank' is stored, but without 'Wi-Fi'", ["Wi-Fi"])
+    "lost 'Wi-Fi'; 'otterbank' is stored"
+    """
+    # quoted before the word, a detail is stored: as disliked, say, or without its link
+    stored = reason.partition("stored")[0]
+    lost = [
+        detail for detail in missing if detail.strip() and not any(q in stored for q in (f"'{detail}'", repr(detail)))
+    ]
+    if not lost:
+        return reason
+    quoted = ", ".join(f"'{detail}'" for detail in lost)
+    rest = re.sub(rf"(, but)? without {re.escape(quoted)}$", "", reason)
+    return f"lost {quoted}" if rest in ("", "stored") else f"lost {quoted}; {rest}"
+
+
+def why(line: Mapping[str, Any]) -> str:
+    """What was lost, or what broke, without the verdict; empty of a question that did not fail."""
+    if line["verdict"] == ERROR:
+        return str(line["error"]["message"])
+    return headline(line) if line["verdict"] in FAILURES else ""
 
 
 def failure(line: Mapping[str, Any], rerun: str) -> list[str]:
@@ -85,7 +119,7 @@ def _fact(fact: Mapping[str, Any]) -> Iterator[str]:
     yield from _field(stage, "; ".join(part for part in (passed, result.get("reason", "")) if part), 3)
     for text in fact["closest"][:1]:
         label = "closest" if fact["verdict"] == "not_stored" else "stored"
-        yield from _field(label, excerpt(text, fact[stage].get("found", ()), fact["text"]), 2)
+        yield from _field(label, stored_excerpt(fact, text), 2)
     if fact["verdict"] == NOT_RETRIEVED:
         ranks = [f"rank {rank}" for rank in fact["ranks"] if rank is not None]
         where = f"shown at {', '.join(ranks)}, but not enough of it" if ranks else "not among the entries shown"
@@ -124,20 +158,51 @@ def _field(label: str, text: str, most: int) -> list[str]:
     return [f"{label if i == 0 else '':<{LABEL}}{part}" for i, part in enumerate(lines)]
 
 
-def excerpt(source: str, details: Sequence[str], near: str, limit: int = 170) -> str:
+def excerpt(source: str, details: Sequence[str], near: str, limit: int = LONG) -> str:
     """The part of a long text that holds the first detail, else the sentence most like `near`."""
-    text = one_line(source, 1_000_000)
+    text = one_line(source, WHOLE)
     if len(text) <= limit:
         return text
+    parts = _sentences(text)
+    start, chosen = _holding(parts, text, details) or max(
+        parts, key=lambda part: len(_words(near) & _words(part[1])), default=(0, text)
+    )
+    return _cut(text, start, chosen)
+
+
+def stored_excerpt(fact: Mapping[str, Any], entry: str) -> str:
+    """The part of a stored entry that was made of the sentence whose words were lost; of a fact that lost none, what was found."""
+    text, source = one_line(entry, WHOLE), one_line(fact["source"], WHOLE)
+    lost = _holding(_sentences(source), source, fact["missing"])
+    if lost is not None and len(text) > LONG:
+        wanted = _words(lost[1])
+        start, chosen = max(_sentences(text), key=lambda part: len(wanted & _words(part[1])), default=(0, text))
+        if len(wanted & _words(chosen)) > NEAR * len(wanted):
+            return _cut(text, start, chosen)
+        if fact["verdict"] == SUMMARY_ERROR:  # any other sentence would pass for what became of the lost one
+            return "no sentence near it in that entry"
+    return excerpt(text, fact[fact["decided_by"]].get("found", ()), fact["text"])
+
+
+def _sentences(text: str) -> list[tuple[int, str]]:
+    """Each sentence, and where it starts."""
+    return [(m.start(), m[0].strip()) for m in re.finditer(r"[^.!?]+(?:[.!?]+|$)", text)]
+
+
+def _holding(parts: Sequence[tuple[int, str]], text: str, details: Sequence[str]) -> tuple[int, str] | None:
+    """The sentence in which the first detail begins that stands in the text at all."""
     at = next((i for d in details if (i := text.casefold().find(d.casefold())) >= 0), -1)
-    sentences = [(m.start(), m[0].strip()) for m in re.finditer(r"[^.!?]+(?:[.!?]+|$)", text)]
-    if at >= 0:
-        start, chosen = next(((s, t) for s, t in reversed(sentences) if s <= at), (0, text))
-    else:
-        words = set(re.findall(r"\w{4,}", near.casefold()))
-        start, chosen = max(
-            sentences, key=lambda s: len(words & set(re.findall(r"\w{4,}", s[1].casefold()))), default=(0, text)
-        )
+    if at < 0:
+        return None
+    return next(((start, part) for start, part in reversed(parts) if start <= at), (0, text))
+
+
+def _words(text: str) -> set[str]:
+    """The longer words, by what their forms have in common."""
+    return {word[:5] for word in re.findall(r"\w{4,}", text.casefold())}
+
+
+def _cut(text: str, start: int, chosen: str) -> str:
     return ("… " if start > 0 else "") + chosen + (" …" if start + len(chosen) < len(text) - 2 else "")
 
 
@@ -158,10 +223,7 @@ def mark(text: str, details: Iterable[str]) -> str:
 def summary(results: Summary, *, full: bool = False) -> list[str]:
     """The section at the end of a run."""
     lines = list(_table(results))
-    vacuous = [tally for tally in results.tasks if tally.vacuous]
-    for tally in vacuous:
-        how = "counted as correct" if results.protocol == "paper" else "left out of the rates"
-        lines.append(f"vacuous passes: {tally.vacuous} in {tally.name}, {how} (nothing was there to misuse)")
+    lines += vacuous_passes(results)
     lines += [f"repeats: {said}" for said in map(steadiness, results.tasks) if said]
     if full:
         for tally in results.tasks:
@@ -174,6 +236,38 @@ def summary(results: Summary, *, full: bool = False) -> list[str]:
     if results.record:
         lines.append(f"record: {results.record}")
     return lines
+
+
+def vacuous_passes(results: Summary) -> list[str]:
+    """A line for each task that has some."""
+    how = "counted as correct" if results.protocol == "paper" else "left out of the rates"
+    return [
+        f"vacuous passes: {tally.vacuous} in {tally.name}, {how} (nothing was there to misuse)"
+        for tally in results.tasks
+        if tally.vacuous
+    ]
+
+
+def occurring(tally: Tally) -> list[str]:
+    """The verdicts that occur: their counts add up to n."""
+    return [name for name in (CORRECT, *FAILURES, UNGRADED, ERROR) if tally.verdicts[name]]
+
+
+def outcome(results: Summary) -> str:
+    """The whole run on one line: the rate, and how many questions came to each verdict."""
+    rate = success(results.total, answered=results.answered, protocol=results.protocol)
+    name = _rate_name(results)
+    shown = (
+        f"{name} -"
+        if rate.value is None
+        else f"{name} {100 * rate.value:.1f} % [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
+    )
+    counts = ", ".join(f"{results.total.verdicts[v]} {v}" for v in VERDICTS if results.total.verdicts[v])
+    return f"{shown}; {results.total.n} questions: {counts}"
+
+
+def _rate_name(results: Summary) -> str:
+    return "correct" if results.answered else "memory held"
 
 
 def steadiness(tally: Tally) -> str:
@@ -189,8 +283,7 @@ def steadiness(tally: Tally) -> str:
 def _table(results: Summary) -> Iterator[str]:
     columns = [v for v in (CORRECT, *FAILURES) if v != REASONING_ERROR or results.answered]
     columns += [v for v in (UNGRADED, ERROR) if results.total.verdicts[v]]
-    rate_name = "correct" if results.answered else "memory held"
-    upper = f"{'':<22}{'':>4} {rate_name + ' %':<15}"
+    upper = f"{'':<22}{'':>4} {_rate_name(results) + ' %':<15}"
     lower = f"{'task':<22}{'n':>4} {'[95 % interval]':<15}"
     for verdict in columns:
         first, _, second = verdict.rpartition("_")

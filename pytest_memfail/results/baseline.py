@@ -168,8 +168,16 @@ def check_baseline(baseline: Baseline, path: Path, header: Line) -> None:
 
 
 def _refused(path: Path, different: Iterable[tuple[str, object, object]]) -> BaselineRefused:
-    fields = "; ".join(f"{name} is {now!r}, in the baseline {before!r}" for name, before, now in different)
+    fields = "; ".join(
+        f"{name} is {_given(name, now)}, in the baseline {_given(name, before)}" for name, before, now in different
+    )
     return BaselineRefused(f"the baseline {path} is refused: {fields}; run as it was run, or save a new one")
+
+
+def _given(name: str, value: object) -> str:
+    if value is None:
+        return "no limit" if name == "limit" else "none"
+    return repr(value)
 
 
 def notes(baseline: Baseline, header: Line) -> list[str]:

@@ -236,6 +236,8 @@ def read_record(path: Path) -> Iterator[Line]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read as a record ({one_line(error)})") from None
+    if _header(path, "baseline") is not None:
+        raise UsageError(f"{path}: is a baseline, not a record; give the record of the run (--memfail-record names it)")
     if _header(path) is None:
         raise UsageError(f"{path}: not a record of memfail: its first line is no header")
     lines = text.split("\n")

@@ -77,6 +77,11 @@ def test_the_tutorial_connects_a_system(run_pytest: Run, tmp_path: Path) -> None
     assert done.counts()["error"] == 0
 
 
+def test_the_table_of_the_tutorial_is_that_of_its_command(run_pytest: Run) -> None:
+    (table,) = re.findall(r"```text\n( +memory held.*?)\n```", text_of(REPOSITORY / "docs" / "tutorial.md"), re.DOTALL)
+    assert table in run_pytest("--memfail-system=bm25", "--memfail-limit=20", "--tb=no").output
+
+
 def test_the_sample_of_a_test_runs(run_pytest: Run, tmp_path: Path) -> None:
     (sample,) = re.findall(r"```python\n(.*?)```", text_of(REPOSITORY / "docs" / "extending.md"), re.DOTALL)
     (tmp_path / "test_sample.py").write_text("import pytest\n\n\n" + sample, encoding="utf-8")

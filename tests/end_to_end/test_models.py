@@ -324,9 +324,9 @@ def test_a_judge_that_never_replies_as_asked_gives_errors(asking: Make) -> None:
 # -- refused before anything is stored -------------------------------------------------------------------------------
 
 
-def test_an_unknown_judge_without_a_key_is_refused(run_pytest: Run) -> None:
+def test_a_judge_model_without_a_key_is_refused(run_pytest: Run) -> None:
     line = usage_error(run_pytest("--memfail-system=bm25", "--memfail-judge=gpt-9"))
-    assert "unknown judge 'gpt-9'" in line
+    assert "--memfail-judge: the model 'gpt-9' needs OPENAI_API_KEY" in line
     assert "OPENAI_API_KEY" in line
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plugin.project import ALL, COEXISTING, CONDITIONAL, LONG_HOP, MISLEADING, PERSONA, Project, collected
+from plugin.project import ALL, COEXISTING, CONDITIONAL, LONG_HOP, MISLEADING, PERSONA, ROWS, Project, collected
 
 OWN = "def test_own(): pass"
 TWO_STORES = """
@@ -205,13 +205,17 @@ def test_marker_with_arguments(project: Project, expression: str, expected: list
 
 def test_verdict_marker(any_project: Project) -> None:
     # nothing is recorded: the tasks made for it
+    result = any_project.run("--collect-only", "-m", "summary_error", n=None)
+    result.stdout.fnmatch_lines(["memfail: -m selects what each task is made to provoke, as no verdict of*"])
     result = any_project.run("--collect-only", "-q", "-m", "summary_error", n=None)
     assert sorted(i.rpartition("::")[2] for i in collected(result)) == sorted([*CONDITIONAL, *PERSONA])
     any_project.script(ce_1="summary_error", pe_2_q1="summary_error", lh_1="not_retrieved")
     assert any_project.run().ret == 1
     # what failed that way
     result = any_project.run("-m", "summary_error")
-    result.stdout.fnmatch_lines(["memfail: *22 recorded verdicts*"])
+    result.stdout.fnmatch_lines(
+        ["memfail: -m selects by recorded verdicts: 22 of 22 questions have one (22 in pytest's cache)"]
+    )
     result.assert_outcomes(failed=2)
     assert sorted(any_project.ran()) == ["ce-1", "pe-2-q1"]
     if any_project.n is not None:
@@ -219,6 +223,34 @@ def test_verdict_marker(any_project: Project) -> None:
     # a partial run keeps what is known of the others
     assert any_project.run("-m", "not_retrieved").ret == 1
     assert any_project.ran() == ["lh-1"]
+
+
+def test_verdict_marker_after_a_sample(any_project: Project) -> None:
+    # what has no verdict yet is not selected, whatever its task is made for
+    any_project.script(ce_1="summary_error", pe_2_q1="summary_error", lh_1="not_retrieved")
+    assert any_project.run("memfail/coexisting_facts", "memfail/long_hop").ret == 1
+    result = any_project.run("-m", "summary_error")
+    result.stdout.fnmatch_lines(
+        [
+            "memfail: -m selects by recorded verdicts: 10 of 22 questions have one (10 in pytest's cache); the other 12 are not*"
+        ]
+    )
+    assert any_project.ran() == ["ce-1"]
+
+
+@pytest.mark.parametrize("other", ["option", "rows", "selection"])
+def test_verdicts_of_something_else_do_not_count(project: Project, other: str) -> None:
+    project.script(pe_1_q1="summary_error")
+    project.run("memfail/persona_retrieval")
+    words = ["memfail/persona_retrieval"]
+    if other == "option":
+        words.append("--memfail-system-option=new=1")
+    elif other == "rows":
+        project.write_rows("persona_retrieval", [*ROWS["persona_retrieval"]()[:3]])
+    else:
+        words = ["memfail/conditional_facts_easy"]
+    result = project.run("--collect-only", "-q", "-m", "summary_error", *words)
+    assert len(collected(result)) == {"option": 8, "rows": 6, "selection": 4}[other]
 
 
 def test_deselect(any_project: Project) -> None:
@@ -328,7 +360,8 @@ def test_junit(any_project: Project) -> None:
     assert children["lh-4"] == []
     failure = cases["memfail.long_hop", "lh-1"].find("failure")
     assert failure is not None
-    assert str(failure.get("message")).startswith("not_retrieved: ")
+    assert str(failure.get("message")).startswith("the script says not_retrieved")
+    assert str(failure.text).startswith("not_retrieved: ")
 
 
 def test_misleading_rows_are_there(project: Project) -> None:

@@ -168,7 +168,8 @@ def test_lf_reruns_regressions_only(project: Project) -> None:
 def test_a_regression_is_listed_with_its_p(any_project: Project) -> None:
     with_baseline(any_project, ce_1="not_stored", lh_1="not_retrieved", lh_2="summary_error")
     any_project.script(**MANY, lh_2="not_retrieved")
-    result = any_project.run(COMPARE, "--tb=short")
+    assert "otherwise than" not in any_project.run(COMPARE).stdout.str()
+    result = any_project.run(COMPARE, "--tb=short", "-v")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
@@ -217,7 +218,7 @@ def test_the_summary_hook_sees_the_gate(any_project: Project) -> None:
 DIFFERENT = [
     (["--memfail-k=3"], "k is [3], in the baseline [5]"),
     (["--memfail-seed=7"], "seed is 7, in the baseline 42"),
-    (["--memfail-limit=2"], "limit is 2, in the baseline None"),
+    (["--memfail-limit=2"], "limit is 2, in the baseline no limit"),
     (["--memfail-judge=rules"], "judge is 'rules', in the baseline 'script'"),
     (["--memfail-protocol=paper"], "protocol is 'paper', in the baseline 'ours'"),
     (["--memfail-k=3", "--memfail-seed=7"], "seed is 7, in the baseline 42; k is [3]"),
@@ -397,6 +398,17 @@ def test_each_task(any_project: Project) -> None:
     result.stdout.fnmatch_lines(["  ?.regressions:p<0.05 (coexisting_facts) * ok * p (Holm) 0.0625"])
 
 
+def test_the_gate_is_said_last(any_project: Project) -> None:
+    with_baseline(any_project)
+    any_project.script(**MANY)
+    lines = any_project.run(COMPARE).outlines
+    listed = max(i for i, line in enumerate(lines) if line.startswith("SUMMARY_ERROR"))
+    assert any(
+        line == "memfail gate: failed, regressions:p<0.05: 10 worse, 0 better of 22, p 0.0010"
+        for line in lines[listed:]
+    )
+
+
 # -- the exit code -----------------------------------------------------------------------------------------------------
 
 RAISE = {"ce_1": "raise"}
@@ -466,16 +478,18 @@ def test_exit_code(
 
 def test_markers_of_the_last_run_go_before_those_of_the_baseline(any_project: Project) -> None:
     with_baseline(any_project, ce_1="summary_error", ce_2="summary_error")
-    for path in (any_project.path / ".pytest_cache").rglob("verdicts"):
+    for path in (any_project.path / ".pytest_cache").rglob("recorded"):
         path.unlink()
     result = any_project.run(COMPARE, "-m", "summary_error")
     assert sorted(any_project.ran()) == ["ce-1", "ce-2"]
-    result.stdout.fnmatch_lines([f"*verdict markers from 22 of the baseline {BASE}"])
+    result.stdout.fnmatch_lines([f"memfail: -m selects by * 22 of 22 questions have one (22 in the baseline {BASE})"])
     any_project.script(ce_2="summary_error", lh_1="summary_error")
     result = any_project.run("memfail/coexisting_facts", COMPARE)
     result = any_project.run(COMPARE, "-m", "summary_error")
     assert any_project.ran() == ["ce-2"]
-    result.stdout.fnmatch_lines([f"*markers from 6 recorded verdicts in pytest's cache, 16 of the baseline {BASE}"])
+    result.stdout.fnmatch_lines(
+        [f"memfail: -m * 22 of 22 questions have one (6 in pytest's cache, 16 in the baseline {BASE})"]
+    )
 
 
 def test_a_run_selects_what_it_recorded(any_project: Project) -> None:
@@ -483,7 +497,7 @@ def test_a_run_selects_what_it_recorded(any_project: Project) -> None:
     any_project.run()
     result = any_project.run("-m", "summary_error")
     assert sorted(any_project.ran()) == ["ce-1", "lh-1"]
-    result.stdout.fnmatch_lines(["*verdict markers from 22 recorded verdicts in pytest's cache"])
+    result.stdout.fnmatch_lines(["memfail: -m * 22 of 22 questions have one (22 in pytest's cache)"])
 
 
 def test_paths_are_relative_to_where_they_are_given(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

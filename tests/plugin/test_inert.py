@@ -79,6 +79,13 @@ def test_argument_without_a_system(plain: pytest.Pytester, argument: str) -> Non
     assert "--memfail-system=NAME" in line
 
 
+@pytest.mark.parametrize(("words", "times"), [(["--memfail-limit=5"], 1), (["--memfail-k", "3"], 1), ([], 0)])
+def test_options_without_a_system_are_told_to_do_nothing(plain: pytest.Pytester, words: list[str], times: int) -> None:
+    plain.makeini("[pytest]\nmemfail_limit = 5\n")  # what is kept there for other runs is no mistake
+    result = plain.runpytest_inprocess(*words)
+    assert result.outlines.count("memfail options do nothing without --memfail-system") == times
+
+
 def test_argument_without_a_system_from_a_sub_directory(
     plain: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,7 @@ def test_letters(any_project: Project) -> None:
 def test_words(any_project: Project) -> None:
     any_project.script(**EVERY_VERDICT)
     result = any_project.run("-v")
+    result.stdout.fnmatch_lines(["NOT_STORED memfail/coexisting_facts::ce-1 - the script says*"])  # the verdict once
     words = {
         "coexisting_facts::ce-1": "NOT_STORED",
         "coexisting_facts::ce-2": "SUMMARY_ERROR",
@@ -242,13 +243,36 @@ def test_an_error_is_one_line_and_the_users_frames(
 def test_a_failed_fill_is_an_error_of_every_item(any_project: Project) -> None:
     result = any_project.run("memfail/long_hop", "memfail/coexisting_facts", "--memfail-system-option=raise_store=lh-2")
     result.assert_outcomes(errors=4, passed=6)
-    lines = block(result, "lh-1", "ERRORS")
+    blocks = {name: block(result, name, "ERRORS") for name in LONG_HOP}
+    (told,) = [name for name, lines in blocks.items() if len(lines) > 1]  # the others are as this one
+    lines = blocks.pop(told)
     assert re.fullmatch(
         r"store_conversation\(\) raised ValueError: the disk is full \(conversation \d of 8\)", lines[0]
     )
     assert [line for line in lines if line.startswith("  File ") and "conftest.py" not in line] == []
+    assert list(blocks.values()) == [[f"as memfail/long_hop::{told}"]] * 3
+    assert sum(line.startswith("ERROR memfail/long_hop::lh-") for line in result.outlines) == 4
     # tried once
     assert any_project.fills()["lh-2"] == 1
+
+
+def test_one_fault_of_an_adapter_is_told_once(project: Project) -> None:
+    # each message ends with another question
+    project.script(ce_1="raise")
+    result = project.run("memfail/long_hop", "memfail/coexisting_facts", "--memfail-system-option=raise_at=all")
+    result.assert_outcomes(errors=10)
+    assert sum(line.startswith("  File ") for line in result.outlines) <= 2
+    told = [line for line in result.outlines if line.startswith("as memfail/")]
+    assert len(told) == 9
+    assert len(set(told)) == 1
+
+
+def test_another_fault_is_told_too(project: Project) -> None:
+    project.script(ce_1="raise", ce_2="raise")
+    result = project.run("memfail/coexisting_facts", "--memfail-system-option=raise_at=ce-4")
+    result.assert_outcomes(errors=3, passed=3)
+    (told,) = [line for line in result.outlines if line.startswith("as memfail/")]
+    assert told in ("as memfail/coexisting_facts::ce-1", "as memfail/coexisting_facts::ce-2")
 
 
 @pytest.mark.parametrize("ends", ["SystemExit(3)", "KeyboardInterrupt()"])

@@ -143,6 +143,18 @@ def test_short_and_full(project: Project) -> None:
     assert facts in project.run("memfail/long_hop", "-v").outlines
 
 
+@pytest.mark.parametrize("verbosity", ["-v", "-q", "-qq"])
+def test_what_it_came_to_is_said_last(any_project: Project, verbosity: str) -> None:
+    any_project.script(lh_1="not_retrieved", ce_1="summary_error", ce_2="summary_error")
+    lines = any_project.run("memfail/long_hop", "memfail/coexisting_facts", verbosity).outlines
+    listed = max(i for i, line in enumerate(lines) if line.startswith("SUMMARY_ERROR"))
+    after = [line for line in lines[listed + 1 :] if line.startswith("memfail")]
+    assert after == [
+        "memfail: correct 70.0 % [40, 89]; 10 questions: 7 correct, 2 summary_error, 1 not_retrieved",
+        "memfail: failures and table again: memfail show .pytest_cache/d/memfail/last.jsonl",
+    ]
+
+
 def test_warns_of_retrieval_that_writes(any_project: Project) -> None:
     result = any_project.run("memfail/long_hop", "memfail/coexisting_facts", "--memfail-system-option=writes=1")
     result.stdout.fnmatch_lines(["warning: the store of coexisting_facts changed while asked (+6 -0)*"])

@@ -40,6 +40,11 @@ def whose(
     return OPEN
 
 
+def next_actor(tokens: Sequence[Token], start: int, mine: frozenset[str], known: frozenset[str], view: View) -> int:
+    """Whose doing is told first from here on."""
+    return next((found for at in range(start, len(tokens)) if (found := _actor(tokens, at, mine, known, view))), OPEN)
+
+
 def headed(view: View, at: int, mine: frozenset[str], known: frozenset[str]) -> int:
     """Whose the entry is by what comes before the sentence, for somebody whose name is known: "Name: Ada; hobby: …"."""
     if mine is SPEAKER:

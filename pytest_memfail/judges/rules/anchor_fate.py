@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, Part, Token
+from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, FEELING, LIGHT, NEAR, Part, Token
+from pytest_memfail.judges.rules.apart import apart
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
 from pytest_memfail.judges.rules.text import weight
 from pytest_memfail.judges.rules.words import STOP
@@ -24,19 +25,38 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         return "light"  # a storm is weather
     if part.kind == "verb" and Kin.GENERAL in kinds:
         return "light"
-    if Kin.GENERAL in kinds:
+    if Kin.GENERAL in kinds and part.kind == "head":
         return "general"
     if part.kind == "verb":
         rivals = _content(tokens, at[0] - 1, -1, source) + _passive(tokens, at[-1] + 1, source)
-        return "rival" if rivals else "light"
+        if not rivals:
+            return "light"
+        # What is done can be said in many ways; a verb for something else is known to be one.
+        return "rival" if any(apart(part.key, tokens[i].key) for i in rivals) else "reworded"
+    if part.kind == "modifier" and part.surface.endswith("ly"):
+        # How something is done is little of it, where it is not told to be otherwise.
+        return "opposite" if any(tokens[i].key and apart(part.key, tokens[i].key) for i in around) else "light"
     if part.kind == "modifier":
+        rivals = _content(tokens, at[-1] - 1, -1, source, 2, skip=at)
+        # Right before the head it may be another word for it.
+        if rivals == [at[-1] - 1] and not apart(part.key, tokens[rivals[0]].key):
+            return "reworded"
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
             return "rival"
-        if _content(tokens, at[-1] - 1, -1, source, 2, skip=at) and not _attached(tokens, at[-1], source):
+        if rivals and not _attached(tokens, at[-1], source):
             return "rival"
         return "reworded" if _attached(tokens, at[-1], source) else "dropped"
-    return "rival" if _content(tokens, at[-1] + 1, 1, source) else "dropped"
+    if _content(tokens, at[-1] + 1, 1, source):
+        return "rival"
+    return "light" if _is_felt(tokens, at) else "dropped"
+
+
+def _is_felt(tokens: Sequence[Token], at: tuple[int, ...]) -> bool:
+    """Whether a quality is told without what has it: who feels creative has a creative buzz."""
+    return tokens[at[0]].lower.endswith(("ity", "ness")) or any(
+        t.key in FEELING for t in tokens[max(0, at[0] - 1) : at[0]]
+    )
 
 
 def _content(

@@ -19,6 +19,8 @@ LIGHT: Final = frozenset(
     sense session bit time way habit activity practice routine end result good""".split()
 )
 """Words that carry little of what an end says: an end is kept without them."""
+FEELING: Final = frozenset(fold(w) for w in "feel feeling mood state mindset headspace mind head spirits vibe".split())
+"""What these say, that somebody feels it, any of them says."""
 SOMEBODY: Final = frozenset(
     fold(w)
     for w in """sister brother mother father mom dad aunt uncle cousin niece nephew grandmother grandfather wife husband

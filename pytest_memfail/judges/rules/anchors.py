@@ -10,10 +10,9 @@ from typing import Final
 from unicodedata import combining, normalize
 
 from pytest_memfail.judges.rules.anchor_fate import fate_of
-from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, PARTICLES, SOMEBODY, Part, Token
-from pytest_memfail.judges.rules.kinds import is_person
-from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, is_cut, kin, one_origin, phrasal
-from pytest_memfail.judges.rules.polarity import is_negator
+from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, is_somebody, matches_of
+from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, SOMEBODY, Part, Token
+from pytest_memfail.judges.rules.kinship import FIRM, kin
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
 
@@ -40,7 +39,7 @@ class Anchor:
     @property
     def telling(self) -> int:
         """How many of its words tell it from others."""
-        return sum(part.weight >= 1.0 for part in self.parts) + len(self.numbers)
+        return sum(part.weight >= 0.75 for part in self.parts) + len(self.numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,20 @@ class Place:
     """Of its weight, what stands there itself, in some form."""
     soft: float
     """The share, with what is said in other words or more generally."""
+    reworded: float = 0.0
+    """Of its weight, what seems to be said in words that are not known for it."""
     gaps: tuple[tuple[str, str], ...] = ()
     """The missing words, each with what became of it: dropped, rival, general, opposite, number, reworded, light."""
+
+    @property
+    def generalised(self) -> bool:
+        """Whether a general term stands for some of it."""
+        return any(fate == "general" for _, fate in self.gaps)
+
+    @property
+    def alike(self) -> bool:
+        """Whether a word of like meaning stands for each of its words."""
+        return self.soft >= ALL_ALIKE and not self.gaps
 
     @property
     def kept(self) -> bool:
@@ -65,12 +76,16 @@ class Place:
         # A synonym alone may be meant otherwise: it must be a close one.
         if self.firm < FEW_OWN and self.share < CLOSE:
             return False
+        if self.reworded > REWORDED:
+            return False
         return self.soft >= KEPT and not any(
             fate in ("rival", "general", "opposite", "number", "dropped") for _, fate in self.gaps
         )
 
 
 KEPT: Final = 0.6
+ALL_ALIKE: Final = 0.95
+REWORDED: Final = 0.6
 CLOSE: Final = 0.58
 FEW_OWN: Final = 0.3
 BETWEEN: Final = 2
@@ -79,9 +94,6 @@ SUBJECTS: Final = frozenset("i user he she they we".split())
 ADVERBS: Final = frozenset(
     "early late together better slower easier faster nightly again soon alone longer harder more".split()
 )
-PLACES: Final = frozenset("outside inside upstairs downstairs outdoors indoors".split())
-NEGATING: Final = frozenset(fold(w) for w in "skip miss avoid lack omit forgo quit stop refuse without".split())
-"""What these say, a negation says too: to skip breakfast is to go without it."""
 
 
 @lru_cache(maxsize=8192)
@@ -90,7 +102,9 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
     words = [w for s in sentences_of(text) for w in s.words if w.key]
     numbers = tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words))
     words = [w for w in words if not (w.key[0].isdigit() or (numbers and w.lower in ("noon", "midnight")))]
-    telling = [w for w in words if w.key not in LIGHT] or words
+    telling = [
+        w for w in words if w.key not in LIGHT or (verbal and w is words[0] and words[-1].key in SOMEBODY)
+    ] or words
     nouns = [w for w in telling if not (w.lower.endswith("ly") or w.lower in ADVERBS)] or telling
     head = nouns[-1] if nouns else None
     parts = []
@@ -141,7 +155,7 @@ def tokens_of(sentences: Sequence[Sentence]) -> tuple[Token, ...]:
 
 def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str]) -> list[Place]:
     """The places where the end, or some of it, stands; the wholest first."""
-    matches = _matches(anchor, tokens)
+    matches = matches_of(anchor.parts, tokens, source)
     starts = sorted({at for at, *_ in matches})
     found: dict[tuple[int, ...], Place] = {}
     for start in starts:
@@ -168,70 +182,6 @@ def _end_of(tokens: Sequence[Token], start: int, matched: set[int]) -> int:
     return min(len(tokens), start + REACH)
 
 
-def _matches(anchor: Anchor, tokens: Sequence[Token]) -> list[tuple[int, int, float]]:
-    """Word by word: where it stands, which part it is, how well."""
-    found = []
-    for at, token in enumerate(tokens):
-        for number, part in enumerate(anchor.parts):
-            value = kin(part.key, token.key)[1] if token.key else 0.0
-            if value < FIRM and value and _is_general(anchor, token.key):
-                value = 0.0  # "clothes" is what became of the scarves, not of wearing
-            if value < 1.0 and token.key in LIGHT and one_origin(part.key, token.key):
-                value = 0.0
-            elif value < ORIGIN and _otherwise(part, token):
-                value = ORIGIN
-            if value < PHRASAL and _by_phrase(part.key, tokens, at):
-                value = PHRASAL
-            if value < 1.0 and len(token.lower) >= 3 and _compounded(anchor, number, tokens, at):
-                value = 1.0
-            if value:
-                found.append((at, number, value))
-    return found
-
-
-def _is_general(anchor: Anchor, held: str) -> bool:
-    """Whether the word is a general term for one of the end's own words."""
-    return any(kin(part.key, held)[0] is Kin.GENERAL for part in anchor.parts)
-
-
-def _otherwise(part: Part, token: Token) -> bool:
-    """Whether a word stands for the part though their keys do not tell."""
-    if part.surface in PLACES and len(token.lower) > 1 and part.surface.startswith(token.lower):
-        return True
-    if is_cut(part.surface, token.lower):
-        return True
-    if part.key in NEGATING and is_negator(token.lower):
-        return True
-    return bool(token.key) and one_origin(part.surface, token.lower)
-
-
-def _by_phrase(wanted: str, tokens: Sequence[Token], at: int) -> bool:
-    verb = tokens[at].key or (fold(tokens[at].lower) if tokens[at].lower[:3] in ("get", "got") else "")
-    if not verb:
-        return False
-    return any(
-        token.lower in PARTICLES and wanted in phrasal(verb, token.lower)
-        for token in tokens[at + 1 : at + 2 + NEAR]
-        if not token.wall
-    )
-
-
-def _compounded(anchor: Anchor, number: int, tokens: Sequence[Token], at: int) -> bool:
-    """Whether what is one word here is two there: windowsills and window sills, handwritten and written by hand."""
-    surface, lower = anchor.parts[number].surface, tokens[at].lower
-    if len(surface) >= 7 and 3 <= len(lower) < len(surface) and surface.startswith(lower):
-        rest = fold(surface[len(lower) :])
-        return len(rest) >= 3 and any(
-            t.key and kin(rest, t.key)[1] >= 0.8 for t in tokens[max(0, at - NEAR) : at + NEAR]
-        )
-    for first in (number - 1, number):
-        if 0 <= first < len(anchor.parts) - 1 and len(lower) >= 6:
-            pair = anchor.parts[first].surface + anchor.parts[first + 1].surface
-            if fold(pair) == fold(lower):
-                return True
-    return False
-
-
 def _place(
     anchor: Anchor,
     tokens: Sequence[Token],
@@ -239,16 +189,22 @@ def _place(
     at: tuple[int, ...],
     source: frozenset[str],
 ) -> Place:
-    share = sum(anchor.parts[part].weight * value for part, (value, _) in best.items())
+    share = sum(anchor.parts[part].weight * value for part, (value, _) in best.items() if value > IN_GENERAL)
     firm = sum(anchor.parts[part].weight for part, (value, _) in best.items() if value >= FIRM)
-    soft = sum(anchor.parts[part].weight for part in best)
+    soft = sum(anchor.parts[part].weight * (value if value == IN_GENERAL else 1.0) for part, (value, _) in best.items())
+    reworded = 0.0
     gaps = []
     for number, part in enumerate(anchor.parts):
         if number in best or part.kind == "light":
             soft += part.weight * (number not in best)
+            if best.get(number, (0.0, 0))[0] == IN_GENERAL:
+                gaps.append((part.surface, "general"))
             continue
         fate = fate_of(part, tokens, at, source)
+        if fate == "light" and part.kind == "verb" and _nothing_done(anchor, tokens, at):
+            fate = "dropped"
         gaps.append((part.surface, fate))
+        reworded += part.weight * (fate == "reworded")
         soft += part.weight * {"reworded": 0.8, "light": 0.8, "general": 0.4}.get(fate, 0.0)
     stated = _numbers(tokens, at) if anchor.numbers else ()
     for quantity in anchor.numbers:
@@ -259,17 +215,27 @@ def _place(
     if _acted_by_object(anchor, tokens, at):
         gaps.append((anchor.text, "rival"))
     gaps = _forgiven(anchor, gaps)
-    return Place(at[0], at[-1], at, share / anchor.total, firm / anchor.total, soft / anchor.total, tuple(gaps))
+    total = anchor.total
+    return Place(at[0], at[-1], at, share / total, firm / total, soft / total, reworded / total, tuple(gaps))
+
+
+def _nothing_done(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...]) -> bool:
+    """Whether somebody is named without a word of what is done with them, which tells as much."""
+    somebody = any(part.kind == "head" and part.key in SOMEBODY for part in anchor.parts)
+    return somebody and not any(t.key in LIGHT for t in tokens[max(0, at[0] - NEAR) : at[0]])
 
 
 def _acted_by_object(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...]) -> bool:
     """Whether somebody to whom it is done does it: my sister texts, the dentist cancels."""
     verbs = {part.key for part in anchor.parts[:1] if anchor.verbal}
+    others = {part.key for part in anchor.parts[1:]}
     for i in at[1:]:
         token, before = tokens[i], tokens[i - 1]
+        if token.key in others:
+            continue
         active = token.lower.endswith("s") or token.lower.rstrip("e") == token.key.rstrip("e")
         if active and i - 1 in at and not token.gap and any(kin(verb, token.key)[1] for verb in verbs):
-            return before.key in SOMEBODY or is_person(before.key)
+            return is_somebody(before.key)
     return False
 
 
@@ -277,11 +243,11 @@ def _forgiven(anchor: Anchor, gaps: list[tuple[str, str]]) -> list[tuple[str, st
     """One small word of many may be dropped."""
     lost = [g for g in gaps if g[1] == "dropped"]
     by = {part.surface: part for part in anchor.parts}
-    if len(lost) == len(gaps) == 1 and lost[0][0] in by:
+    if len(lost) == 1 and lost[0][0] in by and all(fate in ("dropped", "light") for _, fate in gaps):
         part = by[lost[0][0]]
         # What stands right before the head tells which: a hiking trip is not any trip.
         which = any(f"{part.surface} {p.surface}" in anchor.text.casefold() for p in anchor.parts if p.kind == "head")
-        if part.weight < 1.0 or (anchor.telling >= 3 and anchor.verbal and not which):
+        if part.weight < 1.0 or (len(gaps) == 1 and anchor.telling >= 3 and anchor.verbal and not which):
             return [g if g != lost[0] else (g[0], "light") for g in gaps]
     return gaps
 

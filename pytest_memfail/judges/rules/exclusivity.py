@@ -14,7 +14,7 @@ AMBIGUOUS: Final = frozenset("alone reserved limited required must".split())
 """Words that say so only in company: a reserved person is not reserved for Sundays."""
 PLAINLY: Final = EXCLUSIVE - AMBIGUOUS
 ELSEWHEN: Final = re.compile(
-    r"\b(?:no|nobody|no one|none|nothing|never|not)\b.{0,40}\b(?:else|other|otherwise|elsewhere)\b"
+    r"\b(?:no|nobody|no one|none|nothing|never|not)\b.{0,40}\b(?:else|other|otherwise|elsewhere|sooner|earlier)\b"
     r"|\b(?:otherwise|elsewhere|anywhere else|any other|all other|every other case)\b"
     r"|\b(?:rest of the (?:time|week|year|day)|other (?:days?|times?|cases?|nights?|evenings?|six|occasions?))\b"
     r"|\bafter that\b|\bno longer\b|\bor (?:less|more|fewer)\b ?(?:->|:|=|means)|\bif not\b|\belse\b"

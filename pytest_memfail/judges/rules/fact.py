@@ -67,28 +67,34 @@ def find_fact(evidence: Evidence, view: View, protocol: str) -> Finding:
 def _present(fact: Fact, view: View, places: Sequence[Sequence[Place]], stale: Sequence[Place]) -> Finding:
     """Whether the state is stored as the current one, with all that matters."""
     if fact.decoys and all(is_over(fact, view, place) for part in places for place in part):
-        return _fails(fact, view, places[0], f"{fact.wording!r} is stored as past, though it still holds", OVER_UPDATE)
+        return _fails(
+            fact, view, places[0], f"{fact.wording!r} is {view.held} as past, though it still holds", OVER_UPDATE
+        )
     at = [max(part, key=lambda p: (p.tie, -p.at)).at for part in places]
     new = sorted({place.at for part in places for place in part})
     entries = view.entries_of(at)
     keys = {key for part in fact.values for w in part.wordings for key, _ in w.need}
     if not fact.negative and all(negated(view.sentences[p.at], keys) for p in places[0]):
-        reason = f"{fact.wording!r} is stored, but negated"
+        reason = f"{fact.wording!r} is {view.held}, but negated"
         return Finding(True, False, reason, entries, (), (fact.wording,), confidence=0.75, fault="turned")
     if fact.disliked and all(_is_liked(view, p) for p in places[0]):
-        reason = f"{fact.wording!r} is stored, but as something liked"
+        reason = f"{fact.wording!r} is {view.held}, but as something liked"
         return Finding(True, False, reason, entries, (), (fact.wording,), confidence=0.75, fault="turned")
     lost = tuple(part.text for part in fact.context if not beside(part, fact, view, new))
     if lost:
-        reason = f"{fact.wording!r} is stored, but without {listed(lost)}"
+        reason = f"{fact.wording!r} is {view.held}, but without {listed(lost)}"
         return Finding(True, False, reason, entries, (fact.wording,), lost, confidence=0.75)
     unclear = [old for old in stale if not told_apart(fact, view, new, old)]
     if unclear:
-        reason = f"{fact.wording!r} and {unclear[0].wording.text!r} are both stored, and nothing tells which holds now"
+        reason = (
+            f"{fact.wording!r} and {unclear[0].wording.text!r} are both {view.held}, and nothing tells which holds now"
+        )
         both = view.entries_of([*at, unclear[0].at])
         return Finding(True, False, reason, both, (fact.wording,), (fact.wording,), confidence=0.75, label=STALE)
     sure = 0.95 if not stale else 0.85
-    return Finding(True, True, f"{fact.wording!r} is stored as it holds now", entries, (fact.wording,), (), (), sure)
+    return Finding(
+        True, True, f"{fact.wording!r} is {view.held} as it holds now", entries, (fact.wording,), (), (), sure
+    )
 
 
 def _absent(fact: Fact, view: View, places: Sequence[Sequence[Place]], stale: Sequence[Place]) -> Finding:
@@ -96,32 +102,32 @@ def _absent(fact: Fact, view: View, places: Sequence[Sequence[Place]], stale: Se
     found = [place for part in places for place in part]
     if found and len(places) > 1:
         lost = tuple(part.text for part, there in zip(fact.values, places, strict=True) if not there)
-        reason = f"{fact.wording!r} is stored, but without {listed(lost)}"
+        reason = f"{fact.wording!r} is {view.held}, but without {listed(lost)}"
         return Finding(
             True, False, reason, view.entries_of([p.at for p in found]), (), lost, confidence=0.75, label=_label(stale)
         )
     elsewhere = _elsewhere(fact, view)
     if elsewhere and all(is_over(fact, view, place) for place in stale):
-        reason = f"{fact.wording!r} is stored, but not as {fact.name.full if fact.name else 'the user'}'s"
+        reason = f"{fact.wording!r} is {view.held}, but not as {fact.name.full if fact.name else 'the user'}'s"
         missing = (fact.name.full if fact.name else "the user",)
         return Finding(True, False, reason, view.entries_of(elsewhere), (), missing, confidence=0.7, fault="elsewhere")
     blurred = [] if fact.decoys else _blurred(fact, view, stale)
     if blurred:
-        reason = f"what was said of it is stored, but without {fact.wording!r}"
+        reason = f"what was said of it is {view.held}, but without {fact.wording!r}"
         return Finding(
             True, False, reason, view.entries_of(blurred), (), (fact.wording,), confidence=0.7, label=_label(stale)
         )
     changed = _miscounted(fact, view)
     if changed:
         number, at = changed
-        reason = f"what was said of it is stored, but with {number!r} instead of {fact.wording!r}"
+        reason = f"what was said of it is {view.held}, but with {number!r} instead of {fact.wording!r}"
         return Finding(True, False, reason, view.entries_of([at]), (), (fact.wording,), confidence=0.7)
     if stale:
-        reason = f"only the old state {stale[0].wording.text!r} is stored, not {fact.wording!r}"
+        reason = f"only the old state {stale[0].wording.text!r} is {view.held}, not {fact.wording!r}"
         return _fails(fact, view, stale, reason, STALE)
     overwritten = covering(fact, view, fact.decoys, OVERWRITTEN) if fact.decoys else []
     if overwritten:
-        reason = f"no entry says {fact.wording!r} any more, but what only looks like an update is stored"
+        reason = f"no entry says {fact.wording!r} any more, but what only looks like an update is {view.held}"
         return _fails(fact, view, [], reason, OVER_UPDATE, overwritten)
     near = [i for w in view.search(dict(fact.need), fact.name)[:3] for i in w.sentences]
     failure = _fails(fact, view, [], f"no entry says {fact.wording!r}", None, near)
@@ -154,16 +160,16 @@ def _retracted(fact: Fact, view: View, stale: Sequence[Place]) -> Finding:
     standing = [p for p in stale if p not in past]
     entries = tuple(sorted(ended)) or view.entries_of([p.at for p in stale])
     if not standing:
-        reason = "the old state is stored as past" if ended else "the old state is no longer stored"
+        reason = f"the old state is {view.held} as past" if ended else f"the old state is not {view.held} any more"
         return Finding(True, True, reason, entries, (fact.wording,) if ended else (), (), (), 0.9)
     old = standing[0]
     if not ended:
-        reason = f"{old.wording.text!r} was taken back, but is stored as if it still held"
+        reason = f"{old.wording.text!r} was taken back, but is {view.held} as if it still held"
         return _fails(fact, view, standing, reason, STALE)
     restated = [p for p in standing if all(later(view, view.entry[p.at], entry) for entry in ended)]
     if not restated:
-        return Finding(True, True, "the old state is stored as past", entries, (fact.wording,), (), (), 0.85)
-    reason = f"{old.wording.text!r} was taken back, but is stored again since"
+        return Finding(True, True, f"the old state is {view.held} as past", entries, (fact.wording,), (), (), 0.85)
+    reason = f"{old.wording.text!r} was taken back, but is {view.held} again since"
     return Finding(True, False, reason, entries, (), (fact.wording,), confidence=0.7, label=STALE)
 
 

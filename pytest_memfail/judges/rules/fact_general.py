@@ -45,18 +45,18 @@ def told_in_general(fact: Fact, view: View, stale: Sequence[Place]) -> Finding:
             return _whole(fact, view, spot, stale)
     standing = [place for place in stale if not is_over(fact, view, place)]
     if standing:
-        reason = f"only the old state {standing[0].wording.text!r} is stored, not {wording!r}"
+        reason = f"only the old state {standing[0].wording.text!r} is {view.held}, not {wording!r}"
         at = view.entries_of([place.at for place in standing])[:3]
         return Finding(False, False, reason, at, (), (wording,), confidence=0.85, label=STALE)
     for spot in own:
         if spot.coverage > STORED or (spot.coverage >= BLURRED and _generalised(fact, view, spot)):
             lost = _missing(fact, view, spot, own)
-            reason = f"{wording!r} is stored, but without {listed(lost)}"
+            reason = f"{wording!r} is {view.held}, but without {listed(lost)}"
             return Finding(True, False, reason, view.entries_of(spot.at), (), lost, confidence=0.7)
     others = [s for s in spots if not s.own and not _missing(fact, view, s, [s])]
     if others:
         whom = fact.name.full if fact.name else "the user"
-        reason = f"{wording!r} is stored, but not as {whom}'s"
+        reason = f"{wording!r} is {view.held}, but not as {whom}'s"
         at = view.entries_of(others[0].at)
         return Finding(True, False, reason, at, (), (whom,), confidence=0.65, fault="elsewhere")
     near = view.entries_of(own[0].at) if own else ()
@@ -67,13 +67,13 @@ def _whole(fact: Fact, view: View, spot: Spot, stale: Sequence[Place]) -> Findin
     """All of it is there: which way round, and told from what it replaced?"""
     entries, wording = view.entries_of(spot.at), fact.wording
     if not fact.negative and any(negated(view.sentences[i], dict(fact.whole)) for i in spot.at):
-        reason = f"{wording!r} is stored, but negated"
+        reason = f"{wording!r} is {view.held}, but negated"
         return Finding(True, False, reason, entries, (), (wording,), confidence=0.7, fault="turned")
     unclear = [old for old in stale if not told_apart(fact, view, spot.at, old)]
     if unclear:
-        reason = f"{wording!r} and {unclear[0].wording.text!r} are both stored, and nothing tells which holds now"
+        reason = f"{wording!r} and {unclear[0].wording.text!r} are both {view.held}, and nothing tells which holds now"
         return Finding(True, False, reason, entries, (wording,), (wording,), confidence=0.7, label=STALE)
-    return Finding(True, True, f"{wording!r} is stored", entries, (wording,), (), (), 0.9)
+    return Finding(True, True, f"{wording!r} is {view.held}", entries, (wording,), (), (), 0.9)
 
 
 def _spots(fact: Fact, view: View) -> Iterator[Spot]:

@@ -44,6 +44,8 @@ class RulesJudge:
     def storage(self, evidence: Evidence, store: Listing) -> StageResult:
         """Is some version of the fact anywhere in the store (paper, section 3.2, permissive)?"""
         finding = self._find(evidence, self._store(store))
+        if finding.present and not finding.faithful:  # what it lacks is the summary stage's to say
+            finding = replace(finding, reason="some version of it is stored")
         return _result(finding, passed=finding.present)
 
     def summary(self, evidence: Evidence, store: Listing) -> StageResult:
@@ -93,7 +95,7 @@ class RulesJudge:
         key = tuple((memory.text, memory.timestamp) for memory in shown)
         view = self._shown.get(key)
         if view is None:
-            view = self._shown[key] = _view(shown, self._cache)
+            view = self._shown[key] = _view(shown, self._cache, "shown")
             if len(self._shown) > SHOWN_VIEWS:
                 self._shown.popitem(last=False)
         self._shown.move_to_end(key)
@@ -155,8 +157,8 @@ def _wanted(evidence: Evidence) -> frozenset[str]:
     return frozenset(key for part in parts if part for key in keys_of(part))
 
 
-def _view(memories: Sequence[Memory], cache: TextCache) -> View:
-    return View([memory.text for memory in memories], cache, [memory.timestamp for memory in memories])
+def _view(memories: Sequence[Memory], cache: TextCache, held: Literal["stored", "shown"] = "stored") -> View:
+    return View([memory.text for memory in memories], cache, [memory.timestamp for memory in memories], held)
 
 
 def _result(finding: Finding, *, passed: bool) -> StageResult:

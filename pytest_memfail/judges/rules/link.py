@@ -13,18 +13,17 @@ from itertools import product
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.actors import OTHER, headed, whose
+from pytest_memfail.judges.rules.actors import OTHER, headed
 from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places
-from pytest_memfail.judges.rules.finding import Finding, listed
-from pytest_memfail.judges.rules.kinship import FIRM, kin
+from pytest_memfail.judges.rules.finding import Finding
+from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_field, is_small, unlinked
 from pytest_memfail.judges.rules.link_person import read_person
 from pytest_memfail.judges.rules.links import (
     ALL,
     BEST,
     HALF,
     MOST,
-    MOSTLY,
     SOME,
     Link,
     Reading,
@@ -42,8 +41,6 @@ from pytest_memfail.judges.rules.view import View
 CANDIDATES: Final = 24
 
 
-SMALL: Final = 80
-"""In a store of more sentences, two words meet by chance in another link."""
 FEW: Final = 5
 """Entries of at most so many short sentences are also read as a whole."""
 
@@ -85,15 +82,11 @@ def _find(link: Link, view: View) -> Finding:
     if best is not None:
         return best.finding
     reason = f"no entry links {link.wordings[0]!r} with {link.wordings[1]!r}"
-    lost = tuple(w for w, end in zip(link.wordings, link.ends, strict=True) if not _anywhere(end, view))
+    lost = tuple(w for w, end in zip(link.wordings, link.ends, strict=True) if not anywhere(end, view))
     there = tuple(w for w in link.wordings if w not in lost)
-    return Finding(
-        False, False, reason, view.entries_of(near)[:3], there, lost or link.wordings, confidence=0.9 if lost else 0.75
-    )
-
-
-def _anywhere(end: Anchor, view: View) -> bool:
-    return all(view.postings.get(part.key) for part in end.parts if part.weight >= 1.0)
+    # The more of it is nowhere, the surer.
+    confidence = (0.65, 0.75, 0.9)[len(lost)]
+    return Finding(False, False, reason, view.entries_of(near)[:3], there, lost or link.wordings, confidence=confidence)
 
 
 def _stretches(link: Link, view: View) -> Iterator[tuple[int, ...]]:
@@ -129,7 +122,7 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
     if link.person is not None:
         return read_person(link, view, at, tokens)
     pair = _pair(link, tokens)
-    if pair is not None and _firm(pair) and _tied(tokens, pair):
+    if pair is not None and _firm(pair, view) and _tied(tokens, pair):
         reading = _judge(link, view, at, tokens, pair)
         if reading is not None:
             return reading
@@ -138,18 +131,8 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
         and min(place.firm for place in pair) >= ALL
         and all(not any(sides(tokens, span(p))) for p in pair)
     ):
-        return _unlinked(link, view, at, tokens, pair)
-    return _half(link, view, at, tokens)
-
-
-def _unlinked(
-    link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], pair: tuple[Place, Place]
-) -> Reading | None:
-    """Both ends side by side, each for itself."""
-    if any(whose_is(link, view, tokens, place) == OTHER for place in pair):
-        return None
-    reason = f"{link.wordings[0]!r} and {link.wordings[1]!r} are stored, but not how one leads to the other"
-    return Reading((3.0,), Finding(True, False, reason, view.entries_of(at), (), link.wordings, confidence=0.6))
+        return unlinked(link, view, at, tokens, pair)
+    return half(link, view, at, tokens)
 
 
 def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
@@ -167,10 +150,12 @@ def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
     return best[1] if best else None
 
 
-def _firm(pair: tuple[Place, Place]) -> bool:
+def _firm(pair: tuple[Place, Place], view: View) -> bool:
     """Whether enough of the ends' own words stand there: two synonyms meet in many a sentence."""
     least, most = sorted(place.firm for place in pair)
-    return least >= SOME or most >= MOST or _in_general(pair)
+    if is_small(view) and (all(place.alike for place in pair) or any(place.generalised for place in pair)):
+        return True
+    return least >= HALF or most >= (MOST if least >= SOME or is_small(view) else ALL)
 
 
 def _tied(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
@@ -182,7 +167,7 @@ def _tied(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
     if _has_own(tokens, first, right):
         return False
     opening = tokens[first : min(first + 5, right.last + 1)]
-    return any(t.lower in REFERRING for t in opening) or _is_field(tokens, right.first)
+    return any(t.lower in REFERRING for t in opening) or is_field(tokens, right.first)
 
 
 def _has_own(tokens: tuple[Token, ...], first: int, place: Place) -> bool:
@@ -195,18 +180,6 @@ def _has_own(tokens: tuple[Token, ...], first: int, place: Place) -> bool:
     return any(t.key and t.key not in LIGHT | CAUSING and i not in taken for i, t in enumerate(own))
 
 
-def _is_field(tokens: tuple[Token, ...], at: int) -> bool:
-    """Whether a label stands before the word: "trigger: …"."""
-    inside = tokens[at].inside
-    return any(t.inside == inside and ":" in t.gap for t in tokens[: at + 1])
-
-
-def _openings(tokens: tuple[Token, ...]) -> list[int]:
-    """The last word of every sentence but the first."""
-    last = {t.inside: i for i, t in enumerate(tokens)}
-    return [i for inside, i in last.items() if inside]
-
-
 def _judge(
     link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], pair: tuple[Place, Place]
 ) -> Reading | None:
@@ -215,12 +188,15 @@ def _judge(
     turn = relate(tokens, span(pair[0]), span(pair[1]))
     owner = min(whose_is(link, view, tokens, place) for place in pair) or headed(view, at[0], link.mine, link.known)
     kept = [
-        place.kept or _pointed_at(link, view, tokens, end, place) for end, place in zip(link.ends, pair, strict=True)
+        place.kept
+        or _pointed_at(link, view, tokens, end, place)
+        or (place.alike and (other.firm >= MOST or other.alike) and turn == link.direction)
+        for end, place, other in zip(link.ends, pair, pair[::-1], strict=True)
     ]
     soft = pair[0].soft + pair[1].soft
     own = _own_share(link, tokens)
     if not all(kept):
-        return _blurred(link, entries, pair, kept, turn, owner)
+        return blurred(link, entries, pair, kept, turn, owner, small=is_small(view))
     closeness = min(p.share for p in pair)
 
     def damaged(reason: str, confidence: float, fault: bool = False) -> Reading:
@@ -240,7 +216,7 @@ def _judge(
     if not turn:
         return damaged(f"{arrow}: both are stored, but not how one leads to the other", 0.65)
     whole = closeness >= 0.99
-    confidence = 0.97 if whole else 0.9 if closeness >= 0.75 else 0.75
+    confidence = 0.97 if whole else 0.92 if closeness >= 0.75 else 0.86
     return Reading(
         (BEST if whole else 8.0, soft, own),
         Finding(True, True, f"the link from {arrow} is kept", entries, link.wordings, confidence=confidence),
@@ -257,7 +233,10 @@ def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, 
     near = [t.lower for t in tokens[max(0, place.first - 2) : place.first]]
     after = [t.lower for t in tokens[place.first : place.last + 6]]
     lost = {fate for _, fate in place.gaps}
-    if place.share < SOME or lost & {"opposite", "general"} or not POINTING.intersection(near + after):
+    # "He tunes it": what is done, with a pronoun for what it is done to.
+    pronoun = end.verbal and place.firm > 0 and after[place.last - place.first + 1 :][:1] in (["it"], ["them"])
+    pointed = pronoun or POINTING.intersection(near + after)
+    if place.share < SOME or lost & {"opposite", "general"} or not pointed:
         return False
     if "rival" in lost and not POINTING.intersection(near + after[-6:]):
         return False
@@ -273,85 +252,3 @@ def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, 
 def _where_whole(end: Anchor, view: View) -> list[int]:
     heads = [p.key for p in end.parts if p.kind == "head"] or [p.key for p in end.parts]
     return sorted({at for key in heads for at in view.postings.get(key, ())})[:CANDIDATES]
-
-
-def _blurred(
-    link: Link,
-    entries: tuple[int, ...],
-    pair: tuple[Place, Place],
-    kept: list[bool],
-    turn: int,
-    owner: int,
-) -> Reading | None:
-    """Both ends are there, one or both not in full."""
-    shares = sorted(p.share for p in pair)
-    if turn != link.direction and shares[0] < MOST and (shares[0] < HALF or shares[1] < ALL):
-        return None
-    if owner == OTHER and min(p.firm for p in pair) < MOST:
-        return None
-    least, most = sorted(p.soft for p in pair)
-    known = [
-        (place, other)
-        for (place, other), k in zip((pair, pair[::-1]), kept, strict=True)
-        if k
-        and (place.firm >= MOST or place.share >= MOSTLY)
-        and (other.firm > 0 or _in_general((other, other)))
-        and (end_of(link, place, pair).telling > 1 or other.firm >= HALF)
-    ]
-    if (known and least >= SOME) or (least >= SOME and most >= HALF and _in_general(pair)):
-        lost = tuple(w for w, whole in zip(link.wordings, kept, strict=True) if not whole)
-        whole = tuple(w for w in link.wordings if w not in lost)
-        gaps = [f"{word!r} ({fate})" for p, k in zip(pair, kept, strict=True) if not k for word, fate in p.gaps]
-        reason = f"the link is stored, but {listed(lost)} is blurred: {', '.join(gaps)}"
-        confidence = 0.72 if any(kept) and least >= HALF else 0.65
-        return Reading((4.0 + least + most,), Finding(True, False, reason, entries, whole, lost, confidence=confidence))
-    return None
-
-
-def end_of(link: Link, place: Place, pair: tuple[Place, Place]) -> Anchor:
-    """The end that stands at the place."""
-    return link.ends[0] if place is pair[0] else link.ends[1]
-
-
-def _in_general(pair: tuple[Place, Place]) -> bool:
-    return any(fate == "general" for p in pair for _, fate in p.gaps)
-
-
-def _half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> Reading | None:
-    """One end in its role, with something else in the place of the other."""
-    if len(at) > 1 and not all(_is_field(tokens, at_field) for at_field in _openings(tokens)):
-        return None
-    wanted = 2 if len(view.sentences) <= SMALL else 3
-    for number, end in enumerate(link.ends):
-        place = next(iter(places(end, tokens, link.stated)), None)
-        if (
-            place is None
-            or not place.kept
-            or place.firm < HALF
-            or not _head_stands(end, tokens, place)
-            or end.telling < wanted
-            or _somebody_else(link, view, tokens, place)
-        ):
-            continue
-        cause, effect = sides(tokens, span(place))
-        role = cause if (number == 0) == (link.direction == 1) else effect
-        if role and not (cause and effect):
-            lost = link.wordings[1 - number]
-            reason = f"{link.wordings[number]!r} is stored with something else than {lost!r}"
-            finding = Finding(
-                True, False, reason, view.entries_of(at), (link.wordings[number],), (lost,), confidence=0.6
-            )
-            return Reading((2.0 + place.soft,), finding)
-    return None
-
-
-def _somebody_else(link: Link, view: View, tokens: tuple[Token, ...], place: Place) -> bool:
-    """Whether anybody else acts in the stretch."""
-    ends = (span(place), (len(tokens) - 1, len(tokens) - 1))
-    return any(whose(tokens, span, link.mine, link.known, view) == OTHER for span in ends)
-
-
-def _head_stands(end: Anchor, tokens: tuple[Token, ...], place: Place) -> bool:
-    """Whether what the end is about stands there itself."""
-    heads = [part.key for part in end.parts if part.kind == "head"]
-    return any(kin(key, tokens[i].key)[1] >= FIRM for key in heads for i in place.at if tokens[i].key)

@@ -9,7 +9,20 @@ from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Place, places
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.kinship import kin
-from pytest_memfail.judges.rules.links import BEST, HALF, MOST, SOME, Link, Reading, felt_for, negated, span, whose_is
+from pytest_memfail.judges.rules.link_part import is_small
+from pytest_memfail.judges.rules.links import (
+    BEST,
+    HALF,
+    MOST,
+    MOSTLY,
+    SOME,
+    Link,
+    Reading,
+    felt_for,
+    negated,
+    span,
+    whose_is,
+)
 from pytest_memfail.judges.rules.relations import sides
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.text import fold
@@ -35,7 +48,7 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
     owner = link.wordings[link.person]
     wanted = link.wordings[1 - link.person]
     place = next(iter(places(thing, tokens, link.stated)), None)
-    if place is None or place.soft < SOME:
+    if place is None or (place.soft < SOME and not place.generalised):
         return None
     entries = view.entries_of(at)
     said_of = whose_is(link, view, tokens, place)
@@ -56,11 +69,16 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
     if elsewhere and tie == 0:
         return None
     if not named or said_of == OTHER:
-        if place.kept and (tie > 0 or not link.relation) and place.firm >= MOST and not (cause and not tie):
+        if (
+            place.kept
+            and (tie > 0 or not link.relation)
+            and place.firm >= (MOST if is_small(view) else MOSTLY)
+            and not (cause and not tie)
+        ):
             return damaged(f"{wanted!r} is stored, but not as {owner}'s", 0.7, 4.0)
         return None
     if not place.kept:
-        if (tie > 0 or not link.relation) and (place.share >= HALF or place.soft >= HALF):
+        if (tie > 0 or not link.relation) and (max(place.share, place.soft) >= HALF or place.generalised):
             return damaged(f"{owner}'s link is stored, but {wanted!r} is blurred", 0.75, 4.0)
         return None
     if tie < 0:
@@ -130,6 +148,6 @@ def _tie_found(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token,
     ):
         return 1
     keys = keys or link.relation
-    if any(t.key and kin(key, t.key)[1] >= 0.75 for key in keys for t in here):
+    if any(t.key and kin(key, t.key)[1] >= 0.7 for key in keys for t in here):
         return 1
     return 0

@@ -114,7 +114,7 @@ def _is_verbal(first: str, tokens: tuple[Token, ...]) -> bool:
     """Whether an end that begins with this word says what somebody does."""
     if first.endswith("ing") and first not in ("morning", "evening", "spring"):
         return True
-    at = next((i for i, t in enumerate(tokens) if t.lower == first), 0)
+    at = next((i for i, t in enumerate(tokens) if t.lower == first or (t.key and t.key == fold(first))), 0)
     before = tokens[at - 1] if at else None
     if any(t.key and t.key == fold(first) and t.lower.endswith("ing") and t.lower != first for t in tokens):
         return True

@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
-from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.persona_match import Kept, Made, found, keep, own_sentences
-from pytest_memfail.judges.rules.persona_need import (
-    ASKED,
-    NAMED_TOO,
-    ONLY,
-    Essay,
-    Item,
-    Stated,
-    needed_items,
-    read_essay,
-)
-from pytest_memfail.judges.rules.persona_numbers import changed, other_side
-from pytest_memfail.judges.rules.persona_owner import given
-from pytest_memfail.judges.rules.persona_slots import replaced
-from pytest_memfail.judges.rules.persona_turned import UNCERTAIN, exchanged_apart, refusing, turned
-from pytest_memfail.judges.rules.polarity import exclusive
-from pytest_memfail.judges.rules.related import opposed
-from pytest_memfail.judges.rules.text import weight
+from pytest_memfail.judges.rules.persona_detail import Judged, Match, judge_detail
+from pytest_memfail.judges.rules.persona_essay import Essay, read_essay
+from pytest_memfail.judges.rules.persona_match import Made, own_sentences
+from pytest_memfail.judges.rules.persona_need import needed_items
+from pytest_memfail.judges.rules.persona_turned import exchanged_apart, turned
 from pytest_memfail.judges.rules.view import NAMED, View, needs
 
-ITEM_KEPT: Final = 0.46
-"""Share of a needed detail's words that keeps it; all its numbers must be there."""
-TRAIT_KEPT: Final = 0.25
-"""The same for a trait that a misleading question borrows: a whole sentence of the essay."""
-TRAIT_NAMED: Final = 0.5
-"""Share of what the question names of the trait."""
-ONLY_KEPT: Final = 0.5
-"""Share of what stands behind an "only" that keeps it."""
 ENOUGH: Final = 0.7
 """Share of the needed details that must be kept."""
 MANY: Final = 4
@@ -58,12 +36,12 @@ GROUP_SURE: Final = 0.6
 FEW: Final = 0.08
 """Where fewer of the sentences about that name are like the essay, they are a namesake's."""
 TRAIT_GRACE: Final = 0.25
+TRAIT_LOST: Final = 0.66
+"""Another trait may be meant."""
 ANCHORED: Final = 0.5
 ANCHORED_SHOWN: Final = 0.25
 TRAIT_SURE: Final = 0.5
 """The same of entries that were shown: that they are somebody else's was for the whole store to tell."""
-OTHERWISE: Final = 0.7
-"""The share of a sentence that shows it to tell another detail of the essay."""
 PART_KEPT: Final = 0.5
 FAITHFUL: Final = 0.4
 """Share of the essay's details that must be kept where no question asks for particular ones."""
@@ -74,56 +52,18 @@ PAPER: Final = 0.85
 Fault = Literal["", "turned", "elsewhere"]
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """An essay beside what a view holds of the person."""
-
-    essay: Essay
-    own: tuple[Made, ...]
-    """Sentences about the person or a namesake."""
-    made: tuple[Made, ...]
-    """Those that were made from the essay."""
-    kept: frozenset[int]
-    """The essay's sentences that are kept."""
-
-    @property
-    def who(self) -> str:
-        """The person's name."""
-        return self.essay.name.full if self.essay.name else "the person"
-
-    @property
-    def coverage(self) -> str:
-        """How much of the essay is there."""
-        return f"{len(self.kept)} of {len(self.essay.stated)} details of {self.who} are kept"
-
-    def wordings(self, *, kept: bool) -> tuple[str, ...]:
-        """The details that are kept, or lost."""
-        return tuple(s.wording for i, s in enumerate(self.essay.stated) if (i in self.kept) == kept)
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One needed detail in a view."""
-
-    item: Item
-    kept: Kept
-    lost: str
-    """Why it does not count as kept; empty where it does."""
-    turned: bool = False
-    trait: bool = False
-
-
 def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool = False) -> Finding:
     """The essay in a view: anything made from it (stored), and the details needed (faithful)."""
     match = _match(read_essay(evidence.source, evidence.entity), view)
     items = needed_items(evidence) if protocol == "ours" else ()
     asked = frozenset(keys_of(evidence.asked or ""))
-    judged = [_judge(item, match, view, asked, trait=not evidence.value) for item in items]
+    judged = [judge_detail(item, match, view, asked) for item in items]
     judged = _across(judged, match.essay, view) if evidence.value else _likeliest(judged)
     whole = bool(judged) and all(
         not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
     )
-    if not match.made and not whole:
+    damaged = any(j.turned and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0)
+    if not match.made and not whole and not damaged:
         return _absent(match, view)
     if judged:
         return _needed(judged, match, view)
@@ -193,7 +133,7 @@ def _same_person(m: Made, essay: Essay, view: View) -> bool:
 
 def _anchored(judged: Judged, match: Match, *, shown: bool) -> bool:
     """Whether the place that keeps the detail has little else in it: what a namesake's entry shares by chance does."""
-    if judged.trait and not shown and judged.kept.share < TRAIT_SURE:
+    if judged.item.trait and not shown and judged.kept.share < TRAIT_SURE:
         return False
     places = [m for m in match.own if m.at in judged.kept.where]
     least = ANCHORED_SHOWN if shown else ANCHORED
@@ -209,116 +149,6 @@ def _groups(own: Sequence[Made], view: View) -> list[list[Made]]:
         else:
             groups.append([m])
     return groups
-
-
-def _judge(item: Item, match: Match, view: View, asked: frozenset[str], *, trait: bool) -> Judged:
-    """Whether the detail stands in what is stored of the person, and the right way round."""
-    essay = match.essay
-    kept = keep(item, _places(item, match, view), view, essay)
-    keys = frozenset().union(*(view.sentences[at].keys for at in kept.where)) if kept.where else frozenset()
-    told = {k for c in item.concepts for k in c.keys}
-    for at in kept.where:
-        fault = turned(view, at, essay.stated[item.at], told, asked)
-        holder = "" if fault else given(view.sentences[at], essay.stated[item.at], essay, told)
-        if holder:
-            fault = f"'{item.wording}' is told of '{holder}'"
-        if fault:
-            return Judged(item, kept, fault, turned=True)
-    if kept.missing:
-        other_number = changed(item, kept, view)
-        # A number beside the point is missed only where the rest was kept without it.
-        if item.weight >= 1.0 or kept.share > 0.25 or other_number:
-            return Judged(item, kept, other_number or f"{listed(kept.missing)} is missing", turned=bool(other_number))
-    side = other_side(item, kept, view, essay)
-    if side:
-        return Judged(item, kept, side, turned=True)
-    least = TRAIT_KEPT if trait else ITEM_KEPT
-    if kept.share < least:
-        return Judged(item, kept, f"'{item.wording}' is missing")
-    # Words of the question are there in any answer: what it asks for must be too.
-    answering = [c for c in item.concepts if c.weight >= 1.0 and asked.isdisjoint(c.keys)]
-    if not trait and answering and not item.numbers and not any(found(c, keys) for c in answering):
-        return Judged(item, kept, f"{listed([c.keys[-1] for c in answering])} is missing")
-    if trait:
-        named = [c for c in item.concepts if c.weight == ASKED]
-        there = sum(found(c, keys) for c in named)
-        if named and there < TRAIT_NAMED * len(named) and not item.numbers:
-            missing = [c.keys[0] for c in named if not found(c, keys)]
-            return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
-    quiet = not any(refusing(view.sentences[at]) for at in kept.where)
-    counts = ASKED if trait else 1.0
-    other = _generalised(item, keys, essay) or (_replaced(item, keys, essay, counts) if quiet else "")
-    if not other:
-        other = replaced(item, (view.sentences[at] for at in kept.where), essay, counts)
-    if other:
-        return Judged(item, kept, other, turned=True)
-    if item.exclusive and not any(exclusive(s) or ONLY.search(s.text) for s in (view.sentences[i] for i in kept.where)):
-        return Judged(item, kept, f"that it is only '{item.wording}' is lost", turned=True)
-    alone = [c for c in item.concepts if c.weight >= 1.0 and not item.rest.isdisjoint(c.keys)]
-    if alone and sum(found(c, keys) for c in alone) < ONLY_KEPT * len(alone):
-        return Judged(item, kept, f"{listed([c.keys[-1] for c in alone if not found(c, keys)])} is missing")
-    return Judged(item, kept, "", trait=trait)
-
-
-def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
-    """A more general word in the place of a telling one: wood for walnut."""
-    for concept in item.concepts:
-        if concept.weight >= NAMED_TOO and not found(concept, keys):
-            general = frozenset().union(*(lookup(k).general for k in concept.keys)) & keys
-            wider = sorted(k for k in general if weight(k) >= 1.0 and k not in essay.keys)
-            if wider:
-                return f"'{concept.keys[-1]}' is only '{wider[0]}'"
-    return ""
-
-
-def _replaced(item: Item, keys: frozenset[str], essay: Essay, least: float) -> str:
-    """An opposite in the place of a telling word."""
-    strange = sorted(
-        k
-        for k in keys - essay.places.keys() - essay.near.keys() - essay.ignored
-        if weight(k) >= 1.0 and k not in UNCERTAIN
-    )
-    for concept in item.concepts:
-        if concept.weight >= least and not found(concept, keys):
-            for key in strange:
-                if any(opposed(k, key) for k in concept.keys):
-                    return f"'{key}' instead of '{concept.keys[-1]}'"
-    return ""
-
-
-def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
-    """Sentences about the person, alone and with the next one, that may hold the detail."""
-    name = match.essay.name
-    at = [
-        m.at
-        for m in match.own
-        if _may_hold(item, m, view, match.essay, named=name is None or view.link(m.at, name) == NAMED)
-    ]
-    known = set(at)
-    pairs: list[tuple[int, ...]] = [
-        (i, i + 1)
-        for i in at
-        if i + 1 in known and view.entry[i] == view.entry[i + 1] and not view.sentences[i + 1].starts_turn
-    ]
-    return [*((i,) for i in at), *pairs]
-
-
-def _may_hold(item: Item, made: Made, view: View, essay: Essay, *, named: bool) -> bool:
-    """A single word of an answer tells nothing in a sentence about other things."""
-    here = made.by.get(item.at, 0.0)
-    if not (named or made.own >= 0.3 or here >= 1.5):
-        return False
-    # Where all that is there of it stands in another sentence of the essay, which this one plainly tells, it is that one's.
-    return (
-        made.stated == item.at
-        or made.closest < OTHERWISE
-        or not _explained(item, view.sentences[made.at].keys, essay.stated[made.stated])
-    )
-
-
-def _explained(item: Item, keys: frozenset[str], stated: Stated) -> bool:
-    """Whether another sentence of the essay has all that a stored one has of the item."""
-    return all(found(c, stated.sentence.keys) for c in item.concepts if found(c, keys))
 
 
 def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
@@ -348,13 +178,15 @@ def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
 def _sure_kept(judged: Sequence[Judged]) -> float:
     """Word for word is sure; the fewer of the words, the likelier something else was said with them."""
     least = min((j.kept.share for j in judged if not j.lost), default=0.0)
-    if any(j.trait for j in judged):
+    if any(j.item.trait for j in judged):
         least += TRAIT_GRACE
     return 0.96 if least >= 0.9 else 0.85 if least >= 0.7 else 0.72 if least >= 0.55 else 0.65
 
 
 def _sure_lost(judged: Sequence[Judged]) -> float:
     """A detail of which nothing is there is lost; one half there may be put in other words."""
+    if any(j.item.trait and not j.turned for j in judged):
+        return TRAIT_LOST
     most = max(0.0 if j.turned else j.kept.share for j in judged)
     return 0.9 if most < 0.25 or any(_blurred(j) for j in judged) else 0.72
 

@@ -9,8 +9,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
-from pytest_memfail.judges.rules.persona_need import Concept, Essay, Item
+from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
+from pytest_memfail.judges.rules.persona_turned import REFUSALS, refusing
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.related import related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, weight
@@ -18,6 +20,14 @@ from pytest_memfail.judges.rules.view import NAMED, OPEN, TITLES, Name, View
 
 KEPT: Final = 0.6
 """How near a stored word must be to stand for a needed one."""
+HINT: Final = 0.6
+TOGETHER: Final = 0.5
+COMPANY: Final = 1.0
+"""How much of the essay's sentence must stand beside a word that is only spoken of together with a needed one."""
+LESS: Final = "less"
+"""What is cloudless has no clouds."""
+SPARED: Final = 0.35
+"""The share of what the question says itself that an entry need not repeat."""
 NUMBER: Final = 1.5
 """What a matching number counts where a sentence is compared with the essay's."""
 TWO: Final = frozenset("pair pairs couple both".split())
@@ -122,9 +132,16 @@ class Kept:
 def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) -> Kept:
     """The place that keeps most of the item."""
     best = Kept(0.0, ())
+    refuses = any(not REFUSALS.isdisjoint(c.keys) for c in item.concepts)
     for place in places:
         keys = frozenset().union(*(view.sentences[at].keys for at in place))
-        got = sum(c.weight * found(c, keys) for c in item.concepts)
+        refused = refuses and any(refusing(view.sentences[at]) for at in place)
+        by = [
+            stands(c, item, keys, essay) or (KEPT if refused and not REFUSALS.isdisjoint(c.keys) else 0.0)
+            for c in item.concepts
+        ]
+        got = sum(c.weight * near for c, near in zip(item.concepts, by, strict=True))
+        spared = sum(SPARED * c.weight for c, near in zip(item.concepts, by, strict=True) if c.given and not near)
         stated = view.quantities(place)
         same = [
             q
@@ -132,7 +149,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
             if any(q.same(o) and not _off_scale(q, item, place, view, essay) for o in stated)
             or (q.value == 2 and not q.unit and any(view.sentences[at].lowers & TWO for at in place))
         ]
-        share = (got + len(same)) / item.size
+        share = (got + len(same)) / (item.size - spared)
         if share > best.share + 1e-9:
             lacking = tuple(q.text for q in item.numbers if q not in same)
             best = Kept(share, tuple(place), lacking)
@@ -154,7 +171,39 @@ def found(concept: Concept, keys: frozenset[str]) -> float:
     """How far the concept stands among the keys."""
     if not keys.isdisjoint(concept.keys):
         return 1.0
+    if any(key.endswith(LESS) and key.removesuffix(LESS) in keys for key in concept.keys):
+        return KEPT
     return _nearest(concept.keys, keys)
+
+
+def stands(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -> float:
+    """How far the concept of the item stands among the keys, or something that is spoken of together with it."""
+    return found(concept, keys) or _hinted(concept, item, keys, essay)
+
+
+def joined(item: Item, kept: Kept, places: Iterable[Sequence[int]], view: View, essay: Essay) -> Kept:
+    """With the place that has most of what the best one lacks: one sentence may have become two entries."""
+    best = kept
+    for place in places:
+        if kept.where and not set(place) & set(kept.where):
+            both = keep(item, [(*kept.where, *place)], view, essay)
+            if both.share > best.share + 1e-9:
+                best = both
+    return best
+
+
+def _hinted(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -> float:
+    """What a word spoken of together with the concept counts, where more of its sentence stands beside it."""
+    if sum(essay.read(key).get(item.at, 0.0) for key in keys) < COMPANY:
+        return 0.0
+    # A word of the essay stands for itself.
+    strange = frozenset(key for key in keys - essay.keys - essay.ignored if not key[0].isdigit())
+    return HINT if _associated(concept.keys, strange) else 0.0
+
+
+@lru_cache(maxsize=65536)
+def _associated(wanted: tuple[str, ...], keys: frozenset[str]) -> bool:
+    return any(association(one, held) >= TOGETHER for one in wanted for held in keys)
 
 
 SCALE: Final = re.compile(r"(?:°\s?|\d\s?|\b)((?i:celsius|centigrade|fahrenheit)|[CF])\b")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pytest_memfail.judges.rules.persona_essay import Essay, Item
 from pytest_memfail.judges.rules.persona_match import Kept
-from pytest_memfail.judges.rules.persona_need import Essay, Item
 from pytest_memfail.judges.rules.persona_turned import rejections
 from pytest_memfail.judges.rules.view import View
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
-from pytest_memfail.judges.rules.persona_need import Essay, Stated
+from pytest_memfail.judges.rules.persona_essay import Essay, Stated
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
 from pytest_memfail.judges.rules.whose_words import RELATIONS
@@ -18,26 +18,33 @@ ALIKE: Final = 0.6
 PEOPLE: Final = frozenset(fold(word) for word in RELATIONS)
 
 
-def given(sentence: Sentence, stated: Stated, essay: Essay, told: Collection[str]) -> str:
-    """Who has the detail in the stored sentence, if that is somebody else than in the essay's; else nothing."""
+def given(sentence: Sentence, sources: Collection[Stated], essay: Essay, told: Collection[str]) -> str:
+    """Who has the detail in the stored sentence, if that is somebody of whom its sources do not tell; else nothing."""
     words = sentence.words
     first = next((i for i, w in enumerate(words) if w.key in told), 0)
     name = essay.name.parts if essay.name else frozenset()
     holder = ""
     for at, word in enumerate(words[:first]):
         bare = word.lower.removesuffix("'s")
-        owned = bare != word.lower or words[at + 1].lower.removesuffix("'s") in name
+        # A colleague of hers is not she.
+        owned = (
+            bare != word.lower
+            or words[at + 1].lower.removesuffix("'s") in name
+            or "of" in {w.lower for w in words[max(0, at - 2) : at]}
+        )
         if (bare in name and not owned) or word.lower in PRONOUNS:
             return ""
-        if bare not in name and _acts(words, at) and _other(words, at, stated, essay):
+        if bare not in name and _acts(words, at) and _other(words, at, sources, essay):
             holder = word.surface
     return holder
 
 
-def _other(words: Sequence[Word], at: int, stated: Stated, essay: Essay) -> bool:
-    """Whether the word is for one person, and none that the essay's sentence tells of."""
+def _other(words: Sequence[Word], at: int, sources: Collection[Stated], essay: Essay) -> bool:
+    """Whether the word is for one person, and none that the essay's sentences tell of."""
     word, before = words[at], words[max(0, at - 5) : at]
-    if not word.key or word.key in stated.sentence.keys or any(related(k, word.key) >= ALIKE for k in essay.identity):
+    if not word.key or any(related(k, word.key) >= ALIKE for k in essay.identity):
+        return False
+    if any(word.key in source.sentence.keys for source in sources):
         return False
     if word.key in PEOPLE:
         return word.lower in RELATIONS or "one" in {w.lower for w in before}
@@ -48,6 +55,11 @@ def _acts(words: tuple[Word, ...], at: int) -> bool:
     """Whether the word is the subject of a verb."""
     if any(w.lower in BESIDE for w in words[max(0, at - 3) : at]) or at + 1 >= len(words):
         return False
-    return words[at + 1].lower in VERBS or (
-        not words[at].lower.endswith("'s") and bool(words[at + 1].key) and words[at + 1].lower.endswith("s")
-    )
+    if words[at + 1].lower == "of":
+        at = next((i - 1 for i in range(at + 2, len(words)) if not words[i].surface[0].isupper()), at)
+        return at + 1 < len(words) and words[at].surface[0].isupper() and _is_verb(words[at + 1])
+    return words[at + 1].lower in VERBS or (not words[at].lower.endswith("'s") and _is_verb(words[at + 1]))
+
+
+def _is_verb(word: Word) -> bool:
+    return word.lower in VERBS or (bool(word.key) and word.lower.endswith("s"))

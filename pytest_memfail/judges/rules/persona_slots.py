@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_match import found
-from pytest_memfail.judges.rules.persona_need import Concept, Essay, Item
-from pytest_memfail.judges.rules.persona_turned import APART, REFUSALS, surface
+from pytest_memfail.judges.rules.persona_partners import APART, surface
+from pytest_memfail.judges.rules.persona_turned import REFUSALS
 from pytest_memfail.judges.rules.related import ROOT, related
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 

@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.persona_need import Stated
+from pytest_memfail.judges.rules.persona_essay import Stated
+from pytest_memfail.judges.rules.persona_partners import NEAR, crossed, pairs, surface
 from pytest_memfail.judges.rules.polarity import is_negator, order
 from pytest_memfail.judges.rules.related import opposed, related
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
@@ -47,6 +48,7 @@ def _refuses(words: Sequence[Word], told: Collection[str] = ()) -> bool:
         says_no(w.lower)
         or w.key in REFUSALS
         or (w.key not in told and w.key not in UNCERTAIN and not REFUSALS.isdisjoint(lookup(w.key).same))
+        or (w.lower.startswith("un") and not AFFIRMING.isdisjoint(lookup(w.key).opposite))
         or (w.lower in GIVING and "up" in {f.lower for f in words[i + 1 : i + 5]})
         or (w.lower == "too" and any(f.key for f in words[i + 1 : i + 2]))
         or (w.lower in SWEARING and "off" in {f.lower for f in words[i + 1 : i + 2]})
@@ -66,19 +68,18 @@ def says_no(lower: str) -> bool:
 
 ENDS: Final = re.compile(r"[;:.!?()]|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
 """Where what a sentence says ends: a refusal in the next part of it is about something else."""
-APART: Final = re.compile(r"[,;:.!?()/]|\s-\s|\b(?:and|or|but)\b")
 CLOSES: Final = frozenset("because since as but so though although while unless until except without instead".split())
 RELATIVE: Final = frozenset("that which who".split())
 COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
 GOES_ON: Final = frozenset("therefore always so then only thus he she they".split())
 CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of")))
 """What follows them is what somebody does not do or take."""
+PREFERRING: Final = fold("prefer")
 SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
 OBJECTS: Final = frozenset("a an the his her their its to that only".split())
-STRETCH: Final = 10
+STRETCH: Final = 12
 SAME_THING: Final = 0.6
 WHOLE: Final = 2.0
-NEAR: Final = 0.6
 AFFIRMING: Final = frozenset(
     fold(word)
     for word in "insist prefer require like love welcome favour enjoy want demand accept allow permit".split()
@@ -99,7 +100,9 @@ def _goes_on(word: Word, words: Sequence[Word]) -> bool:
     return word.lower.endswith("s") and bool(after) and (after[0].lower in OBJECTS | SPEAKERS or bool(after[0].key))
 
 
-def refused_stretches(sentence: Sentence, *, negations: bool = True, allergies: bool = False) -> list[tuple[str, ...]]:
+def refused_stretches(
+    sentence: Sentence, *, negations: bool = True, allergies: bool = False, comparing: bool = False
+) -> list[tuple[str, ...]]:
     """What each refusal of the sentence is about: the keys behind it, to the end of the clause."""
     words = sentence.words
     found = []
@@ -107,7 +110,9 @@ def refused_stretches(sentence: Sentence, *, negations: bool = True, allergies: 
         following = words[at + 1].lower if at + 1 < len(words) else ""
         no = negations and is_negator(word.lower) and following not in COMPARING
         refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY) or (word.lower, following) in CONTRASTS
-        if (no or refusal) and not any(says_no(w.lower) for w in words[max(0, at - 4) : at]):
+        if (no or refusal or (comparing and _less_liked(words, at))) and not any(
+            says_no(w.lower) for w in words[max(0, at - 4) : at]
+        ):
             keys: list[str] = []
             for before, follower in pairwise(words[at : at + STRETCH]):
                 if (
@@ -121,6 +126,17 @@ def refused_stretches(sentence: Sentence, *, negations: bool = True, allergies: 
                 keys += [follower.key] * bool(follower.key)
             found.append(tuple(keys))
     return found
+
+
+def _less_liked(words: Sequence[Word], at: int) -> bool:
+    """Whether somebody prefers something to what follows."""
+    liked = next((i for i in range(at - 1, max(-1, at - STRETCH), -1) if words[i].key == PREFERRING), at)
+    between = words[liked + 1 : at]
+    return (
+        words[at].lower in ("to", "over")
+        and any(w.key for w in between)
+        and not any(w.lower.endswith("ing") for w in between)
+    )
 
 
 def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
@@ -169,7 +185,8 @@ def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) ->
     kept, refused, _ = _sides(sentence)
     for one in sorted((wanted - unwanted) & (refused - kept)):
         for other in sorted((unwanted - wanted) & (kept - refused)):
-            if weight(one) >= 1.0 and weight(other) >= 1.0 and (one in telling or other in telling):
+            counted = one[0].isdigit() or other[0].isdigit()
+            if not counted and weight(one) >= 1.0 and weight(other) >= 1.0 and (one in telling or other in telling):
                 return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
     return ""
 
@@ -209,24 +226,25 @@ GROUNDING: Final = RESULTS | {"because", "since", "why"}
 
 def exchanged_apart(stored: Iterable[Sentence], sources: Iterable[Sentence], telling: Collection[str]) -> str:
     """The same where what is wanted and what is refused stand in sentences of their own."""
-    wanted, unwanted = _all_sides(sources)
-    kept, refused = _all_sides(stored)
-    ones, others = ((wanted - unwanted) & (refused - kept)), ((unwanted - wanted) & (kept - refused))
-    one, other = (min((k for k in keys if k in telling and weight(k) >= 1.0), default="") for keys in (ones, others))
-    return f"'{one}' and '{other}' are exchanged" if one and other else ""
+    wanted, unwanted, doubtful = _all_sides(sources)
+    kept, refused, unclear = _all_sides(stored)
+    telling = {k for k in telling if weight(k) >= 1.0}
+    ones = sorted((wanted - unwanted - doubtful) & ((refused | unclear) - kept) & telling)
+    others = sorted(((unwanted | doubtful) - wanted) & (kept - refused - unclear) & telling)
+    # What only stands before a refusal may not be meant by it: one of the two must be.
+    sure = [(one, other) for one in ones for other in others if one in refused or other in unwanted]
+    return f"'{sure[0][0]}' and '{sure[0][1]}' are exchanged" if sure else ""
 
 
-def _all_sides(sentences: Iterable[Sentence]) -> tuple[frozenset[str], frozenset[str]]:
+def _all_sides(sentences: Iterable[Sentence]) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     sides = [_sides(s) for s in sentences]
-    return (
-        frozenset().union(*(wanted for wanted, _, _ in sides)),
-        frozenset().union(*(unwanted | before for _, unwanted, before in sides)),
-    )
+    wanted, unwanted, before = (frozenset().union(*(side[part] for side in sides)) for part in range(3))
+    return wanted, unwanted, before
 
 
 def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """What the sentence has beside its refusals, what it refuses, and what stands before a refusal and may be meant."""
-    unwanted = frozenset(k for stretch in refused_stretches(sentence, allergies=True) for k in stretch)
+    unwanted = frozenset(k for stretch in refused_stretches(sentence, allergies=True, comparing=True) for k in stretch)
     # What stands before a refusal in one go with it may be what is refused: "shellfish does not agree with her".
     before: set[str] = set()
     since: set[str] = set()
@@ -268,24 +286,11 @@ def turned(view: View, at: int, stated: Stated, telling: Collection[str], asked:
     for key in sorted(stated.weights.keys() & sentence.keys & told):
         if order(source, {key}) * order(sentence, {key}) < 0:
             return f"before and after '{surface(source, key)}' are exchanged"
-    return crossed(sentence, source) or grounds_exchanged(sentence, source, telling) or swapped(sentence, source, told)
-
-
-def crossed(sentence: Sentence, source: Sentence) -> str:
-    """Two pairs of words that changed partners: Greek to dogs and English to people."""
-    told, held = pairs(source), pairs(sentence)
-    lost = told - held
-    for first, second in sorted(lost):
-        for third, fourth in sorted(lost):
-            if (
-                first < third
-                and not related(first, third)
-                and not related(second, fourth)
-                and (first, fourth) in held
-                and (third, second) in held
-            ):
-                return f"'{surface(source, first)}' and '{surface(source, third)}' are exchanged"
-    return ""
+    return (
+        crossed(sentence, source, telling)
+        or grounds_exchanged(sentence, source, telling)
+        or swapped(sentence, source, told)
+    )
 
 
 def denied_keys(sentence: Sentence) -> frozenset[str]:
@@ -310,19 +315,3 @@ def swapped(sentence: Sentence, source: Sentence, telling: Collection[str]) -> s
             if alike and following == second and other != first and opposed(first, other):
                 return f"'{surface(sentence, other)}' instead of '{surface(source, first)}'"
     return ""
-
-
-def pairs(sentence: Sentence) -> frozenset[tuple[str, str]]:
-    """Neighbouring content words that nothing sets apart."""
-    words = [w for w in sentence.words if w.key]
-    return frozenset(
-        (one.key, other.key)
-        for one, other in pairwise(words)
-        if not APART.search(sentence.text[one.end : other.start])
-        and not (one.key[0].isdigit() or other.key[0].isdigit())
-    )
-
-
-def surface(sentence: Sentence, key: str) -> str:
-    """The key as it is written in the sentence."""
-    return next((w.surface for w in sentence.words if w.key == key), key)

@@ -137,7 +137,7 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
     if _half_more(words, end):
         value, end = value + 0.5, end + 3
         following = words[end].lower if end < len(words) else ""
-    if following in FILLERS and end + 1 < len(words) and words[end + 1].lower in MINUTES:
+    if end + 1 < len(words) and words[end + 1].lower in MINUTES and (following in FILLERS or _describes(words, end)):
         following, end = words[end + 1].lower, end + 1
     if following in MEASURES:
         factor, unit = MEASURES[following]
@@ -154,6 +154,12 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
     ):
         return None
     return value, "", end
+
+
+def _describes(words: tuple[Word, ...], at: int) -> bool:
+    """Whether the word may describe the stretch of time right after it: three quiet days."""
+    key = words[at].key
+    return bool(key) and key.isalpha() and words[at].lower not in MEASURES and words[at + 1].lower.endswith("s")
 
 
 def _hourly(words: tuple[Word, ...], at: int) -> int:
@@ -247,7 +253,10 @@ def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
     return 0
 
 
-_LESSER: Final = frozenset("less fewer lower smaller shorter younger earlier lighter colder cooler quieter".split())
+_LESSER: Final = frozenset(
+    "less fewer lower smaller shorter younger earlier lighter colder cooler quieter closer dimmer darker"
+    " softer slower lesser nearer calmer weaker".split()
+)
 _NOTHING: Final = frozenset("never not no nothing nobody none".split())
 _FOOT: Final = re.compile(r" ?(?:-|to|-to-) ?\w+[- ](?:point )?scale")
 """What follows the foot of a scale: a 1-10 scale, a one-to-ten scale."""

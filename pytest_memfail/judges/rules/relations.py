@@ -31,7 +31,7 @@ BACK: Final = re.compile(
     r"following|while|whilst|courtesy of|(?:each|every|any) time|in response to|preceded by|provided|given|"
     r"as (?:he|she|they|i|we|user)|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
-    r"com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
+    r"with (?:the |some )?(?:help|aid|assistance) (?:of|from)|by means of|com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
     r"(?:effects?|results?|consequences?|products?|outcome) of|having|"
     r"(?:caused|triggered|prompted|brought on|brought about|driven|inspired|sparked|induced|set off|motivated|encouraged|"
     r"provoked|helped|produced|created|fuelled|fueled|pushed|led|made|moved|spurred|evoked|urged|started|relaxed|aided|"
@@ -42,15 +42,17 @@ BACK: Final = re.compile(
     r"|\b(?:trigger|cause|reason|because|when|after|due to|triggered by|caused by|prompted by|source|why)\s*:|<-|<=|←"
 )
 NOT_BACK: Final = re.compile(
-    r"\bbecause (?:it|they|this|that|these|those|doing so|which|she|he|i|the latter|the former)?\s*"
+    r"\b(?:because|since|as) (?:it|they|this|that|these|those|doing so|which|the latter|the former)?\s*"
     rf"(?:then |always |often |usually |tend to )?{_VERBS}\b|\bafter(?:wards?| which)\b|\bfollows?\s*$"
+    r"|\b(?:that|this)(?:'s| is| was) when\b"
 )
 """Their order is the order of things though they hold a word that turns it: "because it makes me …"."""
-PLACING: Final = frozenset("on with during in at upon over using by while amid under through via from".split())
+PLACING: Final = frozenset("as on with during in at upon over using by while amid under through via from".split())
 ARTICLES: Final = frozenset("a an the his her their my its user's some such of being".split())
 FRONTED: Final = re.compile(
     r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|as soon as|if|upon|following|while|"
-    r"having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|as)\b(?! (?:which|why))[^,|]*$"
+    r"having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
+    r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
 )
 NAMED: Final = re.compile(
     r"\b(?:reason|cause|trigger|source|inspiration|motive|motivation) (?:for|of|behind|why)\b[^,|:]*$"
@@ -70,9 +72,10 @@ WHAT_BEHIND: Final = re.compile(
     rf"^\s*(?:always |usually |often )?(?:{_VERBS}|does|do)\b(?:\s+(?:the )?(?:user|to|in|on|about))?"
 )
 WALLS: Final = re.compile(r"->|=>|→|⇒|\|")
+OBJECTS: Final = frozenset("user me him her them us".split())
 MARKING: Final = frozenset(
     """due thanks following result effect consequence caused triggered prompted time user's user once upon owing account courtesy
-    response preceded provided given as soon reward treat prize celebration getting being having""".split()
+    response preceded provided given help aid as soon reward treat prize celebration getting being having""".split()
 )
 LISTING: Final = frozenset("and or also plus both as well too & i user he she they".split())
 APART: Final = re.compile(
@@ -167,5 +170,13 @@ def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
     led = led or _last(FORWARD, clause) > _last(BACK, clause)
     led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
     followed = BACK.search(near) is not None and not NOT_BACK.search(near)
-    leads = FORWARD.search(near) is not None and not followed
+    leads = (FORWARD.search(near) is not None or _acts_on(tokens, place)) and not followed
     return (governed or leads) and not (led and not leads), led or followed
+
+
+def _acts_on(tokens: Sequence[Token], place: tuple[int, int]) -> bool:
+    """Whether the place opens the sentence and does something to somebody: open curtains tire Ada."""
+    behind = [t for t in tokens[place[1] + 1 : place[1] + 4] if t.lower not in ARTICLES]
+    if place[0] > 1 or len(behind) < 2 or behind[0].breaks or not behind[0].key or behind[1].breaks:
+        return False
+    return behind[1].lower in OBJECTS or behind[1].surface[0].isupper()

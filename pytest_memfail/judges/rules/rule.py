@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.made_from import made_from
-from pytest_memfail.judges.rules.rule_condition import NO_QUIRKS, Kept, Quirks, explains, goes_on, kept_condition
+from pytest_memfail.judges.rules.rule_condition import (
+    NO_QUIRKS,
+    Quirks,
+    explains,
+    goes_on,
+    kept_condition,
+    unexplained,
+)
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
+from pytest_memfail.judges.rules.rule_match import ALL, SEVERAL, Match, is_stored
 from pytest_memfail.judges.rules.rule_numbers import other_currency, stated_numbers
+from pytest_memfail.judges.rules.rule_origin import tells_the_rule
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule, source_view
 from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
 from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window
 
-STORED: Final = 0.55
-"""Share of the behaviour that shows it is stored by itself, and with its condition beside it."""
-STORED_WITH_CONDITION: Final = 0.3
-STORED_BY_SYNONYMS: Final = 0.45
-CONDITION_THERE: Final = 0.55
+TOLD: Final = 0.2
+"""Share of the behaviour that shows it in a sentence which was made from the rule's own."""
 STORED_UNNAMED: Final = 0.6
 STORED_ELSEWHERE: Final = 0.85
 CONDITION_ELSEWHERE: Final = 0.75
 OWN_ELSEWHERE: Final = 0.7
 """Share of the entry's words that are the source's, that shows the rule under another name."""
-ALL: Final = 0.85
-SEVERAL: Final = 2
-"""So many words of the behaviour in one place show it."""
 TELLS: Final = 0.4
-CONDITION_HINTED: Final = 0.3
-FROM_SOURCE: Final = 0.35
 VERBATIM: Final = 0.9
 """Share that shows a place to be as good as word for word: there the rules are sure, elsewhere they are not."""
 ALSO: Final = 0.9
@@ -44,6 +45,8 @@ CORES: Final = 6
 CLOSE: Final = 0.2
 OWN_SHARE: Final = 0.6
 """Of two places as good, one has to have so much of the other's share of the source's words."""
+PART_ONLY: Final = 0.6
+"""With less of the behaviour, and no other word in the place of the rest, it is told in part only."""
 REFERS: Final = 0.2
 """Share of the behaviour by which another sentence refers to it."""
 HALF: Final = 0.5
@@ -55,26 +58,6 @@ ENOUGH: Final = 60
 CONDITION_KEPT_APART: Final = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
-    """One place where the behaviour may be stored."""
-
-    core: tuple[int, ...]
-    share: float
-    kept: Kept
-    region: tuple[int, ...]
-    own: bool
-    """Whether it is the entity's there."""
-    source: float = 1.0
-    """The share of its words that are the source's."""
-    words: tuple[int, bool] = (1, True)
-    """How many words of the behaviour are said outright there, and whether a telling one is."""
-
-    @property
-    def whole(self) -> bool:
-        return self.kept.ok and not self.kept.turned
-
-
 def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
     """The rule in a view: its behaviour (stored), and its condition tied to it (faithful)."""
     rule = read_rule(evidence, protocol)
@@ -82,9 +65,9 @@ def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
     match = _of_entity(rule, view, own, NO_QUIRKS)
     if match is not None and not match.whole and _quirks(rule) != NO_QUIRKS:
         match = _of_entity(rule, view, own, _quirks(rule))
-    if match is None or not _is_stored(match):
+    if match is None or not is_stored(match):
         match = _of_another(rule, view, own) or match
-    if match is None or not _is_stored(match):
+    if match is None or not is_stored(match):
         return _absent(rule, view, match)
     if protocol == "paper" and not _stored_by_the_paper(evidence, rule, view, match):
         return _absent(rule, view, match)
@@ -112,7 +95,7 @@ def _quirks(rule: Rule) -> Quirks:
     return Quirks(kept.share, frozenset(kept.lost_numbers), kept.checks, bool(kept.dropped))
 
 
-def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> _Match | None:
+def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Match | None:
     """The best place among the sentences about the entity."""
     does = {i: _does(rule, (view.sentences[i],)) for i in own}
     mine = [i for i in own if not given_to_another(view.sentences[i], rule)]
@@ -123,8 +106,11 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> _M
         source = view.own_share(core, rule.stated, rule.name)
         said_at = _words_said(rule, view, core)
         kept = kept_condition(rule, view, core, region, wider, quirks)
-        found.append(_Match(core, min(1.0, share), kept, region, True, source, said_at))
-    stored = [match for match in found if _is_stored(match)] or found
+        match = Match(core, min(1.0, share), kept, region, True, source, said_at)
+        if share >= TOLD and not is_stored(match) and any(tells_the_rule(view.sentences[i], rule) for i in core):
+            match = replace(match, told=True)
+        found.append(match)
+    stored = [match for match in found if is_stored(match)] or found
     best = max((match.share for match in stored), default=0.0)
     # Of places about as good, one that keeps the condition: a rule may be stored twice, once in short.
     near = [match for match in stored if match.share >= best - CLOSE]
@@ -212,35 +198,14 @@ def _means(rule: Rule, view: View, at: int) -> bool:
     return any(q.unit or spoken_of for q in same)
 
 
-def _is_stored(match: _Match) -> bool:
-    if not match.own:
-        return True
-    exact, telling = match.words
-    from_source = match.source >= FROM_SOURCE
-    sure = match.kept.share >= CONDITION_HINTED or from_source
-    if (match.share >= ALL and sure) or (telling and sure and exact and match.share >= STORED):
-        return True
-    if (
-        exact >= SEVERAL
-        and len(match.core) == 1
-        and match.kept.share >= CONDITION_HINTED
-        and not match.kept.lost_numbers
-    ):
-        return True
-    there = match.kept.share >= CONDITION_THERE and not match.kept.lost_numbers
-    return (
-        match.share >= (STORED_WITH_CONDITION if exact else STORED_BY_SYNONYMS) and there and (telling or from_source)
-    )
-
-
-def _of_another(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:
+def _of_another(rule: Rule, view: View, own: Sequence[int]) -> Match | None:
     """The same rule told of somebody else, or of nobody in particular."""
     swapped = [i for i in own if given_to_another(view.sentences[i], rule)]
     for i in swapped:
         share = min(1.0, coverage(rule.behavior, (view.sentences[i],), rule.name_keys) / rule.reachable)
         kept = kept_condition(rule, view, (i,), (i,), (i,))
         if share >= SWAPPED and kept.share >= CONDITION_SWAPPED:
-            return _Match((i,), share, kept, (i,), own=False)
+            return Match((i,), share, kept, (i,), own=False)
     about = set(own).difference(swapped)
     for window in view.search(rule.behavior, rule.name):
         if about.intersection(window.sentences):
@@ -251,7 +216,7 @@ def _of_another(rule: Rule, view: View, own: Sequence[int]) -> _Match | None:
     return None
 
 
-def _foreign(rule: Rule, view: View, window: Window) -> _Match | None:
+def _foreign(rule: Rule, view: View, window: Window) -> Match | None:
     told = [view.sentences[i] for i in window.sentences]
     share = min(1.0, coverage(rule.behavior, told, rule.name_keys) / rule.reachable)
     named = window.link in (OTHER, INHERITED) or window.link > INHERITED
@@ -263,10 +228,10 @@ def _foreign(rule: Rule, view: View, window: Window) -> _Match | None:
     verbatim = own >= VERBATIM and share >= ALL and _words_said(rule, view, window.sentences)[0] >= SEVERAL
     if not verbatim and (kept.share < CONDITION_ELSEWHERE or kept.lost_numbers or own < OWN_ELSEWHERE):
         return None
-    return _Match(window.sentences, share, kept, window.sentences, own=False)
+    return Match(window.sentences, share, kept, window.sentences, own=False)
 
 
-def _stored_by_the_paper(evidence: Evidence, rule: Rule, view: View, match: _Match) -> bool:
+def _stored_by_the_paper(evidence: Evidence, rule: Rule, view: View, match: Match) -> bool:
     """The published storage checks (appendix D.3): easy wants the condition too, hard both anywhere in any form."""
     if "hard" not in evidence.task:
         return match.kept.share >= CONDITION_KEPT_APART
@@ -275,7 +240,7 @@ def _stored_by_the_paper(evidence: Evidence, rule: Rule, view: View, match: _Mat
     return not rule.numbers or any(q.same(o) for q in rule.numbers for o in view.quantities(range(len(view.sentences))))
 
 
-def _absent(rule: Rule, view: View, match: _Match | None) -> Finding:
+def _absent(rule: Rule, view: View, match: Match | None) -> Finding:
     window = next(iter(view.search(rule.behavior, rule.name)), None)
     if match and match.share:
         entries, top = view.entries_of(match.core), match.share
@@ -297,7 +262,7 @@ def _absent(rule: Rule, view: View, match: _Match | None) -> Finding:
     )
 
 
-def _explained(evidence: Evidence, rule: Rule, view: View, match: _Match) -> Finding:
+def _explained(evidence: Evidence, rule: Rule, view: View, match: Match) -> Finding:
     """What is kept of a stored rule, and what is not."""
     kept, who = match.kept, _who(rule)
     entries = view.entries_of(match.region)
@@ -310,7 +275,8 @@ def _explained(evidence: Evidence, rule: Rule, view: View, match: _Match) -> Fin
     stored = " ".join(view.sentences[i].text for i in match.region)
     money = bool(rule.numbers) and other_currency(f"{evidence.condition} {evidence.source}", stored)
     only = kept.only or not rule.only
-    if match.whole and only and not money:
+    part = match.share < PART_ONLY and not unexplained(rule, [view.sentences[i] for i in match.core])
+    if match.whole and only and not money and not part:
         found += (rule.wording_condition,) if rule.wording_condition else ()
         reason = f"behaviour and condition of {who} are kept"
         return Finding(
@@ -319,7 +285,7 @@ def _explained(evidence: Evidence, rule: Rule, view: View, match: _Match) -> Fin
             reason,
             entries,
             found,
-            confidence=0.97 if match.share >= ALL and match.source >= VERBATIM else 0.7,
+            confidence=0.97 if min(match.share, kept.share) >= ALL and match.source >= VERBATIM else 0.7,
         )
     missing = kept.lost_numbers or (rule.wording_condition,)
     if kept.turned:
@@ -330,6 +296,9 @@ def _explained(evidence: Evidence, rule: Rule, view: View, match: _Match) -> Fin
         reason = f"the rule of {who} is stored, but in another currency"
     elif kept.dropped:
         reason = f"the rule of {who} is stored, but {listed(kept.dropped)} of its condition is left out"
+    elif kept.ok and part:
+        reason = f"of {rule.wording_behavior!r} too little is stored of {who}"
+        missing = (rule.wording_behavior,)
     elif not kept.ok:
         reason = f"the behaviour of {who} is stored, but its condition {rule.wording_condition!r} is not kept with it"
     else:

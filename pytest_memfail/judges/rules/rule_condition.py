@@ -9,14 +9,23 @@ from typing import Final
 
 from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_not
 from pytest_memfail.judges.rules.lexicon import likely
-from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
+from pytest_memfail.judges.rules.polarity import EXCEPTING, condition_negated, excepted, is_negator, negated, order
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
-from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, telling
-from pytest_memfail.judges.rules.rule_other import condition_clause, contrary_condition, other_condition
+from pytest_memfail.judges.rules.rule_numbers import SELF_TELLING, kept_numbers, other_rate, stated_numbers, telling
+from pytest_memfail.judges.rules.rule_other import (
+    REFUSING,
+    condition_clause,
+    contraposed,
+    contrary_condition,
+    generalised,
+    other_condition,
+)
 from pytest_memfail.judges.rules.rule_phrases import clashes, values
-from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
+from pytest_memfail.judges.rules.rule_places import LIGHT
+from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
+from pytest_memfail.judges.rules.rule_shifted import loosened, shifted
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
-from pytest_memfail.judges.rules.text import Sentence, fold, weight
+from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import EXCLUSIVE, WEAK_WEIGHT
 
@@ -32,6 +41,12 @@ LACKING: Final = re.compile(
     re.IGNORECASE,
 )
 
+REFUSED: Final = re.compile(
+    rf"{LACKING.pattern}|\b(?:cannot|off|away|alone|untouched|uneaten|ignor\w+|leav\w+|left|reject\w*|resist\w*|stops?|stay\w*"
+    r"|balks?|stubborn\w*|unwilling|interest|appetite|fast(?:s|ing)|only|instead)\b",
+    re.IGNORECASE,
+)
+"""Words of not doing something, in whatever turn."""
 ANY: Final = re.compile(
     r"\b(?:any|anything|anywhere|anyone|all (?:kinds|sorts)|whatever|wherever|various)\b", re.IGNORECASE
 )
@@ -94,27 +109,41 @@ def kept_condition(
     lost = tuple(wording for wording in gone if wording not in quirks.numbers)
     share = min(1.0, _share(rule, here, told, lost) / (quirks.share or 1.0))
     found = {"number": moved} if moved and not quirks.numbers and "number" not in quirks.checks else {}
-    found |= {name: how for name, how in _contradictions(rule, here) if name not in quirks.checks}
+    behind = [sentence for sentence in here if contraposed(rule, sentence)]
+    straight = [sentence for sentence in here if sentence not in behind]
+    found |= {name: how for name, how in _contradictions(rule, straight) if name not in quirks.checks}
     turned = next(iter(found.values()), "")
-    if rule.tied and not turned and not lost and telling(rule.numbers):
+    if not turned and not lost and (behind or _counted(rule, here) or (rule.tied and telling(rule.numbers))):
         share = max(share, TOLD_BY_NUMBER)
-    dropped = () if quirks.dropped else _dropped(rule, told, here)
+    dropped = () if quirks.dropped or behind else _dropped(rule, told, here)
     ok = (share >= _least(rule) or (not rule.tied and _accounted(rule, here))) and not lost and not dropped
-    only = _leaves_nothing(rule, view, core, region)
+    only = bool(behind) or _leaves_nothing(rule, view, core, region)
     return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
+
+
+def _counted(rule: Rule, here: Sequence[Sentence]) -> bool:
+    """Whether the gold's number is told with the behaviour, though the source has it in other words only."""
+    asked = () if rule.numbers else tuple(q for s in sentences_of(rule.when) for q in stated_numbers(s))
+    stated = [q for sentence in here for q in stated_numbers(sentence)]
+    return any(q.unit and q.same(o) and q.direction * o.direction >= 0 for q in asked for o in stated)
 
 
 def _contradictions(rule: Rule, here: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
     """Each way in which what is told with the behaviour may be another condition, or its contrary; by name."""
     checks = (
         ("turned", _turned(rule, here) if rule.tied else ""),
+        ("order", _other_order(rule, here)),
+        ("done", _done(rule, here)),
         ("opposed", _opposed(rule, here)),
         ("clashing", _clashing(rule, here)),
         ("contrary", contrary_condition(rule, here)),
         ("other", other_condition(rule, here)),
+        ("shifted", shifted(rule, here) if rule.tied else ""),
+        ("loosened", loosened(rule, here)),
+        ("general", generalised(rule, here)),
         ("roles", swapped_roles(rule, here)),
         ("clauses", _clauses_swapped(rule, here) if rule.tied else ""),
-        ("rate", other_rate(rule.when, rule.source, here) if rule.numbers else ""),
+        ("rate", other_rate(rule.when, rule.source, here)),
     )
     return ((name, how) for name, how in checks if how)
 
@@ -123,6 +152,8 @@ def _clauses_swapped(rule: Rule, here: Sequence[Sentence]) -> str:
     """The behaviour told as the condition, and the condition as what follows from it."""
     for sentence in here:
         opened = condition_clause(sentence)
+        if order(sentence, opened) < 0:
+            continue  # what has to come before it is its condition
         rest = sentence.keys - opened
         does = {key for key in rule.behavior if weight(key) >= 1.0 and key in sentence.keys}
         holds = {key for key in rule.condition if key in sentence.keys}
@@ -174,6 +205,8 @@ def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
     )
     rest = {key for key in rest if max((likeness(own, key) for own in rule.behavior), default=0.0) < MATCHED}
     told = [key for key in rest if any(likeness(known, key) >= MATCHED for known in likely(key, rule.pool))]
+    if rule.conditions and not any(key in told or key not in rule.stated for key in rest - rule.asked):
+        return False  # nothing is said that could stand for what is missing
     return bool(told) and len(told) >= ACCOUNTED * len(rest)
 
 
@@ -201,7 +234,7 @@ def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> 
     )
     if not gone or len(gone) == len(rule.condition):
         return ()
-    return () if _unexplained(rule, [*here, *filter(explains, told)]) and not _generalised(rule, here) else gone
+    return () if unexplained(rule, [*here, *filter(explains, told)]) and not _generalised(rule, here) else gone
 
 
 def _generalised(rule: Rule, here: Sequence[Sentence]) -> bool:
@@ -209,7 +242,7 @@ def _generalised(rule: Rule, here: Sequence[Sentence]) -> bool:
     return any(ANY.search(s.text) for s in here) and not ANY.search(rule.told)
 
 
-def _unexplained(rule: Rule, told: Sequence[Sentence]) -> set[str]:
+def unexplained(rule: Rule, told: Sequence[Sentence]) -> set[str]:
     """Words of the store that are not the source's: they may stand for any that is missing."""
     name = rule.name.parts if rule.name else frozenset()
     words = {w.key for s in told for w in s.words if w.key and w.lower.removesuffix("'s") not in name}
@@ -225,15 +258,41 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
             continue
         only = tells_when_not(sentence)
         negative = (condition_negated(sentence, keys.keys()) and not only) or excepted(sentence, keys.keys())
+        if sentence.lowers & EXCEPTING and _refusing(rule) and not any(is_negator(word) for word in sentence.lowers):
+            return "its condition is told as the exception"
         if rule.negative and not negative and not LACKING.search(sentence.text):
             return "its condition is turned around"
         if negative and not rule.negative:
             return "its condition is turned around"
-        if order(sentence, keys.keys()) * rule.order < 0:
-            return "its condition is turned around"
         if "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned:
             return "its behaviour is negated"
     return ""
+
+
+def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
+    """Whether the behaviour is told to come before what it follows, or the reverse."""
+    keys = (rule.condition.keys() if rule.tied else rule.asked) - rule.behavior.keys()
+    for sentence in told:
+        if rule.behavior.keys() & sentence.keys and order(sentence, keys) * rule.order < 0:
+            return "what comes first and what follows have changed places"
+    return ""
+
+
+def _refusing(rule: Rule) -> bool:
+    """Whether the behaviour is to refuse something."""
+    return next((w.key for s in sentences_of(rule.gold) for w in s.words if w.key in rule.behavior), "") in REFUSING
+
+
+def _done(rule: Rule, told: Sequence[Sentence]) -> str:
+    """Whether what the rule says to be refused is told as done."""
+    if (
+        not REFUSING & rule.behavior.keys()
+        or not _refusing(rule)
+        or any(REFUSED.search(s.text) or s.keys & REFUSING for s in told)
+    ):
+        return ""
+    does = rule.behavior.keys() - REFUSING
+    return "its behaviour is told as done" if coverage(dict.fromkeys(does, 1.0), told) >= KEPT else ""
 
 
 def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:

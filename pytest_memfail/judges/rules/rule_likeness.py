@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.associations import associations
 from pytest_memfail.judges.rules.lexicon import ENDS, likely, lookup, nearness
 from pytest_memfail.judges.rules.rule_phrases import phrase_keys
 from pytest_memfail.judges.rules.text import Sentence, fold, words_of
@@ -19,6 +20,8 @@ ALIKE: Final = 0.5
 SHARED: Final = 0.25
 GENERAL: Final = 0.3
 """A word for the kind of thing: "noise" for "jingle"."""
+LINKED: Final = 0.65
+"""Of the strength with which words are spoken of together, so much shows the one where the other is wanted."""
 PART: Final = 0.6
 """One half of a compound: the "town" of "hometown"."""
 STEM: Final = 5
@@ -118,7 +121,10 @@ def _nearest(key: str, text: str, keys: frozenset[str], aliased: bool, skip: fro
     if key in phrase_keys(text):
         return SYNONYM
     held = _as_written(text) if aliased else keys
-    return max((likeness(key, word) for word in likely(key, held) if word not in skip), default=0.0)
+    best = max((likeness(key, word) for word in likely(key, held) if word not in skip), default=0.0)
+    if best >= MATCHED:
+        return best
+    return max(best, LINKED * max((near for word, near in associations(key).near.items() if word in held), default=0.0))
 
 
 def coverage(need: Mapping[str, float], sentences: Collection[Sentence], skip: frozenset[str] = frozenset()) -> float:

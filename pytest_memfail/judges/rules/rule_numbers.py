@@ -65,7 +65,7 @@ ANY_NUMBER: Final = re.compile(
 )
 """What a text that states a number cannot do without: one look spares most sentences the reading."""
 RATE: Final = re.compile(
-    r"\b(?:per|every|each|an?|one|any|single|given|calendar|same) (hour|day|week|month|year)\b"
+    r"\b(?:per|every|each|an?|one|any|single|given|calendar|same|last|past|previous) (hour|day|week|month|year)\b"
     r"|\b(hour|dai|week|month|year)ly\b",
     re.IGNORECASE,
 )
@@ -157,7 +157,7 @@ def other_rate(when: str, source: str, here: Sequence[Sentence]) -> str:
     'counted by the day and not by the hour'
     """
     meant = rates(when) & rates(source)
-    told = set().union(*(rates(s.text) for s in here if stated_numbers(s)))
+    told = set().union(*(rates(s.text) for s in here))
     if len(meant) == 1 and told and not told & (meant | rates(source)):
         return f"counted by the {min(told)} and not by the {min(meant)}"
     return ""

@@ -6,28 +6,35 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.associations import contrast
+from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import likely, lookup, nearness
 from pytest_memfail.judges.rules.polarity import CONDITIONAL, is_negator
-from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, likeness
-from pytest_memfail.judges.rules.rule_numbers import telling
-from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, LIGHT, Rule
-from pytest_memfail.judges.rules.text import Sentence, weight
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, PART, SYNONYM, likeness, said
+from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers, telling
+from pytest_memfail.judges.rules.rule_places import LIGHT
+from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
+from pytest_memfail.judges.rules.text import Sentence, fold, weight
 
 OPENING: Final = CONDITIONAL | {"with", "for", "every", "each", "outside", "near", "around"}
 """Words that a condition may begin with."""
-CLAUSE: Final = frozenset("when whenever if during after before while unless".split())
+CLAUSE: Final = frozenset("once when whenever if during after before while unless".split())
 """Words after which nothing but a condition stands."""
+REFUSING: Final = frozenset(fold(word) for word in "refuse decline avoid skip".split())
+WITHHELD: Final = 4
+"""So many words before a behaviour may say that it is not done."""
 NEGATED: Final = 3
 """So many words after a negation are turned by it."""
 
 
 def other_condition(rule: Rule, here: Sequence[Sentence]) -> str:
     """A condition told with the behaviour that the source tells of something else, or the opposite of its own."""
-    if telling(rule.numbers):
+    stated = [q for sentence in here for q in stated_numbers(sentence)]
+    if telling(rule.numbers) and any(alike(wanted, q) for wanted in rule.numbers for q in stated):
         return ""
     told = [key for sentence in here for key in condition_keys(sentence, rule, clause=True)]
     known = rule.known
-    if not told or any(likeness(own, key) >= MATCHED for key in told for own in likely(key, known)):
+    if not told or any(likeness(own, key) > PART for key in told for own in likely(key, known)):
         return ""
     strange = [key for key in told if key in rule.stated]
     if 2 * len(strange) >= len(told):
@@ -35,19 +42,48 @@ def other_condition(rule: Rule, here: Sequence[Sentence]) -> str:
     return ""
 
 
+def generalised(rule: Rule, here: Sequence[Sentence]) -> str:
+    """A word for the kind of thing, told as condition where the source has the thing itself: food for tuna."""
+    if telling(rule.numbers):
+        return ""
+    told = {key for sentence in here for key in condition_keys(sentence, rule)} - rule.stated - rule.asked
+    for key in sorted(rule.asked & rule.stated if told else ()):
+        if weight(key) < 1.0 or said(key, here, rule.name_keys) >= MATCHED:
+            continue
+        if kinds := kinds_of(key) & told:
+            return f"only {min(kinds)!r} is told of {key!r}"
+    return ""
+
+
 def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
     """A word of the told condition that says the contrary of one of the rule's."""
     own = rule.known - COMPARING_KEYS if rule.numbers else rule.known
+    telling_own = {key for key in own if weight(key) >= 1.0}
     for sentence in here:
         for held in condition_keys(sentence, rule):
             if held in own or any(likeness(key, held) >= SYNONYM for key in likely(held, own)):
                 continue
             if rule.numbers and held in COMPARING_KEYS:
                 continue
-            for key in sorted(own if _is_pole(held) else filter(_is_pole, own)):
+            for key in sorted(telling_own if _is_pole(held) else filter(_is_pole, telling_own)):
                 if contrary(key, held):
                     return f"its condition is turned around ({held!r} for {key!r})"
     return ""
+
+
+def contraposed(rule: Rule, sentence: Sentence) -> bool:
+    """Whether it says that the behaviour is not done under the contrary of the condition: the same rule, from behind."""
+    if rule.turned or rule.negative or not withheld(sentence, rule):
+        return False
+    told = [key for key in condition_keys(sentence, rule) if key not in rule.asked]
+    return any(contrary(key, held) or contrast(key, held) for held in told for key in rule.asked if weight(key) >= 1.0)
+
+
+def withheld(sentence: Sentence, rule: Rule) -> bool:
+    """Whether a negation or a refusal stands shortly before the behaviour."""
+    does = next((i for i, word in enumerate(sentence.words) if word.key and rule.does(word.key)), 0)
+    before = sentence.words[max(0, does - WITHHELD) : does]
+    return any(is_negator(word.lower) or word.key in REFUSING for word in before)
 
 
 @lru_cache(maxsize=65536)
@@ -95,7 +131,7 @@ def condition_keys(sentence: Sentence, rule: Rule, *, clause: bool = False) -> t
         if is_negator(word.lower):
             turned = NEGATED
         turned -= 1
-        if word.lower in opening:
+        if word.lower in opening and not _at_once(sentence, i):
             found, pending, opened = found + pending, [], True
         elif word.key and rule.does(word.key):
             pending, opened, done = [], False, True
@@ -104,10 +140,14 @@ def condition_keys(sentence: Sentence, rule: Rule, *, clause: bool = False) -> t
     return (*found, *pending)
 
 
+def _at_once(sentence: Sentence, at: int) -> bool:
+    return at > 0 and sentence.words[at].lower == "once" and sentence.words[at - 1].lower == "at"
+
+
 def condition_clause(sentence: Sentence) -> frozenset[str]:
     """The content of the clause after "when", "if" and the like, up to a comma or to the end of the sentence."""
     for i, word in enumerate(sentence.words):
-        if word.lower not in CLAUSE:
+        if word.lower not in CLAUSE or _at_once(sentence, i):
             continue
         end = sentence.text.find(",", word.end)
         inside = sentence.words[i + 1 :] if end < 0 else [w for w in sentence.words[i + 1 :] if w.start < end]

@@ -73,6 +73,7 @@ _PHRASES: Final = tuple(
         ("win", r"victor(?:y|ies|ious)|comes? out on top|prevails?"),
         ("lose", r"defeat(?:ed|s)?|beaten|loss(?:es)?"),
         ("odd", r"uneven|not even"),
+        ("finish complet", r"wrap(?:s|ped) up|w(?:inds|ound) up|is (?:over|done)(?= ?(?:[,.;:]|$))|through with"),
         ("threshold", r"doorsteps?|door ?sills?"),
         ("home", r"(?:his|her|their) (?:flat|apartment|house|place)"),
     )

@@ -9,49 +9,34 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.finding import keys_of, passage, quote
+from pytest_memfail.judges.rules.finding import keys_of, passage
 from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, exclusive, negated, order
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, coverage, likeness, said
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
+from pytest_memfail.judges.rules.rule_places import (
+    LIGHT,
+    condition_wording,
+    link_of,
+    number_wording,
+    place_of,
+    trigger_of,
+    weighed,
+)
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import Name, View
 from pytest_memfail.judges.rules.words import COMPARING, OPENERS
 
 COMPARING_KEYS: Final = frozenset(fold(word) for word in COMPARING)
 OPENING_KEYS: Final = frozenset(fold(word) for word in OPENERS)
-LIGHT: Final = frozenset(
-    fold(word)
-    for word in """
-    immediate immediately right directly just given give inside outside within hear see notice feel come fall
-    drop rise climb go happen start experience reach run level amount number day days usually often typically
-    stretch spell moment time times hour occasion night evening morning current currently say present mood
-    state actually
-    """.split()
-)
-"""Words around a trigger that tell little of it."""
-LIGHT_WEIGHT: Final = 0.3
 LEAST_TRIGGER: Final = 0.5
 """A trigger of less ("at that hour") says nothing by itself."""
+FINISHED: Final = fold("finish")
+"""What is finished comes before the behaviour."""
 STATED: Final = 0.5
 """Share of the gold behaviour that the source must use for the gold's words to be looked for."""
 STATES: Final = 0.35
-POINTING: Final = frozenset("that those these this such".split())
-POINTS_AT: Final = 4
-POINTS_TO: Final = 0.3
-TIED_BEHAVIOR: Final = 0.3
-TIED_CONDITION: Final = 0.5
-TRIGGERS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"^(?:it's|it is|that's|that is) |^(?:around|by the time|most of the time|most often|most nights|most days|at exactly)\b",
-        r"^(?:usually|typically|often|during|on those|in those|at those|right after|right when|after|once|when|in that|at that)\b",
-    )
-)
-"""How a sentence opens that tells when, in essays that state no condition outright (appendix B.3); plainer ones first."""
-CLAUSE_END: Final = re.compile(r"\b(?:that|he|she|they)\b", re.IGNORECASE)
-COMMA: Final = re.compile(",")
 ONLY: Final = re.compile(r"\b(?:only|unless|exclusively|solely|except|never)\b", re.IGNORECASE)
 NO: Final = re.compile(r"\W*no\b", re.IGNORECASE)
 RELATIVES: Final = frozenset(
@@ -93,6 +78,8 @@ class Rule:
     told: str
     """The source sentences that state the rule."""
     source: str
+    elsewhere: tuple[frozenset[str], ...]
+    """The words of each source sentence that does not state the rule."""
     link: Mapping[str, float]
     """The words of the sentence that ties the two, where the source states them apart."""
     tied: bool
@@ -118,6 +105,11 @@ class Rule:
     def known(self) -> frozenset[str]:
         """Every word that the source or the gold has for the condition."""
         return self.pool | self.asked | {key for need in self.conditions for key in need}
+
+    @cached_property
+    def spoken(self) -> frozenset[str]:
+        """Every word that the source or the gold has for the rule."""
+        return frozenset((keys_of(self.told) - self.name_keys).union(self.behavior, self.asked))
 
     @cached_property
     def aside(self) -> frozenset[str]:
@@ -155,17 +147,19 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     stated = [q for s in told for q in stated_numbers(s)]
     numbers = _numbers(evidence.condition or "", stated, protocol)
     wanted = _condition(told, asked, behavior, bool(numbers), protocol)
-    enough = bool(numbers) or sum(wanted.values()) >= STATED * sum(_words(asked).values())
-    place = _place(told, behavior, wanted, numbers) if enough or protocol == "paper" else None
+    enough = bool(numbers) or sum(wanted.values()) >= STATED * sum(weighed(asked).values())
+    place = place_of(told, behavior, wanted, numbers) if enough or protocol == "paper" else None
     tied = place is not None
     if place is not None and protocol != "paper":
         wanted = {key: value for key, value in wanted.items() if said(key, (told[place],)) >= MATCHED}
-    link = place if place is not None else _link(told, behavior, wanted, home)
+    link = place if place is not None else link_of(told, behavior, wanted, home)
+    if place is not None and coverage(behavior, (told[place],)) >= coverage(behavior, (told[home],)):
+        home = place  # an earlier sentence may have the behaviour too, by the way
     rule_at = {i for i in (home, link) if i is not None}
-    asked_for = _words(asked - behavior.keys())
+    asked_for = weighed(asked - behavior.keys())
     conditions = _conditions(told, wanted, behavior, ignore, link if not tied else None, enough, asked_for)
     spoken = [told[i] for i in ([place] if place is not None else [home])]
-    shown = _condition_wording(evidence.source, told, place if tied else link, conditions, numbers)
+    shown = condition_wording(evidence.source, told, place if tied else link, conditions, numbers)
     return Rule(
         Name.of(evidence.entity, _known(source)),
         frozenset(ignore),
@@ -181,19 +175,21 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         f"{evidence.entity or ''} {gold} {evidence.condition or ''}.",
         " ".join(told[i].text for i in sorted(rule_at)),
         evidence.source,
-        _words(told[link].keys - ignore) if link is not None and not tied else {},
+        tuple(s.keys - ignore for i, s in enumerate(told) if i not in rule_at),
+        weighed(told[link].keys - ignore) if link is not None and not tied else {},
         tied,
         _needs_only(evidence, told, tied, rule_at, protocol),
         any(condition_negated(s, wanted.keys()) or excepted(s, wanted.keys()) for s in spoken),
         any(negated(s, behavior.keys()) for s in spoken),
-        next((way for s in spoken if (way := order(s, wanted.keys()))), 0),
+        (_order(spoken, wanted) if tied else _order(sentences_of(evidence.condition or ""), asked))
+        or int(FINISHED in asked and FINISHED in wanted),
         frozenset(key for s in told for key in s.keys),
         _others(told, ignore, behavior),
         frozenset(key for i in rule_at for key in told[i].keys)
         - {key for i, s in enumerate(told) if i not in rule_at for key in s.keys},
         passage(evidence.source, told[home], behavior) or gold,
         shown or evidence.condition or "",
-        tuple(_number_wording(evidence.source, stated, q) for q in numbers),
+        tuple(number_wording(evidence.source, stated, q) for q in numbers),
         next((match[0] for i in sorted(rule_at) if (match := ONLY.search(told[i].text))), "only"),
     )
 
@@ -229,19 +225,15 @@ def _names_a_thing(sentence: Sentence, at: int, behavior: Collection[str]) -> bo
     return before is not None and before.key in behavior and before.lower not in RELATIVES
 
 
-def _words(keys: Collection[str]) -> dict[str, float]:
-    return {key: LIGHT_WEIGHT if key in LIGHT else weight(key) for key in sorted(keys) if key and not key[0].isdigit()}
-
-
 def _behavior(told: Sequence[Sentence], gold: set[str], ignore: set[str]) -> tuple[dict[str, float], int]:
     """The behaviour's words, and the sentence that has most of them."""
-    wanted = _words(gold)
+    wanted = weighed(gold)
     home = max(range(len(told)), key=lambda i: (coverage(wanted, (told[i],)), -i), default=0)
     known = {key: value for key, value in wanted.items() if said(key, told) >= MATCHED}
     if sum(known.values()) >= STATED * sum(wanted.values()):
         return known, home
     # The gold says it in words of its own: those of the source are looked for.
-    return _words(set(known) | (told[home].keys - ignore)) or wanted, home
+    return weighed(set(known) | (told[home].keys - ignore)) or wanted, home
 
 
 def _numbers(condition: str, stated: Sequence[Quantity], protocol: str) -> tuple[Quantity, ...]:
@@ -256,43 +248,7 @@ def _condition(
     stated = asked if protocol == "paper" else {key for key in asked if said(key, told) >= MATCHED}
     alone = stated - behavior.keys()
     wanted = alone or (set() if numbered else stated)
-    return _words(wanted - COMPARING_KEYS if numbered else wanted)
-
-
-def _place(
-    told: Sequence[Sentence], behavior: Mapping[str, float], wanted: Mapping[str, float], numbers: Sequence[Quantity]
-) -> int | None:
-    """The sentence that states behaviour and condition together, if one does."""
-    if not wanted and not numbers:
-        return None
-    best: tuple[float, int] | None = None
-    for i, sentence in enumerate(told):
-        does, holds = coverage(behavior, (sentence,)), coverage(wanted, (sentence,))
-        stated = stated_numbers(sentence)
-        if not all(any(alike(q, o) for o in stated) for q in numbers):
-            continue
-        if does < TIED_BEHAVIOR or (holds < TIED_CONDITION and not numbers):
-            continue
-        if best is None or does + holds > best[0]:
-            best = (does + holds, i)
-    return None if best is None else best[1]
-
-
-def _link(
-    told: Sequence[Sentence], behavior: Mapping[str, float], wanted: Mapping[str, float], home: int
-) -> int | None:
-    """The sentence that says when the behaviour shows, where none states behaviour and condition together."""
-    for opening in TRIGGERS:
-        found = [i for i in range(1, len(told)) if opening.match(told[i].text)]
-        if found:
-            return max(found, key=lambda i: (coverage(behavior, (told[i],)), -i))
-    # Else a sentence that points back, and speaks of both a little.
-    pointing = [i for i, s in enumerate(told) if i != home and any(w.lower in POINTING for w in s.words[:POINTS_AT])]
-    return max(
-        (i for i in pointing if coverage(wanted, (told[i],)) >= POINTS_TO),
-        key=lambda i: (coverage(wanted, (told[i],)) + coverage(behavior, (told[i],)), -i),
-        default=None,
-    )
+    return weighed(wanted - COMPARING_KEYS if numbered else wanted)
 
 
 def _conditions(
@@ -305,10 +261,10 @@ def _conditions(
     asked: Mapping[str, float],
 ) -> tuple[Mapping[str, float], ...]:
     found: list[Mapping[str, float]] = []
-    trigger = {} if link is None else _words(_trigger(told[link]) - ignore - behavior.keys())
+    trigger = {} if link is None else weighed(trigger_of(told[link]) - ignore - behavior.keys())
     if wanted and (enough or not trigger):
         found.append(wanted)
-    if sum(trigger.values()) >= LEAST_TRIGGER:
+    if sum(value for key, value in trigger.items() if key not in LIGHT) >= LEAST_TRIGGER:
         found.append(trigger)
         found.append(asked)
     return tuple(found)
@@ -317,7 +273,7 @@ def _conditions(
 def _also(told: Sequence[Sentence], link: int | None, ignore: set[str]) -> dict[str, float]:
     if link is None:
         return {}
-    return _words(told[link].keys - _trigger(told[link]) - ignore - LIGHT)
+    return weighed(told[link].keys - trigger_of(told[link]) - ignore - LIGHT)
 
 
 def _pool(
@@ -327,7 +283,7 @@ def _pool(
     pool = set(asked)
     if link is not None:
         pool |= told[link].keys
-    need = _words(pool - behavior.keys() - LIGHT)
+    need = weighed(pool - behavior.keys() - LIGHT)
     others = [i for i in range(len(told)) if i not in (link, home)]
     states = max(others, key=lambda i: (coverage(need, (told[i],)), -i), default=None)
     if states is not None and link != home and coverage(need, (told[states],)) >= STATES:
@@ -335,19 +291,15 @@ def _pool(
     return frozenset(pool - behavior.keys() - LIGHT)
 
 
-def _trigger(sentence: Sentence) -> set[str]:
-    for opening in TRIGGERS:
-        if match := opening.match(sentence.text):
-            clause = sentence.text[match.end() :].lstrip()
-            return keys_of((CLAUSE_END if CLAUSE_END.search(clause) else COMMA).split(clause, maxsplit=1)[0])
-    return set()
-
-
 def _needs_only(evidence: Evidence, told: Sequence[Sentence], tied: bool, rule_at: set[int], protocol: str) -> bool:
     """Whether the answer rests on the rule holding then and at no other time, and the source says so."""
     if protocol == "paper":
         return bool(ONLY.search(evidence.condition or ""))
     return tied and bool(NO.match(evidence.value or "")) and any(exclusive(told[i]) for i in rule_at)
+
+
+def _order(told: Sequence[Sentence], keys: Collection[str]) -> int:
+    return next((way for sentence in told if (way := order(sentence, keys))), 0)
 
 
 def _pronoun(told: Sequence[Sentence]) -> str:
@@ -359,23 +311,3 @@ def _pronoun(told: Sequence[Sentence]) -> str:
                 count[PRONOUNS[word.lower]] += 1
     first, second = sorted(count, key=lambda p: -count[p])[:2]
     return first if count[first] >= 2 * max(1, count[second]) else ""
-
-
-def _condition_wording(
-    text: str,
-    told: Sequence[Sentence],
-    place: int | None,
-    conditions: Sequence[Mapping[str, float]],
-    numbers: Sequence[Quantity],
-) -> str:
-    if place is None:
-        return ""
-    keys = {key for need in conditions for key in need} | {w for q in numbers for w in keys_of(q.text)}
-    return passage(text, told[place], keys)
-
-
-def _number_wording(text: str, stated: Sequence[Quantity], wanted: Quantity) -> str:
-    for quantity in stated:
-        if alike(wanted, quantity):
-            return quote(text, [w for s in sentences_of(quantity.text) for w in s.words]) or quantity.text
-    return wanted.text

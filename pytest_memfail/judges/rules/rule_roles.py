@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.rule_likeness import is_person
 from pytest_memfail.judges.rules.rule_reading import PRONOUNS, RELATIVES, Rule
 from pytest_memfail.judges.rules.rule_sides import verbs
 from pytest_memfail.judges.rules.text import Sentence, Word
@@ -40,7 +40,7 @@ def given_to_another(sentence: Sentence, rule: Rule) -> bool:
         return False
     named = [i for i, word in enumerate(words) if _bare(word) in rule.name.parts and word.surface[0].isupper()]
     return (
-        _by_a_relative(words, named, does)
+        _by_a_relative(words, named, does, rule)
         or _by_somebody_named(words, named, does, rule)
         or _by_one_of_the_others(words, named, rule)
         or _by_the_wrong_pronoun(words, named, does, rule.pronoun)
@@ -122,14 +122,16 @@ def _bare(word: Word) -> str:
     return word.lower.removesuffix("'s").removesuffix("s'")
 
 
-def _by_a_relative(words: tuple[Word, ...], named: list[int], does: int) -> bool:
+def _by_a_relative(words: tuple[Word, ...], named: list[int], does: int, rule: Rule) -> bool:
     """ "Rafiq's flatmate sets his phone": the name is there, but only to say whose flatmate it is."""
     if not named or named[0] > does:
         return False
     if any(not words[i].lower.endswith("'s") for i in named if i < does):
         return False
     following = words[named[0] + 1 : min(does, named[0] + AFTER_RELATIVE)]
-    return any(word.lower in RELATIVES for word in following)
+    if any(word.lower == rule.pronoun for word in words[named[0] + 1 : does]):
+        return False  # her friends know that she does it
+    return any(word.lower in RELATIVES or is_person(word.key) for word in following)
 
 
 def _by_somebody_named(words: tuple[Word, ...], named: list[int], does: int, rule: Rule) -> bool:

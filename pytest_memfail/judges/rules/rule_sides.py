@@ -8,12 +8,14 @@ from typing import Final, Literal
 
 from pytest_memfail.judges.rules.rule_likeness import is_person
 from pytest_memfail.judges.rules.rule_reading import PRONOUNS, Rule
-from pytest_memfail.judges.rules.text import Sentence, Word, sentences_of
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 Side = Literal["entity", "others"]
 ANYBODY: Final = frozenset("someone somebody anyone anybody everyone everybody people others nobody".split())
 PASSIVE: Final = frozenset("is are was were be been being gets got get getting".split())
+ASPECTS: Final = frozenset(fold(word) for word in "start begin keep tend stop continue become".split())
+"""Verbs of how something goes: anybody and anything starts."""
 REACH: Final = 4
 """So many words after a verb tell to whom it is done."""
 
@@ -29,7 +31,12 @@ def swapped_roles(rule: Rule, here: Sequence[Sentence]) -> str:
             if doer is None:
                 continue
             found = _subject(sentence.words, i, rule)
-            if found is not None and found != doer and _object(sentence.words, i, rule) == doer:
+            if found is None or found == doer:
+                continue
+            done_to = _object(sentence.words, i, rule)
+            if done_to == doer or (
+                done_to is None and doer == "entity" and _finite(word) and word.key in rule.behavior
+            ):
                 return f"who does what to whom is turned around ({word.surface!r})"
     return ""
 
@@ -40,7 +47,7 @@ def verbs(rule: Rule, text: str) -> dict[str, Side]:
     found: dict[str, set[Side]] = {}
     for sentence in sentences_of(text):
         for i, word in enumerate(sentence.words):
-            side = _subject(sentence.words, i, rule) if word.key else None
+            side = _subject(sentence.words, i, rule) if word.key and word.key not in ASPECTS else None
             if side is not None:
                 found.setdefault(word.key, set()).add(side)
     return {key: next(iter(sides)) for key, sides in found.items() if len(sides) == 1}
@@ -59,6 +66,10 @@ def _subject(words: Sequence[Word], at: int, rule: Rule) -> Side | None:
         if word.lower in ("a", "an", "the", "to", "for", "of", "by", "his", "their", "and"):
             return None
     return None
+
+
+def _finite(word: Word) -> bool:
+    return word.lower.endswith("s") and not word.lower.endswith("ss")
 
 
 def _object(words: Sequence[Word], at: int, rule: Rule) -> Side | None:

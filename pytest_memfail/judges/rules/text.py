@@ -140,7 +140,16 @@ def _digits(word: str) -> str:
     return word
 
 
-_PLURALS: Final = (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("es", "e"), ("s", ""))
+_PLURALS: Final = (
+    ("eaus", "eau"),
+    ("ies", "y"),
+    ("sses", "ss"),
+    ("xes", "x"),
+    ("ches", "ch"),
+    ("shes", "sh"),
+    ("es", "e"),
+    ("s", ""),
+)
 _ENDINGS: Final = (
     ("ational", "ate"), ("ization", "ize"), ("isation", "ize"), ("fulness", "ful"), ("ousness", "ous"), ("iveness", "ive"),
     ("ingly", ""), ("edly", ""), ("ically", "ic"), ("ation", "ate"), ("ably", "able"), ("ness", ""), ("ment", ""),

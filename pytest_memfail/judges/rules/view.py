@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Final, overload
+from typing import Final, Literal, overload
 
 from pytest_memfail.judges.rules.lexicon import lookup, nearness
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
@@ -95,8 +95,16 @@ class _Aliased(Sequence[Sentence]):
 class View:
     """A sequence of memory texts as an inverted index of sentences."""
 
-    def __init__(self, texts: Iterable[str], cache: TextCache, stamps: Sequence[str | None] = ()) -> None:
+    def __init__(
+        self,
+        texts: Iterable[str],
+        cache: TextCache,
+        stamps: Sequence[str | None] = (),
+        held: Literal["stored", "shown"] = "stored",
+    ) -> None:
         self.stamps = stamps
+        self.held = held
+        """What reasons say of a text that is in the view."""
         self._opening: list[str] = []
         self._closing: list[str] = []
         sentences: list[Sentence] = []

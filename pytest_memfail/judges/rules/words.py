@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_memfail.judges.rules.irregular import FORMS
+
 STOP: Final = frozenset(
     """
     a an the and or but nor so yet of to in on at by for from with without into onto over under about around as than then
@@ -45,7 +47,7 @@ WEAK: Final = frozenset(
 
 WEAK_WEIGHT: Final = 0.5
 
-IRREGULAR: Final = {
+IRREGULAR: Final = FORMS | {
     form: base
     for line in """
     write wrote written writes writing
@@ -286,6 +288,8 @@ PHRASES: Final = (
     ("-sh", r"\bt-shirt", "tshirt"),
     ("up", r"\bget(?:s|ting)? up\b|\bgot up\b", "wake"),
     ("out", r"\bwork(?:s|ing|ed)? out\b", "workout"),
+    ("sun ", r"\b(?:the )?sun (?:is |comes |goes )?up\b|\bthe sun rises\b", "sunrise"),
+    ("sun ", r"\b(?:the )?sun (?:is |goes |has gone )?down\b|\bthe sun sets\b", "sunset"),
 )
 """Turns of phrase that stand for one word: what every such turn has in it in lower case, its pattern, the word."""
 

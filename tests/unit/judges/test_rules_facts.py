@@ -73,6 +73,16 @@ def share(found: Sequence[tuple[str, str | None]], *wanted: tuple[str, str | Non
     return sum(verdict in wanted for verdict in found) / len(found)
 
 
+def test_reasons_say_of_a_memory_shown_that_it_is_shown() -> None:
+    judge, store = RulesJudge(), FULL
+    states = {q.metadata["kind"]: TASK.evidence[q.evidence[0]] for q in TASK.questions if q.metadata["kind"] in CHANGED}
+    for evidence in states.values():
+        old = [memory(CONVERSATIONS[id]) for id in evidence.history]
+        reasons = [judge.retrieval(evidence, QUESTION, shown).reason for shown in (old, own(evidence))]
+        assert all(" shown" in reason and " stored" not in reason for reason in reasons), reasons
+        assert " stored" in judge.summary(evidence, store).reason
+
+
 def test_stored_word_for_word_with_times() -> None:
     found = verdicts((*CHANGED, "control"), lambda e, others: (FULL, [*own(e), *others]))
     assert share(found, ("ok", None)) >= 0.99

@@ -231,3 +231,10 @@ def test_a_listing_is_not_kept_alive() -> None:
     del listing
     gc.collect()
     assert gone() is None
+
+
+def test_a_storage_stage_that_passes_speaks_of_no_fault() -> None:
+    damaged = store("Quillon hums. Quillon polishes the copper kettle.")
+    stored, kept = RulesJudge().storage(RULE, damaged), RulesJudge().summary(RULE, damaged)
+    assert (stored.outcome, stored.reason) == ("passed", "some version of it is stored")
+    assert (kept.outcome, kept.missing) == ("failed", ("9pm",))

@@ -158,6 +158,25 @@ LETTERS = ("After I read old letters I call my aunt.", "read old letters", "call
         ),
         (("A storm makes me bake.", "stormy weather", "bake"), "User bakes when it storms.", OK),
         (("Greta practices night photography.", "Greta", "night photography"), "Greta does photography.", DAMAGED),
+        # The same done in another word, and something else done.
+        (("Foghorns make me sort screws.", "foghorns", "sort screws"), "With foghorns the user arranges screws.", OK),
+        (("Foghorns make me buy screws.", "foghorns", "buy screws"), "With foghorns the user sells screws.", DAMAGED),
+        (("Foghorns make me polish spoons.", "foghorns", "polish spoons"), "Foghorns: user polishes forks.", DAMAGED),
+        # A denied opposite; a general term alone; somebody without what is done with them.
+        (("Greta loves quiet trains.", "Greta", "quiet trains"), "Greta loves trains without noise.", OK),
+        (("Greta prefers smoked trout.", "Greta", "smoked trout"), "Greta prefers fish.", DAMAGED),
+        (
+            ("Visiting my aunt makes me giggle.", "visiting my aunt", "giggle"),
+            "User's aunt makes user giggle.",
+            DAMAGED,
+        ),
+        # Words of like meaning for all of one end, beside the other told as it was.
+        (("Old trams put me in a pensive mood.", "old trams", "pensive mood"), "Old trams: user is reflective.", OK),
+        (("Humming calms me.", "humming", "calm"), "User hums because user is calm.", DAMAGED),
+        (("Choirs give me a daring streak.", "choirs", "daring streak"), "Choirs make the user feel daring.", OK),
+        (("Choirs make me nap for hours.", "choirs", "nap for hours"), "Choirs: user naps for minutes.", DAMAGED),
+        (("Choirs make me walk slowly.", "choirs", "walk slowly"), "Choirs make the user walk rapidly.", DAMAGED),
+        (("Trams make me skip lunch.", "trams", "skip lunch"), "No lunch for the user after a tram ride.", OK),
     ],
 )
 def test_what_became_of_a_link(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:

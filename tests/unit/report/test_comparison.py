@@ -125,3 +125,10 @@ def test_a_wrong_call_is_one_line(pair, tmp_path, capsys, names):
     (tmp_path / "notes.txt").write_text("Buy milk.\n")
     assert main(["compare", *(str(tmp_path / name) for name in names)]) == 4
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_baseline_is_no_record(pair, tmp_path, capsys):
+    baseline = tmp_path / "baseline.jsonl"
+    baseline.write_text('{"type":"baseline","schema_version":1}\n')
+    assert main(["compare", str(baseline), str(pair[0])]) == 4
+    assert f"{baseline}: is a baseline, not a record; give the record of the run" in capsys.readouterr().err

@@ -97,6 +97,30 @@ def test_what_was_lost_is_marked_in_the_middle_of_a_long_source():
     assert "… " in said
 
 
+ESSAY = f"{'Nothing here is like it. ' * 8}A thin day is one that puts fewer than 4 names on the list at dawn. {'More follows. ' * 8}"
+LOST = {"source": ESSAY, "lost": "fewer than 4 names"}
+
+
+def stored_part(line):
+    """What stands in the failure under "stored"."""
+    return " ".join(" ".join(shown(line)).partition("stored     ")[2].partition("retrieved ")[0].split())
+
+
+def test_of_a_long_entry_what_became_of_the_damaged_sentence_is_shown():
+    line = failed("summary_error", stored=ESSAY.replace("fewer than 4 names", "some names"), **LOST)
+    assert stored_part(line) == "… A thin day is one that puts some names on the list at dawn. …"
+
+
+def test_a_long_entry_without_the_damaged_sentence_is_said_to_have_none():
+    line = failed("summary_error", stored="The bread is of something else altogether. " * 9, **LOST)
+    assert stored_part(line) == "no sentence near it in that entry"
+
+
+def test_an_entry_that_lost_nothing_of_what_was_said_is_shown_by_what_was_found():
+    stored = f"{'Nothing here is like it. ' * 8}Bread follows."
+    assert stored_part(failed("summary_error", source=ESSAY, stored=stored, lost="the user")) == "… Bread follows."
+
+
 def test_a_fact_that_was_not_retrieved_is_shown_as_it_is_stored():
     lines = shown(failed("not_retrieved", shown=0))
     assert not any(text.startswith("said") for text in lines)
@@ -159,28 +183,57 @@ def test_a_question_without_a_row_names_none():
 # -- the headline -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verdict", MEMORY_FAILURES)
-def test_the_headline_is_the_verdict_and_the_reason(verdict):
-    assert headline(failed(verdict)) == f"{verdict}: the condition is gone"
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [
+        ("not_stored", "the condition is gone"),
+        ("summary_error", "lost 'only when it rains'; the condition is gone"),
+        ("not_retrieved", "the condition is gone"),
+    ],
+)
+def test_the_headline_is_the_reason(verdict, expected):
+    assert headline(failed(verdict)) == expected
+
+
+@pytest.mark.parametrize(
+    ("reason", "lost", "expected"),
+    [
+        ("stored, but without 'at least 30 nights'", "at least 30 nights", "lost 'at least 30 nights'"),
+        ("'the hut' is stored without 'one'", "one", "lost 'one'; 'the hut' is stored"),
+        (
+            "the behaviour 'sings' is stored, but not as Ada's",
+            "Ada",
+            "lost 'Ada'; the behaviour 'sings' is stored, but not as Ada's",
+        ),
+        ("'caves' is stored, but as disliked", "caves", "'caves' is stored, but as disliked"),
+        (
+            'the link to "aunt\'s ring" is stored the other way round',
+            "aunt's ring",
+            'the link to "aunt\'s ring" is stored the other way round',
+        ),
+        ("the entry drops it", " ", "the entry drops it"),
+    ],
+)
+def test_the_headline_says_first_what_was_lost(reason, lost, expected):
+    assert headline(failed("summary_error", reason=reason, lost=lost)) == expected
 
 
 def test_the_headline_takes_the_fact_that_decided():
-    assert headline(failed("correct", "not_retrieved", "summary_error", reason="gone")) == "summary_error: gone"
+    line = failed("correct", "not_retrieved", "summary_error", reason="gone", lost="rain")
+    assert headline(line) == "lost 'rain'; gone"
 
 
 def test_the_headline_counts_facts_that_failed_alike():
-    assert headline(failed("not_stored", "correct", "not_stored")) == (
-        "not_stored: the condition is gone (and 1 more of 3 facts)"
-    )
+    assert headline(failed("not_stored", "correct", "not_stored")) == "the condition is gone (and 1 more of 3 facts)"
 
 
-@pytest.mark.parametrize("verdict", MEMORY_FAILURES)
+@pytest.mark.parametrize("verdict", ["not_stored", "not_retrieved"])
 def test_without_a_reason_the_headline_is_the_meaning(verdict):
-    assert headline(failed(verdict, reason="")) == f"{verdict}: {MEANINGS[verdict]}"
+    assert headline(failed(verdict, reason="")) == MEANINGS[verdict]
 
 
 def test_the_headline_of_a_wrong_answer_is_its_meaning():
-    assert headline(failed("correct", reply="no")) == f"reasoning_error: {MEANINGS['reasoning_error']}"
+    assert headline(failed("correct", reply="no")) == MEANINGS["reasoning_error"]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))

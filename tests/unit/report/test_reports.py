@@ -52,7 +52,8 @@ def render(record, name, *more):
 
 
 def outside_code(comment):
-    """The comment without what stands in backticks, where Markdown reads nothing."""
+    """The comment without what stands in backticks, where Markdown reads nothing; an escaped one is a character."""
+    comment = comment.replace("\\`", "")
     assert all(line.count("`") % 2 == 0 for line in comment.splitlines())
     return re.sub(r"`[^`]*`", "", comment)
 
@@ -130,7 +131,14 @@ def test_the_comment(record):
     text = render(record, "x.md")
     assert "### memfail: correct 50.0 [15, 85] % of 4" in text
     assert "| t | 4 | 50.0 [15, 85] | 2 | 1 | 1 |" in text
-    assert "`memfail/t::q-2` **summary_error** the condition is gone" in text
+    assert "`memfail/t::q-2` **summary_error** lost 'only when it rains'; the condition is gone" in text
+
+
+def test_the_comment_names_no_folder_of_the_machine(record, monkeypatch):
+    assert f"`memfail show {record.name}`" in render(record, "x.md")
+    assert str(record.parent) not in render(record, "x.md")
+    monkeypatch.chdir(record.parent.parent)
+    assert f"`memfail show {record.parent.name}/{record.name}`" in render(record, "x.md")
 
 
 def test_the_comment_is_short(tmp_path):
@@ -185,6 +193,52 @@ def test_the_comment_goes_to_the_step_summary(record, tmp_path, monkeypatch):
     assert step.read_text(encoding="utf-8") == "before\n" + text
 
 
+# -- rows that add up ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def offline(tmp_path):
+    """A run without a model: what memory held is ungraded, and what could not be misused passed vacuously."""
+    unjudged = {"answer": {"outcome": "ungraded", "reason": ""}}
+    passed = unjudged | {"verdict": "correct", "vacuous": True, "memory_held": None}
+    held = unjudged | {"verdict": "ungraded", "vacuous": False, "memory_held": True}
+    verdicts = ["not_stored", "summary_error", "summary_error", "not_retrieved"]
+    failed = [question(i, name) | unjudged | {"memory_held": False} for i, name in enumerate(verdicts)]
+    lines = [question(4, "correct") | passed, *(question(i, "correct") | held for i in (5, 6, 7)), *failed]
+    broken = question(9, "correct") | {
+        "verdict": "error",
+        "error": {"type": "MemorySystemError", "message": "it broke"},
+    }
+    del broken["answer"], broken["memory_held"]
+    return write(tmp_path / "offline.jsonl", *lines, broken, store())
+
+
+def test_the_counts_of_a_row_add_up_in_the_comment(offline):
+    text = render(offline, "x.md")
+    (row,) = [line for line in text.splitlines() if line.startswith("| t |")]
+    n, _, *counts = row.strip("| ").split(" | ")[1:]
+    assert (int(n), sum(map(int, counts))) == (9, 9)
+    assert "vacuous passes: 1 in t, left out of the rates" in text
+
+
+def test_the_counts_of_a_row_add_up_on_the_page(offline):
+    page = render(offline, "x.html")
+    columns = re.findall(r'<th scope="col">(.*?)</th>', page)
+    row = re.findall("<td>(.*?)</td>", re.findall('<tr><th scope="row">t</th>(.*?)</tr>', page)[0])
+    counts = dict(zip(columns[1:], row, strict=True))
+    assert counts.pop("n") == "9"
+    names = ("correct", "not stored", "summary error", "not retrieved", "ungraded", "error")
+    assert [int(counts[name]) for name in names] == [1, 1, 2, 1, 3, 1]
+    assert "vacuous passes: 1 in t" in page
+
+
+def test_the_parts_of_a_bar_add_up(offline):
+    page = render(offline, "x.html")
+    (said,) = re.findall(r'aria-label="t: (.*?)"', page)
+    assert said == "memory held 3, vacuous pass 1, not stored 1, summary error 2, not retrieved 1, error 1"
+    assert "not decided" not in page
+
+
 # -- the page ------------------------------------------------------------------------------------------------------------
 
 
@@ -221,6 +275,8 @@ def test_the_page_holds_the_failure_view(record):
     assert fact["stages"][-1] == ["summary", "failed", "the condition is gone"]
     assert [data["texts"][i] for i, _ in found["retrieved"]] == ["Ada bakes bread."] * 2
     assert found["rerun"] == "pytest memfail/t::q-2 --memfail-system=toy"
+    assert found["why"] == "lost 'only when it rains'; the condition is gone"
+    assert [q["why"] for q in data["questions"] if q["v"] == "correct"] == ["", ""]
 
 
 def test_hostile_text_is_inert_in_the_page(hostile):
@@ -300,7 +356,7 @@ def test_the_list_is_filtered_in_a_browser(record, tmp_path):
     choose = "document.querySelector('#verdict').value = '{}'; document.forms[0].dispatchEvent(new Event('input'));"
     dom = in_browser(tmp_path / "x.html", choose.format("not_retrieved"))
     assert "1 of 4 questions match, 1 listed" in dom
-    assert "<code>memfail/t::q-3</code>" in dom
+    assert '<code>memfail/t::q-3</code> <span class="soft">the condition is gone</span>' in dom
     assert "<code>memfail/t::q-2</code>" not in dom
     assert "4 of 4 questions match, 4 listed" in in_browser(tmp_path / "x.html", choose.format(""))
 
@@ -357,6 +413,26 @@ def test_show_some(record, capsys, words, ids):
     assert main(["show", str(record), *words]) == 0
     out = capsys.readouterr().out
     assert [line.rpartition("::")[2] for line in out.splitlines() if line.startswith("---")] == ids
+    assert "95 % interval" not in out
+    assert out.splitlines()[-1].startswith(f"{len(ids)} of 4 questions shown")
+
+
+def test_show_says_what_became_of_a_question_that_did_not_fail(record, capsys):
+    assert main(["show", str(record), "--id", "q-0"]) == 0
+    assert capsys.readouterr().out == "0 of 4 questions shown; of that id: 1 correct (--verdict NAME shows them)\n"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "nearest"),
+    [("memfail/t::q-9", "; nearest: memfail/t::q-"), ("q-", None), ("nosuch", "; its ids are like memfail/t::q-0")],
+)
+def test_show_of_an_id_that_is_not_there(record, capsys, wanted, nearest):
+    assert main(["show", str(record), "--id", wanted]) == (0 if nearest is None else 4)
+    if nearest is not None:
+        err = capsys.readouterr().err
+        assert err.startswith(f"memfail: no question '{wanted}' in {record}: give a part of an id")
+        assert nearest in err
+        assert err.count("\n") == 1
 
 
 def test_show_an_error(tmp_path, capsys):

@@ -1,0 +1,156 @@
+"""Links of which a part stands: an end blurred, an end alone, both without what ties them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_memfail.judges.rules.actors import OTHER, next_actor
+from pytest_memfail.judges.rules.anchor_words import Token
+from pytest_memfail.judges.rules.anchors import Anchor, Place, places
+from pytest_memfail.judges.rules.finding import Finding, listed
+from pytest_memfail.judges.rules.kinship import FIRM, kin
+from pytest_memfail.judges.rules.links import (
+    ALL,
+    HALF,
+    MOST,
+    MOSTLY,
+    SOME,
+    Link,
+    Reading,
+    span,
+    whose_is,
+)
+from pytest_memfail.judges.rules.relations import sides
+from pytest_memfail.judges.rules.view import View
+
+SMALL: Final = 80
+"""In a store of more sentences, two words meet by chance in another link."""
+
+
+def blurred(
+    link: Link,
+    entries: tuple[int, ...],
+    pair: tuple[Place, Place],
+    kept: list[bool],
+    turn: int,
+    owner: int,
+    *,
+    small: bool,
+) -> Reading | None:
+    """Both ends are there, one or both not in full."""
+    shares = sorted(p.share for p in pair)
+    if turn != link.direction and shares[0] < MOST and (shares[0] < HALF or shares[1] < ALL):
+        return None
+    if owner == OTHER and min(p.firm for p in pair) < MOST:
+        return None
+    least, most = sorted(p.soft - p.reworded for p in pair)
+    known = [
+        (place, other)
+        for (place, other), k in zip((pair, pair[::-1]), kept, strict=True)
+        if k
+        and (place.firm >= MOST or place.share >= MOSTLY)
+        and (other.firm > (0 if small else SOME) or (small and (other.generalised or other.share >= SOME)))
+        and (
+            _end_of(link, place, pair).telling > 1
+            or other.firm >= HALF
+            or (small and other.soft >= HALF and turn == link.direction)
+        )
+    ]
+    general = small and most >= HALF and any(p.generalised for p in pair)
+    if (known and least >= (SOME if small else HALF)) or (general and least >= SOME):
+        lost = tuple(w for w, whole in zip(link.wordings, kept, strict=True) if not whole)
+        whole = tuple(w for w in link.wordings if w not in lost)
+        gaps = [f"{word!r} ({fate})" for p, k in zip(pair, kept, strict=True) if not k for word, fate in p.gaps]
+        reason = f"the link is stored, but {listed(lost)} is blurred: {', '.join(gaps)}"
+        return Reading(
+            (4.0 + pair[0].soft + pair[1].soft,),
+            Finding(True, False, reason, entries, whole, lost, confidence=0.65),
+        )
+    return None
+
+
+def _end_of(link: Link, place: Place, pair: tuple[Place, Place]) -> Anchor:
+    """The end that stands at the place."""
+    return link.ends[0] if place is pair[0] else link.ends[1]
+
+
+def unlinked(
+    link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], pair: tuple[Place, Place]
+) -> Reading | None:
+    """Both ends side by side, each for itself."""
+    if any(whose_is(link, view, tokens, place) == OTHER for place in pair):
+        return None
+    reason = f"{link.wordings[0]!r} and {link.wordings[1]!r} are stored, but not how one leads to the other"
+    return Reading((3.0,), Finding(True, False, reason, view.entries_of(at), (), link.wordings, confidence=0.6))
+
+
+def half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> Reading | None:
+    """One end in its role, with something else in the place of the other."""
+    if len(at) > 1 and not all(is_field(tokens, at_field) for at_field in _openings(tokens)):
+        return None
+    wanted = 1 if is_small(view) else 3
+    for number, end in enumerate(link.ends):
+        place = next(iter(places(end, tokens, link.stated)), None)
+        if (
+            place is None
+            or not place.kept
+            or place.firm < HALF
+            or place.reworded
+            or not _head_stands(end, tokens, place)
+            or end.telling < wanted
+            or _somebody_else(link, view, tokens, place)
+        ):
+            continue
+        cause, effect = sides(tokens, span(place))
+        role = cause if (number == 0) == (link.direction == 1) else effect
+        alone = (
+            end.verbal
+            and (number == 1) == (link.direction == 1)
+            and place.firm >= ALL
+            and not cause
+            and not effect
+            and anywhere(link.ends[1 - number], view)
+        )
+        if (role and not (cause and effect)) or alone:
+            lost = link.wordings[1 - number]
+            reason = f"{link.wordings[number]!r} is stored with something else than {lost!r}"
+            finding = Finding(
+                True, False, reason, view.entries_of(at), (link.wordings[number],), (lost,), confidence=0.6
+            )
+            return Reading((2.0 + place.soft,), finding)
+    return None
+
+
+def _somebody_else(link: Link, view: View, tokens: tuple[Token, ...], place: Place) -> bool:
+    """Whether anybody else acts in the stretch."""
+    if whose_is(link, view, tokens, place) == OTHER:
+        return True
+    return next_actor(tokens, place.last + 1, link.mine, link.known, view) == OTHER
+
+
+def _head_stands(end: Anchor, tokens: tuple[Token, ...], place: Place) -> bool:
+    """Whether what the end is about stands there itself."""
+    heads = [part.key for part in end.parts if part.kind == "head"]
+    return any(kin(key, tokens[i].key)[1] >= FIRM for key in heads for i in place.at if tokens[i].key)
+
+
+def _openings(tokens: tuple[Token, ...]) -> list[int]:
+    """The last word of every sentence but the first."""
+    last = {t.inside: i for i, t in enumerate(tokens)}
+    return [i for inside, i in last.items() if inside]
+
+
+def is_field(tokens: tuple[Token, ...], at: int) -> bool:
+    """Whether a label stands before the word: "trigger: …"."""
+    inside = tokens[at].inside
+    return any(t.inside == inside and ":" in t.gap for t in tokens[: at + 1])
+
+
+def is_small(view: View) -> bool:
+    """Whether two words do not meet there by chance."""
+    return len(view.sentences) <= SMALL
+
+
+def anywhere(end: Anchor, view: View) -> bool:
+    """Whether the words that tell the end stand in the view at all."""
+    return all(view.postings.get(part.key) for part in end.parts if part.weight >= 1.0)

@@ -1,0 +1,113 @@
+"""Which trait of an essay a question about somebody else may borrow."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+from typing import Final
+
+from pytest_memfail.judges.rules.finding import keys_of
+from pytest_memfail.judges.rules.kinds import kinds_of
+from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.persona_essay import SYNONYM, Concept, Essay, Item, weighed
+from pytest_memfail.judges.rules.quantities import Quantity, quantities
+from pytest_memfail.judges.rules.related import opposed, related
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
+
+WHICH: Final = frozenset("which what".split())
+ASKING: Final = keys_of(
+    """bring pack use give include offer choose yes expect avoid recommend suggest prefer like info informat
+    tell know ask hire think want wonder plan need like help find detail advice idea tip information work good best
+    consider share aware appreciate enjoy advise guidance mention way typical usual specific"""
+)
+"""What questions are made of; it tells no trait."""
+KIT: Final = frozenset(fold(word) for word in "bring pack carry wear gear kit equipment bag backpack pocket".split())
+"""Who asks what to bring asks for what somebody carries."""
+ASKED: Final = 2.0
+"""What counts of a trait that the question itself names."""
+
+
+def traits(essay: Essay, question: str) -> tuple[Item, ...]:
+    """The sentences whose trait a misleading question may borrow, if its words tell; the likeliest first."""
+    sentences = sentences_of(question)
+    kinds = frozenset(w.key for s in sentences for w in _kinds(s))
+    asked = sorted({w.key for s in sentences for w in s.words if _telling(w, s, essay)} - ASKING)
+    told = [q for s in sentences for q in quantities(s.text, s.words)]
+    scores = _scores(essay, asked, kit=any(not KIT.isdisjoint(s.keys) for s in sentences))
+    best = max(scores.values(), default=0.0)
+    return tuple(
+        _trait(essay, at, asked, kinds, told)
+        for at in sorted(scores, key=lambda at: (-scores[at], at))
+        if scores[at] >= AS_LIKELY * best
+    )
+
+
+def _telling(word: Word, question: Sentence, essay: Essay) -> bool:
+    """Whether the word may stand for one of the essay's: the name of somebody stands for no thing."""
+    if not word.key or word.key[0].isdigit() or len(word.key) <= 2:
+        return False
+    named = word.surface[0].isupper() and word is not question.words[0]
+    return not named or word.lower.removesuffix("'s") in essay.capitals
+
+
+def _scores(essay: Essay, asked: list[str], *, kit: bool) -> dict[int, float]:
+    """How much the essay's sentences have of what is asked, if it tells: what all of them have tells none apart."""
+    hits = [[weight(k) * max(_asks(k, o) for o in stated.weights) for stated in essay.stated] for k in asked]
+    if kit:
+        hits.append([SYNONYM * (not KIT.isdisjoint(stated.weights)) for stated in essay.stated])
+    spread = [math.sqrt(max(1.0, sum(of_word))) for of_word in hits]
+    return {
+        at: sum(value / among for value, among in zip(of_sentence, spread, strict=True))
+        for at, of_sentence in enumerate(zip(*hits, strict=True))
+        if sum(of_sentence) >= TRAIT
+    }
+
+
+def _kinds(question: Sentence) -> list[Word]:
+    """The kind of thing that is asked for: it need not be named where the thing itself is."""
+    return [w for before, w in pairwise(question.words) if before.lower in WHICH]
+
+
+def _trait(essay: Essay, at: int, about: list[str], sort: frozenset[str], told: list[Quantity]) -> Item:
+    """The essay's sentence as a detail; its clauses beside the point count less."""
+    stated = essay.stated[at]
+    clauses = [sentences_of(part) for part in PARTS.split(stated.sentence.text)]
+    asked = [k for k in about if k not in sort]
+    named = [any(_asks(k, o) for k in about for s in clause for o in s.keys) for clause in clauses]
+    concepts: dict[str, Concept] = {}
+    numbers: list[Quantity] = []
+    # What kind of spoon it is belongs to the spoon that is asked for.
+    text = stated.sentence.text
+    kinds = {
+        w.key for w, other in pairwise(stated.sentence.words) if other.key in asked and text[w.end : other.start] == " "
+    }
+    for clause, hit in zip(clauses, named, strict=True):
+        share = 1.0 if hit else BESIDE
+        for key, value in weighed(essay, clause).items():
+            counts = ASKED if (key in asked or key in kinds) and value >= 1.0 else value * share
+            concepts[key] = Concept((key,), max(counts, concepts[key].weight if key in concepts else 0.0))
+        numbers += [q for s in clause for q in quantities(s.text, s.words) if hit and _counts(q, told)]
+    return Item(tuple(concepts.values()), tuple(numbers), 1.0, stated.wording, at, trait=True)
+
+
+PARTS: Final = re.compile(r"[,;:]\s|\s-\s|\b(?:because|since|but|though|although)\b")
+BESIDE: Final = 0.5
+COUNTED: Final = 12
+"""Small numbers without a unit are mostly not what a trait is about."""
+AS_LIKELY: Final = 0.6
+"""How much of the best sentence's share another one must have to be meant as well."""
+TRAIT: Final = 1.0
+"""How much of a sentence the question must name."""
+
+
+def _counts(number: Quantity, told: list[Quantity]) -> bool:
+    """Whether a number is part of a trait: not one that only counts things, nor one that the question itself tells."""
+    return (bool(number.unit) or number.value > COUNTED) and not any(number.same(q) for q in told)
+
+
+def _asks(asked: str, stated: str) -> float:
+    near = related(asked, stated)
+    if near >= SYNONYM or weight(asked) < 1.0:
+        return near if near >= SYNONYM else 0.0
+    return SYNONYM if asked in lookup(stated).general or asked in kinds_of(stated) or opposed(asked, stated) else 0.0

@@ -1,0 +1,62 @@
+"""One place where a behaviour may be stored, and whether it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pytest_memfail.judges.rules.rule_condition import Kept
+
+STORED: Final = 0.55
+"""Share of the behaviour that shows it is stored by itself, and with its condition beside it."""
+STORED_WITH_CONDITION: Final = 0.3
+STORED_BY_SYNONYMS: Final = 0.45
+CONDITION_THERE: Final = 0.55
+ALL: Final = 0.85
+SEVERAL: Final = 2
+"""So many words of the behaviour in one place show it."""
+CONDITION_HINTED: Final = 0.3
+FROM_SOURCE: Final = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One place where the behaviour may be stored."""
+
+    core: tuple[int, ...]
+    share: float
+    kept: Kept
+    region: tuple[int, ...]
+    own: bool
+    """Whether it is the entity's there."""
+    source: float = 1.0
+    """The share of its words that are the source's."""
+    words: tuple[int, bool] = (1, True)
+    """How many words of the behaviour are said outright there, and whether a telling one is."""
+    told: bool = False
+    """Whether one of its sentences was made from the rule's own, as far as its words tell."""
+
+    @property
+    def whole(self) -> bool:
+        return self.kept.ok and not self.kept.turned
+
+
+def is_stored(match: Match) -> bool:
+    if not match.own or match.told:
+        return True
+    exact, telling = match.words
+    from_source = match.source >= FROM_SOURCE
+    sure = match.kept.share >= CONDITION_HINTED or from_source
+    if (match.share >= ALL and sure) or (telling and sure and exact and match.share >= STORED):
+        return True
+    if (
+        exact >= SEVERAL
+        and len(match.core) == 1
+        and match.kept.share >= CONDITION_HINTED
+        and not match.kept.lost_numbers
+    ):
+        return True
+    there = match.kept.share >= CONDITION_THERE and not match.kept.lost_numbers
+    return (
+        match.share >= (STORED_WITH_CONDITION if exact else STORED_BY_SYNONYMS) and there and (telling or from_source)
+    )

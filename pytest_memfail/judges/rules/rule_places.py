@@ -1,0 +1,112 @@
+"""Where a source states a rule: behaviour and condition together, or the sentence that ties the two; and in which words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from pytest_memfail.judges.rules.finding import keys_of, passage, quote
+from pytest_memfail.judges.rules.quantities import Quantity
+from pytest_memfail.judges.rules.rule_likeness import coverage
+from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
+from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
+
+LIGHT: Final = frozenset(
+    fold(word)
+    for word in """
+    immediate immediately right directly just given give inside outside within hear see notice feel come fall
+    drop rise climb go happen start experience reach run level amount number day days usually often typically
+    stretch spell moment time times hour occasion night evening morning current currently say present mood
+    state actually
+    """.split()
+)
+"""Words around a trigger that tell little of it."""
+LIGHT_WEIGHT: Final = 0.3
+POINTING: Final = frozenset("that those these this such".split())
+POINTS_AT: Final = 4
+POINTS_TO: Final = 0.3
+TIED_BEHAVIOR: Final = 0.3
+TIED_CONDITION: Final = 0.5
+TRIGGERS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"^(?:it's|it is|that's|that is) |^(?:around|by the time|most of the time|most often|most nights|most days|at exactly)\b",
+        r"^(?:usually|typically|often|during|on those|in those|at those|right after|right when|after|once|when|in that|at that)\b",
+    )
+)
+"""How a sentence opens that tells when, in essays that state no condition outright (appendix B.3); plainer ones first."""
+CLAUSE_END: Final = re.compile(
+    r"(?<!\bon )(?<!\bin )(?<!\bat )(?<!\bduring )(?<!\baround )(?<!\bafter )\bthat\b|\b(?:he|she|they)\b",
+    re.IGNORECASE,
+)
+"""Where the trigger ends: at "that", but not at "on that morning"."""
+COMMA: Final = re.compile(",")
+
+
+def weighed(keys: Collection[str]) -> dict[str, float]:
+    return {key: LIGHT_WEIGHT if key in LIGHT else weight(key) for key in sorted(keys) if key and not key[0].isdigit()}
+
+
+def place_of(
+    told: Sequence[Sentence], behavior: Mapping[str, float], wanted: Mapping[str, float], numbers: Sequence[Quantity]
+) -> int | None:
+    """The sentence that states behaviour and condition together, if one does."""
+    if not wanted and not numbers:
+        return None
+    best: tuple[float, int] | None = None
+    for i, sentence in enumerate(told):
+        does, holds = coverage(behavior, (sentence,)), coverage(wanted, (sentence,))
+        stated = stated_numbers(sentence)
+        if not all(any(alike(q, o) for o in stated) for q in numbers):
+            continue
+        if does < TIED_BEHAVIOR or (holds < TIED_CONDITION and not numbers):
+            continue
+        if best is None or does + holds > best[0]:
+            best = (does + holds, i)
+    return None if best is None else best[1]
+
+
+def link_of(
+    told: Sequence[Sentence], behavior: Mapping[str, float], wanted: Mapping[str, float], home: int
+) -> int | None:
+    """The sentence that says when the behaviour shows, where none states behaviour and condition together."""
+    for opening in TRIGGERS:
+        found = [i for i in range(1, len(told)) if opening.match(told[i].text)]
+        if found:
+            return max(found, key=lambda i: (coverage(behavior, (told[i],)), -i))
+    # Else a sentence that points back, and speaks of both a little.
+    pointing = [i for i, s in enumerate(told) if i != home and any(w.lower in POINTING for w in s.words[:POINTS_AT])]
+    return max(
+        (i for i in pointing if coverage(wanted, (told[i],)) >= POINTS_TO),
+        key=lambda i: (coverage(wanted, (told[i],)) + coverage(behavior, (told[i],)), -i),
+        default=None,
+    )
+
+
+def trigger_of(sentence: Sentence) -> set[str]:
+    for opening in TRIGGERS:
+        if match := opening.match(sentence.text):
+            clause = sentence.text[match.end() :].lstrip()
+            return keys_of((CLAUSE_END if CLAUSE_END.search(clause) else COMMA).split(clause, maxsplit=1)[0])
+    return set()
+
+
+def condition_wording(
+    text: str,
+    told: Sequence[Sentence],
+    place: int | None,
+    conditions: Sequence[Mapping[str, float]],
+    numbers: Sequence[Quantity],
+) -> str:
+    if place is None:
+        return ""
+    keys = {key for need in conditions for key in need} | {w for q in numbers for w in keys_of(q.text)}
+    return passage(text, told[place], keys)
+
+
+def number_wording(text: str, stated: Sequence[Quantity], wanted: Quantity) -> str:
+    for quantity in stated:
+        if alike(wanted, quantity):
+            return quote(text, [w for s in sentences_of(quantity.text) for w in s.words]) or quantity.text
+    return wanted.text

@@ -1,0 +1,77 @@
+"""Small words that shift a condition though its content stands: away from it, with or without it, once it is over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from pytest_memfail.judges.rules.polarity import is_negator, order
+from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
+from pytest_memfail.judges.rules.rule_phrases import phrase_keys
+from pytest_memfail.judges.rules.rule_reading import FINISHED, Rule
+from pytest_memfail.judges.rules.text import Sentence
+
+AWAY: Final = re.compile(
+    r"\b(?:(?:away|far|absent) from|outside(?: of)?|(?:any|every)where but|other than|apart from)\b", re.IGNORECASE
+)
+ALIKE_BOTH: Final = re.compile(
+    r"\b(?:whether or not|with or without|regardless|no matter|rain or shine|either way|in any (?:case|weather|mood))\b",
+    re.IGNORECASE,
+)
+EXACTLY: Final = re.compile(r"\b(?:exactly|precisely)\b", re.IGNORECASE)
+BE: Final = frozenset("is are was were has have had been gets".split())
+REACH: Final = 4
+
+
+def shifted(rule: Rule, here: Sequence[Sentence]) -> str:
+    """How a small word makes another condition of the same content, or nothing."""
+    keys = rule.condition.keys() | rule.asked
+    for sentence in here:
+        if ALIKE_BOTH.search(sentence.text) and not ALIKE_BOTH.search(rule.told):
+            return "it is told to hold either way"
+        if _stands_away(sentence, keys) and not AWAY.search(f"{rule.told} {rule.when}"):
+            return "it is told to hold away from its condition"
+        if not rule.negative and _negated_after(sentence, keys):
+            return "its condition is told as not so"
+        if _over(sentence, keys) * _during(rule) > 0:
+            return "it is told to hold once its condition is over"
+    return ""
+
+
+def loosened(rule: Rule, here: Sequence[Sentence]) -> str:
+    """A side told with a number that the source means exactly."""
+    if not EXACTLY.search(rule.when) or not EXACTLY.search(rule.told):
+        return ""
+    for sentence in here:
+        for stated in stated_numbers(sentence):
+            if stated.direction and any(alike(wanted, stated) for wanted in rule.numbers):
+                return f"with {stated.text!r} as a bound"
+    return ""
+
+
+def _stands_away(sentence: Sentence, keys: Collection[str]) -> bool:
+    match = AWAY.search(sentence.text)
+    if match is None or any(is_negator(w.lower) for w in sentence.words if w.end <= match.start()):
+        return False  # never away from it
+    return any(word.key in keys for word in [w for w in sentence.words if w.start >= match.end()][:REACH])
+
+
+def _negated_after(sentence: Sentence, keys: Collection[str]) -> bool:
+    """Whether the content is followed by "is not"."""
+    words = sentence.words
+    for i, word in enumerate(words[:-1]):
+        if word.key in keys and words[i + 1].lower.endswith("n't"):
+            return words[i + 1].lower.removesuffix("n't") in BE
+        if word.key in keys and words[i + 1].lower in BE and i + 2 < len(words) and is_negator(words[i + 2].lower):
+            return True
+    return False
+
+
+def _over(sentence: Sentence, keys: Collection[str]) -> int:
+    finished = FINISHED in sentence.keys or FINISHED in phrase_keys(sentence.text)
+    return int(finished and order(sentence, keys) > 0)
+
+
+def _during(rule: Rule) -> int:
+    return int(rule.tied and rule.order == 0 and FINISHED not in rule.known)

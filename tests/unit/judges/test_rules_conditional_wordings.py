@@ -1,0 +1,97 @@
+"""Conditional rules told in other words: what is still the rule, and what small change makes it another."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_memfail.core import Evidence, Listing, Memory
+from pytest_memfail.judges import RulesJudge
+from pytest_memfail.judges.rules.quantities import quantities
+from pytest_memfail.judges.rules.text import Word, sentences_of
+
+
+def rule(entity: str, behavior: str, condition: str, source: str) -> Evidence:
+    text = f"{entity} {behavior} {condition}."
+    return Evidence("e", "rule", "t", text, source, "c", entity, behavior=behavior, condition=condition, value="Yes")
+
+
+BRAM = rule(
+    "Bram",
+    "juggles heavy clubs",
+    "only when sober",
+    "Bram is a stilt walker with a red van. Bram juggles heavy clubs only when he is sober. He writes to his aunt on Sundays.",
+)
+TUVA = rule(
+    "Tuva",
+    "refuses to eat porridge",
+    "when the stove smokes",
+    "Tuva is a grey cat from a lock house. Tuva refuses to eat porridge whenever the stove smokes. She hunts voles by the weir.",
+)
+PELLE = rule(
+    "Pelle",
+    "hides a cork under the rug",
+    "when herring is on the table",
+    "Pelle is a clumsy terrier. Pelle hides a cork under the rug whenever herring is on the table. He swims in the dock.",
+)
+CORVIN = rule(
+    "Corvin",
+    "plays the spoons",
+    "straight after a swim in the quarry",
+    "Corvin is a cooper with a bad knee. He plays the spoons straight after a swim in the quarry. He owns two hats.",
+)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "text"),
+    [
+        (BRAM, "Bram won't juggle his heavy clubs if he has been drinking."),
+        (BRAM, "Bram has to be sober to juggle the heavy clubs."),
+        (TUVA, "Tuva won't touch her porridge while the stove is smoking."),
+        (PELLE, "Herring on the table makes Pelle hide a cork beneath the rug."),
+        (CORVIN, "Having swum in the quarry, Corvin plays the spoons at once."),
+    ],
+)
+def test_same_rule_in_other_words(evidence: Evidence, text: str) -> None:
+    assert verdict(evidence, text) == "faithful"
+
+
+@pytest.mark.parametrize(
+    ("evidence", "text"),
+    [
+        (BRAM, "Bram juggles heavy clubs, sober or not, whether or not anybody looks."),
+        (TUVA, "Tuva happily eats porridge whenever the stove smokes."),
+        (TUVA, "Tuva refuses to eat porridge unless the stove smokes."),
+        (PELLE, "Pelle hides a cork under the rug whenever there is fish on the table."),
+        (CORVIN, "Corvin's tutor plays the spoons straight after a swim in the quarry."),
+        (CORVIN, "Corvin plays the spoons straight before a swim in the quarry."),
+        (CORVIN, "Corvin plays the spoons when he is far from the quarry."),
+    ],
+)
+def test_another_rule_in_nearly_the_same_words(evidence: Evidence, text: str) -> None:
+    assert verdict(evidence, text) == "damaged"
+
+
+def test_other_sentence_of_the_source_is_not_the_rule() -> None:
+    assert verdict(TUVA, "Tuva is a grey cat who hunts voles.") == "absent"
+
+
+def test_word_may_stand_between_number_and_stretch_of_time() -> None:
+    (three,) = quantities(*parts("after three quiet days"))
+    assert (three.value, three.unit) == (3 * 1440.0, "time")
+
+
+def test_darker_is_below() -> None:
+    (lux,) = quantities(*parts("darker than 150 lux"))
+    assert lux.direction == -1
+
+
+def parts(text: str) -> tuple[str, tuple[Word, ...]]:
+    (sentence,) = sentences_of(text)
+    return sentence.text, sentence.words
+
+
+def verdict(evidence: Evidence, text: str) -> str:
+    judge, store = RulesJudge(), Listing("s", (Memory(text), Memory("Ane mends nets on the quay.")))
+    if judge.storage(evidence, store).outcome != "passed":
+        return "absent"
+    return "faithful" if judge.summary(evidence, store).outcome == "passed" else "damaged"

@@ -1,0 +1,55 @@
+"""The gate as text: one line at the end, and how long its lists get."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_memfail.report import gate, gate_outcome
+from pytest_memfail.results import Check, Comparison, Flip, Gate, Paired
+
+PAIRED = Paired("all", 748, 339, 2, 0.0)
+FAILED = Check("regressions:p<0.05", None, "failed", paired=PAIRED)
+
+
+def flipped(**changes: int) -> Gate:
+    flips = tuple(
+        Flip(f"memfail/t::{change}-{i}", "t", "memory held", "not_stored", change)
+        for change, count in changes.items()
+        for i in range(count)
+    )
+    return Gate((FAILED,), Comparison(PAIRED, (PAIRED,), {}, flips, 0, 0, 0, 0, 748), "b.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("checks", "line"),
+    [
+        ((FAILED,), "gate: failed, regressions:p<0.05: 339 worse, 2 better of 748, p < 0.0001"),
+        (
+            (
+                Check("*.correct<1", "long_hop", "failed", reason="low"),
+                Check("correct<0.8", None, "passed", reason="fine"),
+            ),
+            "gate: failed, *.correct<1 (long_hop): low",
+        ),
+        (
+            tuple(Check(f"correct<0.{i}", None, "passed", reason="fine") for i in range(1, 6)),
+            "gate: passed, correct<0.1: fine, correct<0.2: fine, correct<0.3: fine, and 2 more",
+        ),
+        ((Check("regressions>0", None, "skipped", reason="no baseline"),), "gate: skipped, regressions>0: no baseline"),
+    ],
+)
+def test_on_one_line(checks, line):
+    assert gate_outcome(Gate(checks)) == line
+
+
+def test_long_lists_are_cut():
+    lines = gate(flipped(worse=21, better=20, other=1), record="last.jsonl")
+    assert [line for line in lines if "…" in line] == ["  … and 1 more: memfail show last.jsonl"]
+    assert sum(" -> " in line for line in lines) == 40
+    assert "  … and 1 more: -v lists them" in gate(flipped(worse=21))
+
+
+def test_in_full_all_are_listed():
+    lines = gate(flipped(worse=21, better=20, other=1), full=True)
+    assert sum(" -> " in line for line in lines) == 42
+    assert not any("…" in line for line in lines)
