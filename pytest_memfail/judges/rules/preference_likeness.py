@@ -168,18 +168,31 @@ def _alike(wanted: Preference, view: View) -> list[Likeness]:
     if known is None:
         words = _words(view)
         name = {part.key: weight(part.key) for part in wanted.targets[0].parts}
-        places = {at for key in (*wanted.context, *name) for held in words.near(key) for at in words.postings[held]}
-        found = (_like(wanted, view, at, name) for at in sorted(places))
+        shares = _shares(words, {**wanted.context, **name})
+        found = (_like(wanted, view, at, name, shares[at]) for at in sorted(shares) if shares[at] >= OF_KIND)
         known = view.results["alike", wanted.wording, wanted.source] = [one for one in found if one is not None]
     assert isinstance(known, list)
     return known
 
 
-def _like(wanted: Preference, view: View, at: int, name: Mapping[str, float]) -> Likeness | None:
+def _shares(words: _Words, statement: Mapping[str, float]) -> dict[int, float]:
+    """How much of the statement each sentence has that has any of it."""
+    total = sum(statement.values())
+    shares: dict[int, float] = defaultdict(float)
+    for key, value in statement.items():
+        best: dict[int, float] = {}
+        for held, worth in words.near(key).items():
+            for at in words.postings[held]:
+                best[at] = max(best.get(at, 0.0), 1.0 if worth >= ORIGIN else worth)
+        for at, worth in best.items():
+            shares[at] += value * worth / total
+    return shares
+
+
+def _like(wanted: Preference, view: View, at: int, name: Mapping[str, float], mine: float) -> Likeness | None:
     words, sentence = _words(view), view.sentences[at]
     keys = words.sentences[at]
     statement = {**wanted.context, **name}
-    mine = _share(words, statement, keys)
     if ASKING.search(sentence.text) or word_for_word(view, at):
         return None
     if any(_share(words, _statement(sibling), keys) >= mine for sibling in wanted.siblings):
