@@ -57,7 +57,7 @@ class Likeness:
     otherwise: bool
     """Whether a word of the name is there in another word."""
     told: bool
-    """Whether every word of the name is there, none by a general term, and one at least in another word."""
+    """Whether it is like enough, and every word of the name is there, none by a general term, one at least in another word."""
 
 
 class _Words:
@@ -134,7 +134,7 @@ def _statement(text: str) -> Mapping[str, float]:
 
 def told_whole(wanted: Preference, view: View) -> Likeness | None:
     """The user's likest sentence that tells the whole name in words for it, if there is one."""
-    found = [one for one in _alike(wanted, view) if one.told and one.score >= WHOLLY]
+    found = [one for one in _alike(wanted, view) if one.told]
     return max(found, key=lambda one: (one.score, -one.at), default=None)
 
 
@@ -193,20 +193,21 @@ def _like(wanted: Preference, view: View, at: int, name: Mapping[str, float], mi
     words, sentence = _words(view), view.sentences[at]
     keys = words.sentences[at]
     statement = {**wanted.context, **name}
-    if ASKING.search(sentence.text) or word_for_word(view, at):
-        return None
-    if any(_share(words, _statement(sibling), keys) >= mine for sibling in wanted.siblings):
-        return None
     own = {key: max([words.near(k).get(key, 0.0) for k in statement]) for key in keys}
     total = sum(words.rarity(key) for key in keys)
     back = sum(words.rarity(key) * worth for key, worth in own.items()) / total if total else 0.0
     named = _share(words, name, keys, STANDING)
     score = (named + _share(words, wanted.context, keys)) * sqrt(back)
+    is_far = score < LIKE and wanted.topic.isdisjoint(keys)
+    if is_far or ASKING.search(sentence.text) or word_for_word(view, at):
+        return None
+    if any(_share(words, _statement(sibling), keys) >= mine for sibling in wanted.siblings):
+        return None
     if owner(view, at, len(sentence.words), -1) != MINE:
         return None
     held = tuple(sorted(key for key, worth in own.items() if worth))
     otherwise = any(0.0 < words.near(key).get(other, 0.0) < ORIGIN for key in name for other in keys)
-    return Likeness(at, held, score, named, mine, otherwise, _is_told(wanted, view, at))
+    return Likeness(at, held, score, named, mine, otherwise, score >= WHOLLY and _is_told(wanted, view, at))
 
 
 def _is_told(wanted: Preference, view: View, at: int) -> bool:
