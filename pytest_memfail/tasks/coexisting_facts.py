@@ -52,6 +52,7 @@ def build(name: str, rows: Rows[CoexistingRow], protocol: layout.Protocol, seed:
                 conversation_id=home[i, j].id,
                 preference=preference,
                 category=row.preference_category,
+                siblings=tuple(row.preference_facts[:j] + row.preference_facts[j + 1 :]),
                 details=tuple(d.detail() for d in (row.evidence_details or [[]] * len(row.preferences))[j]),
             )
         questions.append(

@@ -47,6 +47,7 @@ FEELING: Final = (
 DISLIKED: Final = re.compile(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|detest\w*|loath\w+|dread\w*|avoid\w*|despis\w+|resent\w*|abhor\w*|shun\w*|annoy\w*"
     r"|irritat\w+|bores?|stays? away|steers? clear|keeps? away|turned off|put off|off-putting"
+    r"|(?:puts?|turns?) (?:the user|them|him|her|me) off"
     r"|fed up|gone off|went off|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
     r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on"
     r"|on (?:\w+ |\w+'s ){1,2}nerves|upsets?|ruins?"
@@ -102,13 +103,13 @@ ILL: Final = (
     r"|overwhelming|distracting|confusing|unpleasant|uncomfortable|boring|dull|bland|terrible|horrible|annoying|irritating"
     r"|frustrating|unbearable|disgusting|depressing|dreary|monotonous|pointless|useless|overrated|off-putting|gross|filthy"
     r"|(?:smell|dirt|mess|nois|greas|creep|scar|fuss|risk)y|ugly|tasteless|stale|cruel|impractical|inconvenient|unsafe"
-    r"|too (?:much|many) \w+"
+    r"|too (?:much|many) \w+|(?:tire|weari|irk|loath|trouble|cumber|burden)some|wearying|grating|heavy going|hard going"
     r"|embarrassing|awkward|silly|childish|cheesy|ridiculous|worthless|overpriced|a (?:poor|bad) \w+)"
     r"\b(?! (?:fun|pleasure|joy)\b)"
 )
 """What is bad, and not said of what follows: "silly", but not "silly fun"."""
 FOUND_ILL: Final = re.compile(
-    rf"(?:(?!\b(?:when|if|after|before|during|because|since|than|for)\b)[^,.;:])*?\b(?:{ILL})", re.IGNORECASE
+    rf"(?:(?!\b(?:when|if|after|before|during|because|since|than|for)\b)[^,.;:])*?\b(?:{ILL}|too \w+\b)", re.IGNORECASE
 )
 """What is found of a thing: "finds meditation in the evening stressful"."""
 BYGONE: Final = re.compile(

@@ -9,6 +9,7 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import against, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
+from pytest_memfail.judges.rules.preference_likeness import left_of, told_whole
 from pytest_memfail.judges.rules.preference_parts import damaged
 from pytest_memfail.judges.rules.preference_reading import (
     BESIDE,
@@ -64,7 +65,10 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     candidates = likeliest(view, wanted.context)
     told = reworded(wanted, view, dict.fromkeys([*candidates, *(r.mention.at for r in readings[:READ])]))
     if told is not None and told.owner == MINE and told.attitude >= 0:
-        return _told(wanted, view, told)
+        return _told(wanted, view, told.at, told.words)
+    whole_told = told_whole(wanted, view)
+    if whole_told is not None:
+        return _told(wanted, view, whole_told.at, whole_told.words, confidence=0.72)
     part = next((r for r in readings[: 2 * READ] if damaged(wanted, view, r)), None)
     if part is not None:
         return _lost_part(wanted, view, part)
@@ -73,6 +77,9 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     trace = _trace_of(wanted, view, candidates, evidence)
     if trace is not None:
         return _trace(wanted, view, trace)
+    left = None if shown else left_of(wanted, view)
+    if left is not None:
+        return _trace(wanted, view, Trace(left.at, left.words, 0.65))
     return _nowhere(wanted, view, readings, shown=shown)
 
 
@@ -114,9 +121,9 @@ def _kept(wanted: Preference, view: View, best: Reading) -> Finding:
     return Finding(True, True, f"{wanted.wording!r} is named", entries, (wanted.wording,), confidence=confidence)
 
 
-def _told(wanted: Preference, view: View, told: Rewording) -> Finding:
-    reason = f"{wanted.wording!r} is told in other words ({listed(told.words)})"
-    return Finding(True, True, reason, view.entries_of([told.at]), (wanted.wording,), confidence=0.82)
+def _told(wanted: Preference, view: View, at: int, words: tuple[str, ...], *, confidence: float = 0.82) -> Finding:
+    reason = f"{wanted.wording!r} is told in other words ({listed(words)})"
+    return Finding(True, True, reason, view.entries_of([at]), (wanted.wording,), confidence=confidence)
 
 
 def _lost_to(wanted: Preference, view: View, told: Rewording) -> Finding:

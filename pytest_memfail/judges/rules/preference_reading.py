@@ -72,6 +72,8 @@ class Preference:
     """The same rest, loosely."""
     loose_stated: frozenset[str]
     loose_names: frozenset[str]
+    siblings: tuple[str, ...] = ()
+    """What was said of the other preferences asked for."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,7 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
         tuple((loose(key), value) for key, value in context.items()),
         frozenset(map(loose, stated)),
         frozenset(part.loose for target in targets for part in target.parts),
+        evidence.siblings,
     )
 
 

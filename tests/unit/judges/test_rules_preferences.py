@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from test_rules_lists import ABSENT, DAMAGED, OK, judged, preference
 
@@ -37,6 +39,9 @@ def test_what_is_said_against_something_else_is_not_said_against_it(stated: tupl
         (KARAOKE, "User would rather sit through a lecture than sing karaoke."),
         (KARAOKE, "User was once keen on karaoke but has moved on."),
         (KARAOKE, "Karaoke: no thanks."),
+        (KARAOKE, "Karaoke is tiresome to the user."),
+        (TEA, "User finds green tea too bitter."),
+        (RABBITS, "Rabbits put the user off."),
         (TEA, "User switched from green tea to coffee."),
         (TEA, "Green tea gives the user headaches."),
         (RABBITS, "User was fond of rabbits as a child."),
@@ -87,3 +92,33 @@ def test_other_words_stand_for_neither_numbers_nor_names() -> None:
         judged(evidence, "User enjoys Ticket to Rome, planning routes across the map.", "User owns a kettle.")
         == DAMAGED
     )
+
+
+GUITAR = ("playing guitar", "Playing guitar is how I unwind and enjoy music.")
+
+
+@pytest.mark.parametrize(
+    ("entry", "label"),
+    [
+        ("User plays a musical instrument to wind down.", DAMAGED),
+        ("User's sister plays a musical instrument to wind down.", ABSENT),
+        ("User owns a drum.", ABSENT),
+        ("User is looking for an instrument to play.", ABSENT),
+    ],
+)
+def test_the_memory_likest_to_a_statement_is_what_became_of_it(entry: str, label: object) -> None:
+    assert judged(preference(*GUITAR), entry, "User lives in Ghent.", "User has a kettle.") == label
+
+
+def test_a_memory_of_another_preference_of_the_row_is_not_what_became_of_this_one() -> None:
+    ours = preference("open window", "Even with frost on the sill I want an open window at night, for the owls.")
+    other = "With the windows shut I sleep well in winter, whatever the owls do."
+    entries = ("User sleeps with the window shut in winter because of the owls.", "User lives in Ghent.")
+    assert judged(ours, *entries) == DAMAGED
+    assert judged(replace(ours, siblings=(other,)), *entries) == ABSENT
+
+
+def test_a_name_told_word_by_word_in_other_words_is_named() -> None:
+    moon = preference("lunar phases", "Tracking lunar phases helps me plan my activities by the moon.")
+    entry = "The user schedules activities by the phase the moon is in."
+    assert judged(moon, entry, "User lives in Ghent.", "User has a kettle.") == OK
