@@ -68,4 +68,4 @@ class Part:
     surface: str
     weight: float
     kind: str
-    """verb, modifier, head or light."""
+    """verb, stance (what somebody has towards the head: fear of heights), modifier, head or light."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 from unicodedata import combining, normalize
 
-from pytest_memfail.judges.rules.anchor_fate import fate_of
+from pytest_memfail.judges.rules.anchor_fate import fate_of, is_stance
 from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, is_somebody, matches_of
 from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, SOMEBODY, Part, Token
 from pytest_memfail.judges.rules.kinship import FIRM, kin
@@ -123,6 +123,8 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
             and not (word.lower.endswith("ing") and words[at + 1 : at + 2] == [head])
         ):
             kind, value = "verb", weight(word.key)
+        elif head in words[at + 1 :] and is_stance(text, word):
+            kind, value = "stance", weight(word.key)
         else:
             kind, value = "modifier", weight(word.key)
         parts.append(Part(word.key, word.lower, value, kind))

@@ -30,7 +30,7 @@ FORWARD: Final = re.compile(
 )
 BACK: Final = re.compile(
     r"\b(?:because|b/c|since|due to|thanks to|owing to|on account of|out of|after|(?<!at )once|when|whenever|as soon as|if|upon|"
-    r"following|while|whilst|courtesy of|(?:each|every|any) time(?!,)|in response to|preceded by|provided|given|"
+    r"following|while|whilst|courtesy of|(?:each|every|any) time(?!,)|the (?:very )?(?:moment|minute|instant|second)(?! of)|in response to|preceded by|provided|given|"
     r"as (?:he|she|they|i|we|user)|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
     r"with (?:the |some )?(?:help|aid|assistance) (?:of|from)|by means of|com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
@@ -65,7 +65,7 @@ PLACING: Final = frozenset("as on with during in at upon over using by while ami
 ARTICLES: Final = frozenset("a an the his her their my its user's some such of being".split())
 FRONTED: Final = re.compile(
     r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|as soon as|if|upon|following|while|"
-    r"having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
+    r"the (?:very )?(?:moment|minute|instant|second)|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
     r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
 )
 NAMED: Final = re.compile(
@@ -94,7 +94,7 @@ MARKING: Final = frozenset(
 LISTING: Final = frozenset("and or also plus both as well too & i user he she they".split())
 APART: Final = re.compile(
     r"\b(?:apart from|separately|independent(?:ly)?|unrelated(?:ly)?|besides|in addition|not because|no connection|"
-    r"regardless|nothing to do with|mention(?:s|ed)|likewise)\b"
+    r"regardless(?! of)|nothing to do with|mention(?:s|ed)|likewise)\b"
 )
 AND_SOMEBODY: Final = re.compile(
     r"(?:\band|&|^,) (?:then |so |the |usually |always )?(?:user|i|he|she|they|we|it|[a-z]+s)(?:'s)? "
