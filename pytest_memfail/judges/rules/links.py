@@ -14,6 +14,7 @@ from pytest_memfail.judges.rules.anchor_words import Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places, read_anchor, tokens_of
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.finding import Finding, keys_of, quote
+from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.relations import relate, told_back
@@ -127,9 +128,13 @@ def _is_verbal(first: str, tokens: tuple[Token, ...]) -> bool:
     before = tokens[at - 1] if at else None
     if any(t.key and t.key == fold(first) and t.lower.endswith("ing") and t.lower != first for t in tokens):
         return True
-    return before is not None and (
-        before.lower in ("i", "me", "we", "to", "she", "he", "they", "and", "then", "can", "will")
-        or (before.surface[0].isupper() and first not in STOP)
+    return (
+        before is not None
+        and not before.lower.endswith("'s")
+        and (
+            before.lower in ("i", "me", "we", "to", "she", "he", "they", "and", "then", "can", "will")
+            or (before.surface[0].isupper() and first not in STOP)
+        )
     )
 
 
@@ -146,9 +151,14 @@ def _names(source: tuple[Sentence, ...], texts: tuple[str, ...]) -> frozenset[st
         for at, w in enumerate(s.words)
         if w.surface[0].isupper()
         and w.lower not in STOP | inside | uncapital
-        and (at or w.surface in texts or len(s.words) < 3)
+        and (at or w.surface in texts or len(s.words) < 3 or _owns(w.surface))
     }
     return frozenset(names)
+
+
+def _owns(surface: str) -> bool:
+    """Whether a word that opens a sentence names whose the rest is."""
+    return surface.endswith(("'s", "’s")) and not lookup(fold(surface[:-2])).general
 
 
 def _telling(tokens: tuple[Token, ...], found: list[Place | None], apart: frozenset[str]) -> frozenset[str]:

@@ -30,7 +30,8 @@ FORWARD: Final = re.compile(
 )
 BACK: Final = re.compile(
     r"\b(?:because|b/c|since|due to|thanks to|owing to|on account of|out of|after|(?<!at )once|when|whenever|as soon as|if|upon|"
-    r"following|while|whilst|courtesy of|(?:each|every|any) time(?!,)|the (?:very )?(?:moment|minute|instant|second)(?! of)|in response to|preceded by|provided|given|"
+    r"following|while|whilst|courtesy of|(?:each|every|any) time(?!,)|in response to|preceded by|provided|given|"
+    r"the (?:very )?(?:moment|minute|instant|second)(?! of)|"
     r"as (?:he|she|they|i|we|user)|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
     r"with (?:the |some )?(?:help|aid|assistance) (?:of|from)|by means of|com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
@@ -59,6 +60,10 @@ TIMED: Final = re.compile(
     r"(?:each|every|any) time(?!,)|(?:result|stem|com|aris)\w* (?:from|of)|in response to|follows)\b"
 )
 """… and not at the time or for the sake of what comes after."""
+DONE: Final = re.compile(
+    r"^(?:(?!after |before )\w+ ){1,3}?(?:the )?(?:user|i|he|she|they|we) (?:(?!user|i|he|she|they|we|and|it|that|this)\b\w+ ?){1,3}$"
+)
+"""A conjunction with somebody who does what follows: "whenever he puts on"."""
 OWED: Final = re.compile(r"\b(?:owe|attribut|trac|ascrib|chalk|credit|put|assign)(?:e?s|ed?|ing)?\b[^,|]*$")
 OWED_TO: Final = re.compile(r"(?:^|\s)(?:down |back |up )?to(?: (?:the|a|an|his|her|their|my|having|being))?$")
 PLACING: Final = frozenset("as on with during in at upon over using by while amid under through via from".split())
@@ -151,6 +156,8 @@ def _turn(ahead: str, between: str, behind: str) -> int:
 def _governs(clause: str) -> bool:
     """Whether nothing of weight stands between a marker and what follows: "if the user has …"."""
     words = re.findall(r"[\w']+", clause)
+    if DONE.match(clause):
+        return True
     return "," not in clause and all(w in STOP or w in MARKING or w.endswith("ing") for w in words)
 
 
