@@ -15,7 +15,7 @@ from pytest_memfail.judges.rules.tables import table
 from pytest_memfail.judges.rules.text import Word, weight
 from pytest_memfail.judges.rules.words import STOP
 
-TOWARDS: Final = "about|for|of|over|against|towards?|to|with|by|at|on|from|in"
+TOWARDS: Final = "about|for|of|over|against|towards?|to|with|by|on"
 CONCRETE: Final = frozenset("person animal artifact substanc".split())
 
 

@@ -22,6 +22,7 @@ _VERBS: Final = (
 )
 FORWARD: Final = re.compile(
     rf"->|=>|→|⇒|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded|accompanied) by\b"
+    r"|\b(?:rewarded|met|answered|greeted|repaid) (?:with|by)\b"
     r"|\b(?:comes?|goes|go) (?:\w+ in \w+ )?with\b|\bbefore\b|\buntil\b"
     r"|\btill\b|\b(?:so|hence|therefore|thus|consequently|then|afterwards?|subsequently|thereby|whereupon|ahead of|prior to)\b"
     r"|\bfollowed,[^,]*, by\b|\benough (?:to|for)\b"
@@ -29,8 +30,8 @@ FORWARD: Final = re.compile(
     r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction)\s*:"
 )
 BACK: Final = re.compile(
-    r"\b(?:because|b/c|since|due to|thanks to|owing to|on account of|out of|after|(?<!at )once|when|whenever|as soon as|if|upon|"
-    r"following|while|whilst|courtesy of|(?:each|every|any) time(?!,)|in response to|preceded by|provided|given|"
+    r"\b(?:because|b/c|since|due to|thanks to|owing to|on account of|out of|after|(?<!at )once|when|whenever|wherever|as soon as|"
+    r"if|upon|following|while|whilst|courtesy of|(?:each|every|any) time(?!,)|in response to|preceded by|provided|given|"
     r"the (?:very )?(?:moment|minute|instant|second)(?! of)|"
     r"as (?:he|she|they|i|we|user)|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
@@ -51,12 +52,13 @@ NOT_BACK: Final = re.compile(
 )
 """Their order is the order of things though they hold a word that turns it: "because it makes me …"."""
 ACTS_ON: Final = re.compile(
-    r"^(?:(?:\w+ ){0,3}(?!(?:for|to|in|on|of|with|that|than|when|and|or|but|by|from|over|at|after|because|if|the|a|an)\b)\w+) "
+    r"^(?:(?:\w+ ){0,3}(?!(?:for|to|in|on|of|with|that|than|when|and|or|but|by|from|over|at|after|because|if|the|a|an|"
+    r"through|via|during|using|into|without|as|upon|under|about|around|towards?)\b)\w+) "
     r"(?:the )?(?:user|me|him|her|them|us)\b(?!'s)"
 )
 """What stands before does something to somebody …"""
 TIMED: Final = re.compile(
-    r"\b(?:because|since|due to|thanks to|owing to|after|(?<!at )once|when|whenever|as soon as|if|upon|following|while|by|"
+    r"\b(?:because|since|due to|thanks to|owing to|after|(?<!at )once|when|whenever|wherever|as soon as|if|upon|following|while|by|"
     r"(?:each|every|any) time(?!,)|(?:result|stem|com|aris)\w* (?:from|of)|in response to|follows)\b"
 )
 """… and not at the time or for the sake of what comes after."""
@@ -69,7 +71,7 @@ OWED_TO: Final = re.compile(r"(?:^|\s)(?:down |back |up )?to(?: (?:the|a|an|his|
 PLACING: Final = frozenset("as on with during in at upon over using by while amid under through via from".split())
 ARTICLES: Final = frozenset("a an the his her their my its user's some such of being".split())
 FRONTED: Final = re.compile(
-    r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|as soon as|if|upon|following|while|"
+    r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|wherever|as soon as|if|upon|following|while|"
     r"the (?:very )?(?:moment|minute|instant|second)|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
     r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
 )
