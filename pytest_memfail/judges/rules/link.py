@@ -246,7 +246,7 @@ def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, 
     lost = {fate for _, fate in place.gaps}
     # "He tunes it": what is done, with a pronoun for what it is done to.
     pronoun = end.verbal and place.firm > 0 and after[place.last - place.first + 1 :][:1] in (["it"], ["them"])
-    pointed = pronoun or POINTING.intersection(near + after)
+    pointed = pronoun or POINTING.intersection(near + after) or (near[-1:] == ["the"] and lost == {"dropped"})
     if place.share < SOME or lost & {"opposite", "general"} or not pointed:
         return False
     if "rival" in lost and not POINTING.intersection(near + after[-6:]):

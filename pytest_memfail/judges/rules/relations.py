@@ -198,7 +198,7 @@ def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
         # "When I do this" governs what follows at once, not what "When I do that I do this" ends with.
         words = clause[marker.start() :].split()
         own = tokens[max(0, place[0] - len(words) + 1) : place[0]]
-        governed = not any(t.key and t.key not in LIGHT and t.surface.islower() for t in own)
+        governed = not any(t.key and t.key not in LIGHT and t.lower not in MARKING and t.surface.islower() for t in own)
         led = not governed
     led = led or _last(FORWARD, clause) > _last(BACK, clause)
     led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
