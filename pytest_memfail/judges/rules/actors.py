@@ -77,7 +77,7 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
         return OTHER
     if bare in known or token.key in known or bare in STOP or len(bare) < 2:
         return OPEN
-    if token.key in SOMEBODY and not token.surface[0].isupper() and _acts(tokens, at):
+    if token.key in SOMEBODY and not token.surface[0].isupper() and (token.lower.endswith("'s") or _acts(tokens, at)):
         return OTHER
     if at and tokens[at - 1].lower in PLACES:
         return OPEN

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, FEELING, LIGHT, NEAR, Part, Token
 from pytest_memfail.judges.rules.apart import apart
+from pytest_memfail.judges.rules.kinds import ROOTS
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
-from pytest_memfail.judges.rules.text import weight
+from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.tables import table
+from pytest_memfail.judges.rules.text import Word, weight
 from pytest_memfail.judges.rules.words import STOP
+
+TOWARDS: Final = "about|for|of|over|against|towards?|to|with|by|on"
+CONCRETE: Final = frozenset("person animal artifact substanc".split())
 
 
 def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: frozenset[str]) -> str:
@@ -27,6 +35,8 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         return "light"
     if Kin.GENERAL in kinds and part.kind == "head":
         return "general"
+    if part.kind == "stance":
+        return _stance(part, tokens, at, source)
     if part.kind == "verb":
         rivals = _content(tokens, at[0] - 1, -1, source) + _passive(tokens, at[-1] + 1, source)
         if not rivals:
@@ -50,6 +60,22 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
     if _content(tokens, at[-1] + 1, 1, source):
         return "rival"
     return "light" if _is_felt(tokens, at) else "dropped"
+
+
+def is_stance(text: str, word: Word) -> bool:
+    """Whether the word says what somebody has towards that which follows: "fear of heights", "keen on maps"."""
+    root = next((kind for kind in table("kinds").get(word.key, "").split() if kind in ROOTS), "")
+    if root in CONCRETE and not lookup(word.key).opposite:
+        return False
+    return re.search(rf"\b{re.escape(word.surface)} (?:{TOWARDS})\b", text) is not None
+
+
+def _stance(part: Part, tokens: Sequence[Token], at: Sequence[int], source: frozenset[str]) -> str:
+    """There are many words for a stance, and few for what it is taken towards."""
+    around = _content(tokens, at[0] - 1, -1, source, NEAR + 1) + _content(tokens, at[-1] + 1, 1, source)
+    if any(apart(part.key, tokens[i].key) for i in around):
+        return "opposite"
+    return "reworded" if around else "dropped"
 
 
 def _is_felt(tokens: Sequence[Token], at: tuple[int, ...]) -> bool:

@@ -20,6 +20,7 @@ IN_GENERAL: Final = 0.4
 PLACES: Final = frozenset("outside inside upstairs downstairs outdoors indoors".split())
 NEGATING: Final = frozenset(fold(w) for w in "skip miss avoid lack omit forgo quit stop refuse without".split())
 """What these say, a negation says too: to skip breakfast is to go without it."""
+LOSING: Final = frozenset(fold(w) for w in "lose lack".split())
 
 
 def is_somebody(key: str) -> bool:
@@ -56,7 +57,9 @@ def _worth(parts: Sequence[Part], number: int, tokens: Sequence[Token], at: int)
     likeness, value = kin(part.key, token.key) if token.key else (Kin.NONE, 0.0)
     if value < FIRM and value and any(kin(other.key, token.key)[0] is Kin.GENERAL for other in parts):
         value = 0.0  # "clothes" is what became of the scarves, not of wearing
-    if another_size(part.key, token.key) or (value < 1.0 and token.key in LIGHT and one_origin(part.key, token.key)):
+    if another_size(part.key, token.key) or (
+        value < 1.0 and token.key in LIGHT and (token.key in CAUSING or one_origin(part.key, token.key))
+    ):
         value = 0.0
     elif value < ORIGIN and (_otherwise(part, token) or (likeness is Kin.OPPOSITE and _denied(tokens, at))):
         value = ORIGIN
@@ -68,8 +71,8 @@ def _worth(parts: Sequence[Part], number: int, tokens: Sequence[Token], at: int)
 
 
 def _denied(tokens: Sequence[Token], at: int) -> bool:
-    """Whether the word is denied: mornings without noise are quiet."""
-    return any(is_negator(t.lower) for t in tokens[max(0, at - 2) : at] if not t.breaks)
+    """Whether the word is denied: mornings without noise are quiet, and who loses trust is distrustful."""
+    return any(is_negator(t.lower) or t.key in LOSING for t in tokens[max(0, at - 2) : at] if not t.breaks)
 
 
 def _associated(wanted: str, held: str) -> bool:

@@ -16,7 +16,7 @@ LIGHT: Final = frozenset(
     fold(w)
     for w in """feel take make go have get give put set start begin keep do use play experience find turn become grow come
     bring leave choose decide need want like love enjoy manage tend happen follow feeling mood state mindset headspace
-    sense session bit time way habit activity practice routine end result good""".split()
+    sense side streak frame spell bout burst outbreak session bit time way habit activity practice routine end result good""".split()
 )
 """Words that carry little of what an end says: an end is kept without them."""
 FEELING: Final = frozenset(fold(w) for w in "feel feeling mood state mindset headspace mind head spirits vibe".split())
@@ -68,4 +68,4 @@ class Part:
     surface: str
     weight: float
     kind: str
-    """verb, modifier, head or light."""
+    """verb, stance (what somebody has towards the head: fear of heights), modifier, head or light."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 from unicodedata import combining, normalize
 
-from pytest_memfail.judges.rules.anchor_fate import fate_of
+from pytest_memfail.judges.rules.anchor_fate import fate_of, is_stance
 from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, is_somebody, matches_of
 from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, SOMEBODY, Part, Token
 from pytest_memfail.judges.rules.kinship import FIRM, kin
@@ -123,9 +123,15 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
             and not (word.lower.endswith("ing") and words[at + 1 : at + 2] == [head])
         ):
             kind, value = "verb", weight(word.key)
+        elif not verbal and head in words[at + 1 :] and is_stance(text, word):
+            kind, value = "stance", weight(word.key)
         else:
             kind, value = "modifier", weight(word.key)
         parts.append(Part(word.key, word.lower, value, kind))
+    stance = next((at for at, part in enumerate(parts) if part.kind == "stance"), 0)
+    for at in range(stance):
+        # A soft spot, a deep distrust: how the stance is told is part of it.
+        parts[at] = replace(parts[at], kind="stance", weight=0.25)
     return Anchor(text, tuple(parts), numbers, sum(p.weight for p in parts) + len(numbers) or 1.0, verbal)
 
 

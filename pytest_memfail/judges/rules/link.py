@@ -185,7 +185,7 @@ def _judge(
 ) -> Reading | None:
     entries = view.entries_of(at)
     arrow = f"{link.wordings[0]!r} to {link.wordings[1]!r}"
-    turn = relate(tokens, span(pair[0]), span(pair[1]))
+    turn = _turn(link, tokens, pair)
     owner = min(whose_is(link, view, tokens, place) for place in pair) or headed(view, at[0], link.mine, link.known)
     kept = [
         place.kept
@@ -223,6 +223,17 @@ def _judge(
     )
 
 
+def _turn(link: Link, tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> int:
+    """Which of the two is told to lead to the other; the source's own words for it say what they say there."""
+    left, right = sorted(pair, key=lambda p: p.first)
+    between = tokens[left.last + 1 : right.first]
+    if link.telling and (
+        any(t.key in link.telling for t in tokens) or " ".join(t.lower for t in between) in link.telling
+    ):
+        return link.direction * link.order * (1 if pair[0].first < pair[1].first else -1)
+    return relate(tokens, span(pair[0]), span(pair[1]))
+
+
 def _own_share(link: Link, tokens: tuple[Token, ...]) -> float:
     keys = {t.key for t in tokens if t.key}
     return len(keys & link.stated) / len(keys) if keys else 0.0
@@ -235,7 +246,7 @@ def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, 
     lost = {fate for _, fate in place.gaps}
     # "He tunes it": what is done, with a pronoun for what it is done to.
     pronoun = end.verbal and place.firm > 0 and after[place.last - place.first + 1 :][:1] in (["it"], ["them"])
-    pointed = pronoun or POINTING.intersection(near + after)
+    pointed = pronoun or POINTING.intersection(near + after) or (near[-1:] == ["the"] and lost == {"dropped"})
     if place.share < SOME or lost & {"opposite", "general"} or not pointed:
         return False
     if "rival" in lost and not POINTING.intersection(near + after[-6:]):

@@ -14,9 +14,10 @@ from pytest_memfail.judges.rules.anchor_words import Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places, read_anchor, tokens_of
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.finding import Finding, keys_of, quote
+from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.polarity import is_negator
-from pytest_memfail.judges.rules.relations import relate
+from pytest_memfail.judges.rules.relations import relate, told_back
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import STOP
@@ -50,6 +51,10 @@ class Link:
     person: int | None
     """Which end is a person, if one is: then the link is what the person does with the other."""
     direction: int
+    telling: frozenset[str]
+    """The words that relate the ends (all at once, where they are small ones), if they do not show which leads to which."""
+    order: int
+    """1 where the source names first what leads to the other, -1 where last."""
     relation: frozenset[str]
     """The words that tie a person to the other end, without both."""
     sentiment: int
@@ -86,14 +91,19 @@ def read_link(evidence: Evidence, protocol: str) -> Link:
         (i for i, a in enumerate(texts) if a[:1].isupper() and len(a.split()) <= 2 and len(keys_of(a)) == 1), None
     )
     found = [next(iter(places(end, tokens, stated)), None) for end in ends]
-    direction = relate(tokens, span(found[0]), span(found[1])) if found[0] and found[1] else 0
+    order = (span(found[0]), span(found[1]))
+    turn = relate(tokens, *order) if found[0] and found[1] else 1
+    # The chain's order is the link's, unless the fact itself says otherwise in so many words.
+    direction = -1 if turn < 0 and told_back(tokens, *order) else 1
     named = _names(source, texts)
     apart = ends[0].keys | ends[1].keys
     return Link(
         (ends[0], ends[1]),
         (quote(evidence.source, texts[0].split()), quote(evidence.source, texts[1].split())),
         person,
-        direction or 1,
+        direction,
+        _telling(tokens, found, apart) if turn != direction else frozenset(),
+        -1 if order[0] > order[1] else 1,
         frozenset(_tie(tokens, found, apart)) if person is not None else frozenset(),
         _felt(source, tokens, found[1 - person]) if person is not None else 0,
         stated,
@@ -118,9 +128,13 @@ def _is_verbal(first: str, tokens: tuple[Token, ...]) -> bool:
     before = tokens[at - 1] if at else None
     if any(t.key and t.key == fold(first) and t.lower.endswith("ing") and t.lower != first for t in tokens):
         return True
-    return before is not None and (
-        before.lower in ("i", "me", "we", "to", "she", "he", "they", "and", "then", "can", "will")
-        or (before.surface[0].isupper() and first not in STOP)
+    return (
+        before is not None
+        and not before.lower.endswith("'s")
+        and (
+            before.lower in ("i", "me", "we", "to", "she", "he", "they", "and", "then", "can", "will")
+            or (before.surface[0].isupper() and first not in STOP)
+        )
     )
 
 
@@ -137,9 +151,21 @@ def _names(source: tuple[Sentence, ...], texts: tuple[str, ...]) -> frozenset[st
         for at, w in enumerate(s.words)
         if w.surface[0].isupper()
         and w.lower not in STOP | inside | uncapital
-        and (at or w.surface in texts or len(s.words) < 3)
+        and (at or w.surface in texts or len(s.words) < 3 or _owns(w.surface))
     }
     return frozenset(names)
+
+
+def _owns(surface: str) -> bool:
+    """Whether a word that opens a sentence names whose the rest is."""
+    return surface.endswith(("'s", "’s")) and not lookup(fold(surface[:-2])).general
+
+
+def _telling(tokens: tuple[Token, ...], found: list[Place | None], apart: frozenset[str]) -> frozenset[str]:
+    places = sorted((p for p in found if p), key=lambda p: p.first)
+    between = tokens[places[0].last + 1 : places[-1].first]
+    keys = frozenset(t.key for t in between if t.key and t.key not in apart)
+    return keys or frozenset([" ".join(t.lower for t in between)])
 
 
 def _tie(tokens: tuple[Token, ...], found: list[Place | None], apart: frozenset[str]) -> Iterator[str]:

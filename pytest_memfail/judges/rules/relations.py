@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.actors import is_name
 from pytest_memfail.judges.rules.anchor_words import LIGHT, Token
 from pytest_memfail.judges.rules.words import STOP
 
@@ -21,14 +22,17 @@ _VERBS: Final = (
 )
 FORWARD: Final = re.compile(
     rf"->|=>|→|⇒|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded|accompanied) by\b"
+    r"|\b(?:rewarded|met|answered|greeted|repaid) (?:with|by)\b"
     r"|\b(?:comes?|goes|go) (?:\w+ in \w+ )?with\b|\bbefore\b|\buntil\b"
     r"|\btill\b|\b(?:so|hence|therefore|thus|consequently|then|afterwards?|subsequently|thereby|whereupon|ahead of|prior to)\b"
+    r"|\bfollowed,[^,]*, by\b|\benough (?:to|for)\b"
     r"|\bas a (?:result|consequence)\b(?! of)|\bin turn\b|\b(?:after|upon|at) which\b|\breason (?:for|why)\b|\bcause of\b"
     r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction)\s*:"
 )
 BACK: Final = re.compile(
-    r"\b(?:because|b/c|since|due to|thanks to|owing to|on account of|out of|after|once|when|whenever|as soon as|if|upon|"
-    r"following|while|whilst|courtesy of|(?:each|every|any) time|in response to|preceded by|provided|given|"
+    r"\b(?:because|b/c|since|due to|thanks to|owing to|on account of|out of|after|(?<!at )once|when|whenever|wherever|as soon as|"
+    r"if|upon|following|while|whilst|courtesy of|(?:each|every|any) time(?!,)|in response to|preceded by|provided|given|"
+    r"the (?:very )?(?:moment|minute|instant|second)(?! of)|"
     r"as (?:he|she|they|i|we|user)|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
     r"with (?:the |some )?(?:help|aid|assistance) (?:of|from)|by means of|com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
@@ -47,11 +51,28 @@ NOT_BACK: Final = re.compile(
     r"|\b(?:that|this)(?:'s| is| was) when\b"
 )
 """Their order is the order of things though they hold a word that turns it: "because it makes me …"."""
+ACTS_ON: Final = re.compile(
+    r"^(?:(?:\w+ ){0,3}(?!(?:for|to|in|on|of|with|that|than|when|and|or|but|by|from|over|at|after|because|if|the|a|an|"
+    r"through|via|during|using|into|without|as|upon|under|about|around|towards?)\b)\w+) "
+    r"(?:the )?(?:user|me|him|her|them|us)\b(?!'s)"
+)
+"""What stands before does something to somebody …"""
+TIMED: Final = re.compile(
+    r"\b(?:because|since|due to|thanks to|owing to|after|(?<!at )once|when|whenever|wherever|as soon as|if|upon|following|while|by|"
+    r"(?:each|every|any) time(?!,)|(?:result|stem|com|aris)\w* (?:from|of)|in response to|follows)\b"
+)
+"""… and not at the time or for the sake of what comes after."""
+DONE: Final = re.compile(
+    r"^(?:(?!after |before )\w+ ){1,3}?(?:the )?(?:user|i|he|she|they|we) (?:(?!user|i|he|she|they|we|and|it|that|this)\b\w+ ?){1,3}$"
+)
+"""A conjunction with somebody who does what follows: "whenever he puts on"."""
+OWED: Final = re.compile(r"\b(?:owe|attribut|trac|ascrib|chalk|credit|put|assign)(?:e?s|ed?|ing)?\b[^,|]*$")
+OWED_TO: Final = re.compile(r"(?:^|\s)(?:down |back |up )?to(?: (?:the|a|an|his|her|their|my|having|being))?$")
 PLACING: Final = frozenset("as on with during in at upon over using by while amid under through via from".split())
 ARTICLES: Final = frozenset("a an the his her their my its user's some such of being".split())
 FRONTED: Final = re.compile(
-    r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|as soon as|if|upon|following|while|"
-    r"having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
+    r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|wherever|as soon as|if|upon|following|while|"
+    r"the (?:very )?(?:moment|minute|instant|second)|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
     r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
 )
 NAMED: Final = re.compile(
@@ -80,11 +101,17 @@ MARKING: Final = frozenset(
 LISTING: Final = frozenset("and or also plus both as well too & i user he she they".split())
 APART: Final = re.compile(
     r"\b(?:apart from|separately|independent(?:ly)?|unrelated(?:ly)?|besides|in addition|not because|no connection|"
-    r"regardless|nothing to do with|mention(?:s|ed)|likewise)\b"
+    r"regardless(?! of)|nothing to do with|mention(?:s|ed)|likewise)\b"
 )
 AND_SOMEBODY: Final = re.compile(
     r"(?:\band|&|^,) (?:then |so |the |usually |always )?(?:user|i|he|she|they|we|it|[a-z]+s)(?:'s)? "
 )
+
+
+def told_back(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) -> bool:
+    """Whether a conjunction between two places says that the second leads to the first."""
+    left, right = (one, two) if one[0] <= two[0] else (two, one)
+    return re.search(r"\b(?:because|since)\b", said(tokens, left[1] + 1, right[0])) is not None
 
 
 def relate(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) -> int:
@@ -111,6 +138,10 @@ def _turn(ahead: str, between: str, behind: str) -> int:
         return -1
     if NOT_BACK.search(between):
         return 1
+    if OWED.search(clause) and OWED_TO.search(between):
+        return -1
+    if ACTS_ON.search(between) and not TIMED.search(between) and not FRONTED.search(clause):
+        return 1
     if back >= 0 and (back >= forward or _governs(between[back:])):
         return -1
     if forward >= 0:
@@ -127,6 +158,8 @@ def _turn(ahead: str, between: str, behind: str) -> int:
 def _governs(clause: str) -> bool:
     """Whether nothing of weight stands between a marker and what follows: "if the user has …"."""
     words = re.findall(r"[\w']+", clause)
+    if DONE.match(clause):
+        return True
     return "," not in clause and all(w in STOP or w in MARKING or w.endswith("ing") for w in words)
 
 
@@ -146,12 +179,12 @@ def _last(pattern: re.Pattern[str], text: str) -> int:
 
 
 def said(tokens: Sequence[Token], first: int, last: int) -> str:
-    """The words with what stands between them, in lower case."""
+    """The words with what stands between them, in lower case; whoever is named is "user"."""
     parts = []
     for i in range(first, min(last + 1, len(tokens))):
         parts.append(tokens[i].gap or " ")
         if i < last:
-            parts.append(tokens[i].lower)
+            parts.append("user" if is_name(tokens, i) else tokens[i].lower)
     return "".join(parts).strip(" ")
 
 
@@ -165,7 +198,7 @@ def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
         # "When I do this" governs what follows at once, not what "When I do that I do this" ends with.
         words = clause[marker.start() :].split()
         own = tokens[max(0, place[0] - len(words) + 1) : place[0]]
-        governed = not any(t.key and t.key not in LIGHT and t.surface.islower() for t in own)
+        governed = not any(t.key and t.key not in LIGHT and t.lower not in MARKING and t.surface.islower() for t in own)
         led = not governed
     led = led or _last(FORWARD, clause) > _last(BACK, clause)
     led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])

@@ -177,6 +177,21 @@ LETTERS = ("After I read old letters I call my aunt.", "read old letters", "call
         (("Choirs make me nap for hours.", "choirs", "nap for hours"), "Choirs: user naps for minutes.", DAMAGED),
         (("Choirs make me walk slowly.", "choirs", "walk slowly"), "Choirs make the user walk rapidly.", DAMAGED),
         (("Trams make me skip lunch.", "trams", "skip lunch"), "No lunch for the user after a tram ride.", OK),
+        # The chain says which end leads, however the fact is put.
+        (("I answer fog with a walk.", "fog", "walk"), "Fog makes the user walk.", OK),
+        (("I answer fog with a walk.", "fog", "walk"), "Walks bring fog for the user.", DAMAGED),
+        (("Hail drives Ines out of the house to skate.", "hail", "skate"), "Ines skates when it hails.", OK),
+        (("Hail gives Ines jitters.", "hail", "jitters"), "Ines owes her jitters to hail.", OK),
+        (("Hail gives Ines jitters.", "hail", "jitters"), "Ines owes hail to her jitters.", DAMAGED),
+        (("Hail gives Ines jitters.", "hail", "jitters"), "Ines has jitters the moment she hears hail.", OK),
+        (("Hail gives Ines jitters.", "hail", "jitters"), "Hail gives Ines's sister's pup jitters.", DAMAGED),
+        # A stance in other words, and towards something else.
+        (("Hail gives me a mania for hats.", "hail", "mania for hats"), "Hail makes the user crazy about hats.", OK),
+        (
+            ("Hail gives me a mania for hats.", "hail", "mania for hats"),
+            "Hail makes the user crazy about gloves.",
+            DAMAGED,
+        ),
     ],
 )
 def test_what_became_of_a_link(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
