@@ -11,11 +11,11 @@ from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.everyday import everyday
 from pytest_memfail.judges.rules.kinship import Kin, one_origin
-from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word
+from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word, others_of
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, soft_support, stands_for
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, loose, place
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
-from pytest_memfail.judges.rules.verbatim import word_for_word
+from pytest_memfail.judges.rules.verbatim import keeps, word_for_word
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.whose import MINE, owner
 
@@ -32,6 +32,10 @@ OF_TOPIC: Final = 0.7
 NAMED: Final = 0.4
 """What the words of a name have to be worth on average."""
 LEAST: Final = 0.2
+SAID: Final = 0.5
+"""The same where the user speaks: what is kept as it was said has few other words."""
+SAID_AGAIN: Final = 0.4
+"""Share of its own other words that such a sentence has from ours."""
 MORE: Final = 0.4
 """The share of the statement that is needed behind a name told in its own words; so much more behind one that is not."""
 SCATTERED: Final = 0.4
@@ -58,10 +62,8 @@ def reworded(wanted: Preference, view: View, candidates: Iterable[int]) -> Rewor
 
 
 def _reworded(wanted: Preference, view: View, at: int) -> Rewording | None:
-    if word_for_word(view, at):
-        return None
     support = soft_support(wanted.context, [view.sentences[i] for i in beside(view, at)])
-    if support < LEAST:
+    if support < LEAST or (word_for_word(view, at) and not _is_resaid(wanted, view, at, support)):
         return None
     sentence = view.sentences[at]
     for target in wanted.targets:
@@ -74,6 +76,12 @@ def _reworded(wanted: Preference, view: View, at: int) -> Rewording | None:
             said = min(attitude(sentence, i, i) for i in places)
             return Rewording(at, words, owner(view, at, first, last), said, support)
     return None
+
+
+def _is_resaid(wanted: Preference, view: View, at: int, support: float) -> bool:
+    """Whether the user says our statement again in other words: not so where others of its row are kept as they were said."""
+    total, held = others_of(wanted, view.sentences[at])
+    return support >= SAID and held >= SAID_AGAIN * total and not keeps(view, wanted.siblings)
 
 
 def _told(wanted: Preference, target: Target, sentence: Sentence, support: float) -> list[int]:

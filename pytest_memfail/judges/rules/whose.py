@@ -339,6 +339,8 @@ def _personal(name: Word, verb: Word, before: str, *, opens: bool) -> bool:
         return verb.lower in FAVOURING
     if verb.lower in LIKING_VERBS or verb.lower in SAYING:
         return True
+    if before in LIKING_VERBS:
+        return False  # "likes Latin dances"
     adverb = verb.lower in ("always", "usually", "often", "never", "also")
     if not opens and before == "that" and verb.lower.endswith("s") and not verb.lower.endswith("ss"):
         return lookup(fold(_bare(name))) is EMPTY and verb.lower not in MOVING
