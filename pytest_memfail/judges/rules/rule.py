@@ -109,13 +109,37 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Ma
         if share >= TOLD and not is_stored(match) and any(tells_the_rule(view.sentences[i], rule) for i in core):
             match = replace(match, told=True)
         found.append(match)
-    stored = [match for match in found if is_stored(match)] or found
+    stored = _answered_for(rule, view, [match for match in found if is_stored(match)] or found)
     best = max((match.share for match in stored), default=0.0)
     # Of places about as good, one that keeps the condition: a rule may be stored twice, once in short.
     near = [match for match in stored if match.share >= best - CLOSE]
     taken = max((match.source for match in near), default=0.0)
     near = [match for match in near if match.source >= OWN_SHARE * taken]  # another of that name
     return max(near, key=lambda m: (m.whole, m.share + 0.5 * m.kept.share, tuple(-i for i in m.core)), default=None)
+
+
+def _answered_for(rule: Rule, view: View, found: Sequence[Match]) -> list[Match]:
+    """Without the places that borrow the condition from a sentence which tells it with the behaviour, and tells it wrong."""
+    wrong = [
+        m
+        for m in found
+        if not m.whole and (m.kept.turned or m.kept.lost_numbers) and len(m.core) == 1 and _conditioned(rule, view, m)
+    ]
+    return [
+        match
+        for match in found
+        if _conditioned(rule, view, match)
+        or not any(
+            m.core[0] in match.region and m.core[0] not in match.core and m.share >= match.share - CLOSE for m in wrong
+        )
+    ]
+
+
+def _conditioned(rule: Rule, view: View, match: Match) -> bool:
+    """Whether the place itself tells when."""
+    told = [view.sentences[i] for i in match.core]
+    counted = any(wanted.unit == other.unit for s in told for other in stated_numbers(s) for wanted in rule.numbers)
+    return counted or any(_holds(rule, sentence) >= HALF for sentence in told)
 
 
 def _does(rule: Rule, told: Collection[Sentence]) -> float:
