@@ -55,7 +55,7 @@ def _says_only(text: str, sentences: Sequence[Sentence]) -> bool:
 
 def _places(wording: Wording, view: View, own: frozenset[int]) -> Iterable[tuple[int, ...]]:
     """The sentences with any word of the wording, alone and with the next one."""
-    at = [i for i in candidates(wording, view) if i in own] if len(own) > SHORT else sorted(own)
+    at = candidates(wording, view, own) if len(own) > SHORT else sorted(own)
     yield from ((i,) for i in at)
     # A number in the next sentence counts something else.
     if len(wording.need) > 1 and not wording.numbers and wording.literal is None:

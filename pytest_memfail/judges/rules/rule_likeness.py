@@ -121,10 +121,11 @@ def _nearest(key: str, text: str, keys: frozenset[str], aliased: bool, skip: fro
     if key in phrase_keys(text):
         return SYNONYM
     held = _as_written(text) if aliased else keys
-    best = max((likeness(key, word) for word in likely(key, held) if word not in skip), default=0.0)
+    best = max([likeness(key, word) for word in likely(key, held) if word not in skip], default=0.0)
     if best >= MATCHED:
         return best
-    return max(best, LINKED * max((near for word, near in associations(key).near.items() if word in held), default=0.0))
+    near = associations(key).near
+    return max(best, LINKED * max([near[word] for word in near.keys() & held], default=0.0))
 
 
 def coverage(need: Mapping[str, float], sentences: Collection[Sentence], skip: frozenset[str] = frozenset()) -> float:

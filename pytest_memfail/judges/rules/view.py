@@ -13,7 +13,7 @@ from typing import Final, Literal, overload
 
 from pytest_memfail.judges.rules.lexicon import lookup, nearness
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
-from pytest_memfail.judges.rules.text import Sentence, TextCache, plain, weigh, weight
+from pytest_memfail.judges.rules.text import Sentence, TextCache, Word, plain, weigh, weight
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 REACH: Final = 16
@@ -53,6 +53,13 @@ class Name:
         parts = [w.casefold().strip(".,'\"") for w in plain(full or "").split()]
         telling = [p for p in parts if p and p not in TITLES and p not in STOP] or [p for p in parts if p]
         return Name(full or "", frozenset(telling), telling[0], known) if telling else None
+
+    def words_of(self, sentence: Sentence) -> list[Word]:
+        """Where the sentence has a word of the name."""
+        lowers = sentence.lowers
+        if self.parts.isdisjoint(lowers) and not any(f"{part}'s" in lowers for part in self.parts):
+            return []
+        return [word for word in sentence.words if word.lower.removesuffix("'s") in self.parts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +139,7 @@ class View:
         self.first.append(len(self.sentences))
         self.entries = len(self.first) - 1
         self._about: dict[Name, list[int]] = {}
+        self._subjects: dict[int, tuple[str, ...]] = {}
 
     @cached_property
     def postings(self) -> dict[str, list[int]]:
@@ -231,13 +239,21 @@ class View:
 
     def other_subject(self, at: int, name: Name) -> bool:
         """Whether the sentence opens with the name of somebody else."""
-        words = self.sentences[at].words
+        subject = self._subjects.get(at)
+        if subject is None:
+            subject = self._subjects[at] = self._subject(self.sentences[at].words)
+        return bool(subject) and name.parts.isdisjoint(subject) and name.known.isdisjoint(subject)
+
+    def _subject(self, words: Sequence[Word]) -> tuple[str, ...]:
+        """The name that the sentence opens with, behind a title or not: nothing where it opens with another word."""
+        passed: tuple[str, ...] = ()
         for position, word in enumerate(words[:2]):
             bare = word.lower.removesuffix("'s")
             if position and words[0].lower not in TITLES:
-                return False
-            if not word.surface[0].isupper() or bare in name.parts or bare in name.known:
-                return False
+                return ()
+            if not word.surface[0].isupper():
+                return ()
+            passed += (bare,)
             if bare in TITLES:
                 continue
             if (
@@ -247,20 +263,21 @@ class View:
                 or bare in self._uncapitalised
                 or bare.endswith(("ly", "ing"))
             ):
-                return False
+                return ()
             if word.lower.endswith("'s"):
-                return True
+                return passed
             following = words[position + 1] if position + 1 < len(words) else None
             if following is None:
-                return False
-            return (
+                return ()
+            named = (
                 following.lower in AFTER_NAME
                 or (
                     following.lower.endswith("s") and not following.lower.endswith("ss") and following.lower not in STOP
                 )
                 or following.surface[0].isupper()
             )
-        return False
+            return passed if named else ()
+        return ()
 
     def search(
         self, need: Mapping[str, float], name: Name | None, limit: int = CANDIDATES, *, only_about: bool = False
@@ -343,7 +360,7 @@ class View:
         sentences = [self.sentences[i] for i in at]
         keys = sentences[0].keys if len(sentences) == 1 else frozenset().union(*(s.keys for s in sentences))
         if name is not None:
-            keys -= {w.key for s in sentences for w in s.words if w.lower.removesuffix("'s") in name.parts}
+            keys -= {w.key for s in sentences for w in name.words_of(s)}
         total = weigh(keys)
         return weigh(keys & stated) / total if total else 0.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -100,14 +101,18 @@ def share_of(wording: Wording, sentences: list[Sentence]) -> float:
     return 1.0 if share >= WHOLE and wording.size >= LONG else share
 
 
-def candidates(wording: Wording, view: View) -> list[int]:
-    """The sentences that may hold the wording, or a part of it."""
+def candidates(wording: Wording, view: View, among: frozenset[int] | None = None) -> list[int]:
+    """The sentences, of all or of some, that may hold the wording, or a part of it."""
     strong = [key for key, value in wording.need if value >= STRONG] or [key for key, _ in wording.need]
-    if wording.literal is None or strong:
-        if strong:
-            return sorted({i for key in strong for i in view.postings.get(key, ())})
-        return numbered(view)
-    return list(range(len(view.sentences)))
+    if among is not None and strong:
+        return sorted([i for i in among if not view.sentences[i].keys.isdisjoint(strong)])
+    if strong:
+        found: Iterable[int] = {i for key in strong for i in view.postings.get(key, ())}
+    elif wording.literal is None:
+        found = numbered(view)
+    else:
+        found = range(len(view.sentences))
+    return sorted(found if among is None else among.intersection(found))
 
 
 def numbered(view: View) -> list[int]:
