@@ -96,7 +96,7 @@ def _quirks(rule: Rule) -> Quirks:
 
 def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Match | None:
     """The best place among the sentences about the entity."""
-    does = {i: _does(rule, (view.sentences[i],)) for i in own}
+    does = {i: _done_by(rule, view.sentences[i]) for i in own}
     mine = [i for i in own if not given_to_another(view.sentences[i], rule)]
     found = []
     for core, share in _cores(rule, view, mine, does):
@@ -116,6 +116,14 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Ma
     taken = max((match.source for match in near), default=0.0)
     near = [match for match in near if match.source >= OWN_SHARE * taken]  # another of that name
     return max(near, key=lambda m: (m.whole, m.share + 0.5 * m.kept.share, tuple(-i for i in m.core)), default=None)
+
+
+def _done_by(rule: Rule, sentence: Sentence) -> float:
+    """How much of the behaviour the sentence says: read once for the store, and for what is shown of it."""
+    known = rule.done.get(sentence)
+    if known is None:
+        known = rule.done[sentence] = _does(rule, (sentence,))
+    return known
 
 
 def _does(rule: Rule, told: Collection[Sentence]) -> float:
@@ -175,7 +183,12 @@ def _region(
 
 
 def _holds(rule: Rule, sentence: Sentence) -> float:
-    return max((coverage(need, (sentence,), rule.name_keys) for need in rule.conditions), default=0.0)
+    """How much of the condition the sentence says."""
+    known = rule.held.get(sentence)
+    if known is None:
+        shares = [coverage(need, (sentence,), rule.name_keys) for need in rule.conditions]
+        known = rule.held[sentence] = max(shares, default=0.0)
+    return known
 
 
 def _told_next(view: View, region: Sequence[int]) -> list[int]:

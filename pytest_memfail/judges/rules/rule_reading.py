@@ -117,6 +117,16 @@ class Rule:
         return frozenset(key for key in self.own - self.known - self.behavior.keys() if weight(key) >= 1.0) - LIGHT
 
     @cached_property
+    def done(self) -> dict[Sentence, float]:
+        """How much of the behaviour stored sentences say, as far as it is known."""
+        return {}
+
+    @cached_property
+    def held(self) -> dict[Sentence, float]:
+        """How much of the condition they say."""
+        return {}
+
+    @cached_property
     def _does(self) -> dict[str, bool]:
         return {}
 
