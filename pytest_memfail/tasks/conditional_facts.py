@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pytest_memfail.core import SUMMARY_ERROR, Evidence, Question, Task
 from pytest_memfail.tasks import layout
-from pytest_memfail.tasks.rows import ConditionalRow, Rows, read_rows
+from pytest_memfail.tasks.row_models import ConditionalRow
+from pytest_memfail.tasks.rows import Rows, read_rows
 
 LICENCE = "see the data card of the folder"
 
