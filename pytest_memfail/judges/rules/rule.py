@@ -99,7 +99,10 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Ma
     does = {i: _done_by(rule, view.sentences[i]) for i in own}
     mine = [i for i in own if not given_to_another(view.sentences[i], rule)]
     found = []
+    best = 0.0  # share of a place that stores it: much weaker ones, which come after it, are not read
     for core, share in _cores(rule, view, mine, does):
+        if min(1.0, share) < best - CLOSE:
+            break
         region = _region(rule, view, core, mine, does)
         wider = [*region, *(i for i in mine if i not in region and _means(rule, view, i))]
         source = view.own_share(core, rule.stated, rule.name)
@@ -108,6 +111,8 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Ma
         match = Match(core, min(1.0, share), kept, region, True, source, said_at)
         if share >= TOLD and not is_stored(match) and any(tells_the_rule(view.sentences[i], rule) for i in core):
             match = replace(match, told=True)
+        if is_stored(match):
+            best = max(best, match.share)
         found.append(match)
     stored = [match for match in found if is_stored(match)] or found
     best = max((match.share for match in stored), default=0.0)
