@@ -96,10 +96,13 @@ def _quirks(rule: Rule) -> Quirks:
 
 def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Match | None:
     """The best place among the sentences about the entity."""
-    does = {i: _does(rule, (view.sentences[i],)) for i in own}
+    does = {i: _done_by(rule, view.sentences[i]) for i in own}
     mine = [i for i in own if not given_to_another(view.sentences[i], rule)]
     found = []
+    best = 0.0  # share of a place that stores it: much weaker ones, which come after it, are not read
     for core, share in _cores(rule, view, mine, does):
+        if min(1.0, share) < best - CLOSE:
+            break
         region = _region(rule, view, core, mine, does)
         wider = [*region, *(i for i in mine if i not in region and _means(rule, view, i))]
         source = view.own_share(core, rule.stated, rule.name)
@@ -108,6 +111,8 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Ma
         match = Match(core, min(1.0, share), kept, region, True, source, said_at)
         if share >= TOLD and not is_stored(match) and any(tells_the_rule(view.sentences[i], rule) for i in core):
             match = replace(match, told=True)
+        if is_stored(match):
+            best = max(best, match.share)
         found.append(match)
     stored = _answered_for(rule, view, [match for match in found if is_stored(match)] or found)
     best = max((match.share for match in stored), default=0.0)
@@ -125,6 +130,8 @@ def _answered_for(rule: Rule, view: View, found: Sequence[Match]) -> list[Match]
         for m in found
         if not m.whole and (m.kept.turned or m.kept.lost_numbers) and len(m.core) == 1 and _conditioned(rule, view, m)
     ]
+    if not wrong:
+        return list(found)
     return [
         match
         for match in found
@@ -140,6 +147,14 @@ def _conditioned(rule: Rule, view: View, match: Match) -> bool:
     told = [view.sentences[i] for i in match.core]
     counted = any(wanted.unit == other.unit for s in told for other in stated_numbers(s) for wanted in rule.numbers)
     return counted or any(_holds(rule, sentence) >= HALF for sentence in told)
+
+
+def _done_by(rule: Rule, sentence: Sentence) -> float:
+    """How much of the behaviour the sentence says: read once for the store, and for what is shown of it."""
+    known = rule.done.get(sentence)
+    if known is None:
+        known = rule.done[sentence] = _does(rule, (sentence,))
+    return known
 
 
 def _does(rule: Rule, told: Collection[Sentence]) -> float:
@@ -199,7 +214,12 @@ def _region(
 
 
 def _holds(rule: Rule, sentence: Sentence) -> float:
-    return max((coverage(need, (sentence,), rule.name_keys) for need in rule.conditions), default=0.0)
+    """How much of the condition the sentence says."""
+    known = rule.held.get(sentence)
+    if known is None:
+        shares = [coverage(need, (sentence,), rule.name_keys) for need in rule.conditions]
+        known = rule.held[sentence] = max(shares, default=0.0)
+    return known
 
 
 def _told_next(view: View, region: Sequence[int]) -> list[int]:

@@ -154,3 +154,10 @@ def test_what_is_said_by_the_way_is_no_condition() -> None:
 
 def test_order_is_read_where_condition_and_behaviour_are_tied() -> None:
     assert not faithful(RUNA, GLAZE.replace("after those firings", "before those firings"))
+
+
+def test_order_of_a_span_of_time_is_read() -> None:
+    source = "Ulf mends sails. Ulf whittles spoons only after spending 12 hours alone. He dislikes figs."
+    ulf = rule("Ulf", "whittles spoons", "after 12 hours of solitude", source)
+    assert faithful(ulf, source)
+    assert not faithful(ulf, source.replace("only after", "only before"))
