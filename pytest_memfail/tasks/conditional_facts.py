@@ -63,7 +63,11 @@ def build(name: str, rows: Rows[ConditionalRow], protocol: layout.Protocol, seed
                 file=str(rows.path),
                 line=rows.lines[i],
                 stratum=row.condition_met,
-                metadata={"condition_met": row.condition_met, "condition_type": row.condition_type},
+                metadata={
+                    "condition_met": row.condition_met,
+                    "condition_type": row.condition_type,
+                    "rule_sentences": row.rule_sentences,
+                },
             )
         )
     return Task(

@@ -101,7 +101,7 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Ma
     found = []
     best = 0.0  # share of a place that stores it: much weaker ones, which come after it, are not read
     for core, share in _cores(rule, view, mine, does):
-        if min(1.0, share) < best - CLOSE:
+        if min(1.0, share) < best - 2 * CLOSE:  # the best may yet give way to another not much weaker
             break
         region = _region(rule, view, core, mine, does)
         wider = [*region, *(i for i in mine if i not in region and _means(rule, view, i))]
@@ -114,7 +114,7 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Ma
         if is_stored(match):
             best = max(best, match.share)
         found.append(match)
-    stored = [match for match in found if is_stored(match)] or found
+    stored = _answered_for(rule, view, [match for match in found if is_stored(match)] or found)
     best = max((match.share for match in stored), default=0.0)
     # Of places about as good, one that keeps the condition: a rule may be stored twice, once in short.
     near = [match for match in stored if match.share >= best - CLOSE]
@@ -129,6 +129,30 @@ def _done_by(rule: Rule, sentence: Sentence) -> float:
     if known is None:
         known = rule.done[sentence] = _does(rule, (sentence,))
     return known
+
+
+def _answered_for(rule: Rule, view: View, found: Sequence[Match]) -> list[Match]:
+    """Without the places that borrow the condition from a sentence which tells it with the behaviour, and tells it wrong."""
+    wrong = [
+        m
+        for m in found
+        if not m.whole and (m.kept.turned or m.kept.lost_numbers) and len(m.core) == 1 and _conditioned(rule, view, m)
+    ]
+    return [
+        match
+        for match in found
+        if _conditioned(rule, view, match)
+        or not any(
+            m.core[0] in match.region and m.core[0] not in match.core and m.share >= match.share - CLOSE for m in wrong
+        )
+    ]
+
+
+def _conditioned(rule: Rule, view: View, match: Match) -> bool:
+    """Whether the place itself tells when."""
+    told = [view.sentences[i] for i in match.core]
+    counted = any(wanted.unit == other.unit for s in told for other in stated_numbers(s) for wanted in rule.numbers)
+    return counted or any(_holds(rule, sentence) >= HALF for sentence in told)
 
 
 def _does(rule: Rule, told: Collection[Sentence]) -> float:

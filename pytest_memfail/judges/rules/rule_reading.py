@@ -80,6 +80,8 @@ class Rule:
     source: str
     elsewhere: tuple[frozenset[str], ...]
     """The words of each source sentence that does not state the rule."""
+    besides: frozenset[frozenset[str]]
+    """The words of each source sentence that tells nothing of the condition, be it of the behaviour or of neither."""
     link: Mapping[str, float]
     """The words of the sentence that ties the two, where the source states them apart."""
     tied: bool
@@ -186,6 +188,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         " ".join(told[i].text for i in sorted(rule_at)),
         evidence.source,
         tuple(s.keys - ignore for i, s in enumerate(told) if i not in rule_at),
+        _besides(told, rule_at, set() if tied else {home}, conditions, ignore),
         weighed(told[link].keys - ignore) if link is not None and not tied else {},
         tied,
         _needs_only(evidence, told, tied, rule_at, protocol),
@@ -301,6 +304,24 @@ def _pool(
     if states is not None and link != home and coverage(need, (told[states],)) >= STATES:
         pool |= told[states].keys
     return frozenset(pool - behavior.keys() - LIGHT)
+
+
+def _besides(
+    told: Sequence[Sentence],
+    rule_at: set[int],
+    without: set[int],
+    conditions: Sequence[Mapping[str, float]],
+    ignore: set[str],
+) -> frozenset[frozenset[str]]:
+    """What is left when the rule's sentences are taken, and each that tells more of the condition than these do."""
+    taken = rule_at - without
+    for need in conditions[:1]:
+        others = set(range(len(told))) - rule_at
+        for i in sorted(others, key=lambda i: (-coverage(need, (told[i],)), i)):
+            known = [told[j] for j in taken]
+            if coverage(need, [*known, told[i]]) > coverage(need, known):
+                taken.add(i)
+    return frozenset(frozenset(s.keys - ignore) for i, s in enumerate(told) if i not in taken)
 
 
 def _needs_only(evidence: Evidence, told: Sequence[Sentence], tied: bool, rule_at: set[int], protocol: str) -> bool:
