@@ -101,7 +101,7 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Ma
     found = []
     best = 0.0  # share of a place that stores it: much weaker ones, which come after it, are not read
     for core, share in _cores(rule, view, mine, does):
-        if min(1.0, share) < best - CLOSE:
+        if min(1.0, share) < best - 2 * CLOSE:  # the best may yet give way to another not much weaker
             break
         region = _region(rule, view, core, mine, does)
         wider = [*region, *(i for i in mine if i not in region and _means(rule, view, i))]
@@ -121,6 +121,14 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Ma
     taken = max((match.source for match in near), default=0.0)
     near = [match for match in near if match.source >= OWN_SHARE * taken]  # another of that name
     return max(near, key=lambda m: (m.whole, m.share + 0.5 * m.kept.share, tuple(-i for i in m.core)), default=None)
+
+
+def _done_by(rule: Rule, sentence: Sentence) -> float:
+    """How much of the behaviour the sentence says: read once for the store, and for what is shown of it."""
+    known = rule.done.get(sentence)
+    if known is None:
+        known = rule.done[sentence] = _does(rule, (sentence,))
+    return known
 
 
 def _answered_for(rule: Rule, view: View, found: Sequence[Match]) -> list[Match]:
@@ -147,14 +155,6 @@ def _conditioned(rule: Rule, view: View, match: Match) -> bool:
     told = [view.sentences[i] for i in match.core]
     counted = any(wanted.unit == other.unit for s in told for other in stated_numbers(s) for wanted in rule.numbers)
     return counted or any(_holds(rule, sentence) >= HALF for sentence in told)
-
-
-def _done_by(rule: Rule, sentence: Sentence) -> float:
-    """How much of the behaviour the sentence says: read once for the store, and for what is shown of it."""
-    known = rule.done.get(sentence)
-    if known is None:
-        known = rule.done[sentence] = _does(rule, (sentence,))
-    return known
 
 
 def _does(rule: Rule, told: Collection[Sentence]) -> float:

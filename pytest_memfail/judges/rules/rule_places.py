@@ -140,7 +140,7 @@ def besides(
     conditions: Sequence[Mapping[str, float]],
     ignore: set[str],
 ) -> frozenset[frozenset[str]]:
-    """The words of what is left when the rule's sentences are taken, and each that tells a word of the condition better than those before."""
+    """The words of what is left without the rule's sentences and each that tells a word of the condition better than those before."""
     taken = rule_at - without
     at = [told[i] for i in taken]
     known = {key: said(key, at) for key in (conditions[0] if conditions else ())}
