@@ -164,7 +164,10 @@ def test_order_of_a_span_of_time_is_read() -> None:
 
 
 def test_order_that_opens_the_sentence_is_read_however_far_the_condition_stands() -> None:
-    source = "Gro reads every notice twice. It is usually after she has had a signed and stamped note from the landlord that Gro paints doors."
+    source = (
+        "Gro reads every notice twice. "
+        "It is usually after she has had a signed and stamped note from the landlord that Gro paints doors."
+    )
     gro = rule("Gro", "paints doors", "only after the landlord has agreed", source)
     assert faithful(gro, source)
     assert not faithful(gro, source.replace("usually after", "usually before"))
