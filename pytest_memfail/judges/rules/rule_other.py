@@ -58,7 +58,8 @@ def generalised(rule: Rule, here: Sequence[Sentence]) -> str:
 def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
     """A word of the told condition that says the contrary of one of the rule's."""
     own = rule.known - COMPARING_KEYS if rule.numbers else rule.known
-    telling_own = {key for key in own if weight(key) >= 1.0 and not key[0].isdigit()}
+    mine = own if rule.tied else own & rule.asked.union(*rule.conditions)
+    telling_own = {key for key in mine if weight(key) >= 1.0 and not key[0].isdigit()}
     for sentence in here:
         for held in condition_keys(sentence, rule):
             if held in own or any(likeness(key, held) >= SYNONYM for key in likely(held, own)):

@@ -157,7 +157,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         home = place  # an earlier sentence may have the behaviour too, by the way
     rule_at = {i for i in (home, link) if i is not None}
     asked_for = weighed(asked - behavior.keys())
-    conditions = _conditions(told, wanted, behavior, ignore, link if not tied else None, enough, asked_for)
+    conditions = _conditions(told, wanted, behavior, ignore, link, enough, asked_for)
     spoken = [told[i] for i in ([place] if place is not None else [home])]
     shown = condition_wording(evidence.source, told, place if tied else link, conditions, numbers)
     return Rule(
