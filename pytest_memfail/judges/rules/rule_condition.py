@@ -224,7 +224,9 @@ def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
         - ONLY_KEYS
     )
     rest = {key for key in rest if max((likeness(own, key) for own in rule.behavior), default=0.0) < MATCHED}
-    pool = rule.pool.difference(rule.also) if rule.conditions else rule.pool  # what ties the two also tells of the behaviour
+    pool = (
+        rule.pool.difference(rule.also) if rule.conditions else rule.pool
+    )  # what ties the two also tells of the behaviour
     told = [key for key in rest if any(likeness(known, key) >= MATCHED for known in likely(key, pool))]
     if rule.conditions and not any(key in told or key not in rule.stated for key in rest - rule.asked):
         return False  # nothing is said that could stand for what is missing
