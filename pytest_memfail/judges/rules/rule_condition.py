@@ -33,6 +33,7 @@ from pytest_memfail.judges.rules.rule_places import LIGHT, explains
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.rule_shifted import loosened, shifted
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
+from pytest_memfail.judges.rules.senses import MEASURED, POLES, states
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import EXCLUSIVE, WEAK_WEIGHT
@@ -136,7 +137,8 @@ def kept_condition(
     ):
         share = max(share, TOLD_BY_NUMBER)
     dropped = () if quirks.dropped or behind else _dropped(rule, told, here)
-    ok = (share >= _least(rule) or (not rule.tied and _accounted(rule, here))) and not lost and not dropped
+    said_so = share >= _least(rule) or (not rule.tied and _accounted(rule, here)) or _in_state(rule, here)
+    ok = said_so and not lost and not dropped
     only = bool(behind) or _leaves_nothing(rule, view, core, region)
     return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
 
@@ -238,7 +240,20 @@ def _clashing(rule: Rule, here: Sequence[Sentence]) -> str:
     when = rule.when if any(values(rule.when)) else rule.told
     if clashes(when, (s.text for s in here), rule.told):
         return "another time or weather is said than its own"
+    if rule.meant:
+        told = frozenset().union(*(states(s.text) for s in here))
+        known = states(rule.told) | rule.meant
+        for kind, pole in sorted(told - known):
+            if rule.numbers and kind in MEASURED:
+                continue  # the number tells it
+            if (kind, 1 - pole) in rule.meant and (kind, 1 - pole) not in told:
+                return f"the contrary is said of its condition ({POLES[kind][pole].split(',')[0]!r})"
     return ""
+
+
+def _in_state(rule: Rule, here: Sequence[Sentence]) -> bool:
+    """Whether the state that the condition asks for is told with the behaviour, in whatever words."""
+    return not rule.numbers and any(rule.asked_state & states(s.text) for s in here)
 
 
 def _least(rule: Rule) -> float:

@@ -24,6 +24,7 @@ from pytest_memfail.judges.rules.rule_places import (
     trigger_of,
     weighed,
 )
+from pytest_memfail.judges.rules.senses import State, states, states_meant
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import Name, View
 from pytest_memfail.judges.rules.words import COMPARING, OPENERS
@@ -105,6 +106,17 @@ class Rule:
     def known(self) -> frozenset[str]:
         """Every word that the source or the gold has for the condition."""
         return self.pool | self.asked | {key for need in self.conditions for key in need}
+
+    @cached_property
+    def asked_state(self) -> frozenset[State]:
+        """The states that the gold's condition is one of."""
+        asked = [q for s in sentences_of(self.when) for q in stated_numbers(s)]
+        return states_meant(self.when, sum(q.direction for q in asked), bool(asked))
+
+    @cached_property
+    def meant(self) -> frozenset[State]:
+        """The same, or those that the source tells the rule with."""
+        return self.asked_state or states(self.told)
 
     @cached_property
     def spoken(self) -> frozenset[str]:
