@@ -60,11 +60,13 @@ def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
     own = rule.known - COMPARING_KEYS if rule.numbers else rule.known
     mine = own if rule.tied else own & rule.asked.union(*rule.conditions)
     telling_own = {key for key in mine if weight(key) >= 1.0 and not key[0].isdigit()}
+    if rule.negative:
+        return ""  # awake is without sleep
     for sentence in here:
         for held in condition_keys(sentence, rule):
             if held in own or any(likeness(key, held) >= SYNONYM for key in likely(held, own)):
                 continue
-            if rule.numbers and held in COMPARING_KEYS:
+            if held in COMPARING_KEYS:
                 continue
             for key in sorted(telling_own if _is_pole(held) else filter(_is_pole, telling_own)):
                 if contrary(key, held):

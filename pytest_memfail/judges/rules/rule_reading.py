@@ -190,7 +190,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         tuple(s.keys - ignore for i, s in enumerate(told) if i not in rule_at),
         weighed(told[link].keys - ignore) if link is not None and not tied else {},
         tied,
-        _needs_only(evidence, told, tied, rule_at, protocol),
+        _needs_only(evidence, told, place, protocol),
         any(condition_negated(s, wanted.keys()) or excepted(s, wanted.keys()) for s in spoken),
         any(negated(s, behavior.keys()) for s in spoken),
         (_order(spoken, wanted) if tied else _order(sentences_of(evidence.condition or ""), asked))
@@ -305,11 +305,11 @@ def _pool(
     return frozenset(pool - behavior.keys() - LIGHT)
 
 
-def _needs_only(evidence: Evidence, told: Sequence[Sentence], tied: bool, rule_at: set[int], protocol: str) -> bool:
+def _needs_only(evidence: Evidence, told: Sequence[Sentence], place: int | None, protocol: str) -> bool:
     """Whether the answer rests on the rule holding then and at no other time, and the source says so."""
     if protocol == "paper":
         return bool(ONLY.search(evidence.condition or ""))
-    return tied and bool(NO.match(evidence.value or "")) and any(exclusive(told[i]) for i in rule_at)
+    return place is not None and bool(NO.match(evidence.value or "")) and exclusive(told[place])
 
 
 def _order(told: Sequence[Sentence], keys: Collection[str]) -> int:
