@@ -18,7 +18,7 @@ _TIMES: Final = (
     r"|conditions?|moods?|weathers?|seasons?|places?|settings?|situations?|company)"
 )
 ELSEWHEN: Final = re.compile(
-    r"\b(?:no|nobody|no one|none|nothing|nowhere|never|not|\w+n't)\b.{0,40}\b(?:else|other|otherwise|elsewhere|sooner|earlier)\b"
+    r"\b(?:no|nobody|no one|none|nothing|nowhere|never|not|\w+n't)\b.{0,40}\b(?:else|others?|otherwise|elsewhere|sooner|earlier)\b"
     r"|\b(?:otherwise|elsewhere|anywhere else|any other|all other|every other case)\b"
     rf"|\b(?:rest of the (?:time|week|year|day|month)|(?:other|remaining) {_TIMES}|other six)\b"
     r"|\b(?:that|this|those|these|it|then) (?:\w+ )?alone\b"

@@ -59,6 +59,8 @@ def _subject(words: Sequence[Word], at: int, rule: Rule) -> Side | None:
         if word.lower in PASSIVE:
             return None
         side = _side(word, rule)
+        if side == "others" and _names_it(words, word, rule):
+            side = "entity"
         if side is not None:
             return None if word.lower in ("his", "her", "him", "them") or word.lower.endswith("'s") else side
         if word.key and not word.lower.endswith("ly") and word.lower not in ("often", "usually", "always"):
@@ -66,6 +68,13 @@ def _subject(words: Sequence[Word], at: int, rule: Rule) -> Side | None:
         if word.lower in ("a", "an", "the", "to", "for", "of", "by", "his", "their", "and"):
             return None
     return None
+
+
+def _names_it(words: Sequence[Word], word: Word, rule: Rule) -> bool:
+    """Whether the word says what the entity is: "Mango the parrot"."""
+    at = words.index(word)
+    assert rule.name is not None
+    return at > 1 and words[at - 1].lower == "the" and words[at - 2].lower in rule.name.parts
 
 
 def _finite(word: Word) -> bool:
