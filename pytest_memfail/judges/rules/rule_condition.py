@@ -185,7 +185,9 @@ def _clauses_swapped(rule: Rule, here: Sequence[Sentence]) -> str:
 def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost: Sequence[str]) -> float:
     """How much of the condition is said, in the wording of which most is."""
     if rule.conditions:
-        return max(coverage(need, told, rule.name_keys) for need in rule.conditions)
+        # A word that stands for one of the behaviour's is not said of the condition, unless it is its own.
+        doing = {key for s in told for key in s.keys if rule.does(key)} - rule.known
+        return max(coverage(need, told, rule.name_keys | doing) for need in rule.conditions)
     # "at that hour": the source does not say it in words of its own, so words from around it must do.
     return float(not lost if rule.numbers else _accounted(rule, here))
 
