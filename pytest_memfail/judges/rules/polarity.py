@@ -12,7 +12,9 @@ from pytest_memfail.judges.rules.words import DISLIKING, EXCLUSIVE, LIKING
 
 NEGATIVE: Final = frozenset("not never no cannot without nor neither hardly rarely seldom".split())
 EXCEPTING: Final = frozenset("except unless excluding besides".split())
-UNFAILING: Final = frozenset("fail fails failed miss misses missed forget forgets neglect neglects skip skips without".split())
+UNFAILING: Final = frozenset(
+    "fail fails failed miss misses missed forget forgets neglect neglects skip skips without".split()
+)
 """Verbs that a negation makes a habit of: never fails to sing."""
 APART: Final = frozenset(",;:()")
 CONDITIONAL: Final = frozenset(

@@ -108,7 +108,11 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Ma
         said_at = _words_said(rule, view, core)
         kept = kept_condition(rule, view, core, region, wider, quirks)
         match = Match(core, min(1.0, share), kept, region, True, source, said_at)
-        if share >= (TOLD if said_at[0] else TOLD_REWORDED) and not is_stored(match) and any(tells_the_rule(view.sentences[i], rule) for i in core):
+        if (
+            share >= (TOLD if said_at[0] else TOLD_REWORDED)
+            and not is_stored(match)
+            and any(tells_the_rule(view.sentences[i], rule) for i in core)
+        ):
             match = replace(match, told=True)
         found.append(match)
     stored = [match for match in found if is_stored(match)] or found

@@ -24,6 +24,7 @@ from pytest_memfail.judges.rules.rule_other import (
     REFUSING,
     condition_clause,
     contraposed,
+    contrary,
     contrary_condition,
     generalised,
     other_condition,
@@ -33,7 +34,7 @@ from pytest_memfail.judges.rules.rule_places import LIGHT, explains
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.rule_shifted import loosened, shifted
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
-from pytest_memfail.judges.rules.senses import MEASURED, POLES, states
+from pytest_memfail.judges.rules.senses import MEASURED, POLES, is_contrary, states
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import EXCLUSIVE, WEAK_WEIGHT
@@ -204,7 +205,16 @@ def _leaves_nothing(rule: Rule, view: View, core: Sequence[int], region: Sequenc
             continue
         if tells_otherwise(view.sentences[i]) or _other_side(rule, view, i):
             return True
-    return False
+    return any(_denies_the_contrary(rule, view.sentences[i]) for i in region)
+
+
+def _denies_the_contrary(rule: Rule, sentence: Sentence) -> bool:
+    """Whether it says that under the contrary of the condition it is not so: bright rooms never set him off."""
+    if not any(is_negator(word) for word in sentence.lowers):
+        return False
+    if any(is_contrary(sentence.text, state) for state in rule.asked_state):
+        return True
+    return any(contrary(key, held) for key in rule.asked for held in sentence.keys - rule.asked if weight(key) >= 1.0)
 
 
 def _other_side(rule: Rule, view: View, at: int) -> bool:

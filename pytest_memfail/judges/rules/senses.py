@@ -100,6 +100,32 @@ MEASURED: Final[Mapping[int, re.Pattern[str]]] = {
 FALLING: Final = frozenset((5,))
 """Kinds of which the first state is that of the higher numbers."""
 REACH: Final = 4
+MEASURES: Final = {
+    fold(word): kind
+    for kind, words in (
+        (1, "temperature thermometer mercury"),
+        (2, "anxiety stress tension nerves worry"),
+        (3, "energy battery stamina"),
+        (4, "motivation morale drive"),
+        (5, "hunger appetite"),
+        (7, "noise volume decibel"),
+        (8, "workload load"),
+        (0, "illuminance lux"),
+    )
+    for word in words.split()
+}
+LOW: Final = frozenset(
+    """low lower lowest minimal small reduced dip dips dipping dipped drop drops dropped dropping fall falls falling fallen sink
+    sinks sinking sunk ebb ebbs ebbing down little least slight mild negligible subsides eases faint modest light lacking lacks
+    bottom below under wanes dwindles decreases declines lessens""".split()
+)
+HIGH: Final = frozenset(
+    """high higher highest elevated peak peaks peaking spike spikes spiking spiked soar soars soaring climb climbs climbing rise
+    rises rising risen mounting mounts strong intense heightened up above over great heavy severe extreme surges surging increases
+    exceeds top tops acute maximum raised runs boiling full lots plenty""".split()
+)
+NEAR: Final = 4
+"""So many words from what is measured, its height is told."""
 TURNS: Final = frozenset(("him", "her", "them", "himself", "herself", "themselves", "itself", "down"))
 PURPOSE: Final = frozenset(("to", "which", "that", "helps", "help", "so"))
 WORD: Final = re.compile(r"[^\W_]+(?:'[^\W\d_]+)*")
@@ -142,6 +168,14 @@ def states(text: str) -> frozenset[State]:
     tokens = [_folded(token) for token in lowers]
     found: set[State] = set()
     for at, token in enumerate(tokens):
+        measured = MEASURES.get(token)
+        if measured is not None:
+            around = lowers[max(0, at - NEAR) : at + NEAR + 1]
+            low, high = not LOW.isdisjoint(around), not HIGH.isdisjoint(around)
+            if low != high:
+                negative = any(is_negator(word) for word in around)
+                found.add((measured, int((high != negative) != (measured in FALLING))))
+                continue
         for rest, (kind, pole) in _WORDINGS.get(token, ()):
             if tuple(tokens[at + 1 : at + 1 + len(rest)]) != rest:
                 continue
@@ -154,11 +188,11 @@ def states(text: str) -> frozenset[State]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=65536)
-def state_keys(text: str) -> frozenset[str]:
-    """Every single word for the states that a text tells."""
-    told = states(text)
-    return frozenset().union(*(_KEYS[state] for state in told)) if told else frozenset()
+def is_contrary(text: str, state: State) -> bool:
+    """Whether the text names the other state of the kind, be it negated or not."""
+    kind, pole = state
+    words = {_folded(token) for token in WORD.findall(text.lower())}
+    return (kind, 1 - pole) in states(text) or not words.isdisjoint(_KEYS[kind, 1 - pole])
 
 
 @lru_cache(maxsize=4096)

@@ -290,7 +290,11 @@ PHRASES: Final = (
     ("half", r"\bhalf a day\b|\bhalf-day\b", "12 hours"),
     ("half", r"\b(?:a|one) day and a half\b", "36 hours"),
     ("half", r"\bhalf a (?:year|dozen months)\b", "6 months"),
-    ("night", r"\b(?:an?|one) (?:full |whole |entire )?day and (?:an? |one )?(?:full |whole |entire )?night\b", "24 hours"),
+    (
+        "night",
+        r"\b(?:an?|one) (?:full |whole |entire )?day and (?:an? |one )?(?:full |whole |entire )?night\b",
+        "24 hours",
+    ),
     ("clock", r"\b(?:once )?(?:a)?round the clock\b", "24 hours"),
     ("quarter", r"\b(?:quarter (?:of an )?hour)\b", "15 minutes"),
     ("half", r"\bhalf an hour\b|\bhalf-hour\b", "30 minutes"),
