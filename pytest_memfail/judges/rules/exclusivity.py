@@ -23,6 +23,7 @@ ELSEWHEN: Final = re.compile(
     rf"|\b(?:rest of the (?:time|week|year|day|month)|(?:other|remaining) {_TIMES}|other six)\b"
     r"|\b(?:that|this|those|these|it|then) (?:\w+ )?alone\b"
     r"|\b(?:any|every|all) \w{3,}er (?:days?|times?|nights?|ones?|marks?|counts?|levels?|figures?|scores?|readings?)\b"
+    r"|\bany (?:sooner|earlier|later|less|fewer|more)\b|\bat the (?:earliest|latest|most)\b|\bearliest\b"
     r"|\bafter that\b|\bno longer\b|\bor (?:less|more|fewer)\b ?(?:->|:|=|means)|\bif not\b|\belse\b"
     r"|\b(?:not|\w+n't|never|nothing|no) (?:\w+ )?(?:before|until|till|prior to)\b"
     r"|\b(?:not?|never|\w+n't|nor|seldom|rarely) (?:\w+ ){0,3}(?:more often|oftener|more frequently|more than(?: that| once| twice)?"

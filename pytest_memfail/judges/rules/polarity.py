@@ -95,7 +95,7 @@ def order(sentence: Sentence, keys: Collection[str]) -> int:
 def _order_before(sentence: Sentence, at: int) -> int:
     """What the words right before one say of its order."""
     words = sentence.words
-    for i in range(at - 1, max(-1, at - 6), -1):
+    for i in range(at - 1, max(-1, at - 8), -1):
         if _breaks(sentence, i, i + 1):
             return 0
         if words[i].lower in ("after", "once", "following"):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_not
+from pytest_memfail.judges.rules.exclusivity import tells_when_not
 from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import EXCEPTING, condition_negated, excepted, is_negator, negated, order
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
@@ -20,21 +20,20 @@ from pytest_memfail.judges.rules.rule_numbers import (
     stated_numbers,
     telling,
 )
+from pytest_memfail.judges.rules.rule_only import leaves_nothing
 from pytest_memfail.judges.rules.rule_other import (
     REFUSING,
     condition_clause,
     contraposed,
-    contrary,
     contrary_condition,
     generalised,
-    other_condition,
 )
 from pytest_memfail.judges.rules.rule_phrases import clashes, values
 from pytest_memfail.judges.rules.rule_places import LIGHT, explains
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.rule_shifted import loosened, shifted
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
-from pytest_memfail.judges.rules.senses import MEASURED, POLES, is_contrary, states
+from pytest_memfail.judges.rules.senses import MEASURED, POLES, states
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import EXCLUSIVE, WEAK_WEIGHT
@@ -51,12 +50,6 @@ LACKING: Final = re.compile(
     re.IGNORECASE,
 )
 
-REFUSED: Final = re.compile(
-    rf"{LACKING.pattern}|\b(?:cannot|off|away|alone|untouched|uneaten|ignor\w+|leav\w+|left|reject\w*|resist\w*|stops?|stay\w*"
-    r"|balks?|stubborn\w*|unwilling|interest|appetite|fast(?:s|ing)|only|instead)\b",
-    re.IGNORECASE,
-)
-"""Words of not doing something, in whatever turn."""
 ANY: Final = re.compile(
     r"\b(?:any|anything|anywhere|anyone|all (?:kinds|sorts)|whatever|wherever|various)\b", re.IGNORECASE
 )
@@ -140,7 +133,7 @@ def kept_condition(
     dropped = () if quirks.dropped or behind else _dropped(rule, told, here)
     said_so = share >= _least(rule) or (not rule.tied and _accounted(rule, here)) or _in_state(rule, here)
     ok = said_so and not lost and not dropped
-    only = bool(behind) or _leaves_nothing(rule, view, core, region)
+    only = bool(behind) or leaves_nothing(rule, view, core, region)
     return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
 
 
@@ -158,7 +151,7 @@ def _contradictions(rule: Rule, here: Sequence[Sentence]) -> Iterator[tuple[str,
         ("order", _other_order(rule, here)),
         ("opposed", _opposed(rule, here)),
         ("clashing", _clashing(rule, here)),
-        ("contrary", contrary_condition(rule, here)),
+        ("contrary", "" if _in_state(rule, here) else contrary_condition(rule, here)),
         ("shifted", shifted(rule, here) if rule.tied else ""),
         ("loosened", loosened(rule, here)),
         ("general", generalised(rule, here)),
@@ -191,40 +184,6 @@ def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost:
         return max(coverage(need, told, rule.name_keys | doing) for need in rule.conditions)
     # "at that hour": the source does not say it in words of its own, so words from around it must do.
     return float(not lost if rule.numbers else _accounted(rule, here))
-
-
-def _leaves_nothing(rule: Rule, view: View, core: Sequence[int], region: Sequence[int]) -> bool:
-    """Whether it is said, there or right beside it, that the rule does not hold at other times."""
-    words = {*rule.behavior, *rule.condition}
-    if any(tells_when_not(view.sentences[i]) for i in region if i in core or view.sentences[i].keys & words):
-        return True
-    entries = {view.entry[i] for i in core}
-    beside = {i + step for i in core for step in (-1, 1)}
-    for i in sorted(beside.difference(core)):
-        if not 0 <= i < len(view.sentences) or view.entry[i] not in entries:
-            continue
-        if tells_otherwise(view.sentences[i]) or _other_side(rule, view, i):
-            return True
-    return any(_denies_the_contrary(rule, view.sentences[i]) for i in region)
-
-
-def _denies_the_contrary(rule: Rule, sentence: Sentence) -> bool:
-    """Whether it says that under the contrary of the condition it is not so: bright rooms never set him off."""
-    if not any(is_negator(word) for word in sentence.lowers):
-        return False
-    if any(is_contrary(sentence.text, state) for state in rule.asked_state):
-        return True
-    return any(contrary(key, held) for key in rule.asked for held in sentence.keys - rule.asked if weight(key) >= 1.0)
-
-
-def _other_side(rule: Rule, view: View, at: int) -> bool:
-    """Whether the sentence tells what happens on the other side of the rule's number."""
-    text = view.sentences[at].text
-    return any(
-        wanted.same(stated) and (stated.direction * wanted.direction < 0 or f"{stated.text}+" in text)
-        for wanted in rule.numbers
-        for stated in view.quantities((at,))
-    )
 
 
 def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
@@ -333,18 +292,6 @@ def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
 def _refusing(rule: Rule) -> bool:
     """Whether the behaviour is to refuse something."""
     return next((w.key for s in sentences_of(rule.gold) for w in s.words if w.key in rule.behavior), "") in REFUSING
-
-
-def _done(rule: Rule, told: Sequence[Sentence]) -> str:
-    """Whether what the rule says to be refused is told as done."""
-    if (
-        not REFUSING & rule.behavior.keys()
-        or not _refusing(rule)
-        or any(REFUSED.search(s.text) or s.keys & REFUSING for s in told)
-    ):
-        return ""
-    does = rule.behavior.keys() - REFUSING
-    return "its behaviour is told as done" if coverage(dict.fromkeys(does, 1.0), told) >= KEPT else ""
 
 
 def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:

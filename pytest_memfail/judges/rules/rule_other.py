@@ -10,8 +10,8 @@ from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import likely, lookup, nearness
 from pytest_memfail.judges.rules.polarity import CONDITIONAL, is_negator
-from pytest_memfail.judges.rules.rule_likeness import MATCHED, PART, SYNONYM, likeness, said
-from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers, telling
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, likeness, said
+from pytest_memfail.judges.rules.rule_numbers import telling
 from pytest_memfail.judges.rules.rule_places import LIGHT
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
@@ -25,21 +25,6 @@ WITHHELD: Final = 4
 """So many words before a behaviour may say that it is not done."""
 NEGATED: Final = 3
 """So many words after a negation are turned by it."""
-
-
-def other_condition(rule: Rule, here: Sequence[Sentence]) -> str:
-    """A condition told with the behaviour that the source tells of something else, or the opposite of its own."""
-    stated = [q for sentence in here for q in stated_numbers(sentence)]
-    if telling(rule.numbers) and any(alike(wanted, q) for wanted in rule.numbers for q in stated):
-        return ""
-    told = [key for sentence in here for key in condition_keys(sentence, rule, clause=True)]
-    known = rule.known
-    if not told or any(likeness(own, key) > PART for key in told for own in likely(key, known)):
-        return ""
-    strange = [key for key in told if key in rule.stated]
-    if 2 * len(strange) >= len(told):
-        return f"another condition ({strange[0]!r}) is told than its own"
-    return ""
 
 
 def generalised(rule: Rule, here: Sequence[Sentence]) -> str:
@@ -69,7 +54,7 @@ def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
             if held in COMPARING_KEYS:
                 continue
             for key in sorted(telling_own if _is_pole(held) else filter(_is_pole, telling_own)):
-                if contrary(key, held):
+                if contrary(key, held) and not rule.denied(key):
                     return f"its condition is turned around ({held!r} for {key!r})"
     return ""
 

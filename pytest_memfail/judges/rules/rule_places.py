@@ -34,7 +34,7 @@ TRIGGERS: Final = tuple(
         r"^(?:it's|it is|that's|that is) |^(?:around|by the time|most of the time|most often|most nights|most days|at exactly)\b",
         r"^(?:usually|typically|often|during|on those|in those|at those|right after|right when|after|once|when|in that|at that)\b",
         r"^(?:amid|under|beneath|with|in|on|at|near|beside|by|along|through|throughout|within|around) (?:that|those|these|this|such)\b"
-        r"|^(?:amid|amidst|while|whenever|as soon as|as|the (?:moment|minute|instant|day|night|hour)|(?:each|every|any) time|now and then)\b",
+        r"|^(?:amid|amidst|while|whenever|as soon as|as|the (?:moment|minute|instant|day|night|hour)|(?:each|every|any) time)\b",
     )
 )
 """How a sentence opens that tells when, in essays that state no condition outright (appendix B.3); plainer ones first."""

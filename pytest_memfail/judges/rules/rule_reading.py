@@ -141,6 +141,10 @@ class Rule:
             )
         return known
 
+    def denied(self, key: str) -> bool:
+        """Whether the gold says of the word that it is not so: awake is without sleep."""
+        return any(negated(s, (key,)) for s in sentences_of(self.when))
+
     @property
     def condition(self) -> Mapping[str, float]:
         """The condition in the first of its wordings."""

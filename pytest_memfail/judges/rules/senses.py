@@ -14,20 +14,24 @@ from pytest_memfail.judges.rules.words import STOP
 POLES: Final = (
     (
         "dim, dark, darkness, gloom, gloomy, murky, shadowy, unlit, candlelit, candlelight, low light, low lighting, poor light"
-        ", poor lighting, poorly lit, badly lit, barely lit, faintly lit, softly lit, half lit, half light, half dark, faint light"
+        ", poor lighting, poorly lit, badly lit, barely lit, faintly lit, softly lit, half lit, half light, half dark"
+        ", faint light"
         ", little light, lights off, lights out, light off, lamps off, lamp off, lights low, lights down, weak light",
-        "bright, brightly, brightness, glare, glaring, dazzling, floodlit, sunlit, broad daylight, full daylight, well lit, full light, lights on"
+        "bright, brightly, brightness, glare, glaring, dazzling, floodlit, sunlit, broad daylight, full daylight"
+        ", well lit, full light, lights on"
         ", strong light, harsh light, lots of light, plenty of light, lit up, blazing light, lights blazing",
     ),
     (
-        "cold, colder, cool, cooler, coolness, chilly, chill, chillier, frigid, freezing, freeze, frost, frosty, icy, nippy, wintry"
+        "cold, colder, cool, cooler, coolness, chilly, chill, chillier, frigid, freezing, freeze, frost, frosty, icy"
+        ", nippy, wintry"
         ", brisk, crisp, frozen, frosted, bitterly cold, low temperature, drop in temperature, cold snap",
         "hot, hotter, heat, heatwave, warm, warmer, warmth, sweltering, scorching, boiling, baking, muggy, stifling, balmy"
         ", roasting, sultry, torrid, swelter, scorcher, hot spell, warm spell, high temperature",
     ),
     (
         "calm, calmer, calmness, serene, serenity, placid, tranquil, tranquility, tranquillity, relaxed, untroubled, unworried"
-        ", composed, collected, mellow, peaceful, at ease, at peace, carefree, stress free, low anxiety, low stress, little stress"
+        ", composed, collected, mellow, peaceful, at ease, at peace, carefree, stress free, low anxiety, low stress"
+        ", little stress"
         ", hardly stressed, barely anxious, not worried, peace of mind, unruffled, unstressed",
         "anxious, anxiety, tense, tension, nervous, nerves, nervousness, worried, worry, stress, stressed, stressful, on edge"
         ", rattled, frayed, agitated, agitation, panicky, panic, panicked, uneasy, unease, jittery, jitters, fretful, fraught"
@@ -36,15 +40,18 @@ POLES: Final = (
     ),
     (
         "tired, tiredness, exhausted, exhaustion, drained, weary, weariness, worn out, run down, sluggish, lethargic, lethargy"
-        ", fatigued, fatigue, listless, low energy, low on energy, out of steam, wiped out, burnt out, burned out, running on empty"
+        ", fatigued, fatigue, listless, low energy, low on energy, out of steam, wiped out, burnt out, burned out"
+        ", running on empty"
         ", worn down, knackered, little energy, weak, depleted, running low",
-        "energetic, energized, energised, full of energy, lively, well rested, perky, bursting with energy, wide awake, high energy"
+        "energetic, energized, energised, full of energy, lively, well rested, perky, bursting with energy, wide awake"
+        ", high energy"
         ", plenty of energy, lots of energy, brimming with energy, refreshed, vigorous, peppy, full of beans, alert",
     ),
     (
         "unmotivated, demotivated, apathetic, apathy, uninspired, low motivation, little motivation, lack of motivation, no drive"
         ", low drive, disheartened, discouraged",
-        "motivated, motivation, driven, fired up, psyched, raring, determined, enthusiastic, full of drive, highly motivated, gung ho"
+        "motivated, motivation, driven, fired up, psyched, raring, determined, enthusiastic, full of drive"
+        ", highly motivated, gung ho"
         ", ambitious, high motivation, high drive, pumped",
     ),
     (
@@ -53,9 +60,12 @@ POLES: Final = (
         "sated, satiated, well fed, full belly, full stomach, full up, replete, just eaten, has eaten, eaten well, stuffed",
     ),
     (
-        "sober, sobriety, teetotal, abstinent, abstinence, clear headed, clear head, alcohol free, dry spell, on the wagon, unintoxicated",
-        "drunk, tipsy, intoxicated, intoxication, inebriated, boozy, boozed, booze, alcohol, drunken, buzzed, merry, sloshed, plastered"
-        ", drink in, few drinks, had a drink, had drinks, had a few, been drinking, under the influence, in his cups, in her cups, liquor",
+        "sober, sobriety, teetotal, abstinent, abstinence, clear headed, clear head, alcohol free, dry spell"
+        ", on the wagon, unintoxicated",
+        "drunk, tipsy, intoxicated, intoxication, inebriated, boozy, boozed, booze, alcohol, drunken, buzzed, merry"
+        ", sloshed, plastered"
+        ", drink in, few drinks, had a drink, had drinks, had a few, been drinking, under the influence, in his cups"
+        ", in her cups, liquor",
     ),
     (
         "quiet, hush, hushed, silent, silence, still, stillness, soundless, noiseless, no noise, low noise, pin drop",
@@ -67,12 +77,15 @@ POLES: Final = (
         ", light days, quiet day, quiet days, slow day, slow days, few meetings, few tasks, few appointments, hardly any meetings"
         ", nothing scheduled, nothing planned, light workload, light load, light schedule, little to do, little on, day is free"
         ", days are free, calendar is empty, calendar is clear, easy day, easy days, lightly scheduled, hardly anything",
-        "busy, busier, busiest, packed, jam packed, crammed, hectic, overloaded, overworked, swamped, crowded, booked solid, heavy load"
-        ", heavy workload, full schedule, full calendar, full plate, piling up, pile up, snowed under, back to back, many meetings"
+        "busy, busier, busiest, packed, jam packed, crammed, hectic, overloaded, overworked, swamped, crowded"
+        ", booked solid, heavy load"
+        ", heavy workload, full schedule, full calendar, full plate, piling up, pile up, snowed under, back to back"
+        ", many meetings"
         ", many tasks, many projects, several projects, multiple projects, rushed, frantic, fully booked, meeting heavy, lot on",
     ),
     (
-        "own yard, own garden, own kitchen, own home, own house, own flat, own apartment, own room, own place, own backyard, own bed"
+        "own yard, own garden, own kitchen, own home, own house, own flat, own apartment, own room, own place"
+        ", own backyard, own bed"
         ", at home, home kitchen, home garden",
         "neighbor's, neighbour's, neighbors, next door, off the property, community, public, communal, municipal, shared",
     ),
