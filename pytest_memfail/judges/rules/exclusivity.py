@@ -36,7 +36,8 @@ ELSEWHEN: Final = re.compile(
 """What is said of all the other times; it tells by itself."""
 CONFINED: Final = re.compile(
     r"\b(?:restrict(?:s|ed|ing)?|confin(?:es?|ed|ing)|limit(?:s|ed|ing)?|nothing but)\b"
-    r"|\b(?:reserv(?:es?|ed|ing)|sav(?:es?|ed|ing)|sets? aside|ke(?:eps?|pt)|holds?) (?:.{1,80} )?(?:for|to|until|till|back)\b"
+    r"|\b(?:reserv(?:es?|ed|ing)|sav(?:es?|ed|ing)|sets? aside) (?:.{1,80} )?(?:for|until|till)\b|\breserv(?:es?|ed|ing) to\b"
+    r"|\b(?:keeps?|kept) .{1,60}(?= for (?:days?|times?|when|while|after)\b)"
     r"|\b(?:exclusive|unique|peculiar|specific|special|dedicated|strictly tied|bound|belongs?) to\b"
     r"|\b(?:purely|strictly|entirely|wholly|expressly|uniquely|singularly)\b"
     r"|\b(?:sole|lone|single|the one|his one|her one|its one|(?<=at )one) \w+\b|\b(?:once|that'?s) and only\b"

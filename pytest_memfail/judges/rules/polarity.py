@@ -48,10 +48,15 @@ def exclusive(sentence: Sentence) -> bool:
     return never_except(sentence.text)
 
 
+def _first_of(sentence: Sentence, keys: Collection[str]) -> int | None:
+    """Where the first word of these keys stands."""
+    return next((i for i, word in enumerate(sentence.words) if word.key and word.key in keys), None)
+
+
 def negated(sentence: Sentence, keys: Collection[str]) -> bool:
     """Whether a negation governs the first of the keys (and no exception takes it back)."""
     words = sentence.words
-    at = next((i for i, word in enumerate(words) if word.key and word.key in keys), None)
+    at = _first_of(sentence, keys)
     if at is None or sentence.lowers & EXCEPTING or never_except(sentence.text):
         return False
     for i in range(max(0, at - 3), at):
@@ -66,7 +71,7 @@ def negated(sentence: Sentence, keys: Collection[str]) -> bool:
 def condition_negated(sentence: Sentence, keys: Collection[str]) -> bool:
     """Whether a negation stands between the condition's opening word and its content."""
     words = sentence.words
-    at = next((i for i, word in enumerate(words) if word.key and word.key in keys), None)
+    at = _first_of(sentence, keys)
     if at is None:
         return False
     for i in range(at - 1, max(-1, at - 6), -1):
@@ -108,7 +113,7 @@ def _order_before(sentence: Sentence, at: int) -> int:
 def excepted(sentence: Sentence, keys: Collection[str]) -> bool:
     """Whether the content is what is excepted, without a negation that turns the exception into "only"."""
     words = sentence.words
-    at = next((i for i, word in enumerate(words) if word.key and word.key in keys), None)
+    at = _first_of(sentence, keys)
     if at is None:
         return False
     for i in range(at - 1, max(-1, at - 7), -1):

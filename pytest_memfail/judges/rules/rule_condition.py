@@ -50,6 +50,12 @@ LACKING: Final = re.compile(
     re.IGNORECASE,
 )
 
+REFUSED: Final = re.compile(
+    rf"{LACKING.pattern}|\b(?:cannot|off|away|alone|untouched|uneaten|ignor\w+|leav\w+|left|reject\w*|resist\w*|stops?|stay\w*"
+    r"|balks?|stubborn\w*|unwilling|interest|appetite|fast(?:s|ing)|only|instead|down|until|sooner|earlier|earliest)\b",
+    re.IGNORECASE,
+)
+"""Words of not doing something, in whatever turn."""
 ANY: Final = re.compile(
     r"\b(?:any|anything|anywhere|anyone|all (?:kinds|sorts)|whatever|wherever|various)\b", re.IGNORECASE
 )
@@ -110,6 +116,7 @@ def kept_condition(
     # What another entry says of the condition counts where the behaviour's points to it: by a word, or by its number.
     numbered = any(alike(q, o) for q in rule.numbers for s in here for o in stated_numbers(s))
     told = [view.sentences[i] for i in wider if i in region or (apart and (numbered or view.entry[i] in entries))]
+    told = [sentence for sentence in told if not _beside(rule, sentence)]
     at = region if rule.tied else wider
     gone, moved = kept_numbers(rule.numbers, rule.wording_numbers, view, core, at, rule.when, tied=rule.tied)
     lost = tuple(wording for wording in gone if wording not in quirks.numbers)
@@ -117,7 +124,7 @@ def kept_condition(
     found = {"number": moved} if moved and not quirks.numbers and "number" not in quirks.checks else {}
     behind = [sentence for sentence in here if contraposed(rule, sentence)]
     straight = [sentence for sentence in here if sentence not in behind]
-    found |= {name: how for name, how in _contradictions(rule, straight) if name not in quirks.checks}
+    found |= {name: how for name, how in _contradictions(rule, straight, told) if name not in quirks.checks}
     turned = next(iter(found.values()), "")
     if (
         not turned
@@ -137,6 +144,12 @@ def kept_condition(
     return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
 
 
+def _beside(rule: Rule, sentence: Sentence) -> bool:
+    """Whether it keeps what the source says by the way: that it shares a word with the condition ties nothing to it."""
+    keys = sentence.keys - rule.name_keys
+    return len(keys) > 1 and any(keys <= told for told in rule.besides)
+
+
 def _counted(rule: Rule, here: Sequence[Sentence]) -> bool:
     """Whether the gold's number is told with the behaviour, though the source has it in other words only."""
     asked = () if rule.numbers else tuple(q for s in sentences_of(rule.when) for q in stated_numbers(s))
@@ -144,11 +157,12 @@ def _counted(rule: Rule, here: Sequence[Sentence]) -> bool:
     return any(q.unit and q.same(o) and q.direction * o.direction >= 0 for q in asked for o in stated)
 
 
-def _contradictions(rule: Rule, here: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
+def _contradictions(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
     """Each way in which what is told with the behaviour may be another condition, or its contrary; by name."""
     checks = (
         ("turned", _turned(rule, here) if rule.tied else ""),
-        ("order", _other_order(rule, here)),
+        ("order", _other_order(rule, here if rule.tied else told)),
+        ("done", _done(rule, here)),
         ("opposed", _opposed(rule, here)),
         ("clashing", _clashing(rule, here)),
         ("contrary", "" if _in_state(rule, here) else contrary_condition(rule, here)),
@@ -189,7 +203,7 @@ def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost:
 def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
     """Whether what is said beside the behaviour is mostly what the source says of the condition, in whatever words."""
     rest = (
-        {key for s in here for key in s.keys if weight(key) >= 1.0 and not key[0].isdigit()}
+        {key for s in here if not _beside(rule, s) for key in s.keys if weight(key) >= 1.0 and not key[0].isdigit()}
         - rule.name_keys
         - LIGHT
         - ONLY_KEYS
@@ -282,7 +296,7 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
 
 def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
     """Whether the behaviour is told to come before what it follows, or the reverse."""
-    keys = (rule.condition.keys() if rule.tied else rule.asked) - rule.behavior.keys()
+    keys = (rule.condition.keys() if rule.tied else rule.asked | rule.link.keys()) - rule.behavior.keys()
     for sentence in told:
         if rule.behavior.keys() & sentence.keys and order(sentence, keys) * rule.order < 0:
             return "what comes first and what follows have changed places"
@@ -292,6 +306,18 @@ def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
 def _refusing(rule: Rule) -> bool:
     """Whether the behaviour is to refuse something."""
     return next((w.key for s in sentences_of(rule.gold) for w in s.words if w.key in rule.behavior), "") in REFUSING
+
+
+def _done(rule: Rule, told: Sequence[Sentence]) -> str:
+    """Whether what the rule says to be refused is told as done."""
+    if (
+        not REFUSING & rule.behavior.keys()
+        or not _refusing(rule)
+        or any(REFUSED.search(s.text) or s.keys & REFUSING for s in told)
+    ):
+        return ""
+    does = rule.behavior.keys() - REFUSING
+    return "its behaviour is told as done" if coverage(dict.fromkeys(does, 1.0), told) >= KEPT else ""
 
 
 def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:

@@ -30,7 +30,7 @@ def leaves_nothing(rule: Rule, view: View, core: Sequence[int], region: Sequence
 
 def _denies_the_contrary(rule: Rule, sentence: Sentence) -> bool:
     """Whether it says that under the contrary of the condition it is not so: bright rooms never set him off."""
-    if not any(is_negator(word) for word in sentence.lowers):
+    if rule.negative or not any(is_negator(word) for word in sentence.lowers):
         return False
     if any(is_contrary(sentence.text, state) for state in rule.asked_state):
         return True

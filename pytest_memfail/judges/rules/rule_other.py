@@ -105,9 +105,8 @@ def _positive(key: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def condition_keys(sentence: Sentence, rule: Rule, *, clause: bool = False) -> tuple[str, ...]:
+def condition_keys(sentence: Sentence, rule: Rule) -> tuple[str, ...]:
     """The content of what a sentence tells as condition: what follows "when", "during" and the like, up to the behaviour."""
-    opening = CLAUSE if clause else OPENING
     found: list[str] = []
     pending: list[str] = []
     opened = done = False
@@ -119,7 +118,7 @@ def condition_keys(sentence: Sentence, rule: Rule, *, clause: bool = False) -> t
         if is_negator(word.lower):
             turned = NEGATED
         turned -= 1
-        if word.lower in opening and not _at_once(sentence, i):
+        if word.lower in OPENING and not _at_once(sentence, i):
             found, pending, opened = found + pending, [], True
         elif word.key and rule.does(word.key):
             pending, opened, done = [], False, True

@@ -15,6 +15,7 @@ from pytest_memfail.judges.rules.polarity import condition_negated, excepted, ex
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, coverage, likeness, said
 from pytest_memfail.judges.rules.rule_numbers import alike, counts_by, stated_numbers
+from pytest_memfail.judges.rules.rule_people import others_of, pronoun_of
 from pytest_memfail.judges.rules.rule_places import (
     LIGHT,
     condition_wording,
@@ -27,10 +28,9 @@ from pytest_memfail.judges.rules.rule_places import (
 from pytest_memfail.judges.rules.senses import State, states, states_meant
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import Name, View
-from pytest_memfail.judges.rules.words import COMPARING, OPENERS
+from pytest_memfail.judges.rules.words import COMPARING
 
 COMPARING_KEYS: Final = frozenset(fold(word) for word in COMPARING)
-OPENING_KEYS: Final = frozenset(fold(word) for word in OPENERS)
 LEAST_TRIGGER: Final = 0.5
 """A trigger of less ("at that hour") says nothing by itself."""
 FINISHED: Final = fold("finish")
@@ -40,15 +40,6 @@ STATED: Final = 0.5
 STATES: Final = 0.35
 ONLY: Final = re.compile(r"\b(?:only|unless|exclusively|solely|except|never)\b", re.IGNORECASE)
 NO: Final = re.compile(r"\W*no\b", re.IGNORECASE)
-RELATIVES: Final = frozenset(
-    """mate mates flatmate flatmates housemate housemates roommate roommates classmate classmates cousin cousins friend
-    friends brother brothers sister sisters mother father mum mom dad parent parents son sons daughter daughters wife
-    husband partner uncle aunt nephew nephews niece nieces neighbour neighbours neighbor neighbors colleague colleagues
-    coworker apprentice assistant crew boss owner owners landlord landlady teacher student students grandmother
-    grandfather grandma grandpa twin""".split()
-)
-CALLED: Final = frozenset("called calls named names which that whom she he they known as a an the".split())
-PRONOUNS: Final = {"he": "he", "his": "he", "him": "he", "she": "she", "her": "she", "hers": "she", "they": "they"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +72,8 @@ class Rule:
     source: str
     elsewhere: tuple[frozenset[str], ...]
     """The words of each source sentence that does not state the rule."""
+    besides: frozenset[frozenset[str]]
+    """The words of each source sentence that tells nothing of the condition, be it of the behaviour or of neither."""
     link: Mapping[str, float]
     """The words of the sentence that ties the two, where the source states them apart."""
     tied: bool
@@ -127,6 +120,16 @@ class Rule:
     def aside(self) -> frozenset[str]:
         """Telling words that the source says nowhere but by the way of the rule."""
         return frozenset(key for key in self.own - self.known - self.behavior.keys() if weight(key) >= 1.0) - LIGHT
+
+    @cached_property
+    def done(self) -> dict[Sentence, float]:
+        """How much of the behaviour stored sentences say, as far as it is known."""
+        return {}
+
+    @cached_property
+    def held(self) -> dict[Sentence, float]:
+        """How much of the condition they say."""
+        return {}
 
     @cached_property
     def _does(self) -> dict[str, bool]:
@@ -179,7 +182,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     return Rule(
         Name.of(evidence.entity, _known(source)),
         frozenset(ignore),
-        _pronoun(told),
+        pronoun_of(told),
         behavior,
         _also(told, link, ignore) if not tied else {},
         max((coverage(behavior, (s,)) for s in told), default=0.0) or 1.0,
@@ -192,6 +195,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         " ".join(told[i].text for i in sorted(rule_at)),
         evidence.source,
         tuple(s.keys - ignore for i, s in enumerate(told) if i not in rule_at),
+        _besides(told, rule_at, set() if tied else {home}, conditions, ignore),
         weighed(told[link].keys - ignore) if link is not None and not tied else {},
         tied,
         _needs_only(evidence, told, place, protocol),
@@ -200,7 +204,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         (_order(spoken, wanted) if tied else _order(sentences_of(evidence.condition or ""), asked))
         or int(FINISHED in asked and FINISHED in wanted),
         frozenset(key for s in told for key in s.keys),
-        _others(told, ignore, behavior),
+        others_of(told, ignore, behavior),
         frozenset(key for i in rule_at for key in told[i].keys)
         - {key for i, s in enumerate(told) if i not in rule_at for key in s.keys},
         passage(evidence.source, told[home], behavior) or gold,
@@ -219,26 +223,6 @@ def source_view(source: str) -> View:
 def _known(source: View) -> frozenset[str]:
     """The words of the source; its verbs also as they open a note ("Works days"), where they are nobody's name."""
     return source.lowers() | {key + ending for s in source.sentences for key in s.keys for ending in ("s", "es")}
-
-
-def _others(told: Sequence[Sentence], ignore: set[str], behavior: Collection[str]) -> frozenset[str]:
-    """The words that the source writes with a capital within a sentence, and never without one: names of others.
-
-    Not that of a thing of the behaviour's own ("her parrot, Almirante"), to which it is done.
-    """
-    inner = {
-        w.lower.removesuffix("'s")
-        for s in told
-        for i, w in enumerate(s.words)
-        if i and w.surface[0].isupper() and w.key and not _names_a_thing(s, i, behavior)
-    }
-    plain = {w.lower for s in told for w in s.words if w.surface[0].islower()}
-    return frozenset(word for word in inner - plain if fold(word) not in ignore | OPENING_KEYS)
-
-
-def _names_a_thing(sentence: Sentence, at: int, behavior: Collection[str]) -> bool:
-    before = next((w for w in reversed(sentence.words[:at]) if w.lower not in CALLED), None)
-    return before is not None and before.key in behavior and before.lower not in RELATIVES
 
 
 def _behavior(told: Sequence[Sentence], gold: set[str], ignore: set[str]) -> tuple[dict[str, float], int]:
@@ -309,6 +293,24 @@ def _pool(
     return frozenset(pool - behavior.keys() - LIGHT)
 
 
+def _besides(
+    told: Sequence[Sentence],
+    rule_at: set[int],
+    without: set[int],
+    conditions: Sequence[Mapping[str, float]],
+    ignore: set[str],
+) -> frozenset[frozenset[str]]:
+    """What is left when the rule's sentences are taken, and each that tells more of the condition than these do."""
+    taken = rule_at - without
+    for need in conditions[:1]:
+        others = set(range(len(told))) - rule_at
+        for i in sorted(others, key=lambda i: (-coverage(need, (told[i],)), i)):
+            known = [told[j] for j in taken]
+            if coverage(need, [*known, told[i]]) > coverage(need, known):
+                taken.add(i)
+    return frozenset(frozenset(s.keys - ignore) for i, s in enumerate(told) if i not in taken)
+
+
 def _needs_only(evidence: Evidence, told: Sequence[Sentence], place: int | None, protocol: str) -> bool:
     """Whether the answer rests on the rule holding then and at no other time, and the source says so."""
     if protocol == "paper":
@@ -318,14 +320,3 @@ def _needs_only(evidence: Evidence, told: Sequence[Sentence], place: int | None,
 
 def _order(told: Sequence[Sentence], keys: Collection[str]) -> int:
     return next((way for sentence in told if (way := order(sentence, keys))), 0)
-
-
-def _pronoun(told: Sequence[Sentence]) -> str:
-    """How the source speaks of the entity, if it settles on one pronoun."""
-    count = dict.fromkeys(PRONOUNS.values(), 0)
-    for sentence in told:
-        for word in sentence.words:
-            if word.lower in PRONOUNS:
-                count[PRONOUNS[word.lower]] += 1
-    first, second = sorted(count, key=lambda p: -count[p])[:2]
-    return first if count[first] >= 2 * max(1, count[second]) else ""

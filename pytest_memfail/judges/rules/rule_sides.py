@@ -7,7 +7,8 @@ from functools import cache
 from typing import Final, Literal
 
 from pytest_memfail.judges.rules.rule_likeness import is_person
-from pytest_memfail.judges.rules.rule_reading import PRONOUNS, Rule
+from pytest_memfail.judges.rules.rule_people import PRONOUNS
+from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 

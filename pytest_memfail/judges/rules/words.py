@@ -312,13 +312,6 @@ COMPARING: Final = frozenset(
 )
 """What is said around a number: the number with its unit and side tells it."""
 
-HEADS: Final = frozenset("tea coffee music cuisine food dish drink wine cheese genre".split())
-MODIFIERS: Final = frozenset(
-    """green black white red dark light hot iced cold hard soft sweet fresh road street electric modern classical natural
-    slow fast loud live local spicy herbal instant blue cream""".split()
-)
-"""A head noun may go where what stays is not itself a mere modifier: chamomile (tea), but green tea."""
-
 NUMBERS: Final = {
     **{
         word: n
