@@ -112,7 +112,9 @@ def read_link(evidence: Evidence, protocol: str) -> Link:
         words | stated,
         any(is_negator(w) for w in words),
         named or SPEAKER,
-        tuple(frozenset(t.key for t in tokens_of(sentences_of(s)) if t.key) - LIGHT - CAUSING for s in evidence.siblings),
+        tuple(
+            frozenset(t.key for t in tokens_of(sentences_of(s)) if t.key) - LIGHT - CAUSING for s in evidence.siblings
+        ),
     )
 
 

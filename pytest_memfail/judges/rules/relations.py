@@ -184,7 +184,7 @@ def _by_order(between: str, *, alone: bool) -> int:
     if any(w not in LISTING for w in words) or AND_SOMEBODY.search(f"{between} ") or ":" in between:
         return 1
     # "Mint tea calms" and "finds dancing exhilarating": nothing stands between.
-    return int(not between.strip() or (alone and not between.strip(" ,")))
+    return int(not between.strip(" (") or (alone and not between.strip(" ,")))
 
 
 def _last(pattern: re.Pattern[str], text: str) -> int:
