@@ -31,6 +31,9 @@ ONLY_KEPT: Final = 0.5
 OTHERWISE: Final = 0.7
 """The share of a sentence that shows it to tell another detail of the essay."""
 
+PART: Final = 1.5
+"""How much of a sentence of the essay shows that a stored one tells a part of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -165,7 +168,13 @@ def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
         for i in at
         if i + 1 in known and view.entry[i] == view.entry[i + 1] and not view.sentences[i + 1].starts_turn
     ]
-    return [*((i,) for i in at), *pairs]
+    spread = _spread(item, match) if item.trait else ()
+    return [*((i,) for i in at), *pairs, *((spread,) if len(spread) > 1 else ())]
+
+
+def _spread(item: Item, match: Match) -> tuple[int, ...]:
+    """All that was made of the sentence of a trait: it may have become several entries."""
+    return tuple(m.at for m in match.own if m.stated == item.at or m.by.get(item.at, 0.0) >= PART)
 
 
 def _may_hold(item: Item, made: Made, view: View, essay: Essay, *, named: bool) -> bool:
