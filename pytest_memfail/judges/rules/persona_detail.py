@@ -12,9 +12,10 @@ from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined,
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
 from pytest_memfail.judges.rules.persona_numbers import changed, other_side
 from pytest_memfail.judges.rules.persona_owner import given
+from pytest_memfail.judges.rules.persona_refusals import UNCERTAIN
 from pytest_memfail.judges.rules.persona_slots import replaced
 from pytest_memfail.judges.rules.persona_trait import ASKED
-from pytest_memfail.judges.rules.persona_turned import UNCERTAIN, refusing, turned
+from pytest_memfail.judges.rules.persona_turned import refusing, turned
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.related import opposed
 from pytest_memfail.judges.rules.text import weight

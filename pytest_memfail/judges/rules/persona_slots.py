@@ -9,7 +9,7 @@ from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_match import found
 from pytest_memfail.judges.rules.persona_partners import APART, surface
-from pytest_memfail.judges.rules.persona_turned import REFUSALS
+from pytest_memfail.judges.rules.persona_refusals import REFUSALS
 from pytest_memfail.judges.rules.related import ROOT, related
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 
