@@ -9,7 +9,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.attitude import attitude
-from pytest_memfail.judges.rules.everyday import everyday
+from pytest_memfail.judges.rules.everyday_things import everyday_thing
 from pytest_memfail.judges.rules.kinship import Kin, one_origin
 from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word, others_of
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, soft_support, stands_for
@@ -130,7 +130,7 @@ def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], 
         if not word.key:
             continue
         held = fold(word.lower)
-        if contrast(part.key, held) and held not in everyday(part.key) and len(wanted.targets[0].parts) == 1:
+        if contrast(part.key, held) and held not in everyday_thing(part.key) and len(wanted.targets[0].parts) == 1:
             return 0.0, -1
         worth = _worth(part, held, is_head=is_head, alone=len(wanted.targets[0].parts) == 1)
         follows = i + 1 < len(sentence.words) and sentence.words[i + 1].key == wanted.targets[0].parts[-1].key
@@ -149,7 +149,7 @@ def _worth(part: Part, held: str, *, is_head: bool, alone: bool) -> float:
     how, worth = stands_for(part.key, held)
     if how is Kin.GENERAL:
         return 0.0 if alone else GENERAL
-    if alone and worth < ORIGIN and held in everyday(part.key):
+    if alone and worth < ORIGIN and held in everyday_thing(part.key):
         return DESCRIBED
     if worth < HALF and not is_head and held == fold(place(part.key) or part.key):
         return HALF

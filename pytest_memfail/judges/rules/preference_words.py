@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import association
-from pytest_memfail.judges.rules.everyday import everyday
+from pytest_memfail.judges.rules.everyday_things import everyday_thing
 from pytest_memfail.judges.rules.kinship import Kin, kin, one_origin
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.targets import loose, relatives
@@ -31,7 +31,7 @@ def stands_for(wanted: str, held: str) -> tuple[Kin, float]:
         return Kin.SAME, 1.0
     if one_origin(wanted, held) or loose(held) in relatives(loose(wanted)):
         return Kin.SAME, ORIGIN
-    if held in everyday(wanted):
+    if held in everyday_thing(wanted):
         return Kin.SAME, EVERYDAY
     how, near = kin(wanted, held)
     if how in (Kin.OPPOSITE, Kin.GENERAL):
