@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.preference_reading import LIKING_KEYS, Preference
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, stands_for
 from pytest_memfail.judges.rules.text import fold, sentences_of, weight
-from pytest_memfail.judges.rules.traces import ASKING
+from pytest_memfail.judges.rules.traces import ASKING, WISHED
 from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.whose import MINE, owner
@@ -39,7 +38,6 @@ WHOLLY: Final = 0.4
 OF_KIND: Final = 0.12
 """Share of our statement that shows what is liked of the kind asked for to be ours."""
 SPOKEN_TO: Final = frozenset(("user", "users"))
-WISHED: Final = re.compile(r"\bwant(?:s|ed|ing)?\b", re.IGNORECASE)
 BEGINNING: Final = 4
 
 

@@ -25,8 +25,6 @@ LEAST_WORTH: Final = 0.35
 """A word worth less is too far from the one looked for."""
 WELL: Final = 0.6
 """A synonym's least worth: a name has no other words."""
-DESCRIBED: Final = 0.5
-"""What an everyday word is worth for a name of one word: nothing beside it says which thing is meant."""
 OF_TOPIC: Final = 0.7
 """What the last word of a name is worth, though not there, where it is but what all that is asked for are: "instant" of cameras."""
 NAMED: Final = 0.4
@@ -149,8 +147,8 @@ def _worth(part: Part, held: str, *, is_head: bool, alone: bool) -> float:
     how, worth = stands_for(part.key, held)
     if how is Kin.GENERAL:
         return 0.0 if alone else GENERAL
-    if alone and worth < ORIGIN and held in everyday_thing(part.key):
-        return DESCRIBED
+    if not alone and held in everyday_thing(part.key):
+        return max(worth, HALF)
     if worth < HALF and not is_head and held == fold(place(part.key) or part.key):
         return HALF
     return worth

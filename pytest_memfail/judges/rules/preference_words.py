@@ -19,8 +19,8 @@ GENERAL: Final = 0.35
 """What a general term is worth where it may stand for the word at all."""
 ASSOCIATED: Final = 0.8
 """What an associated word is worth of its strength."""
-EVERYDAY: Final = 0.8
-"""What an everyday word for the thing is worth, as a synonym is."""
+EVERYDAY: Final = 0.5
+"""What an everyday word for the thing is worth, where nothing beside it says which thing is meant."""
 AKIN_AT_MOST: Final = 12
 
 

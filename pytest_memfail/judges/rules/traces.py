@@ -55,6 +55,8 @@ ASKING: Final = re.compile(
     re.IGNORECASE,
 )
 """What the user is about to do, and what the question is about, is no preference yet."""
+WISHED: Final = re.compile(r"\bwant(?:s|ed|ing)?\b", re.IGNORECASE)
+"""A wish for once, which LIKED takes in."""
 SMOOTH: Final = 10
 OWN: Final = 0.72
 CUT: Final = 0.9
@@ -164,7 +166,7 @@ def _generalised(view: View, stated: frozenset[str], general: frozenset[str], as
     known, general = general, general | asked
     for at in sorted({at for key in general & view.postings.keys() for at in view.postings[key]}):
         sentence = view.sentences[at]
-        if ASKING.search(sentence.text):
+        if ASKING.search(sentence.text) or WISHED.search(sentence.text):
             continue
         kind = sorted(general & sentence.keys)
         others = [i for i in range(len(sentence.words)) if _is_other(sentence, i, general | stated)]

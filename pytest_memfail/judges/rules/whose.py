@@ -15,7 +15,9 @@ from pytest_memfail.judges.rules.whose_words import (
     BEFORE_PERSON,
     COPULA,
     DID,
+    DOES,
     DOING,
+    EVERYONE,
     FAVOURING,
     FIELDS,
     INTRODUCED,
@@ -144,6 +146,9 @@ def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
                 break
             if _is_person(word, names):
                 return _bare(word)
+    liked = _liked_by(words[last + 1 : last + 10], names)
+    if liked:
+        return liked
     moved = last + 1 < len(words) and (words[last + 1].lower in MOVING or _has_person_object(words, last + 1))
     for word in words[last + 2 : last + 6] if moved else ():
         if word.lower in USER_OBJECT:
@@ -157,6 +162,18 @@ def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
             return MINE
         if inside and len(inside) <= 4 and _is_person(inside[0], names) and inside[0].lower not in PLURAL_COMPANY:
             return _bare(inside[0])
+    return ""
+
+
+def _liked_by(told: tuple[Word, ...], names: frozenset[str]) -> str:
+    """Who likes it, where that is said of it: "is the game the user's grandmother likes best"."""
+    if len(told) < 4 or told[0].lower not in COPULA or told[1].lower not in ("the", "one", "a", "an"):
+        return ""
+    for at, word in enumerate(told[:-1]):
+        if word.lower in USER or word.lower in PRONOUNS:
+            return ""
+        if _is_person(word, names) and told[at + 1].lower in LIKING_VERBS | DOING:
+            return _bare(word)
     return ""
 
 
@@ -178,7 +195,13 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
         lower = word.lower
         if lower in USER and not _of_user(words, i, names):
             found.append((i, MINE))
-        elif lower in ANYONE and i + 1 < len(words) and words[i + 1].lower in ("who", "that"):
+        elif (
+            (lower in ANYONE or _bare(word) in RELATIONS)
+            and i + 1 < len(words)
+            and words[i + 1].lower in ("who", "that")
+        ):
+            found.append((i, _bare(word)))
+        elif lower in EVERYONE and _opens(sentence, i):
             found.append((i, lower))
         elif lower in ("user's", "users", "speaker's"):
             if not any(_is_person(w, names) for w in words[i + 1 : i + 4]):
@@ -213,7 +236,10 @@ def _does(words: tuple[Word, ...], at: int) -> bool:
         w.lower for w in words[at + 1 : at + 3] if w.lower not in ("always", "usually", "often", "never", "also")
     ]
     before = words[at - 1].lower if at else ""
-    return bool(following) and following[0] in (LIKING_VERBS | DOING | DID) and before not in PREPOSITIONS
+    if not following or before in PREPOSITIONS:
+        return False
+    several = words[at].lower.endswith("s")  # a friend prefers, friends prefer
+    return following[0] in DOES or following[0] in DID or (several and f"{following[0]}s" in DOES)
 
 
 def _is_subject(words: tuple[Word, ...], at: int) -> bool:
