@@ -35,6 +35,8 @@ NAMED: Final = 0.35
 """How much of the name has to be there in other words."""
 WHOLLY: Final = 0.4
 """How like a memory has to be to tell the preference whole."""
+BY_ONE_WORD: Final = 0.42
+"""Share of our statement that is needed behind one word for a name of one word."""
 OF_KIND: Final = 0.12
 """Share of our statement that shows what is liked of the kind asked for to be ours."""
 SPOKEN_TO: Final = frozenset(("user", "users"))
@@ -206,7 +208,8 @@ def _like(wanted: Preference, view: View, at: int, name: Mapping[str, float], mi
         return None
     held = tuple(sorted(key for key, worth in own.items() if worth))
     otherwise = any(0.0 < words.near(key).get(other, 0.0) < ORIGIN for key in name for other in keys)
-    return Likeness(at, held, score, named, mine, otherwise, score >= WHOLLY and _is_told(wanted, view, at))
+    told = score >= WHOLLY and (len(name) > 1 or mine >= BY_ONE_WORD) and _is_told(wanted, view, at)
+    return Likeness(at, held, score, named, mine, otherwise, told)
 
 
 def _is_told(wanted: Preference, view: View, at: int) -> bool:

@@ -119,7 +119,7 @@ def _is_replaced(wanted: Preference, sentence: Sentence, found: list[tuple[float
 
 def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], *, is_head: bool) -> tuple[float, int]:
     """How well the part of the name is told by a word of the sentence that is not taken, and by which."""
-    best = (0.0, -1)
+    best, alone = (0.0, -1), len(wanted.targets[0].parts) == 1
     for i, word in enumerate(sentence.words):
         if i in taken:
             continue
@@ -128,14 +128,16 @@ def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], 
         if not word.key:
             continue
         held = fold(word.lower)
-        if contrast(part.key, held) and held not in everyday_thing(part.key) and len(wanted.targets[0].parts) == 1:
+        if contrast(part.key, held) and held not in everyday_thing(part.key) and alone:
             return 0.0, -1
-        worth = _worth(part, held, is_head=is_head, alone=len(wanted.targets[0].parts) == 1)
+        worth = _worth(part, held, is_head=is_head, alone=alone)
         follows = i + 1 < len(sentence.words) and sentence.words[i + 1].key == wanted.targets[0].parts[-1].key
         if not is_head and follows and not worth and any(one_origin(key, held) for key in wanted.context):
             worth = GENERAL  # "sleeper train", where the statement says that one sleeps there
-        if worth < LEAST_WORTH or (worth < ORIGIN and loose(held) in wanted.loose_context):
-            continue  # what the statement says of the thing is not the thing
+        if worth < LEAST_WORTH or (
+            worth < ORIGIN and (loose(held) in wanted.loose_context or (alone and held in wanted.topic))
+        ):
+            continue  # what the statement says of the thing is not the thing, nor is what all that is asked for are
         if worth > best[0]:
             best = (worth, i)
     return best
