@@ -31,6 +31,14 @@ TWISTED: Final = re.compile(
     r"(?:missing|losing|being without|when there)"
     r"|\bnever (?:\w+ )?los(?:t|es?) (?:interest|enthusiasm)|\b(?:not|n't) (?:want|like|wish) to "
     r"(?:miss|lose|be without|give up)|(?<!tries )(?<!trying )(?<!prefers )(?<!likes )(?<!wants )(?<!wanting )\bto avoid\b"
+    r"|(?:\b(?:not|never|no|nor|neither)|n't)(?: (?:get|gets|getting|feel|feels|be|is|being|been|really|too|so|very|at|all|the|a"
+    r"|ever|once|user|them|her|him|me|to|makes?|leaves?|find|finds|found)){0,3} (?:irrit|stress|bor(?:e|ing)|tir(?:e|ing)|annoy|frustrat"
+    r"|overwhelm|skip|miss|disappoint|tedious|dull|complain|regret|refus|upset|worr|hassl|fuss|exhaust|drain|distract)\w*"
+    r"|\brefus\w+ to (?:miss|skip|give up|stop|part|go without)"
+    r"|\b(?:hates?|dislikes?|complains?|grumbles?|sulks?)(?: it)? (?:when|if)\b"
+    r"|\bavoids? [^,.;]{1,40} by\b|\band avoids? (?!it\b|them\b)"
+    r"|\bwithout (?:\w+ )?(?:irrit|stress|fuss|hassl|pressur|pain|strain|worr|bother|trouble|tir|bor"
+    r"|annoy|distract|frustrat|overwhelm|upset|ruin|regret|disappoint)\w*"
     r"|\bno matter|\bcan't wait|\bnever leaves?\b|\bcannot wait|\brather than\b|\binstead of\b"
     r"|\b(?:can(?:not|'t)|hard to) put\b[^,.;]*? down\b|\bnot to mention|\bno(?:t a)? problem|\bno trouble|\bcan(?:not|'t) stop"
     r"|(?:\b(?:no|not|never|nothing|cannot|hardly|dull|boring|incomplete|unthinkable|lost|miserable)\b|n't\b)[^,.;]*?\bwithout\b",
@@ -57,7 +65,8 @@ DISLIKED: Final = re.compile(
     r"|(?:no|little|less|hardly any|zero|scant) (?:great |big |real |much )?(?:lover|patience|enthusiasm"
     r"|interest|joy|pleasure|fun|appeal|time|love|taste|appetite|fan|friend|use|value) ?(?:in|for|of|from|to|with)?"
     r"|(?:keeps?|stays?|kept|stayed) (?:well )?(?:clear|away) (?:of|from)|(?:keeps?|kept) (?:\w+ )?distance from"
-    r"|rul(?:es|ed) out|(?:says?|said) no to|turn(?:s|ed) down|nothing to do with|grumbl\w+ (?:about|at)|moan\w* about|rants? about"
+    r"|rul(?:es|ed) out|(?:says?|said) no to|(?<!sound )(?<!volume )(?<!lights )(?<!music )turn(?:s|ed) down"
+    r"|nothing to do with|grumbl\w+ (?:about|at)|moan\w* about|rants? about"
     r"|disappoint\w*|let down by|regret\w*|mixed feelings|nothing out of|unmoved|underwhelm\w*|roll(?:s|ed) (?:\w+ )?eyes"
     r"|sh(?:ies|ied) away|turn(?:s|ed) up (?:\w+ )?nose|wean\w+ (?:\w+ )?off|tolerat\w+|endur(?:es|ed)|suffers? through"
     r"|struggl\w+ to (?:enjoy|like|see)|(?:hard|difficult|impossible) to (?:enjoy|like|stomach|sit through)|cannot stomach"
@@ -155,7 +164,7 @@ ILL_DONE: Final = re.compile(
 )
 """What a thing is, or does to the user."""
 ANEW: Final = re.compile(
-    r"[,;:]\s*(?:(?:so|and|but|then|yet|hence)\s+)?(?:the )?(?:user|she|he|they|it|i)\b|[,;]\s*(?:so|hence)\b"
+    r"[,;:]\s*(?:(?:so|and|but|then|yet|hence)\s+)?(?:the )?(?:user|she|he|they|it|i)\b|[,;]\s*(?:so|hence|only|just)\b"
     r"|\b(?:and|so|then|instead) (?:\w+ly )?(?:(?:has |have )?(?:took|taken|started|begun|began|turned|moved|switched|gone|went) "
     r"|likes?|loves?|enjoys?|prefers?|starts?|goes|gets?|turns?|heads?|picks?|uses?|brings?"
     r"|puts?|takes?|chooses?|opts?|plays?|drinks?|eats?|makes?|wears?|has|keeps?)\b",
