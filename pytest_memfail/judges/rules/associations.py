@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.lexicon import NO_PARAPHRASES, paraphrases
 from pytest_memfail.judges.rules.tables import table
 
 
@@ -25,17 +26,23 @@ class Associations:
 
 
 NONE: Final = Associations()
+TOLD_NEAR: Final = 0.5
+"""The strength with which everyday paraphrases that say less belong to a word."""
 
 
 @lru_cache(maxsize=16384)
 def associations(key: str) -> Associations:
     """What is associated with the key; nothing for a key that is not known."""
     line = table("associations").get(key)
-    if line is None:
+    told = paraphrases(key)
+    if line is None and told is NO_PARAPHRASES:
         return NONE
-    near, contrasts = line.split("\t")
+    near, contrasts = (line or "\t").split("\t")
     pairs = (item.split("=") for item in near.split())
-    return Associations({held: int(strength) / 100 for held, strength in pairs}, frozenset(contrasts.split()))
+    strengths = {held: int(strength) / 100 for held, strength in pairs if held not in told.other}
+    for held in told.near:
+        strengths[held] = max(TOLD_NEAR, strengths.get(held, 0.0))
+    return Associations(strengths, (frozenset(contrasts.split()) | told.other) - told.same)
 
 
 def association(wanted: str, held: str) -> float:
