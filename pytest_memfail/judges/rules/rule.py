@@ -28,6 +28,8 @@ from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window
 
 TOLD: Final = 0.2
 """Share of the behaviour that shows it in a sentence which was made from the rule's own."""
+TOLD_REWORDED: Final = 0.3
+"""The same, where none of its words is said outright."""
 STORED_UNNAMED: Final = 0.6
 STORED_ELSEWHERE: Final = 0.85
 CONDITION_ELSEWHERE: Final = 0.75
@@ -109,7 +111,11 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Ma
         said_at = _words_said(rule, view, core)
         kept = kept_condition(rule, view, core, region, wider, quirks)
         match = Match(core, min(1.0, share), kept, region, True, source, said_at)
-        if share >= TOLD and not is_stored(match) and any(tells_the_rule(view.sentences[i], rule) for i in core):
+        if (
+            share >= (TOLD if said_at[0] else TOLD_REWORDED)
+            and not is_stored(match)
+            and any(tells_the_rule(view.sentences[i], rule) for i in core)
+        ):
             match = replace(match, told=True)
         if is_stored(match):
             best = max(best, match.share)
@@ -138,6 +144,8 @@ def _answered_for(rule: Rule, view: View, found: Sequence[Match]) -> list[Match]
         for m in found
         if not m.whole and (m.kept.turned or m.kept.lost_numbers) and len(m.core) == 1 and _conditioned(rule, view, m)
     ]
+    if not wrong:
+        return list(found)
     return [
         match
         for match in found
