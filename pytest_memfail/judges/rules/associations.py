@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.lexicon import NO_PARAPHRASES, paraphrases
 from pytest_memfail.judges.rules.tables import table
 
 
@@ -26,23 +25,17 @@ class Associations:
 
 
 NONE: Final = Associations()
-TOLD_NEAR: Final = 0.5
-"""The strength with which everyday paraphrases that say less belong to a word."""
 
 
 @lru_cache(maxsize=16384)
 def associations(key: str) -> Associations:
     """What is associated with the key; nothing for a key that is not known."""
     line = table("associations").get(key)
-    told = paraphrases(key)
-    if line is None and told is NO_PARAPHRASES:
+    if line is None:
         return NONE
-    near, contrasts = (line or "\t").split("\t")
+    near, contrasts = line.split("\t")
     pairs = (item.split("=") for item in near.split())
-    strengths = {held: int(strength) / 100 for held, strength in pairs if held not in told.other}
-    for held in told.near:
-        strengths[held] = max(TOLD_NEAR, strengths.get(held, 0.0))
-    return Associations(strengths, (frozenset(contrasts.split()) | told.other) - told.same)
+    return Associations({held: int(strength) / 100 for held, strength in pairs}, frozenset(contrasts.split()))
 
 
 def association(wanted: str, held: str) -> float:
