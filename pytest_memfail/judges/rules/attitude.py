@@ -32,7 +32,7 @@ TWISTED: Final = re.compile(
     r"|\bnever (?:\w+ )?los(?:t|es?) (?:interest|enthusiasm)|\b(?:not|n't) (?:want|like|wish) to "
     r"(?:miss|lose|be without|give up)|(?<!tries )(?<!trying )(?<!prefers )(?<!likes )(?<!wants )(?<!wanting )\bto avoid\b"
     r"|(?:\b(?:not|never|no|nor|neither)|n't)(?: (?:get|gets|getting|feel|feels|be|is|being|been|really|too|so|very|at|all|the|a"
-    r"|ever|once|user|them|her|him|me|to|makes?|leaves?|find|finds|found)){0,3} (?:irrit|stress|bor(?:e|ing)|tir(?:e|ing)|annoy|frustrat"
+    r"|ever|once|user|them|her|him|me|to|makes?|leaves?|finds?|found)){0,3} (?:irrit|stress|bor(?:e|ing)|tir(?:e|ing)|annoy|frustrat"
     r"|overwhelm|skip|miss|disappoint|tedious|dull|complain|regret|refus|upset|worr|hassl|fuss|exhaust|drain|distract)\w*"
     r"|\brefus\w+ to (?:miss|skip|give up|stop|part|go without)"
     r"|\b(?:hates?|dislikes?|complains?|grumbles?|sulks?)(?: it)? (?:when|if)\b"

@@ -27,7 +27,7 @@ from pytest_memfail.judges.rules.text import sentences_of
 from pytest_memfail.judges.rules.traces import Trace, best_trace, likeliest
 from pytest_memfail.judges.rules.verbatim import verbatim_store
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import MINE
+from pytest_memfail.judges.rules.whose_after import MINE
 from pytest_memfail.judges.rules.whose_words import FAVOURING
 
 READ: Final = 32

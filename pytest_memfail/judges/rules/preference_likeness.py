@@ -21,7 +21,8 @@ from pytest_memfail.judges.rules.text import fold, sentences_of, weight
 from pytest_memfail.judges.rules.traces import ASKING, WISHED
 from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View
-from pytest_memfail.judges.rules.whose import MINE, owner
+from pytest_memfail.judges.rules.whose import owner
+from pytest_memfail.judges.rules.whose_after import MINE
 
 STANDING: Final = 0.5
 """What a word of the name counts for that stands there itself: such places have been judged by what is said of it there."""

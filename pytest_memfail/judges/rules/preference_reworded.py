@@ -17,7 +17,8 @@ from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, loos
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.verbatim import keeps, word_for_word
 from pytest_memfail.judges.rules.view import View
-from pytest_memfail.judges.rules.whose import MINE, owner
+from pytest_memfail.judges.rules.whose import owner
+from pytest_memfail.judges.rules.whose_after import MINE
 
 HALF: Final = 0.8
 """What half of a compound is worth: roof for rooftop."""

@@ -17,7 +17,8 @@ from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weigh
 from pytest_memfail.judges.rules.variants import SORTING
 from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import MINE, owner
+from pytest_memfail.judges.rules.whose import owner
+from pytest_memfail.judges.rules.whose_after import MINE
 
 CANDIDATES: Final = 8
 STRONG: Final = 0.5
