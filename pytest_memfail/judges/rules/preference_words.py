@@ -8,6 +8,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.everyday_things import everyday_thing
+from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.kinship import Kin, kin, one_origin
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.targets import loose, relatives
@@ -33,6 +34,8 @@ def stands_for(wanted: str, held: str) -> tuple[Kin, float]:
         return Kin.SAME, ORIGIN
     if held in everyday_thing(wanted):
         return Kin.SAME, EVERYDAY
+    if held in kinds_of(wanted) and held not in lookup(wanted).same:
+        return Kin.GENERAL, 0.0
     how, near = kin(wanted, held)
     if how in (Kin.OPPOSITE, Kin.GENERAL):
         return how, 0.0
