@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.persona_detail import Judged, Match, judge_deta
 from pytest_memfail.judges.rules.persona_essay import Essay, read_essay
 from pytest_memfail.judges.rules.persona_match import Made, own_sentences
 from pytest_memfail.judges.rules.persona_need import needed_items
-from pytest_memfail.judges.rules.persona_turned import exchanged_apart, turned
+from pytest_memfail.judges.rules.persona_turned import affirmed, exchanged_apart, turned
 from pytest_memfail.judges.rules.view import NAMED, View, needs
 
 ENOUGH: Final = 0.7
@@ -47,6 +47,8 @@ FAITHFUL: Final = 0.4
 """Share of the essay's details that must be kept where no question asks for particular ones."""
 SHOWN: Final = 0.25
 PAPER: Final = 0.85
+TURNED: Final = 0.65
+"""How sure it is that what is turned around is what a question about somebody else means."""
 
 
 Fault = Literal["", "turned", "elsewhere"]
@@ -66,7 +68,8 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     if not match.made and not whole and not damaged:
         return _absent(match, view)
     if judged:
-        return _needed(judged, match, view)
+        found = _needed(judged, match, view)
+        return found if evidence.value or not found.faithful else _turned_elsewhere(match, view) or found
     share = len(match.kept) / max(1, len(match.essay.stated))
     if evidence.asked:
         return _unclear(match, view)
@@ -202,15 +205,31 @@ def _blurred(judged: Judged) -> bool:
     return said or (item.weight < 1.0 and item.size >= 2.0)
 
 
+def _turned_elsewhere(match: Match, view: View) -> Finding | None:
+    """What the essay refuses and the store has: a question may borrow it in words that nothing else has in common."""
+    for m in match.own:
+        stated = match.essay.stated[m.stated]
+        fault = affirmed(view.sentences[m.at], stated.sentence, stated.weights) if _tells(m) else ""
+        if fault:
+            entries = _entries(match.made, view)
+            return Finding(
+                True, False, f"of {match.who} {fault}", entries, (), (stated.wording,), (), TURNED, fault="turned"
+            )
+    return None
+
+
+def _tells(m: Made) -> bool:
+    """Whether the sentence plainly tells one of the essay's."""
+    return m.own >= ANCHORED and m.overlap >= 2.0
+
+
 def _unclear(match: Match, view: View) -> Finding:
     """A question that does not tell which trait it borrows: what is stored of the person must not be turned around."""
     entries = _entries(match.made, view)
     kept, lost = match.wordings(kept=True), match.wordings(kept=False)
     for m in match.own:
         stated = match.essay.stated[m.stated]
-        fault = (
-            turned(view, m.at, stated, stated.weights, frozenset()) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
-        )
+        fault = turned(view, m.at, stated, stated.weights, frozenset()) if _tells(m) else ""
         if fault:
             return Finding(
                 True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6, fault="turned"

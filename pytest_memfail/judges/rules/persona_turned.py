@@ -58,6 +58,8 @@ SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
 OBJECTS: Final = frozenset("a an the his her their its to that only".split())
 STRETCH: Final = 12
 SAME_THING: Final = 0.6
+DIRECT: Final = 2
+"""What is refused is told by so many words right behind the refusal."""
 WHOLE: Final = 2.0
 AWAY: Final = frozenset("away clear beyond outside far free off out apart".split())
 """They say where something is not done."""
@@ -141,11 +143,19 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
         for part in parts_of(sentence) if about else ():
             keys = {w.key for w in part} - {""}
             there = {k: max(keys, key=lambda held: (related(k, held), held)) for k in set(stretch)} if keys else {}
-            there = {k: held for k, held in there.items() if related(k, held) >= NEAR}
+            # A word of the stored sentence stands for one of them.
+            nearest = {held: k for k, held in sorted(there.items(), key=lambda pair: related(*pair))}
+            there = {k: held for held, k in nearest.items() if related(k, held) >= NEAR}
             # Most of what the detail has of it is enough, if that is more than a word.
             of_it = sum(weight(k) for k in about & there.keys())
             whole = of_it >= max(WHOLE, SAME_THING * sum(weight(k) for k in about))
-            if about.isdisjoint(there) or not (whole or sum(weight(k) for k in there) >= SAME_THING * total):
+            # "Before drafting" alone is not what is refused by "no outline before drafting".
+            direct = any(k in there for k in stretch[:DIRECT])
+            if (
+                not direct
+                or about.isdisjoint(there)
+                or not (whole or sum(weight(k) for k in there) >= SAME_THING * total)
+            ):
                 continue
             quiet = (
                 not _refuses(sentence, part, source.keys)
