@@ -8,7 +8,8 @@ from pathlib import Path
 from pytest_memfail.core import NOT_RETRIEVED, Evidence, Question, Task
 from pytest_memfail.tasks import layout
 from pytest_memfail.tasks.conditional_facts import LICENCE
-from pytest_memfail.tasks.rows import LETTERS, LongHopRow, Rows, read_rows
+from pytest_memfail.tasks.row_models import LETTERS, LongHopRow
+from pytest_memfail.tasks.rows import Rows, read_rows
 
 
 def read(path: Path) -> Rows[LongHopRow]:
@@ -53,6 +54,7 @@ def build(name: str, rows: Rows[LongHopRow], protocol: layout.Protocol, seed: in
                 text=fact,
                 source=fact,
                 conversation_id=conversations[i, j].id,
+                siblings=tuple(row.facts[:j] + row.facts[j + 1 :]),
                 anchors=(row.anchors[j], row.anchors[j + 1]),
                 details=tuple(d.detail() for d in (row.evidence_details or [[]] * len(row.facts))[j]),
             )

@@ -20,6 +20,8 @@ _VERBS: Final = (
     r"urg(?:es?|ing)|nudg(?:es?|ing)|compel(?:s|ling)?|forc(?:es?|ing)|mean(?:s|ing)?|set(?:s|ting)?|stir(?:s|ring)?|"
     r"spur(?:s|ring)?|remind(?:s|ing)?|fuel(?:s|ling)?|start(?:s|ing)?|fill(?:s|ing)?|follow(?:ed|s) up)"
 )
+_REASONS: Final = "because|since|due to|thanks to|owing to"
+_TIMES: Final = "when|whenever|wherever|as soon as|if|upon|following|while"
 FORWARD: Final = re.compile(
     rf"->|=>|→|⇒|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded|accompanied) by\b"
     r"|\b(?:rewarded|met|answered|greeted|repaid) (?:with|by)\b"
@@ -30,10 +32,19 @@ FORWARD: Final = re.compile(
     r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction)\s*:"
 )
 BACK: Final = re.compile(
-    r"\b(?:because|b/c|since|due to|thanks to|owing to|on account of|out of|after|(?<!at )once|when|whenever|wherever|as soon as|"
-    r"if|upon|following|while|whilst|courtesy of|(?:each|every|any) time(?!,)|in response to|preceded by|provided|given|"
+    rf"\b(?:{_REASONS}|b/c|on account of|out of|after|(?<!at )once|{_TIMES}|"
+    r"whilst|courtesy of|(?:each|every|any) time(?!,)|in response to|preceded by|provided|given|"
     r"the (?:very )?(?:moment|minute|instant|second)(?! of)|"
-    r"as (?:he|she|they|i|we|user)|"
+    r"as (?:he|she|they|i|we|user)|(?:up)?on (?!morning|evening)\w+ing|"
+    r"(?:on|in|at|during) (?:the |those |these |all |any |most |many |some )?(?:days?|nights?|evenings?|mornings?|afternoons?|"
+    r"weekends?|weeks?|months?|occasions?|times?|moments?|hours?|cases?|situations?|instances?|periods?)"
+    r"(?: (?:that|when|where|which|of|with|after|in which|on which))?(?= (?:user|he|she|they|i|we|of|with|after|that|when|where|which)\b)|"
+    r"at the (?:sight|sound|smell|scent|thought|mention|prospect|end|start|beginning|feel|touch|taste|arrival|onset|first sign|"
+    r"hint|appearance|idea|news|conclusion|completion) of|(?:in|under) the (?:course|wake|aftermath|event|presence|face|grip|influence|"
+    r"throes|spell|midst) of|on the (?:heels|back|strength) of|in (?:view|light|case|consequence|return|reply|answer|reaction) (?:of|to|for)|"
+    r"by (?:virtue|dint|way|reason) of|for (?:fear|want|lack) of|(?:so|as) long as|given that|now that|seeing (?:that|as)|"
+    r"in the event (?:of|that)|no sooner than|straight after|right after|just after|subsequent to|(?:down|traceable|attributable) to|"
+    r"rooted in|because of|owes? \w+ to|springs? from|flows? from|grows? (?:out of|from)|triggered|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
     r"with (?:the |some )?(?:help|aid|assistance) (?:of|from)|by means of|com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
     r"(?:effects?|results?|consequences?|products?|outcome) of|having|"
@@ -58,7 +69,7 @@ ACTS_ON: Final = re.compile(
 )
 """What stands before does something to somebody …"""
 TIMED: Final = re.compile(
-    r"\b(?:because|since|due to|thanks to|owing to|after|(?<!at )once|when|whenever|wherever|as soon as|if|upon|following|while|by|"
+    rf"\b(?:{_REASONS}|after|(?<!at )once|{_TIMES}|by|"
     r"(?:each|every|any) time(?!,)|(?:result|stem|com|aris)\w* (?:from|of)|in response to|follows)\b"
 )
 """… and not at the time or for the sake of what comes after."""
@@ -66,12 +77,14 @@ DONE: Final = re.compile(
     r"^(?:(?!after |before )\w+ ){1,3}?(?:the )?(?:user|i|he|she|they|we) (?:(?!user|i|he|she|they|we|and|it|that|this)\b\w+ ?){1,3}$"
 )
 """A conjunction with somebody who does what follows: "whenever he puts on"."""
+CLOSED: Final = re.compile(r"\w+ \w[^,]*,")
+"""A clause that ends before the second place begins: what it says is not said of that."""
 OWED: Final = re.compile(r"\b(?:owe|attribut|trac|ascrib|chalk|credit|put|assign)(?:e?s|ed?|ing)?\b[^,|]*$")
 OWED_TO: Final = re.compile(r"(?:^|\s)(?:down |back |up )?to(?: (?:the|a|an|his|her|their|my|having|being))?$")
 PLACING: Final = frozenset("as on with during in at upon over using by while amid under through via from".split())
-ARTICLES: Final = frozenset("a an the his her their my its user's some such of being".split())
+ARTICLES: Final = frozenset("a an the his her their my its user's some such of being those these that this".split())
 FRONTED: Final = re.compile(
-    r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|wherever|as soon as|if|upon|following|while|"
+    rf"\b(?:{_REASONS}|out of|after|once|{_TIMES}|"
     r"the (?:very )?(?:moment|minute|instant|second)|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
     r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
 )
@@ -142,6 +155,8 @@ def _turn(ahead: str, between: str, behind: str) -> int:
         return -1
     if ACTS_ON.search(between) and not TIMED.search(between) and not FRONTED.search(clause):
         return 1
+    if back >= 0 and CLOSED.search(between[back:]):
+        back = -1
     if back >= 0 and (back >= forward or _governs(between[back:])):
         return -1
     if forward >= 0:
@@ -171,7 +186,7 @@ def _by_order(between: str, *, alone: bool) -> int:
     if any(w not in LISTING for w in words) or AND_SOMEBODY.search(f"{between} ") or ":" in between:
         return 1
     # "Mint tea calms" and "finds dancing exhilarating": nothing stands between.
-    return int(not between.strip() or (alone and not between.strip(" ,")))
+    return int(not between.strip(" (") or (alone and not between.strip(" ,")))
 
 
 def _last(pattern: re.Pattern[str], text: str) -> int:
