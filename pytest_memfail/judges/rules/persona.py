@@ -12,6 +12,7 @@ from pytest_memfail.judges.rules.persona_detail import Judged, Match, judge_deta
 from pytest_memfail.judges.rules.persona_essay import Essay, read_essay
 from pytest_memfail.judges.rules.persona_match import Made, own_sentences
 from pytest_memfail.judges.rules.persona_need import needed_items
+from pytest_memfail.judges.rules.persona_numbers import telling
 from pytest_memfail.judges.rules.persona_turned import affirmed, exchanged_apart, turned
 from pytest_memfail.judges.rules.view import NAMED, View, needs
 
@@ -47,6 +48,7 @@ FAITHFUL: Final = 0.4
 """Share of the essay's details that must be kept where no question asks for particular ones."""
 SHOWN: Final = 0.25
 PAPER: Final = 0.85
+BLURRED: Final = 2.0
 TURNED: Final = 0.65
 """How sure it is that what is turned around is what a question about somebody else means."""
 
@@ -192,17 +194,13 @@ def _sure_lost(judged: Sequence[Judged]) -> float:
     if any(j.item.trait and not j.turned for j in judged):
         return TRAIT_LOST
     most = max(0.0 if j.turned else j.kept.share for j in judged)
-    return 0.9 if most < 0.25 or any(_blurred(j) for j in judged) else 0.72
+    return 0.9 if most < 0.25 else 0.72
 
 
 def _blurred(judged: Judged) -> bool:
-    """Whether a detail lost its number: the answer's own, or one of a reason that says more than the number."""
-    item = judged.item
-    if not item.numbers:
-        return False
-    least = min(0.25, 0.99 / item.size) if item.weight >= 1.0 else 0.25
-    said = bool(judged.kept.missing) and judged.kept.share > least
-    return said or (item.weight < 1.0 and item.size >= 2.0)
+    """Whether a detail that says more than a number lost it; one that only counts a few things may have their names."""
+    gone = judged.kept.missing or not judged.kept.where
+    return bool(gone) and judged.item.size >= BLURRED and any(telling(number) for number in judged.item.numbers)
 
 
 def _turned_elsewhere(match: Match, view: View) -> Finding | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import Final
@@ -11,7 +12,7 @@ from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_essay import Stated
 from pytest_memfail.judges.rules.persona_partners import NEAR, crossed, pairs, surface
 from pytest_memfail.judges.rules.persona_refusals import AFFIRMING, EXCLUDING, REFUSALS, REFUSING, UNCERTAIN, says_no
-from pytest_memfail.judges.rules.polarity import is_negator, order
+from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.related import opposed, related
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 from pytest_memfail.judges.rules.view import View
@@ -194,8 +195,10 @@ def grounds_exchanged(sentence: Sentence, source: Sentence, telling: Collection[
 
 
 def _grounds(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]] | None:
-    """The words of what is done, and of the reason given for it; nothing where none is given."""
+    """The words of what is done, and of the reason given for it; nothing where there is not one reason."""
     words = sentence.words
+    if sum(w.lower in GROUNDING for w in words) > 1:
+        return None  # one reason after another: what follows the one may come before the other
     for at, word in enumerate(words):
         if not at or word.lower not in GROUNDING:
             continue
@@ -233,7 +236,9 @@ def _all_sides(sentences: Iterable[Sentence]) -> tuple[frozenset[str], frozenset
 
 def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """What the sentence has beside its refusals, what it refuses, and what stands before a refusal and may be meant."""
-    unwanted = frozenset(k for stretch in refused_stretches(sentence, allergies=True, comparing=True) for k in stretch)
+    refused = Counter(k for stretch in refused_stretches(sentence, allergies=True, comparing=True) for k in stretch)
+    # What is said again outside of a refusal is not what is refused: "no cinnamon substitutes, but cinnamon".
+    unwanted = frozenset(k for k, n in Counter(w.key for w in sentence.words).items() if k and 0 < n <= refused[k])
     # What stands before a refusal in one go with it may be what is refused: "shellfish does not agree with her".
     before: set[str] = set()
     since: set[str] = set()
@@ -272,9 +277,6 @@ def turned(view: View, at: int, stated: Stated, telling: Collection[str], asked:
             if direct and direct[0] in telling and direct[0] in stated.weights:
                 return f"'{surface(sentence, direct[0])}' is refused in what is stored"
     told = {*telling, *asked}
-    for key in sorted(stated.weights.keys() & sentence.keys & told):
-        if order(source, {key}) * order(sentence, {key}) < 0:
-            return f"before and after '{surface(source, key)}' are exchanged"
     return (
         crossed(sentence, source, telling)
         or grounds_exchanged(sentence, source, telling)
