@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 from itertools import pairwise
 from typing import Final
 
@@ -142,11 +142,7 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
         about = {k for k in stretch if k in telling and weight(k) >= 1.0 and not _affirms(source.words, k)}
         total = sum(weight(k) for k in set(stretch))
         for part in parts_of(sentence) if about else ():
-            keys = {w.key for w in part} - {""}
-            there = {k: max(keys, key=lambda held: (related(k, held), held)) for k in set(stretch)} if keys else {}
-            # A word of the stored sentence stands for one of them.
-            nearest = {held: k for k, held in sorted(there.items(), key=lambda pair: related(*pair))}
-            there = {k: held for held, k in nearest.items() if related(k, held) >= NEAR}
+            there = _standing(set(stretch), {w.key for w in part} - {""}, source)
             # Most of what the detail has of it is enough, if that is more than a word.
             of_it = sum(weight(k) for k in about & there.keys())
             whole = of_it >= max(WHOLE, SAME_THING * sum(weight(k) for k in about))
@@ -167,6 +163,16 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
             if quiet or _affirms(part, there[one]):
                 return f"'{surface(source, one)}' is refused in what was told, not in what is stored"
     return ""
+
+
+def _standing(wanted: Set[str], keys: Set[str], source: Sentence) -> dict[str, str]:
+    """Which of the keys stand for the wanted ones: each for one, and a word of the source for itself alone."""
+    strange = keys - source.keys
+    nearest: dict[str, str] = {}
+    for near, key, held in sorted((related(k, h), k, h) for k in wanted for h in ({k} & keys or strange)):
+        if near >= NEAR:
+            nearest[held] = key
+    return {key: held for held, key in nearest.items()}
 
 
 def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
