@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, FEELING, LIGHT, NEAR, Part, Token
-from pytest_memfail.judges.rules.apart import apart
+from pytest_memfail.judges.rules.apart import alternatives, apart
 from pytest_memfail.judges.rules.kinds import ROOTS
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
 from pytest_memfail.judges.rules.lexicon import lookup
@@ -49,7 +49,7 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
     if part.kind == "modifier":
         rivals = _content(tokens, at[-1] - 1, -1, source, 2, skip=at)
         # Right before the head it may be another word for it.
-        if rivals == [at[-1] - 1] and not apart(part.key, tokens[rivals[0]].key):
+        if rivals == [at[-1] - 1] and not _excludes(part.key, tokens[rivals[0]].key):
             return "reworded"
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
@@ -60,6 +60,10 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
     if _content(tokens, at[-1] + 1, 1, source):
         return "rival"
     return "light" if _is_felt(tokens, at) else "dropped"
+
+
+def _excludes(wanted: str, held: str) -> bool:
+    return apart(wanted, held) or alternatives(wanted, held)
 
 
 def is_stance(text: str, word: Word) -> bool:

@@ -76,8 +76,8 @@ def _denied(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _associated(wanted: str, held: str) -> bool:
-    # A mother is spoken of with a sister, and is somebody else.
-    return associated(wanted, held) and not (is_somebody(wanted) and is_somebody(held))
+    # A mother is spoken of with a sister, and is somebody else; a family is more than either.
+    return wanted not in SOMEBODY and associated(wanted, held) and not (is_somebody(wanted) and is_somebody(held))
 
 
 def _otherwise(part: Part, token: Token) -> bool:

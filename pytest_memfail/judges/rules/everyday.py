@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
+from importlib.resources import files
 from typing import Final
 
 from pytest_memfail.judges.rules.anchor_words import Token
-from pytest_memfail.judges.rules.everyday_words import SAME
 from pytest_memfail.judges.rules.text import fold, sentences_of
 
 ARTICLES: Final = frozenset("a an the some".split())
@@ -57,12 +57,13 @@ def _said(token: Token) -> str:
 def _phrases() -> Phrases:
     """All wordings by their first word."""
     found: Phrases = defaultdict(list)
-    lines = [line for line in SAME.strip().splitlines() if not line.startswith("#")]
-    for group, line in enumerate(lines):
+    lines = files(__package__).joinpath("everyday.txt").read_text("utf-8").splitlines()
+    for group, line in enumerate(line for line in lines if line and not line.startswith("#")):
         for wording in line.split("|"):
             words = [w for s in sentences_of(wording.strip()) for w in s.words if w.lower not in ARTICLES]
             phrase = tuple(WHOSE.get(w.lower) or (fold(w.lower) if w.key else w.lower) for w in words)
-            found[phrase[0]].append((phrase, group))
+            if len(phrase) > 1 or any(w.key for w in words):
+                found[phrase[0]].append((phrase, group))
     return found
 
 

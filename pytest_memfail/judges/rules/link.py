@@ -50,6 +50,9 @@ REFERRING: Final = frozenset(
 )
 
 
+VAGUE: Final = frozenset("something anything things stuff somebody someone somewhere".split())
+
+
 POINTING: Final = frozenset("that those this these such same".split())
 
 
@@ -138,7 +141,12 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
 def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
     """Both ends, each in a place of its own."""
     best: tuple[float, tuple[Place, Place]] | None = None
-    for first, second in product(*(places(end, tokens, link.stated) for end in link.ends)):
+    ones, others = (places(end, tokens, link.stated) for end in link.ends)
+    if ones and others and set(ones[0].at) & set(others[0].at):
+        # What is one end's own word stands for nothing of the other.
+        ones = ones + places(link.ends[0], tokens, link.stated, others[0].at)[:1]
+        others = others + places(link.ends[1], tokens, link.stated, ones[0].at)[:1]
+    for first, second in product(ones, others):
         if set(first.at) & set(second.at):
             continue
         crossed = first.first <= second.last and second.first <= first.last
@@ -256,7 +264,12 @@ def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, 
     lost = {fate for _, fate in place.gaps}
     # "He tunes it": what is done, with a pronoun for what it is done to.
     pronoun = end.verbal and place.firm > 0 and after[place.last - place.first + 1 :][:1] in (["it"], ["them"])
-    pointed = pronoun or POINTING.intersection(near + after) or (near[-1:] == ["the"] and lost == {"dropped"})
+    pointed = (
+        pronoun
+        or _elided(link, tokens, end, place)
+        or POINTING.intersection(near + after)
+        or (near[-1:] == ["the"] and lost == {"dropped"})
+    )
     if place.share < SOME or lost & {"opposite", "general"} or not pointed:
         return False
     if "rival" in lost and not POINTING.intersection(near + after[-6:]):
@@ -268,6 +281,19 @@ def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, 
         ):
             return True
     return False
+
+
+def _elided(link: Link, tokens: tuple[Token, ...], end: Anchor, place: Place) -> bool:
+    """Whether nothing but the head is left out: what else is tuned "while tuning", what else is roasted dark?"""
+    heads = {(part.surface, "dropped") for part in end.parts if part.kind == "head"}
+    if set(place.gaps) != heads or not end.keys.issuperset(tokens[at].key for at in place.at):
+        return False
+    for token in tokens[place.last + 1 :]:
+        if token.breaks:
+            break
+        if token.lower in VAGUE or (token.key and token.key not in link.stated | LIGHT):
+            return False
+    return True
 
 
 def _where_whole(end: Anchor, view: View) -> list[int]:

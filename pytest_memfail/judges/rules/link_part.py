@@ -21,7 +21,9 @@ from pytest_memfail.judges.rules.links import (
     whose_is,
 )
 from pytest_memfail.judges.rules.relations import sides
+from pytest_memfail.judges.rules.text import fold
 from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.words import LIKING
 
 SMALL: Final = 80
 """In a store of more sentences, two words meet by chance in another link."""
@@ -129,13 +131,18 @@ def _somebody_else(link: Link, view: View, tokens: tuple[Token, ...], place: Pla
     return next_actor(tokens, place.last + 1, link.mine, link.known, view) == OTHER
 
 
+LIKED: Final = frozenset(fold(w) for w in LIKING)
+
+
 def _of_another(link: Link, tokens: tuple[Token, ...], end: Anchor) -> bool:
     """Whether the stretch tells another link of the chain, which has the end in common with this one."""
     held = {t.key for t in tokens if t.key}
     for keys in link.siblings:
         rest = keys - end.keys - link.mine
         there = sum(any(kin(key, other)[1] >= ORIGIN for other in held) for key in rest)
-        if rest and len(rest) < len(keys) and there >= MOST * len(rest):
+        # Of what a person likes the other link says no more than that.
+        told = there >= HALF * len(rest) if rest else bool(held & LIKED)
+        if told and not end.keys.isdisjoint(keys):
             return True
     return False
 
