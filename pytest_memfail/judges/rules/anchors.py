@@ -13,7 +13,7 @@ from pytest_memfail.judges.rules.anchor_fate import fate_of, is_stance
 from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, is_somebody, matches_of
 from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, SOMEBODY, Part, Token
 from pytest_memfail.judges.rules.everyday import everyday
-from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, kin
+from pytest_memfail.judges.rules.kinship import FIRM, PHRASAL, kin
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
@@ -200,7 +200,7 @@ def _by_wording(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, 
                 opens = first if tokens[first].key or is_negator(tokens[first].lower) else last
                 closes = last if tokens[last].key else first
                 for number in covered:
-                    yield (closes if number == max(covered) and len(covered) > 1 else opens), number, ORIGIN
+                    yield (closes if number == max(covered) and len(covered) > 1 else opens), number, PHRASAL
 
 
 def _end_of(tokens: Sequence[Token], start: int, matched: set[int]) -> int:

@@ -285,7 +285,7 @@ def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, 
 
 def _elided(link: Link, tokens: tuple[Token, ...], end: Anchor, place: Place) -> bool:
     """Whether nothing but the head is left out: what else is tuned "while tuning", what else is roasted dark?"""
-    heads = {(part.surface, "dropped") for part in end.parts if part.kind == "head"}
+    heads = {(part.surface, "dropped") for part in end.parts[end.verbal :] if part.kind == "head"}
     if set(place.gaps) != heads or not end.keys.issuperset(tokens[at].key for at in place.at):
         return False
     for token in tokens[place.last + 1 :]:

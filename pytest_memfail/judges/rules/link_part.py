@@ -51,7 +51,7 @@ def blurred(
         for (place, other), k in zip((pair, pair[::-1]), kept, strict=True)
         if k
         and (place.firm >= MOST or place.share >= MOSTLY)
-        and (other.firm > (0 if small else SOME) or (small and (other.generalised or other.share >= SOME)))
+        and (other.firm > (0 if small else HALF) or (small and (other.generalised or other.share >= SOME)))
         and (
             _end_of(link, place, pair).telling > 1
             or other.firm >= HALF
