@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,14 +20,28 @@ SENTENCE: Final = re.compile(r"(?<=[.!?])(?<![ap]\.m\.) +")
 WORD: Final = re.compile(r"[^\W\d_]{3,}|\d+")
 TITLES: Final = frozenset("captain the sir lady lord dr doctor professor mr mrs miss king queen of old".split())
 CONNECTIVE: Final = re.compile(
-    r",?\s*(?:but )?\b(?:only |right |immediately |just )*"
-    r"\b(?:when|whenever|if|after|during|before|while|at|between|in|under|inside|near|on|once)\b",
+    r",?\s*(?:but )?\b(?:only |right |immediately |straight |just |never |exactly )*"
+    r"\b(?:when|whenever|if|unless|until|after|during|before|while|as|at|between|from|in|under|inside|within|near|on|once|but)\b",
     re.IGNORECASE,
 )
 ONLY: Final = re.compile(r"\b(?:only|exclusively|solely) ", re.IGNORECASE)
+OTHERWISE: Final = re.compile(
+    r"\b(?:otherwise|reserved?|never|unless|except|others?|else|certain|rest of|no)\b", re.IGNORECASE
+)
+"""What says by itself that the rule holds at no other time."""
+BACK: Final = re.compile(
+    r"(?:^|\b(?:in|on|at|by|to|of|from|with|under|amid|around|about|during|before|after|once|when|while|than|for|like) (?:all )?)"
+    r"(?:that|those|these|this|such)\b"
+    r"|\b(?:then|otherwise|usually|typically)\b|\b(?:it's|it’s|it is) (?:\w+ ){0,2}(?:often|always|mostly|generally)",
+    re.IGNORECASE,
+)
+"""What refers back to something told before."""
 NUMBER_WORDS: Final = "zero one two three four five six seven eight nine ten eleven twelve".split()
 NUMBER: Final = re.compile(rf"\b(\d+)(?=\b|%|°|[ap]m)|\b({'|'.join(NUMBER_WORDS[2:11])})\b", re.IGNORECASE)
-SCALE: Final = re.compile(r"(?:out of|scale of|1 to) $")
+SCALE: Final = re.compile(r"(?:out of |scale of |1 to |\d/)$")
+"""What stands before the end of a scale, which is no threshold."""
+IN_WORDS: Final = {12: re.compile(r"\b(?:noon|midnight|dozen)\b", re.IGNORECASE)}
+"""Numbers that may be told without their digits."""
 OPPOSITES: Final = (
     ("before", "after"),
     ("above", "below"),
@@ -42,8 +56,12 @@ OPPOSITES: Final = (
     ("sunrise", "sunset"),
 )
 STOP: Final = frozenset(
-    "the and for with his her their has have are was when who that this from only after before".split()
+    """the and for with his her their has have are was when who that this from only after before while whenever during than
+    more""".split()
 )
+ENDING: Final = re.compile(r"(?:ings?|ied|ies|ed|es|s|e|y)$")
+LEAST: Final = 0.5
+"""Share of the behaviour's words that shows a sentence to state it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +97,9 @@ def _of_task(task: Task, rng: random.Random, every: int) -> Iterator[Case]:
     for question, fact in pairs[::every]:
         own = fact.conversation_id
         others = rng.sample([id for id in texts if id != own], min(SHOWN, len(texts) - 1))
+        twice = _told_elsewhere(fact, texts)
         for fault in FAULTS:
-            if fact.kind not in fault.kinds:
+            if fact.kind not in fault.kinds or (fault.label != "ok" and twice):
                 continue
             text = fault.damage(fact, question, texts[own])
             if text is None or (text == texts[own] and fault.label == "summary_error"):
@@ -100,6 +119,13 @@ def _of_task(task: Task, rng: random.Random, every: int) -> Iterator[Case]:
             )
 
 
+def _told_elsewhere(fact: Evidence, texts: Mapping[str, str]) -> bool:
+    """Whether another conversation tells the same: damage to one of the two loses nothing."""
+    parts = fact.anchors or ((fact.preference,) if fact.preference else ())
+    others = (text.casefold() for id, text in texts.items() if id != fact.conversation_id)
+    return bool(parts) and any(all(part.casefold() in text for part in parts) for text in others)
+
+
 def _same(evidence: Evidence, question: Question, text: str) -> str:
     return text
 
@@ -109,28 +135,52 @@ def _nothing(evidence: Evidence, question: Question, text: str) -> str:
 
 
 def _condition_dropped(evidence: Evidence, question: Question, text: str) -> str | None:
-    """The rule's sentence ends before its condition; where that has sentences of its own, these go."""
+    """The rule's sentence ends before its condition; where that has sentences of its own, these go.
+
+    With it goes all that refers back to it: "It is in those hours that ..." tells a condition as well.
+    """
     sentences = SENTENCE.split(text)
-    behavior, condition = _words(evidence.behavior), _words(evidence.condition)
-    alone = condition - behavior
-    at = _best(sentences, behavior)
-    if _words(sentences[at]) & alone:
-        for match in CONNECTIVE.finditer(sentences[at]):
-            head = sentences[at][: match.start()]
-            lost = _words(sentences[at]) - _words(head)
-            if _words(head) & behavior == _words(sentences[at]) & behavior and lost & alone:
-                sentences[at] = ONLY.sub("", head).strip(" ,") + "."
-                return " ".join(sentences)
-        return None
-    kept = [sentence for i, sentence in enumerate(sentences) if i == at or not _words(sentence) & alone]
-    left = " ".join(kept)
+    name = _words(evidence.entity)
+    behavior = _words(evidence.behavior) - name
+    alone = _words(evidence.condition) - behavior - name
+    places = question.metadata.get("rule_sentences") or {}
+    at = places.get("behavior", _best(sentences, behavior, alone))
+    gone = {places[part] for part in places if part != "behavior"}
+    if not places and _words(sentences[at]) & alone:
+        head = _before_condition(sentences[at], behavior, alone)
+        if head is None:
+            return None
+        sentences[at] = ONLY.sub("", head).strip(" ,;:—") + "."
+        again = {i for i, s in enumerate(sentences) if _words(s) & behavior and _words(s) & alone}
+        gone = again | {i for i, sentence in enumerate(sentences) if i > at and BACK.search(sentence)}
+    elif not places:
+        if len(_words(sentences[at]) & behavior) < LEAST * len(behavior) or BACK.search(sentences[at]):
+            return None  # what states the behaviour cannot be told from the rest
+        told = [_words(sentence) for sentence in sentences]
+        # who introduces the entity may speak of what it is known for
+        again = {i for i, words in enumerate(told) if words & behavior and not name <= words}
+        gone = {i for i, words in enumerate(told) if words & alone or BACK.search(sentences[i])} | again
+        gone -= {at}
+        if not any(_words(sentences[i]) & alone for i in gone):
+            return None
+    left = " ".join(sentence for i, sentence in enumerate(sentences) if i not in gone)
     # whom the rest is about must still be told: else it would be another fault
-    return left if len(kept) < len(sentences) and _words(evidence.entity) <= _words(left) else None
+    return left if name <= _words(left) else None
+
+
+def _before_condition(sentence: str, behavior: set[str], alone: set[str]) -> str | None:
+    """The sentence up to its condition, where that stands at its end."""
+    whole = _words(sentence)
+    for match in CONNECTIVE.finditer(sentence):
+        head = sentence[: match.start()]
+        if whole & behavior <= _words(head) and not _words(head) & alone:
+            return head
+    return None
 
 
 def _exclusivity_dropped(evidence: Evidence, question: Question, text: str) -> str | None:
-    """No "only" is left in the rule's sentence, where the answer hangs on it."""
-    if question.metadata.get("condition_met") != "no":
+    """No "only" is left in the rule's sentence, where the answer hangs on it and nothing else says as much."""
+    if question.metadata.get("condition_met") != "no" or OTHERWISE.search(text):
         return None
     sentences = SENTENCE.split(text)
     at = _best(sentences, _words(evidence.behavior) | _words(evidence.condition))
@@ -140,22 +190,32 @@ def _exclusivity_dropped(evidence: Evidence, question: Question, text: str) -> s
 
 
 def _condition_inverted(evidence: Evidence, question: Question, text: str) -> str | None:
-    """Before becomes after, and so on, in the sentence that states the condition."""
+    """Before becomes after, and so on, in the sentence that ties the condition to the behaviour."""
     sentences = SENTENCE.split(text)
-    at = _best(sentences, _words(evidence.behavior) | _words(evidence.condition))
+    name = _words(evidence.entity)
+    behavior = _words(evidence.behavior) - name
+    told = (behavior | _words(evidence.condition)) - name
+    places = set((question.metadata.get("rule_sentences") or {}).values())
+    tying = [s if i in places or _words(s) & behavior else "" for i, s in enumerate(sentences)]
     stated = (evidence.condition or "").casefold()
     for pair in OPPOSITES:
         for old, new in (pair, pair[::-1]):
-            if re.search(rf"\b{old}\b", stated) and re.search(rf"\b{old}\b", sentences[at], re.IGNORECASE):
-                sentences[at] = re.sub(rf"\b{old}\b", new, sentences[at], flags=re.IGNORECASE)
+            word = re.compile(rf"\b{old}\b", re.IGNORECASE)
+            at = _best([sentence if word.search(sentence) else "" for sentence in tying], told)
+            if word.search(stated) and word.search(tying[at]):
+                sentences[at] = word.sub(new, sentences[at])
                 return " ".join(sentences)
     return None
 
 
-def _number_changed(evidence: Evidence, question: Question, text: str) -> str:
+def _number_changed(evidence: Evidence, question: Question, text: str) -> str | None:
     """Every number of the fact is another one."""
-    gold = evidence.condition if evidence.kind == "rule" else evidence.value
-    wanted = {_value(match) for match in NUMBER.finditer(gold or "")}
+    gold = (evidence.condition if evidence.kind == "rule" else evidence.value) or ""
+    if evidence.kind == "persona" and evidence.details:
+        gold = ". ".join(detail.wordings[0] for detail in evidence.details)  # the answer may tell more than is needed
+    wanted = {_value(match) for match in NUMBER.finditer(gold) if not SCALE.search(gold[: match.start()])}
+    if any(IN_WORDS[number].search(text) for number in wanted & IN_WORDS.keys()):
+        return None
 
     def change(match: re.Match[str]) -> str:
         if _value(match) not in wanted or SCALE.search(text[: match.start()]):
@@ -183,7 +243,9 @@ def _answer_dropped(evidence: Evidence, question: Question, text: str) -> str | 
     first = [detail.wordings[0].casefold() for detail in evidence.details]
     gone = {i for i, sentence in enumerate(sentences) if any(wording in sentence.casefold() for wording in first)}
     if not gone:
-        gone = {_best(sentences, _words(evidence.value) - _words(evidence.entity))}
+        asked = _words(evidence.value) - _words(evidence.entity)
+        most = len(_words(sentences[_best(sentences, asked)]) & asked)
+        gone = {i for i, sentence in enumerate(sentences) if len(_words(sentence) & asked) >= min(2, most)}
     return " ".join(sentence for i, sentence in enumerate(sentences) if i not in gone)
 
 
@@ -227,12 +289,19 @@ def _ends(evidence: Evidence, text: str) -> tuple[tuple[int, str], tuple[int, st
 
 
 def _words(text: str | None) -> set[str]:
-    return {word.casefold().rstrip("s") for word in WORD.findall(text or "")} - STOP
+    """The telling words, without their endings."""
+    return {_stem(word.casefold()) for word in WORD.findall(text or "") if word.casefold() not in STOP}
 
 
-def _best(sentences: Sequence[str], wanted: set[str]) -> int:
-    """The sentence with most of the words, the first of several."""
-    return max(range(len(sentences)), key=lambda i: (len(_words(sentences[i]) & wanted), -i))
+def _stem(word: str) -> str:
+    short = ENDING.sub("", word)
+    return short if len(short) > 2 else word
+
+
+def _best(sentences: Sequence[str], wanted: set[str], unwanted: Set[str] = frozenset()) -> int:
+    """The sentence with most of the words; of several, one with fewest of the others, then the first."""
+    found = [_words(sentence) for sentence in sentences]
+    return max(range(len(found)), key=lambda i: (len(found[i] & wanted), -len(found[i] & unwanted), -i))
 
 
 def _value(match: re.Match[str]) -> int:

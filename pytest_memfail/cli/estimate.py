@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pytest_memfail.core import UsageError
+
+OWN_CALLS: Final = "the calls that a system itself makes of a model, as md-file does, are not counted"
 
 
 def add(commands: Any) -> None:
@@ -59,13 +61,13 @@ def run(options: argparse.Namespace) -> int:
     )
     questions = sum(len(task.questions) for task in tasks)
     if not rows:
-        print(f"{questions} questions: no model is asked, nothing is paid")
+        print(f"{questions} questions: no model is asked, nothing is paid; {OWN_CALLS}")
         return 0
     for line in model_table(rows):
         print(line)
     times = f", each asked {options.repeats} times" if options.repeats > 1 else ""
     print(
         f"{questions} questions{times}; prices of {prices.date}; a system that loses or rewrites memories needs more: each fact "
-        "that is not found is checked against its whole store"
+        f"that is not found is checked against its whole store; {OWN_CALLS}"
     )
     return 0

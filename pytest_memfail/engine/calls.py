@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from pytest_memfail.core import MemfailError, MemorySystemError, one_line
@@ -85,7 +86,7 @@ class Lane:
         Raises `MemorySystemError` naming the method for whatever it raises, with that as the cause; a test runner's own
         outcomes (a skip) pass through.
         """
-        try:
+        with told_as(MemorySystemError, f"{method}()"):
             if self.is_async(method, fn):
                 return await fn(*args)
             context = contextvars.copy_context()
@@ -94,13 +95,6 @@ class Lane:
             future.add_done_callback(self._done)
             result = await asyncio.wrap_future(future)
             return await result if inspect.isawaitable(result) else result
-        except (asyncio.CancelledError, MemfailError):
-            raise
-        except CarriedError as carrier:
-            error = carrier.error
-            raise MemorySystemError(f"{method}() raised {type(error).__name__}: {one_line(error)}") from error
-        except (Exception, SystemExit, KeyboardInterrupt) as error:
-            raise MemorySystemError(f"{method}() raised {type(error).__name__}: {one_line(error)}") from error
 
     async def read(self, method: str, fn: Callable[..., Any], *args: Any) -> tuple[Any, float]:
         """`call`, with no more at once than the system's reads allow; also the seconds that the system itself took."""
@@ -162,6 +156,20 @@ class CarriedError(Exception):
     def __init__(self, error: BaseException) -> None:
         super().__init__(repr(error))
         self.error = error
+
+
+@contextmanager
+def told_as(kind: type[MemfailError], what: str) -> Iterator[None]:
+    """Whatever the user's code raises becomes an error of this kind that names what was called; our own errors pass."""
+    try:
+        yield
+    except MemfailError:
+        raise
+    except CarriedError as carrier:
+        error = carrier.error
+        raise kind(f"{what} raised {type(error).__name__}: {one_line(error)}") from error
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        raise kind(f"{what} raised {type(error).__name__}: {one_line(error)}") from error
 
 
 def guarded(fn: Callable[..., T], *args: Any) -> T:

@@ -15,7 +15,6 @@ from pytest_memfail.core import (
     Judge,
     JudgeError,
     Listing,
-    MemfailError,
     Memory,
     Question,
     Reply,
@@ -25,7 +24,7 @@ from pytest_memfail.core import (
     one_line,
     question_verdict,
 )
-from pytest_memfail.engine.calls import CarriedError, guarded, is_async, settle
+from pytest_memfail.engine.calls import guarded, is_async, settle, told_as
 
 
 class Grader:
@@ -92,7 +91,7 @@ class Grader:
 
     async def _ask(self, stage: str, *args: Any) -> StageResult:
         method = getattr(self._judge, stage)
-        try:
+        with told_as(JudgeError, f"the judge's {stage}()"):
             if self._inline or is_async(method):
                 result = await settle(method(*args))
             else:
@@ -101,13 +100,6 @@ class Grader:
                 result = await settle(
                     await loop.run_in_executor(self._pool, lambda: context.run(guarded, method, *args))
                 )
-        except MemfailError:
-            raise
-        except CarriedError as carrier:
-            error = carrier.error
-            raise JudgeError(f"the judge's {stage}() raised {type(error).__name__}: {one_line(error)}") from error
-        except (Exception, SystemExit, KeyboardInterrupt) as error:
-            raise JudgeError(f"the judge's {stage}() raised {type(error).__name__}: {one_line(error)}") from error
         if not isinstance(result, StageResult):
             raise JudgeError(
                 f"the judge's {stage}() returned {type(result).__name__} {one_line(repr(result), 60)}; expected a StageResult"

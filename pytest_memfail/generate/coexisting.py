@@ -9,14 +9,13 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from pytest_memfail.generate import prompts
-from pytest_memfail.generate.asking import Item, Session, Stage, as_json, run_stage
-from pytest_memfail.generate.made import Made, Request, Work, batch_of, distinct, row_counts, stage_work
+from pytest_memfail.generate.asking import Item, Session, Stage, as_json
+from pytest_memfail.generate.made import Made, Request, Work, batch_of, made_at_once, stage_work
 from pytest_memfail.generate.raw import Raw
 from pytest_memfail.generate.samplers import preference_specs
 from pytest_memfail.generate.texts import LONG, SHORT, Line, quoted, text_faults
 from pytest_memfail.tasks import LIKENESS, stands
 
-TASK: Final = "coexisting_facts"
 FIRST_PERSON: Final = re.compile(r"\b(I|I['’]\w+|me|my|mine|myself|we|us|our)\b", re.IGNORECASE)
 
 
@@ -59,17 +58,7 @@ class CoexistingFacts:
 
     async def make(self, session: Session) -> Made:
         """All rows at once: no two have the same category, and so they seldom meet."""
-        rows: dict[int, Preferences] = {}
-        await run_stage(session, self._stage, range(1, self._request.n + 1), rows)
-        texts = {f"row {number}": rows[number].question for number in sorted(rows)}
-        repeats = distinct(texts, LIKENESS, lambda key: int(key.split()[1]))
-        kept = [number for number in sorted(rows) if number not in repeats]
-        return Made(
-            {TASK: [self._row(number, rows[number]) for number in kept]},
-            row_counts(self._request.n, len(rows), len(kept)),
-            {"question": LIKENESS},
-            list(repeats.values()),
-        )
+        return await made_at_once(session, self._stage, self._request, self._row, "question", LIKENESS)
 
     def _spec(self, number: int) -> Mapping[str, Any]:
         spec = self._specs[number - 1]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, TypeVar
 
-from pytest_memfail.generate.asking import Item, Session, Stage
+from pytest_memfail.generate.asking import I, Item, Session, Stage, run_stage
 from pytest_memfail.generate.raw import Raw
 from pytest_memfail.llm import count_tokens
 from pytest_memfail.tasks import near_duplicates
@@ -87,6 +87,28 @@ def distinct(texts: Mapping[str, str], threshold: float, owner: Callable[[str], 
         if first != second and first not in dropped and second not in dropped:
             dropped[second] = f"{later} is {alike:.2f} like {earlier}"
     return dropped
+
+
+async def made_at_once(
+    session: Session,
+    stage: Stage[I],
+    request: Request,
+    cells: Callable[[int, I], Mapping[str, str]],
+    field: str,
+    threshold: float,
+) -> Made:
+    """All rows from a single stage, without those whose text in this field repeats that of an earlier one."""
+    rows: dict[int, I] = {}
+    await run_stage(session, stage, range(1, request.n + 1), rows)
+    texts = {f"row {number}": str(getattr(rows[number], field)) for number in sorted(rows)}
+    repeats = distinct(texts, threshold, lambda key: int(key.split()[1]))
+    kept = [number for number in sorted(rows) if number not in repeats]
+    return Made(
+        {request.task: [cells(number, rows[number]) for number in kept]},
+        row_counts(request.n, len(rows), len(kept)),
+        {field: threshold},
+        list(repeats.values()),
+    )
 
 
 def row_counts(wanted: int, written: int, kept: int) -> dict[str, int]:

@@ -10,14 +10,13 @@ from pydantic import BaseModel
 
 from pytest_memfail.core import UsageError, one_line
 from pytest_memfail.generate import prompts
-from pytest_memfail.generate.asking import Item, Session, Stage, as_json, run_stage
-from pytest_memfail.generate.made import Made, Request, Work, batch_of, distinct, row_counts, stage_work
+from pytest_memfail.generate.asking import Item, Session, Stage, as_json
+from pytest_memfail.generate.made import Made, Request, Work, batch_of, made_at_once, stage_work
 from pytest_memfail.generate.raw import Raw
 from pytest_memfail.generate.samplers import PersonSpec, apart, person_specs
 from pytest_memfail.generate.texts import ESSAY, LONG, Line, quoted, text_faults
 from pytest_memfail.tasks import LIKENESS, PERSONA_SENTENCES, sentences, stands, words_of
 
-TASK: Final = "persona_retrieval"
 QUOTED: Final = re.compile(r"“[^”]*”|\"[^\"]*\"")
 FIRST_PERSON: Final = re.compile(r"\b(I|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|us|[Oo]ur)\b")
 
@@ -74,17 +73,7 @@ class PersonaRetrieval:
 
     async def make(self, session: Session) -> Made:
         """All rows at once: names are given."""
-        rows: dict[int, Portrait] = {}
-        await run_stage(session, self._stage, range(1, self._request.n + 1), rows)
-        texts = {f"row {number}": rows[number].essay for number in sorted(rows)}
-        repeats = distinct(texts, LIKENESS, lambda key: int(key.split()[1]))
-        kept = [number for number in sorted(rows) if number not in repeats]
-        return Made(
-            {TASK: [self._row(number, rows[number]) for number in kept]},
-            row_counts(self._request.n, len(rows), len(kept)),
-            {"essay": LIKENESS},
-            list(repeats.values()),
-        )
+        return await made_at_once(session, self._stage, self._request, self._row, "essay", LIKENESS)
 
     def _spec(self, number: int) -> Mapping[str, Any]:
         spec = self._specs[number - 1]

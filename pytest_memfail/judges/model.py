@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from weakref import WeakKeyDictionary
 
 from pytest_memfail.core import Evidence, Listing, Memory, Question, Reply, StageResult, one_line, rank_of
 from pytest_memfail.judges import prompts
-from pytest_memfail.judges.prompts import Entry, Messages, Protocol
-from pytest_memfail.judges.rank import Ranking
+from pytest_memfail.judges.examiner import FIRST_ENTRIES, Examiner
+from pytest_memfail.judges.prompts import Protocol
 from pytest_memfail.judges.replies import (
     AnswerReply,
     EntriesReply,
     FaithfulReply,
-    JudgeReply,
     PresentReply,
     RetrievedReply,
     StateReply,
     StoredReply,
-    problem_of,
 )
 from pytest_memfail.judges.rules import RulesJudge
-from pytest_memfail.llm import ContextLengthError, ReplyError
 
 if TYPE_CHECKING:
     from pytest_memfail.llm import ModelClient
 
-FIRST_ENTRIES: Final = 20
-"""How many entries are shown at first: those closest to what was said."""
-ATTEMPTS: Final = 2
-"""How often a reply is asked for that parses but cannot be (the client asks again for those that do not parse)."""
-WARM_CHARACTERS: Final = 4096
-"""Providers cache no prompt that begins with less (1,024 tokens)."""
-
 T = TypeVar("T")
-R = TypeVar("R", bound=JudgeReply)
 E = TypeVar("E", bound=EntriesReply)
 
 
@@ -89,15 +77,9 @@ class ModelJudge:
             raise ValueError(f"got first_entries={first_entries}, expected a whole number of at least 1")
         self.protocol: Protocol = protocol
         self.model = model
-        self._client = client
-        self._parameters = parameters
-        self._repeat = repeat
-        self._first = first_entries
+        self._examiner = Examiner(client, model, parameters, repeat, first_entries)
         self._letters = RulesJudge(protocol)
-        self._rankings: WeakKeyDictionary[Listing, Ranking] = WeakKeyDictionary()
         self._checks: WeakKeyDictionary[Listing, dict[Any, asyncio.Task[Any]]] = WeakKeyDictionary()
-        self._warmed: WeakKeyDictionary[Listing, asyncio.Event] = WeakKeyDictionary()
-        self._pieces: WeakKeyDictionary[Listing, int] = WeakKeyDictionary()
         self._supports: dict[Evidence, set[tuple[str, ...]]] = {}
 
     # -- the stages --------------------------------------------------------------------------------------------------
@@ -140,13 +122,12 @@ class ModelJudge:
             return StageResult("failed", "no memory was shown", missing=(evidence.text,))
         if (at := self._shown_support(evidence, shown)) is not None:
             return StageResult("passed", "every entry by which the fact is stored was shown", at)
-        entries = _numbered(shown)
-        reply = await self._check_entries(
+        reply = await self._examiner.of_shown(
             lambda some: prompts.about_entries("retrieval", evidence, some, self.protocol, question),
             RetrievedReply,
             "retrieval",
-            entries,
-            lambda: Ranking([memory.text for memory in shown]).closest(evidence.source, self._first),
+            evidence.source,
+            shown,
         )
         return _result(reply, passed=reply.recoverable)
 
@@ -156,7 +137,9 @@ class ModelJudge:
             return self._letters.answer(question, evidence, reply)
         if not reply.text.strip():
             return StageResult("failed", "the reply is empty", missing=question.gold)
-        judged = await self._ask(prompts.about_answer(question, evidence, reply.text), AnswerReply, "answer", ())
+        judged = await self._examiner.ask(
+            prompts.about_answer(question, evidence, reply.text), AnswerReply, "answer", ()
+        )
         return StageResult(
             "passed" if judged.right else "failed",
             one_line(judged.reason),
@@ -164,15 +147,8 @@ class ModelJudge:
         )
 
     async def warm(self, listing: Listing) -> None:
-        """Let the provider read the store once, if every check of it will begin with the whole of it.
-
-        Larger stores are shown whole only on demand; there the first such check does the warming.
-        """
-        if len(listing.memories) <= self._first and _is_long(listing) and listing not in self._warmed:
-            await self._behind_first(listing, lambda: self._warm_up(listing))
-
-    async def _warm_up(self, listing: Listing) -> None:
-        await self._ask(prompts.warm_up(_numbered(listing.memories)), JudgeReply, "warm", ())
+        """Let the provider read the store once, if every check of it will begin with the whole of it."""
+        await self._examiner.warm(listing)
 
     # -- storage and summary in one call (`ours`) --------------------------------------------------------------------
 
@@ -212,130 +188,19 @@ class ModelJudge:
                 return tuple(rank - 1 for rank in ranks if rank is not None)
         return None
 
-    # -- showing entries ---------------------------------------------------------------------------------------------
-
     async def _check_store(self, check: prompts.Check, schema: type[E], evidence: Evidence, store: Listing) -> E:
         """One check of one fact over one listing, made once however many ask for it at the same time or later."""
 
-        def closest() -> list[int]:
-            ranking = self._rankings.get(store)
-            if ranking is None:
-                ranking = self._rankings[store] = Ranking([memory.text for memory in store.memories])
-            return ranking.closest(evidence.source, self._first)
-
         async def run() -> E:
-            return await self._check_entries(
+            return await self._examiner.of_store(
                 lambda some: prompts.about_entries(check, evidence, some, self.protocol),
                 schema,
                 "summary" if check == "summary" else "storage",
-                _numbered(store.memories),
-                closest,
+                evidence.source,
                 store,
             )
 
         return await _shared(self._checks.setdefault(store, {}), (check, evidence), run)
-
-    async def _check_entries(
-        self,
-        build: Callable[[Sequence[Entry]], Messages],
-        schema: type[E],
-        stage: str,
-        entries: Sequence[Entry],
-        closest: Callable[[], list[int]],
-        store: Listing | None = None,
-    ) -> E:
-        """The closest entries first; all of them before anything is said to be lost."""
-        near: list[Entry] = []
-        if len(entries) > self._first:
-            near = [entries[at] for at in sorted(closest())]
-            try:
-                reply = await self._ask(build(near), schema, stage, _numbers(near))
-            except ContextLengthError:
-                near = []  # even these are too long: only batches are left
-            else:
-                if reply.passed:
-                    return reply
-        pieces = self._pieces.get(store, 1) if store is not None else 1
-        while True:
-            try:
-                return await self._check_batches(build, schema, stage, _split(entries, pieces), near, store)
-            except ContextLengthError:
-                if pieces >= len(entries):
-                    raise
-                pieces = min(2 * pieces, len(entries))
-                if store is not None:
-                    # a fact of the same store need not find out again
-                    self._pieces[store] = max(pieces, self._pieces.get(store, 1))
-
-    async def _check_batches(
-        self,
-        build: Callable[[Sequence[Entry]], Messages],
-        schema: type[E],
-        stage: str,
-        batches: Sequence[Sequence[Entry]],
-        near: Sequence[Entry],
-        store: Listing | None,
-    ) -> E:
-        """All batches until one passes; then, as a fact may be spread over several, what they named together."""
-        replies: list[E] = []
-        for batch in batches:
-
-            async def ask(batch: Sequence[Entry] = batch) -> E:
-                return await self._ask(build(batch), schema, stage, _numbers(batch))
-
-            if batch is batches[0] and store is not None and _is_long(store):
-                reply = await self._behind_first(store, ask)
-            else:
-                reply = await ask()
-            if reply.passed:
-                return reply
-            replies.append(reply)
-        if len(batches) > 1:
-            named = {number for reply in replies for number in reply.entries} | _numbers(near)
-            together = [entry for batch in batches for entry in batch if entry.number in named]
-            if together:
-                with suppress(ContextLengthError):  # every entry was shown; only the combined view would be missing
-                    replies.insert(0, await self._ask(build(together), schema, stage, _numbers(together)))
-        return max(replies, key=lambda reply: (reply.passed, reply.found))
-
-    async def _behind_first(self, store: Listing, ask: Callable[[], Awaitable[T]]) -> T:
-        """The first call that begins with a store goes alone: the others then find it in the provider's prompt cache."""
-        warmed = self._warmed.get(store)
-        if warmed is not None:
-            await warmed.wait()
-            return await ask()
-        warmed = self._warmed[store] = asyncio.Event()
-        try:
-            return await ask()
-        finally:
-            warmed.set()
-
-    # -- one call ----------------------------------------------------------------------------------------------------
-
-    async def _ask(self, messages: Messages, schema: type[R], stage: str, shown: Iterable[int]) -> R:
-        """The model's reply, asked for once more if it cannot be.
-
-        Raises `ReplyError` if the second one cannot be either, and whatever the client raises.
-        """
-        numbers = frozenset(shown)
-        problem: str | None = None
-        for _ in range(ATTEMPTS):
-            done = await self._client.ask(
-                model=self.model,
-                messages=messages,
-                stage=stage,
-                schema=schema,
-                parameters=self._parameters,
-                repeat=self._repeat,
-            )
-            reply = done.parsed
-            assert isinstance(reply, schema)
-            problem = problem_of(reply, numbers)
-            if problem is None:
-                return reply
-            # the refused reply becomes part of the question, so that the response cache does not give it again
-            messages = prompts.once_more(messages, done.text, problem)
-        raise ReplyError(f"the judge {self.model} gave an impossible reply to the {stage} check twice: {problem}")
 
 
 async def _shared(tasks: dict[Any, asyncio.Task[T]], key: Any, work: Callable[[], Awaitable[T]]) -> T:
@@ -362,14 +227,6 @@ def _shareable(evidence: Evidence) -> Evidence:
     return replace(evidence, id="", conversation_id="", importance=1.0)
 
 
-def _numbered(memories: Iterable[Memory]) -> list[Entry]:
-    return [Entry(number, memory) for number, memory in enumerate(memories, 1)]
-
-
-def _numbers(entries: Iterable[Entry]) -> set[int]:
-    return {entry.number for entry in entries}
-
-
 def _places(reply: EntriesReply) -> tuple[int, ...]:
     """The entries of a reply as indices, each once."""
     return tuple(dict.fromkeys(number - 1 for number in reply.entries))
@@ -378,13 +235,3 @@ def _places(reply: EntriesReply) -> tuple[int, ...]:
 def _result(reply: EntriesReply, *, passed: bool) -> StageResult:
     missing = () if passed else tuple(map(one_line, reply.lost))
     return StageResult("passed" if passed else "failed", one_line(reply.reason), _places(reply), missing=missing)
-
-
-def _split(entries: Sequence[Entry], pieces: int) -> list[Sequence[Entry]]:
-    """The entries in so many runs of about equal number."""
-    size = -(-len(entries) // pieces)
-    return [entries[at : at + size] for at in range(0, len(entries), size)]
-
-
-def _is_long(store: Listing) -> bool:
-    return sum(len(memory.text) for memory in store.memories) >= WARM_CHARACTERS

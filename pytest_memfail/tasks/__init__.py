@@ -14,7 +14,7 @@ from pytest_memfail.tasks.load import (
     sample,
     task_of_row,
 )
-from pytest_memfail.tasks.rows import LETTERS, MODELS
+from pytest_memfail.tasks.row_models import LETTERS, MODELS
 from pytest_memfail.tasks.shipped import shipped_data
 from pytest_memfail.tasks.validate import (
     CONNECTIVES,

@@ -8,7 +8,8 @@ from pathlib import Path
 from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, Evidence, Question, Task
 from pytest_memfail.tasks import layout
 from pytest_memfail.tasks.conditional_facts import LICENCE
-from pytest_memfail.tasks.rows import CoexistingRow, Rows, read_rows
+from pytest_memfail.tasks.row_models import CoexistingRow
+from pytest_memfail.tasks.rows import Rows, read_rows
 
 
 def read(path: Path) -> Rows[CoexistingRow]:

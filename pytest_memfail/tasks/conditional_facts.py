@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pytest_memfail.core import SUMMARY_ERROR, Evidence, Question, Task
 from pytest_memfail.tasks import layout
-from pytest_memfail.tasks.rows import ConditionalRow, Rows, read_rows
+from pytest_memfail.tasks.row_models import ConditionalRow
+from pytest_memfail.tasks.rows import Rows, read_rows
 
 LICENCE = "see the data card of the folder"
 
@@ -62,7 +63,11 @@ def build(name: str, rows: Rows[ConditionalRow], protocol: layout.Protocol, seed
                 file=str(rows.path),
                 line=rows.lines[i],
                 stratum=row.condition_met,
-                metadata={"condition_met": row.condition_met, "condition_type": row.condition_type},
+                metadata={
+                    "condition_met": row.condition_met,
+                    "condition_type": row.condition_type,
+                    "rule_sentences": row.rule_sentences,
+                },
             )
         )
     return Task(

@@ -52,7 +52,8 @@ from pytest_memfail.core import (
     Task,
     one_line,
 )
-from pytest_memfail.tasks.rows import ID_PATTERN, Text, slug
+from pytest_memfail.tasks.row_models import ID_PATTERN, Text
+from pytest_memfail.tasks.rows import slug
 
 NAME: Final = "custom"
 SUFFIX: Final = ".memfail.yaml"

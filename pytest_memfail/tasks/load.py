@@ -13,7 +13,8 @@ from typing import Any, Final
 from pytest_memfail.core import Ingest, Probe, Question, Step, StorePlan, Task, UnknownNameError, UsageError
 from pytest_memfail.tasks import coexisting_facts, conditional_facts, long_hop, persona_retrieval, updated_facts
 from pytest_memfail.tasks.layout import Protocol, by_digest
-from pytest_memfail.tasks.rows import MODELS, single_row
+from pytest_memfail.tasks.row_models import MODELS
+from pytest_memfail.tasks.rows import single_row
 from pytest_memfail.tasks.shipped import shipped_data
 
 MODULES: Final[dict[str, ModuleType]] = {

@@ -8,7 +8,8 @@ from pathlib import Path
 from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Conversation, Evidence, Message, Question, Task
 from pytest_memfail.tasks import layout
 from pytest_memfail.tasks.conditional_facts import LICENCE
-from pytest_memfail.tasks.rows import Rows, UpdatedRow, digest, read_rows
+from pytest_memfail.tasks.row_models import UpdatedRow
+from pytest_memfail.tasks.rows import Rows, digest, read_rows
 
 USER = "the user"
 MORNING = time(9, tzinfo=timezone.utc)

@@ -14,9 +14,9 @@ def pytest_memfail_tasks(config):
 """
 
 
-def only(project: Project, **stores: int) -> str:
-    """Gives the project a task of these stores; the option that selects it."""
-    project.conftest(TASKS.format(name="boxes", stores=stores))
+def only(project: Project, more: str = "", **stores: int) -> str:
+    """Gives the project a task of these stores, and more in its conftest.py; the option that selects the task."""
+    project.conftest(TASKS.format(name="boxes", stores=stores) + more)
     return "--memfail-tasks=boxes"
 
 
@@ -70,16 +70,12 @@ def test_a_stop_stops_the_asking(pytester: pytest.Pytester, system: str, n: int 
 
 
 def test_an_interrupt_stops_the_asking(project: Project) -> None:
-    option = only(project, alpha=400)
-    conftest = (project.path / "conftest.py").read_text()
-    (project.path / "conftest.py").write_text(
-        conftest
-        + """
+    interrupt = """
 def pytest_runtest_logreport(report):
     if report.nodeid.endswith("alpha-2"):
         raise KeyboardInterrupt
 """
-    )
+    option = only(project, interrupt, alpha=400)
     options = ("--memfail-concurrency=8", "--memfail-system-option=seconds=0.002")
     result = project.run_apart(option, *options, system="async-toy")
     assert result.ret == pytest.ExitCode.INTERRUPTED
@@ -88,11 +84,7 @@ def pytest_runtest_logreport(report):
 
 
 def test_finalisers_come_after_the_questions(project: Project) -> None:
-    option = only(project, alpha=200)
-    conftest = (project.path / "conftest.py").read_text()
-    (project.path / "conftest.py").write_text(
-        conftest
-        + """
+    server = """
 import pytest
 
 @pytest.fixture(scope="session")
@@ -104,7 +96,7 @@ def memfail_system(pytestconfig):
     yield make
     toys[0].happened("server", "ended")
 """
-    )
+    option = only(project, server, alpha=200)
     project.script(alpha_1="not_stored")
     result = project.run(option, "-x", "--memfail-system-option=seconds=0.01", system="fixture")
     assert result.ret == 1

@@ -63,6 +63,14 @@ def test_what_is_kept_fixed_comes_from_the_cache(tmp_path, monkeypatch):
     assert judge == run(tmp_path, monkeypatch, *options)
 
 
+OWN = "; the calls that a system itself makes of a model, as md-file does, are not counted"
+
+
+def test_without_a_model_the_systems_own_calls_are_left(capsys):
+    assert main(["estimate", "--tasks=long_hop", "--limit=2"]) == 0
+    assert capsys.readouterr().out == f"2 questions: no model is asked, nothing is paid{OWN}\n"
+
+
 def test_the_command(capsys):
     words = ["estimate", "--model=m", "--judge=m", "--tasks=long_hop", "--limit=2", "--repeats=3", "--vary=judge"]
     assert main(words) == 0
@@ -70,6 +78,7 @@ def test_the_command(capsys):
     taker = next(line.split() for line in lines if line.startswith("test_taker by m"))
     assert taker[3:5] == ["2", "4"]
     assert lines[-1].startswith("2 questions, each asked 3 times; ")
+    assert lines[-1].endswith(OWN)
 
 
 @pytest.mark.parametrize("number", ["0", "-1"])

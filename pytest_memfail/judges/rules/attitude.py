@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.text import Sentence
@@ -198,18 +199,26 @@ def against(text: str) -> frozenset[str]:
     return frozenset(m[0].casefold() for pattern in (PAST, NEGATED, DISLIKED) for m in pattern.finditer(text))
 
 
-def _cues(text: str) -> list[tuple[int, int]]:
+_CUES: Final = tuple(
+    (re.compile(pattern.pattern), sign, reach)
+    for pattern, sign, reach in ((PAST, -1, 12), (NEGATED, -1, 0), (DISLIKED, -1, 0), (LIKED, 1, 0))
+)
+"""The cues for lower case alone, which are found several times as fast; "used to love": what one governs says nothing itself."""
+
+
+@lru_cache(maxsize=4096)
+def _cues(text: str) -> tuple[tuple[int, int], ...]:
     """Where the text speaks for or against something: place and sign, in order."""
     found: dict[int, tuple[int, int]] = {}
     covered: list[tuple[int, int]] = []
-    for pattern, sign in ((PAST, -1), (NEGATED, -1), (DISLIKED, -1), (LIKED, 1)):
+    lower = text.lower()
+    text = lower if len(lower) == len(text) else text  # places must stay what they are
+    for pattern, sign, reach in _CUES:
         for match in pattern.finditer(text):
             if not any(a <= match.start() < b for a, b in covered):
                 found[match.start()] = (match.start(), sign)
-                # "used to love": what the cue governs says nothing of its own.
-                reach = match.end() + (12 if pattern is PAST else 0)
-                covered.append((match.start(), reach))
-    return [found[at] for at in sorted(found)]
+                covered.append((match.start(), match.end() + reach))
+    return tuple([found[at] for at in sorted(found)])
 
 
 def _clause(after: str) -> str:

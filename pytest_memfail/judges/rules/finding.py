@@ -63,6 +63,9 @@ def passage(source: str, sentence: Sentence, keys: Iterable[str], at_most: int =
         # Too long to point at: the densest stretch says more than the whole sentence.
         first = max(at, key=lambda i: (sum(i <= j < i + at_most for j in at), -i))
         last = max(j for j in at if first <= j < first + at_most)
+    place = source.find(sentence.text)
+    if place >= 0:
+        return source[place + sentence.words[first].start : place + sentence.words[last].end]
     return quote(source, sentence.words[first : last + 1])
 
 

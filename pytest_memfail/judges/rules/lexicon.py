@@ -50,19 +50,14 @@ def reach(key: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=8192)
-def _reaches(keys: frozenset[str]) -> tuple[frozenset[str], tuple[tuple[str, frozenset[str]], ...]]:
-    """What all of them reach, and what each does."""
-    each = tuple([(key, reach(key)) for key in keys])
-    return frozenset().union(*[marks for _, marks in each]), each
+def _reaches(keys: frozenset[str]) -> tuple[tuple[str, frozenset[str]], ...]:
+    return tuple([(key, reach(key)) for key in keys])
 
 
 def likely(key: str, keys: frozenset[str]) -> list[str]:
     """Those of the keys that may be like the one: comparing it with the others would be in vain."""
     mine = reach(key)
-    together, each = _reaches(keys)
-    if together.isdisjoint(mine):
-        return []
-    return [other for other, marks in each if not marks.isdisjoint(mine)]
+    return [other for other, marks in _reaches(keys) if not marks.isdisjoint(mine)]
 
 
 def nearness(wanted: str, held: str) -> float:

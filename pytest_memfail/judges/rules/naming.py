@@ -247,6 +247,8 @@ class _Spelling:
     squashed: dict[str, int]
     pairs: dict[str, tuple[int, ...]]
     """Neighbours written together."""
+    begins: dict[str, tuple[int, ...]]
+    """Where a word begins so."""
 
 
 @lru_cache(maxsize=4096)
@@ -254,7 +256,9 @@ def _spelling(sentence: Sentence) -> _Spelling:
     loosely: dict[str, tuple[int, ...]] = {}
     squashed: dict[str, int] = {}
     pairs: dict[str, tuple[int, ...]] = {}
+    begins: dict[str, tuple[int, ...]] = {}
     for i, w in enumerate(sentence.words):
+        begins[w.lower[:SHARED]] = (*begins.get(w.lower[:SHARED], ()), i)
         if w.key:
             spelled = loose(w.key)
             loosely[spelled] = (*loosely.get(spelled, ()), i)
@@ -264,7 +268,7 @@ def _spelling(sentence: Sentence) -> _Spelling:
             one, other = fold(a.lower), fold(b.lower)  # not what they are but synonyms of
             for pair in {loose(fold(a.lower + b.lower)), one + other, other + one}:
                 pairs[pair] = (*pairs.get(pair, ()), i)
-    return _Spelling(loosely, squashed, pairs)
+    return _Spelling(loosely, squashed, pairs, begins)
 
 
 def _places(part: Part, sentence: Sentence) -> list[int]:
@@ -274,8 +278,7 @@ def _places(part: Part, sentence: Sentence) -> list[int]:
         akin = relatives(part.loose) & spelled.loosely.keys()
         found = sorted(i for other in akin for i in spelled.loosely[other])
     if not found:
-        start = part.key[:SHARED]
-        found = [i for i, w in enumerate(sentence.words) if w.lower.startswith(start) and is_cut(part.key, w.lower)]
+        found = [i for i in spelled.begins.get(part.key[:SHARED], ()) if is_cut(part.key, sentence.words[i].lower)]
     if not found and len(part.loose) > 5:
         found = list(spelled.pairs.get(part.loose, ()))
     return found
@@ -326,7 +329,8 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
     own = {part.key for part in target.parts}
     if not following.key or following.key in own or following.key in known or following.surface[0].isupper():
         return ""
-    if (relatives(loose(following.key)) | {loose(following.key)}) & {loose(key) for key in known}:
+    spelled, own_stated = loose(following.key), _loosely(known)
+    if spelled in own_stated or not relatives(spelled).isdisjoint(own_stated):
         return ""
     if any(len(following.key) >= SHARED and key.endswith(following.key) for key in own):
         return ""  # "canal path" for a canal towpath
@@ -350,6 +354,11 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
         return ""  # "Karaoke breaks the ice"
     entry = lookup(following.key)
     return lower if entry.general and not entry.opposite else ""
+
+
+@lru_cache(maxsize=512)
+def _loosely(keys: frozenset[str]) -> frozenset[str]:
+    return frozenset(loose(key) for key in keys)
 
 
 def _clause(sentence: Sentence, at: int) -> tuple[Word, ...]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
 from pytest_memfail.judges.rules.finding import keys_of, passage
-from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
+from pytest_memfail.judges.rules.related import akin
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import Name
 
@@ -103,8 +103,8 @@ class Essay:
     """Its capitalised words, in lower case."""
     places: Mapping[str, Mapping[int, float]]
     """For each of its words the sentences that have it, and how much that tells."""
-    near: Mapping[str, Sequence[str]]
-    """For a word that may stand for some of its words: which."""
+    near: Mapping[str, str]
+    """For a word that may stand for some of its words: which, one after the other (thousands of lists would cost more)."""
     _read: dict[str, Mapping[int, float]] = field(default_factory=dict, compare=False)
 
     def read(self, key: str) -> Mapping[int, float]:
@@ -112,7 +112,7 @@ class Essay:
         known = self._read.get(key)
         if known is None:
             found: dict[int, float] = {}
-            for own in self.near.get(key, ()):
+            for own in self.near.get(key, "").split():
                 for at, value in self.places[own].items():
                     found[at] = max(found.get(at, 0.0), SYNONYM * value)
             known = self._read[key] = {**found, **self.places.get(key, {})}
@@ -134,11 +134,10 @@ def read_essay(source: str, entity: str | None) -> Essay:
     for at, part in enumerate(stated):
         for key, value in part.weights.items():
             places.setdefault(key, {})[at] = value
-    near: dict[str, list[str]] = {}
+    near: dict[str, str] = {}
     for key in places:
-        found = lookup(key)
-        for other in (found.same | found.close) - ignored:
-            near.setdefault(other, []).append(key)
+        for other in akin(key):
+            near[other] = f"{near[other]} {key}" if other in near else key
     lowers = frozenset(w.lower.removesuffix("'s") for s in sentences for w in s.words)
     keys = frozenset(k for s in sentences for k in s.keys) - ignored
     identity = {k for k, value in stated[0].weights.items() if value >= 1.0 and k not in ORDINARY} if stated else set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -12,7 +13,7 @@ from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_essay import SYNONYM, Concept, Essay, Item, weighed
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
-from pytest_memfail.judges.rules.related import opposed, related
+from pytest_memfail.judges.rules.related import opposed, related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
 
 WHICH: Final = frozenset("which what".split())
@@ -53,7 +54,8 @@ def _telling(word: Word, question: Sentence, essay: Essay) -> bool:
 
 def _scores(essay: Essay, asked: list[str], *, kit: bool) -> dict[int, float]:
     """How much the essay's sentences have of what is asked, if it tells: what all of them have tells none apart."""
-    hits = [[weight(k) * max(_asks(k, o) for o in stated.weights) for stated in essay.stated] for k in asked]
+    told = [frozenset(stated.weights) for stated in essay.stated]
+    hits = [[weight(k) * _asks_any(k, keys) for keys in told] for k in asked]
     if kit:
         hits.append([SYNONYM * (not KIT.isdisjoint(stated.weights)) for stated in essay.stated])
     spread = [math.sqrt(max(1.0, sum(of_word))) for of_word in hits]
@@ -95,7 +97,7 @@ PARTS: Final = re.compile(r"[,;:]\s|\s-\s|\b(?:because|since|but|though|although
 BESIDE: Final = 0.5
 COUNTED: Final = 12
 """Small numbers without a unit are mostly not what a trait is about."""
-AS_LIKELY: Final = 0.6
+AS_LIKELY: Final = 0.75
 """How much of the best sentence's share another one must have to be meant as well."""
 TRAIT: Final = 1.0
 """How much of a sentence the question must name."""
@@ -104,6 +106,21 @@ TRAIT: Final = 1.0
 def _counts(number: Quantity, told: list[Quantity]) -> bool:
     """Whether a number is part of a trait: not one that only counts things, nor one that the question itself tells."""
     return (bool(number.unit) or number.value > COUNTED) and not any(number.same(q) for q in told)
+
+
+def _asks_any(asked: str, stated: frozenset[str]) -> float:
+    """How well the best of the words of a sentence stands for what is asked."""
+    near = max([related(asked, key) for key in within_reach(asked, stated)], default=0.0)
+    if near >= SYNONYM or weight(asked) < 1.0:
+        return near if near >= SYNONYM else 0.0
+    return SYNONYM if asked in _kinds_told(stated) or not lookup(asked).opposite.isdisjoint(stated) else 0.0
+
+
+@lru_cache(maxsize=2048)
+def _kinds_told(stated: frozenset[str]) -> frozenset[str]:
+    """Every kind of thing that the words are, and their opposites."""
+    entries = [lookup(key) for key in stated]
+    return frozenset().union(*(e.general | e.opposite for e in entries), *map(kinds_of, stated))
 
 
 def _asks(asked: str, stated: str) -> float:

@@ -12,6 +12,10 @@ from pytest_memfail.judges.rules.words import DISLIKING, EXCLUSIVE, LIKING
 
 NEGATIVE: Final = frozenset("not never no cannot without nor neither hardly rarely seldom".split())
 EXCEPTING: Final = frozenset("except unless excluding besides".split())
+UNFAILING: Final = frozenset(
+    "fail fails failed miss misses missed forget forgets neglect neglects skip skips without".split()
+)
+"""Verbs that a negation makes a habit of: never fails to sing."""
 APART: Final = frozenset(",;:()")
 CONDITIONAL: Final = frozenset(
     """when whenever if after before during while once until only unless upon because at in under within between on since
@@ -44,23 +48,30 @@ def exclusive(sentence: Sentence) -> bool:
     return never_except(sentence.text)
 
 
+def _first_of(sentence: Sentence, keys: Collection[str]) -> int | None:
+    """Where the first word of these keys stands."""
+    return next((i for i, word in enumerate(sentence.words) if word.key and word.key in keys), None)
+
+
 def negated(sentence: Sentence, keys: Collection[str]) -> bool:
     """Whether a negation governs the first of the keys (and no exception takes it back)."""
     words = sentence.words
-    at = next((i for i, word in enumerate(words) if word.key and word.key in keys), None)
+    at = _first_of(sentence, keys)
     if at is None or sentence.lowers & EXCEPTING or never_except(sentence.text):
         return False
     for i in range(max(0, at - 3), at):
         if is_negator(words[i].lower) and not _breaks(sentence, i, at):
             following = words[i + 1].lower if i + 1 < len(words) else ""
-            return following not in ("only", "more", "less", "fewer", "just", "later", "earlier")
+            return following not in ("only", "more", "less", "fewer", "just", "later", "earlier") and not UNFAILING & {
+                w.lower for w in words[i + 1 : at]
+            }
     return False
 
 
 def condition_negated(sentence: Sentence, keys: Collection[str]) -> bool:
     """Whether a negation stands between the condition's opening word and its content."""
     words = sentence.words
-    at = next((i for i, word in enumerate(words) if word.key and word.key in keys), None)
+    at = _first_of(sentence, keys)
     if at is None:
         return False
     for i in range(at - 1, max(-1, at - 6), -1):
@@ -78,18 +89,25 @@ def condition_negated(sentence: Sentence, keys: Collection[str]) -> bool:
     return False
 
 
+OPENED: Final = re.compile(
+    r"(?:it's|it is|that's|most (?:nights|days|often) it is) (?:\w+ ){0,2}?(after|before)\b", re.IGNORECASE
+)
+"""How a sentence opens that tells at once what comes first, however far from it the words of that stand."""
+
+
 def order(sentence: Sentence, keys: Collection[str]) -> int:
     """1 where the content is said to come first ("after ..."), -1 where it comes later ("before ..."), else 0."""
     for at, word in enumerate(sentence.words):
         if word.key and word.key in keys and (way := _order_before(sentence, at)):
             return way
-    return 0
+    opened = None if sentence.keys.isdisjoint(keys) else OPENED.match(sentence.text)
+    return 0 if opened is None else 1 if opened[1].casefold() == "after" else -1
 
 
 def _order_before(sentence: Sentence, at: int) -> int:
     """What the words right before one say of its order."""
     words = sentence.words
-    for i in range(at - 1, max(-1, at - 6), -1):
+    for i in range(at - 1, max(-1, at - 8), -1):
         if _breaks(sentence, i, i + 1):
             return 0
         if words[i].lower in ("after", "once", "following"):
@@ -102,7 +120,7 @@ def _order_before(sentence: Sentence, at: int) -> int:
 def excepted(sentence: Sentence, keys: Collection[str]) -> bool:
     """Whether the content is what is excepted, without a negation that turns the exception into "only"."""
     words = sentence.words
-    at = next((i for i, word in enumerate(words) if word.key and word.key in keys), None)
+    at = _first_of(sentence, keys)
     if at is None:
         return False
     for i in range(at - 1, max(-1, at - 7), -1):

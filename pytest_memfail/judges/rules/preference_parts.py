@@ -26,15 +26,10 @@ from pytest_memfail.judges.rules.verbatim import word_for_word
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.whose import MINE
 
-BOTH: Final = 0.4
-"""Either share, where each has as much of the other."""
-BACKED: Final = 0.6
-"""Share of our statement that speaks for a name of which one word is said otherwise."""
 BACKED_HEADLESS: Final = 0.4
-"""The same for a name without the last word, if many names share that."""
+"""Share of our statement that speaks for a name without its last word, if many names share that."""
 BESIDE_IT: Final = 2
 """So many words away at most stands what a word of a name was replaced by."""
-TAIL: Final = 4
 ITEMS: Final = re.compile(r"[,;:]")
 HALF: Final = 0.5
 STANDS_BEHIND: Final = 0.3

@@ -238,14 +238,17 @@ def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
     if before[-1:] == ["than"] and (before[-2:-1] and (before[-2] in ("more", "less") or before[-2].endswith("er"))):
         side = -1 if before[-2] in _LESSER else 1
         return -side if any(w.lower in _NOTHING for w in words[max(0, at - 7) : at - 2]) else side
+    tail = " ".join(after)
+    for phrase, direction in _TAILS:
+        if tail.startswith(phrase):
+            return direction  # not until three or more have passed
     for phrase, direction in _PHRASES:
         if joined.endswith(phrase):
             return direction
     if after[:1] == ["or"] and len(after) > 1 and after[1] in UP | DOWN:
         return 1 if after[1] in UP else -1
-    tail = " ".join(after)
     for phrase, direction in _TAILS:
-        if tail.startswith(phrase) or f" {phrase}" in f" {tail[:40]}":
+        if f" {phrase}" in f" {tail[:40]}":
             return direction
     for word in reversed(before):
         if word in UP:
@@ -266,11 +269,21 @@ _PHRASES: Final = (
     ("no more than", -1), ("not more than", -1), ("never more than", -1), ("more than twice", 0), ("at most", -1),
     ("up to", -1), ("maximum of", -1), ("no fewer than", 1), ("no less than", 1), ("fewer than", -1), ("less than", -1),
     ("at least", 1), ("minimum of", 1), ("minimum", 1), ("more than", 1), ("drops to", -1), ("within", -1),
+    ("upwards of", 1), ("upward of", 1), ("in excess of", 1), ("north of", 1), ("south of", -1),
+    ("short of", -1), ("shy of", -1),
+    ("not exceeding", -1), ("never exceeding", -1), ("without exceeding", -1),
+    ("not above", -1), ("not over", -1), ("never above", -1),
+    ("never over", -1), ("not below", 1), ("not under", 1), ("never below", 1), ("never under", 1), ("at the most", -1),
+    ("at the least", 1), ("at the very least", 1), ("a floor of", 1), ("a ceiling of", -1), ("capped at", -1),
     ("before", -1), ("until", -1), ("after", 1), ("past", 1), ("since", 1),
 )  # fmt: skip
 _TAILS: Final = (
     ("or more", 1), ("or higher", 1), ("or above", 1), ("or greater", 1), ("or longer", 1), ("or over", 1), ("plus", 1),
     ("and above", 1), ("and up", 1),
     ("upward", 1), ("upwards", 1), ("or better", 1), ("or less", -1), ("or fewer", -1), ("or lower", -1),
+    ("or beyond", 1), ("or later", 1), ("or warmer", 1), ("or hotter", 1), ("or louder", 1), ("and over", 1), ("and higher", 1),
+    ("and more", 1), ("and beyond", 1), ("or under", -1), ("or earlier", -1), ("or colder", -1), ("or cooler", -1),
+    ("or quieter", -1),
+    ("or shorter", -1), ("and under", -1), ("and lower", -1), ("and less", -1), ("and fewer", -1), ("tops", -1),
     ("or below", -1), ("and below", -1), ("minimum", 1), ("maximum", -1),
 )  # fmt: skip

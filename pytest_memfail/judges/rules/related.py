@@ -46,10 +46,16 @@ def _roots(key: str) -> dict[str, list[str]]:
 
 
 @lru_cache(maxsize=16384)
+def akin(key: str) -> frozenset[str]:
+    """The keys that mean the same as the key, or nearly so."""
+    entry = lookup(key)
+    return entry.same | entry.close
+
+
+@lru_cache(maxsize=16384)
 def _marks(key: str) -> frozenset[str]:
     """The key, the keys near to it and how it begins: what a word must share to be related."""
-    entry = lookup(key)
-    return entry.same.union(entry.close, (key, f"^{key[:ROOT]}"))
+    return akin(key).union((key, f"^{key[:ROOT]}"))
 
 
 @lru_cache(maxsize=8192)

@@ -21,6 +21,8 @@ _VERBS: Final = (
     r"urg(?:es?|ing)|nudg(?:es?|ing)|compel(?:s|ling)?|forc(?:es?|ing)|mean(?:s|ing)?|set(?:s|ting)?|stir(?:s|ring)?|"
     r"spur(?:s|ring)?|remind(?:s|ing)?|fuel(?:s|ling)?|start(?:s|ing)?|fill(?:s|ing)?|follow(?:ed|s) up)"
 )
+_REASONS: Final = "because|since|due to|thanks to|owing to"
+_TIMES: Final = "when|whenever|wherever|as soon as|if|upon|following|while"
 FORWARD: Final = re.compile(
     rf"->|=>|→|⇒|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded|accompanied) by\b"
     r"|\b(?:rewarded|met|answered|greeted|repaid|celebrated|marked|honou?red|crowned|topped off|rounded off) (?:with|by)\b"
@@ -31,8 +33,8 @@ FORWARD: Final = re.compile(
     r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction)\s*:"
 )
 BACK: Final = re.compile(
-    r"\b(?:because|b/c|since|due to|thanks to|owing to|on account of|out of|after|(?<!at )once|when|whenever|wherever|as soon as|"
-    r"if|upon|following|while|whilst|courtesy of|(?:each|every|any) time(?!,)|in response to|preceded by|provided|given|"
+    rf"\b(?:{_REASONS}|b/c|on account of|out of|after|(?<!at )once|{_TIMES}|"
+    r"whilst|courtesy of|(?:each|every|any) time(?!,)|in response to|preceded by|provided|given|"
     r"the (?:very )?(?:moment|minute|instant|second)(?! of)|"
     r"as (?:he|she|they|i|we|user)|(?:up)?on (?!morning|evening)\w+ing|"
     r"(?:on|in|at|during) (?:the |those |these |all |any |most |many |some )?(?:days?|nights?|evenings?|mornings?|afternoons?|"
@@ -70,7 +72,7 @@ ACTS_ON: Final = re.compile(
 )
 """What stands before does something to somebody …"""
 TIMED: Final = re.compile(
-    r"\b(?:because|since|due to|thanks to|owing to|after|(?<!at )once|when|whenever|wherever|as soon as|if|upon|following|while|by|"
+    rf"\b(?:{_REASONS}|after|(?<!at )once|{_TIMES}|by|"
     r"(?:each|every|any) time(?!,)|(?:result|stem|com|aris)\w* (?:from|of)|in response to|follows)\b"
 )
 """… and not at the time or for the sake of what comes after."""
@@ -93,7 +95,7 @@ OWED_TO: Final = re.compile(r"(?:^|\s)(?:down |back |up )?to(?: (?:the|a|an|his|
 PLACING: Final = frozenset("as on with during in at upon over using by while amid under through via from".split())
 ARTICLES: Final = frozenset("a an the his her their my its user's some such of being those these that this".split())
 FRONTED: Final = re.compile(
-    r"\b(?:because|since|due to|thanks to|owing to|out of|after|once|when|whenever|wherever|as soon as|if|upon|following|while|"
+    rf"\b(?:{_REASONS}|out of|after|once|{_TIMES}|"
     r"the (?:very )?(?:moment|minute|instant|second)|given|provided|"
     r"(?:so|as) long as|now that|whilst|through|amid|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
     r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"

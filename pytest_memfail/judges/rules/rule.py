@@ -28,6 +28,8 @@ from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window
 
 TOLD: Final = 0.2
 """Share of the behaviour that shows it in a sentence which was made from the rule's own."""
+TOLD_REWORDED: Final = 0.3
+"""The same, where none of its words is said outright."""
 STORED_UNNAMED: Final = 0.6
 STORED_ELSEWHERE: Final = 0.85
 CONDITION_ELSEWHERE: Final = 0.75
@@ -96,26 +98,69 @@ def _quirks(rule: Rule) -> Quirks:
 
 def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Match | None:
     """The best place among the sentences about the entity."""
-    does = {i: _does(rule, (view.sentences[i],)) for i in own}
+    does = {i: _done_by(rule, view.sentences[i]) for i in own}
     mine = [i for i in own if not given_to_another(view.sentences[i], rule)]
     found = []
+    best = 0.0  # share of a place that stores it: much weaker ones, which come after it, are not read
     for core, share in _cores(rule, view, mine, does):
+        if min(1.0, share) < best - 2 * CLOSE:  # the best may yet give way to another not much weaker
+            break
         region = _region(rule, view, core, mine, does)
         wider = [*region, *(i for i in mine if i not in region and _means(rule, view, i))]
         source = view.own_share(core, rule.stated, rule.name)
         said_at = _words_said(rule, view, core)
         kept = kept_condition(rule, view, core, region, wider, quirks)
         match = Match(core, min(1.0, share), kept, region, True, source, said_at)
-        if share >= TOLD and not is_stored(match) and any(tells_the_rule(view.sentences[i], rule) for i in core):
+        if (
+            share >= (TOLD if said_at[0] else TOLD_REWORDED)
+            and not is_stored(match)
+            and any(tells_the_rule(view.sentences[i], rule) for i in core)
+        ):
             match = replace(match, told=True)
+        if is_stored(match):
+            best = max(best, match.share)
         found.append(match)
-    stored = [match for match in found if is_stored(match)] or found
+    stored = _answered_for(rule, view, [match for match in found if is_stored(match)] or found)
     best = max((match.share for match in stored), default=0.0)
     # Of places about as good, one that keeps the condition: a rule may be stored twice, once in short.
     near = [match for match in stored if match.share >= best - CLOSE]
     taken = max((match.source for match in near), default=0.0)
     near = [match for match in near if match.source >= OWN_SHARE * taken]  # another of that name
     return max(near, key=lambda m: (m.whole, m.share + 0.5 * m.kept.share, tuple(-i for i in m.core)), default=None)
+
+
+def _done_by(rule: Rule, sentence: Sentence) -> float:
+    """How much of the behaviour the sentence says: read once for the store, and for what is shown of it."""
+    known = rule.done.get(sentence)
+    if known is None:
+        known = rule.done[sentence] = _does(rule, (sentence,))
+    return known
+
+
+def _answered_for(rule: Rule, view: View, found: Sequence[Match]) -> list[Match]:
+    """Without the places that borrow the condition from a sentence which tells it with the behaviour, and tells it wrong."""
+    wrong = [
+        m
+        for m in found
+        if not m.whole and (m.kept.turned or m.kept.lost_numbers) and len(m.core) == 1 and _conditioned(rule, view, m)
+    ]
+    if not wrong:
+        return list(found)
+    return [
+        match
+        for match in found
+        if _conditioned(rule, view, match)
+        or not any(
+            m.core[0] in match.region and m.core[0] not in match.core and m.share >= match.share - CLOSE for m in wrong
+        )
+    ]
+
+
+def _conditioned(rule: Rule, view: View, match: Match) -> bool:
+    """Whether the place itself tells when."""
+    told = [view.sentences[i] for i in match.core]
+    counted = any(wanted.unit == other.unit for s in told for other in stated_numbers(s) for wanted in rule.numbers)
+    return counted or any(_holds(rule, sentence) >= HALF for sentence in told)
 
 
 def _does(rule: Rule, told: Collection[Sentence]) -> float:
@@ -175,7 +220,12 @@ def _region(
 
 
 def _holds(rule: Rule, sentence: Sentence) -> float:
-    return max((coverage(need, (sentence,), rule.name_keys) for need in rule.conditions), default=0.0)
+    """How much of the condition the sentence says."""
+    known = rule.held.get(sentence)
+    if known is None:
+        shares = [coverage(need, (sentence,), rule.name_keys) for need in rule.conditions]
+        known = rule.held[sentence] = max(shares, default=0.0)
+    return known
 
 
 def _told_next(view: View, region: Sequence[int]) -> list[int]:

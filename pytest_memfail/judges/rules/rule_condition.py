@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_not
+from pytest_memfail.judges.rules.exclusivity import tells_when_not
 from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import EXCEPTING, condition_negated, excepted, is_negator, negated, order
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
@@ -20,19 +20,20 @@ from pytest_memfail.judges.rules.rule_numbers import (
     stated_numbers,
     telling,
 )
+from pytest_memfail.judges.rules.rule_only import leaves_nothing
 from pytest_memfail.judges.rules.rule_other import (
     REFUSING,
     condition_clause,
     contraposed,
     contrary_condition,
     generalised,
-    other_condition,
 )
 from pytest_memfail.judges.rules.rule_phrases import clashes, values
 from pytest_memfail.judges.rules.rule_places import LIGHT, explains
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.rule_shifted import loosened, shifted
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
+from pytest_memfail.judges.rules.senses import MEASURED, POLES, states
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import EXCLUSIVE, WEAK_WEIGHT
@@ -51,7 +52,7 @@ LACKING: Final = re.compile(
 
 REFUSED: Final = re.compile(
     rf"{LACKING.pattern}|\b(?:cannot|off|away|alone|untouched|uneaten|ignor\w+|leav\w+|left|reject\w*|resist\w*|stops?|stay\w*"
-    r"|balks?|stubborn\w*|unwilling|interest|appetite|fast(?:s|ing)|only|instead)\b",
+    r"|balks?|stubborn\w*|unwilling|interest|appetite|fast(?:s|ing)|only|instead|down|until|sooner|earlier|earliest)\b",
     re.IGNORECASE,
 )
 """Words of not doing something, in whatever turn."""
@@ -115,6 +116,7 @@ def kept_condition(
     # What another entry says of the condition counts where the behaviour's points to it: by a word, or by its number.
     numbered = any(alike(q, o) for q in rule.numbers for s in here for o in stated_numbers(s))
     told = [view.sentences[i] for i in wider if i in region or (apart and (numbered or view.entry[i] in entries))]
+    told = [sentence for sentence in told if not _beside(rule, sentence)]
     at = region if rule.tied else wider
     gone, moved = kept_numbers(rule.numbers, rule.wording_numbers, view, core, at, rule.when, tied=rule.tied)
     lost = tuple(wording for wording in gone if wording not in quirks.numbers)
@@ -122,7 +124,7 @@ def kept_condition(
     found = {"number": moved} if moved and not quirks.numbers and "number" not in quirks.checks else {}
     behind = [sentence for sentence in here if contraposed(rule, sentence)]
     straight = [sentence for sentence in here if sentence not in behind]
-    found |= {name: how for name, how in _contradictions(rule, straight) if name not in quirks.checks}
+    found |= {name: how for name, how in _contradictions(rule, straight, told) if name not in quirks.checks}
     turned = next(iter(found.values()), "")
     if (
         not turned
@@ -136,9 +138,16 @@ def kept_condition(
     ):
         share = max(share, TOLD_BY_NUMBER)
     dropped = () if quirks.dropped or behind else _dropped(rule, told, here)
-    ok = (share >= _least(rule) or (not rule.tied and _accounted(rule, here))) and not lost and not dropped
-    only = bool(behind) or _leaves_nothing(rule, view, core, region)
+    said_so = share >= _least(rule) or (not rule.tied and _accounted(rule, here)) or _in_state(rule, here)
+    ok = said_so and not lost and not dropped
+    only = bool(behind) or leaves_nothing(rule, view, core, region)
     return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
+
+
+def _beside(rule: Rule, sentence: Sentence) -> bool:
+    """Whether it keeps what the source says by the way: that it shares a word with the condition ties nothing to it."""
+    keys = sentence.keys - rule.name_keys
+    return len(keys) > 1 and any(keys <= told for told in rule.besides)
 
 
 def _counted(rule: Rule, here: Sequence[Sentence]) -> bool:
@@ -148,16 +157,15 @@ def _counted(rule: Rule, here: Sequence[Sentence]) -> bool:
     return any(q.unit and q.same(o) and q.direction * o.direction >= 0 for q in asked for o in stated)
 
 
-def _contradictions(rule: Rule, here: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
+def _contradictions(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
     """Each way in which what is told with the behaviour may be another condition, or its contrary; by name."""
     checks = (
         ("turned", _turned(rule, here) if rule.tied else ""),
-        ("order", _other_order(rule, here)),
+        ("order", _other_order(rule, here if rule.tied else told)),
         ("done", _done(rule, here)),
         ("opposed", _opposed(rule, here)),
         ("clashing", _clashing(rule, here)),
-        ("contrary", contrary_condition(rule, here)),
-        ("other", other_condition(rule, here)),
+        ("contrary", "" if _in_state(rule, here) else contrary_condition(rule, here)),
         ("shifted", shifted(rule, here) if rule.tied else ""),
         ("loosened", loosened(rule, here)),
         ("general", generalised(rule, here)),
@@ -185,46 +193,26 @@ def _clauses_swapped(rule: Rule, here: Sequence[Sentence]) -> str:
 def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost: Sequence[str]) -> float:
     """How much of the condition is said, in the wording of which most is."""
     if rule.conditions:
-        return max(coverage(need, told, rule.name_keys) for need in rule.conditions)
+        # A word that stands for one of the behaviour's is not said of the condition, unless it is its own.
+        doing = {key for s in told for key in s.keys if rule.does(key)} - rule.known
+        return max(coverage(need, told, rule.name_keys | doing) for need in rule.conditions)
     # "at that hour": the source does not say it in words of its own, so words from around it must do.
     return float(not lost if rule.numbers else _accounted(rule, here))
-
-
-def _leaves_nothing(rule: Rule, view: View, core: Sequence[int], region: Sequence[int]) -> bool:
-    """Whether it is said, there or right beside it, that the rule does not hold at other times."""
-    words = {*rule.behavior, *rule.condition}
-    if any(tells_when_not(view.sentences[i]) for i in region if i in core or view.sentences[i].keys & words):
-        return True
-    entries = {view.entry[i] for i in core}
-    beside = {i + step for i in core for step in (-1, 1)}
-    for i in sorted(beside.difference(core)):
-        if not 0 <= i < len(view.sentences) or view.entry[i] not in entries:
-            continue
-        if tells_otherwise(view.sentences[i]) or _other_side(rule, view, i):
-            return True
-    return False
-
-
-def _other_side(rule: Rule, view: View, at: int) -> bool:
-    """Whether the sentence tells what happens on the other side of the rule's number."""
-    text = view.sentences[at].text
-    return any(
-        wanted.same(stated) and (stated.direction * wanted.direction < 0 or f"{stated.text}+" in text)
-        for wanted in rule.numbers
-        for stated in view.quantities((at,))
-    )
 
 
 def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
     """Whether what is said beside the behaviour is mostly what the source says of the condition, in whatever words."""
     rest = (
-        {key for s in here for key in s.keys if weight(key) >= 1.0 and not key[0].isdigit()}
+        {key for s in here if not _beside(rule, s) for key in s.keys if weight(key) >= 1.0 and not key[0].isdigit()}
         - rule.name_keys
         - LIGHT
         - ONLY_KEYS
     )
     rest = {key for key in rest if max((likeness(own, key) for own in rule.behavior), default=0.0) < MATCHED}
-    told = [key for key in rest if any(likeness(known, key) >= MATCHED for known in likely(key, rule.pool))]
+    pool = (
+        rule.pool.difference(rule.also) if rule.conditions else rule.pool
+    )  # what ties the two also tells of the behaviour
+    told = [key for key in rest if any(likeness(known, key) >= MATCHED for known in likely(key, pool))]
     if rule.conditions and not any(key in told or key not in rule.stated for key in rest - rule.asked):
         return False  # nothing is said that could stand for what is missing
     return bool(told) and len(told) >= ACCOUNTED * len(rest)
@@ -235,7 +223,20 @@ def _clashing(rule: Rule, here: Sequence[Sentence]) -> str:
     when = rule.when if any(values(rule.when)) else rule.told
     if clashes(when, (s.text for s in here), rule.told):
         return "another time or weather is said than its own"
+    if rule.meant:
+        told = frozenset().union(*(states(s.text) for s in here))
+        known = states(rule.told) | rule.meant
+        for kind, pole in sorted(told - known):
+            if rule.numbers and kind in MEASURED:
+                continue  # the number tells it
+            if (kind, 1 - pole) in rule.meant and (kind, 1 - pole) not in told:
+                return f"the contrary is said of its condition ({POLES[kind][pole].split(',')[0]!r})"
     return ""
+
+
+def _in_state(rule: Rule, here: Sequence[Sentence]) -> bool:
+    """Whether the state that the condition asks for is told with the behaviour, in whatever words."""
+    return not rule.numbers and any(rule.asked_state & states(s.text) for s in here)
 
 
 def _least(rule: Rule) -> float:
@@ -295,9 +296,8 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
 
 def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
     """Whether the behaviour is told to come before what it follows, or the reverse."""
-    keys = (rule.condition.keys() if rule.tied else rule.asked) - rule.behavior.keys()
     for sentence in told:
-        if rule.behavior.keys() & sentence.keys and order(sentence, keys) * rule.order < 0:
+        if rule.behavior.keys() & sentence.keys and order(sentence, rule.when_keys) * rule.order < 0:
             return "what comes first and what follows have changed places"
     return ""
 

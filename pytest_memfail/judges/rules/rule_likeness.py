@@ -130,5 +130,8 @@ def _nearest(key: str, text: str, keys: frozenset[str], aliased: bool, skip: fro
 
 def coverage(need: Mapping[str, float], sentences: Collection[Sentence], skip: frozenset[str] = frozenset()) -> float:
     """The share of what is needed that the sentences say; words said only vaguely count a little."""
-    total = sum(need.values())
-    return sum(value * said(key, sentences, skip) for key, value in need.items()) / total if total else 0.0
+    total = got = 0.0
+    for key, value in need.items():
+        total += value
+        got += value * said(key, sentences, skip)
+    return got / total if total else 0.0

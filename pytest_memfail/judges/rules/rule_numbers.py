@@ -54,7 +54,10 @@ BEHIND: Final = 2
 TAIL: Final = 30
 """So many characters after a number may tell its side."""
 SIGNS: Final = {"<": -1, "≤": -1, ">": 1, "≥": 1}
-AT_MOST: Final = re.compile(r"\b(?:at most|up to|no more than|maximum|or (?:less|fewer|under))\b", re.IGNORECASE)
+AT_MOST: Final = re.compile(
+    r"\b(?:at most|up to|no more than|not more than|maximum|max|or (?:less|fewer|under|none|no|zero|nothing)|tops)\b",
+    re.IGNORECASE,
+)
 AT_LEAST: Final = re.compile(
     r"\b(?:at least|no (?:less|fewer) than|minimum|or (?:more|higher|over))\b|\+", re.IGNORECASE
 )

@@ -10,8 +10,8 @@ from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import likely, lookup, nearness
 from pytest_memfail.judges.rules.polarity import CONDITIONAL, is_negator
-from pytest_memfail.judges.rules.rule_likeness import MATCHED, PART, SYNONYM, likeness, said
-from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers, telling
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, likeness, said
+from pytest_memfail.judges.rules.rule_numbers import telling
 from pytest_memfail.judges.rules.rule_places import LIGHT
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
@@ -25,21 +25,6 @@ WITHHELD: Final = 4
 """So many words before a behaviour may say that it is not done."""
 NEGATED: Final = 3
 """So many words after a negation are turned by it."""
-
-
-def other_condition(rule: Rule, here: Sequence[Sentence]) -> str:
-    """A condition told with the behaviour that the source tells of something else, or the opposite of its own."""
-    stated = [q for sentence in here for q in stated_numbers(sentence)]
-    if telling(rule.numbers) and any(alike(wanted, q) for wanted in rule.numbers for q in stated):
-        return ""
-    told = [key for sentence in here for key in condition_keys(sentence, rule, clause=True)]
-    known = rule.known
-    if not told or any(likeness(own, key) > PART for key in told for own in likely(key, known)):
-        return ""
-    strange = [key for key in told if key in rule.stated]
-    if 2 * len(strange) >= len(told):
-        return f"another condition ({strange[0]!r}) is told than its own"
-    return ""
 
 
 def generalised(rule: Rule, here: Sequence[Sentence]) -> str:
@@ -58,15 +43,18 @@ def generalised(rule: Rule, here: Sequence[Sentence]) -> str:
 def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
     """A word of the told condition that says the contrary of one of the rule's."""
     own = rule.known - COMPARING_KEYS if rule.numbers else rule.known
-    telling_own = {key for key in own if weight(key) >= 1.0 and not key[0].isdigit()}
+    mine = own if rule.tied else own & rule.asked.union(*rule.conditions)
+    telling_own = {key for key in mine if weight(key) >= 1.0 and not key[0].isdigit()}
+    if rule.negative:
+        return ""  # awake is without sleep
     for sentence in here:
         for held in condition_keys(sentence, rule):
             if held in own or any(likeness(key, held) >= SYNONYM for key in likely(held, own)):
                 continue
-            if rule.numbers and held in COMPARING_KEYS:
+            if held in COMPARING_KEYS:
                 continue
             for key in sorted(telling_own if _is_pole(held) else filter(_is_pole, telling_own)):
-                if contrary(key, held):
+                if contrary(key, held) and not rule.denied(key):
                     return f"its condition is turned around ({held!r} for {key!r})"
     return ""
 
@@ -117,9 +105,8 @@ def _positive(key: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def condition_keys(sentence: Sentence, rule: Rule, *, clause: bool = False) -> tuple[str, ...]:
+def condition_keys(sentence: Sentence, rule: Rule) -> tuple[str, ...]:
     """The content of what a sentence tells as condition: what follows "when", "during" and the like, up to the behaviour."""
-    opening = CLAUSE if clause else OPENING
     found: list[str] = []
     pending: list[str] = []
     opened = done = False
@@ -131,7 +118,7 @@ def condition_keys(sentence: Sentence, rule: Rule, *, clause: bool = False) -> t
         if is_negator(word.lower):
             turned = NEGATED
         turned -= 1
-        if word.lower in opening and not _at_once(sentence, i):
+        if word.lower in OPENING and not _at_once(sentence, i):
             found, pending, opened = found + pending, [], True
         elif word.key and rule.does(word.key):
             pending, opened, done = [], False, True

@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.finding import keys_of, passage, quote
 from pytest_memfail.judges.rules.quantities import Quantity
-from pytest_memfail.judges.rules.rule_likeness import coverage
+from pytest_memfail.judges.rules.rule_likeness import SAME, coverage, said
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 
@@ -33,6 +33,8 @@ TRIGGERS: Final = tuple(
     for pattern in (
         r"^(?:it's|it is|that's|that is) |^(?:around|by the time|most of the time|most often|most nights|most days|at exactly)\b",
         r"^(?:usually|typically|often|during|on those|in those|at those|right after|right when|after|once|when|in that|at that)\b",
+        r"^(?:amid|under|beneath|with|in|on|at|near|beside|by|along|through|throughout|within|around) (?:that|those|these|this|such)\b"
+        r"|^(?:amid|amidst|while|whenever|as soon as|as|the (?:moment|minute|instant|day|night|hour)|(?:each|every|any) time)\b",
     )
 )
 """How a sentence opens that tells when, in essays that state no condition outright (appendix B.3); plainer ones first."""
@@ -41,7 +43,16 @@ CLAUSE_END: Final = re.compile(
     re.IGNORECASE,
 )
 """Where the trigger ends: at "that", but not at "on that morning"."""
+CLEFT_OPENING: Final = re.compile(r"(?:it's|it is|that's|that is|it has|most \w+ it is)\b", re.IGNORECASE)
+CLEFT: Final = re.compile(
+    r"(?<!\bon )(?<!\bin )(?<!\bat )(?<!\bduring )(?<!\baround )(?<!\bafter )(?<!\bwhile )\bthat\b", re.IGNORECASE
+)
+"""Where the trigger of "it is while he waits that ..." ends, whoever is spoken of in it."""
+SUBJECT: Final = re.compile(r",? (?<!of )(?<!at )(?<!in )(?<!on )(?<!with )(?<!from )(?:the|his|her|its|their) ")
+"""Where it ends if whoever does it comes next without a comma."""
 COMMA: Final = re.compile(",")
+SHORTEST: Final = 12
+"""A trigger has so many characters at least."""
 
 
 def weighed(keys: Collection[str]) -> dict[str, float]:
@@ -88,7 +99,10 @@ def trigger_of(sentence: Sentence) -> set[str]:
     for opening in TRIGGERS:
         if match := opening.match(sentence.text):
             clause = sentence.text[match.end() :].lstrip()
-            return keys_of((CLAUSE_END if CLAUSE_END.search(clause) else COMMA).split(clause, maxsplit=1)[0])
+            cleft = (CLEFT,) if CLEFT_OPENING.match(sentence.text) else ()
+            end = next((end for end in (*cleft, CLAUSE_END, SUBJECT) if end.search(clause, SHORTEST)), COMMA)
+            match = end.search(clause, SHORTEST)
+            return keys_of(clause[: match.start()] if match else clause)
     return set()
 
 
@@ -131,3 +145,23 @@ EXPLAINS: Final = re.compile(
     r"|\bis (?:what|why|when)\b",
     re.IGNORECASE,
 )
+
+
+def besides(
+    told: Sequence[Sentence],
+    rule_at: set[int],
+    without: set[int],
+    conditions: Sequence[Mapping[str, float]],
+    ignore: set[str],
+) -> frozenset[frozenset[str]]:
+    """The words of what is left without the rule's sentences and each that tells a word of the condition better than those before."""
+    taken = rule_at - without
+    at = [told[i] for i in taken]
+    known = {key: said(key, at) for key in (conditions[0] if conditions else ())}
+    open_to = [key for key, share in known.items() if share < SAME]
+    shares = {i: [said(key, (told[i],)) for key in open_to] for i in range(len(told)) if i not in rule_at}
+    for i in sorted(shares, key=lambda i: (-sum(shares[i]), i)) if open_to else ():
+        if any(share > known[key] for key, share in zip(open_to, shares[i], strict=True)):
+            taken.add(i)
+            known.update({key: max(share, known[key]) for key, share in zip(open_to, shares[i], strict=True)})
+    return frozenset(frozenset(s.keys - ignore) for i, s in enumerate(told) if i not in taken)

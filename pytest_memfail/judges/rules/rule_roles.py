@@ -6,7 +6,8 @@ from typing import Final
 
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.rule_reading import PRONOUNS, RELATIVES, Rule
+from pytest_memfail.judges.rules.rule_people import PRONOUNS, RELATIVES
+from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.rule_sides import verbs
 from pytest_memfail.judges.rules.text import Sentence, Word
 from pytest_memfail.judges.rules.view import Name, View

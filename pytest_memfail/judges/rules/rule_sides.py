@@ -7,7 +7,8 @@ from functools import cache
 from typing import Final, Literal
 
 from pytest_memfail.judges.rules.rule_likeness import is_person
-from pytest_memfail.judges.rules.rule_reading import PRONOUNS, Rule
+from pytest_memfail.judges.rules.rule_people import PRONOUNS
+from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
@@ -59,6 +60,8 @@ def _subject(words: Sequence[Word], at: int, rule: Rule) -> Side | None:
         if word.lower in PASSIVE:
             return None
         side = _side(word, rule)
+        if side == "others" and _names_it(words, word, rule):
+            side = "entity"
         if side is not None:
             return None if word.lower in ("his", "her", "him", "them") or word.lower.endswith("'s") else side
         if word.key and not word.lower.endswith("ly") and word.lower not in ("often", "usually", "always"):
@@ -66,6 +69,13 @@ def _subject(words: Sequence[Word], at: int, rule: Rule) -> Side | None:
         if word.lower in ("a", "an", "the", "to", "for", "of", "by", "his", "their", "and"):
             return None
     return None
+
+
+def _names_it(words: Sequence[Word], word: Word, rule: Rule) -> bool:
+    """Whether the word says what the entity is: "Mango the parrot"."""
+    at = words.index(word)
+    assert rule.name is not None
+    return at > 1 and words[at - 1].lower == "the" and words[at - 2].lower in rule.name.parts
 
 
 def _finite(word: Word) -> bool:

@@ -238,7 +238,7 @@ def _read(surface: str) -> tuple[str, str, str]:
     return surface, lower, "" if bare in STOP else fold(bare or lower)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=1024)
 def sentences_of(text: str) -> tuple[Sentence, ...]:
     """The sentences of a text of the evidence's, read again and again; a line is never part of the one before it."""
     return _sentences_of(text)

@@ -283,6 +283,19 @@ PHRASES: Final = (
     ("quarters", r"\bthree[- ]quarters of an hour\b", "45 minutes"),
     ("and a half", r"\b(?:an|one) hour and a half\b", "90 minutes"),
     ("fortn", r"\bfortnight\b", "2 weeks"),
+    ("fortn", r"\bfortnightly\b", "every 2 weeks"),
+    ("week", r"\b(?:bi-?weekly|(?:every|each) (?:other|second) week)\b", "every 2 weeks"),
+    ("day", r"\b(?:every|each) (?:other|second) day\b", "every 2 days"),
+    ("month", r"\b(?:every|each) (?:other|second) month\b", "every 2 months"),
+    ("half", r"\bhalf a day\b|\bhalf-day\b", "12 hours"),
+    ("half", r"\b(?:a|one) day and a half\b", "36 hours"),
+    ("half", r"\bhalf a (?:year|dozen months)\b", "6 months"),
+    (
+        "night",
+        r"\b(?:an?|one) (?:full |whole |entire )?day and (?:an? |one )?(?:full |whole |entire )?night\b",
+        "24 hours",
+    ),
+    ("clock", r"\b(?:once )?(?:a)?round the clock\b", "24 hours"),
     ("quarter", r"\b(?:quarter (?:of an )?hour)\b", "15 minutes"),
     ("half", r"\bhalf an hour\b|\bhalf-hour\b", "30 minutes"),
     ("-sh", r"\bt-shirt", "tshirt"),
@@ -298,13 +311,6 @@ COMPARING: Final = frozenset(
     reach drop rise fall hit spike minimum maximum degree percent cent hour minute day week decibel temperature scale""".split()
 )
 """What is said around a number: the number with its unit and side tells it."""
-
-HEADS: Final = frozenset("tea coffee music cuisine food dish drink wine cheese genre".split())
-MODIFIERS: Final = frozenset(
-    """green black white red dark light hot iced cold hard soft sweet fresh road street electric modern classical natural
-    slow fast loud live local spicy herbal instant blue cream""".split()
-)
-"""A head noun may go where what stays is not itself a mere modifier: chamomile (tea), but green tea."""
 
 NUMBERS: Final = {
     **{

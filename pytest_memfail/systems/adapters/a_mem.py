@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext
 from pytest_memfail.systems.adapters.factory import AdapterFactory, Setting, versions
-from pytest_memfail.systems.adapters.folders import load_folder, save_folder
+from pytest_memfail.systems.adapters.folders import closed, load_folder, save_folder
 from pytest_memfail.systems.adapters.outages import Watched
 from pytest_memfail.systems.adapters.texts import sendable, turns_of
 
@@ -78,17 +78,13 @@ class AMem:
 
     def snapshot(self, path: Path) -> None:
         """Close it, copy its folder, and open it again."""
-        with self._writing:
-            self.close()
+        with closed(self._writing, self.close, self._open):
             save_folder(self._folder, path)
-            self._open()
 
     def restore(self, path: Path) -> None:
         """Replace the folder; the cache of notes goes with the system that held it."""
-        with self._writing:
-            self.close()
+        with closed(self._writing, self.close, self._open):
             load_folder(self._folder, path)
-            self._open()
 
     def close(self) -> None:
         """Close the database, which A-MEM never does, and the connections."""

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+
+
+@contextmanager
+def closed(
+    writing: AbstractContextManager[object], close: Callable[[], None], reopen: Callable[[], None]
+) -> Iterator[None]:
+    """The store closed while its folder is copied or replaced, and then open again: open databases must not be copied."""
+    with writing:
+        close()
+        yield
+        reopen()
 
 
 def save_folder(folder: Path, snapshot: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from pytest_memfail.core import Conversation, SystemContext
 from pytest_memfail.systems.adapters.factory import MODEL_SETTINGS, YES_NO, AdapterFactory, Setting, versions
-from pytest_memfail.systems.adapters.folders import load_folder, save_folder
+from pytest_memfail.systems.adapters.folders import closed, load_folder, save_folder
 from pytest_memfail.systems.adapters.texts import sendable, turns_of
 
 REQUIRES: Final = "mem0ai>=2,<3"
@@ -86,21 +86,17 @@ class Mem0:
         return _memories(self._memory.get_all(filters={"user_id": USER}, top_k=EVERYTHING))
 
     def snapshot(self, path: Path) -> None:
-        """Close it, copy its folder, and open it again: the databases must not be copied while they are open."""
-        with self._writing:
-            self.close()
+        """Close it, copy its folder, and open it again."""
+        with closed(self._writing, self.close, self._open):
             save_folder(self._folder, path)
-            self._open()
 
     def restore(self, path: Path) -> None:
         """Replace the folder.
 
         `delete_all()` would not do: it leaves the last ten messages, and these are in the next extraction's prompt.
         """
-        with self._writing:
-            self.close()
+        with closed(self._writing, self.close, self._open):
             load_folder(self._folder, path)
-            self._open()
 
     def close(self) -> None:
         """Close the databases, the vector stores that Mem0's own close() leaves open, and the connections."""

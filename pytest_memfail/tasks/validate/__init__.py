@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from pytest_memfail.core import RowError, UsageError
 from pytest_memfail.tasks import coexisting_facts, conditional_facts, long_hop, persona_retrieval, updated_facts
-from pytest_memfail.tasks.rows import MODELS, ConditionalRow, LongHopRow, PersonaRow, Rows, UpdatedRow, row_errors
+from pytest_memfail.tasks.row_models import MODELS, ConditionalRow, LongHopRow, PersonaRow, UpdatedRow
+from pytest_memfail.tasks.rows import Rows, row_errors
 from pytest_memfail.tasks.validate.across import ESSAY_LIKENESS, LIKENESS
 from pytest_memfail.tasks.validate.design import (
     EASY_SENTENCES,

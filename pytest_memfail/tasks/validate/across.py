@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pytest_memfail.tasks.rows import LETTERS, Rows
+from pytest_memfail.tasks.row_models import LETTERS
+from pytest_memfail.tasks.rows import Rows
 from pytest_memfail.tasks.updated_facts import USER
 from pytest_memfail.tasks.validate import guessing
 from pytest_memfail.tasks.validate.finding import Finding, warn

@@ -14,15 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.tasks.rows import (
-    LETTERS,
-    CoexistingRow,
-    ConditionalRow,
-    LongHopRow,
-    PersonaRow,
-    Rows,
-    UpdatedRow,
-)
+from pytest_memfail.tasks.row_models import LETTERS, CoexistingRow, ConditionalRow, LongHopRow, PersonaRow, UpdatedRow
+from pytest_memfail.tasks.rows import Rows
 from pytest_memfail.tasks.validate.across import FULL, guessed, names, repeats
 from pytest_memfail.tasks.validate.finding import Finding, warn
 from pytest_memfail.tasks.validate.repeats import stands, words_of

@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 
 from pytest_memfail.calibration import planted_cases
-from pytest_memfail.core import CORRECT, Conversation, Evidence, Ingest, Message, Probe, Question, StorePlan, Task
+from pytest_memfail.core import (
+    CORRECT,
+    Conversation,
+    Detail,
+    Evidence,
+    Ingest,
+    Message,
+    Probe,
+    Question,
+    StorePlan,
+    Task,
+)
 
 TEXTS = {
     "rule": "Ada keeps bees. Ada whistles only before 6pm. She is tall.",
@@ -21,19 +32,21 @@ EVIDENCE = {
 }
 
 
-def task_of(kind):
-    text = TEXTS[kind]
-    fact = Evidence("f", kind, "t", text, text, "c0", **EVIDENCE[kind])
-    question = Question(
-        "q", "t", "?", "?", ("gold",), ("f",), "open", metadata={"condition_met": "no", "category": "soups"}
-    )
-    told = [text, *(f"Bo does thing {i}." for i in range(6))]
+def task_of(kind, text=None, others=(), places=None, **gold):
+    text = text or TEXTS[kind]
+    fact = Evidence("f", kind, "t", text, text, "c0", **{**EVIDENCE[kind], **gold})
+    about = {"condition_met": "no", "category": "soups", "rule_sentences": places}
+    question = Question("q", "t", "?", "?", ("gold",), ("f",), "open", metadata=about)
+    told = [text, *others, *(f"Bo does thing {i}." for i in range(6))]
     steps = [Ingest(Conversation(f"c{i}", (Message("user", said),))) for i, said in enumerate(told)]
     return Task("t", (CORRECT,), (StorePlan("s", (*steps, Probe((question,)))),), {"f": fact}, "", "")
 
 
-def planted(kind):
-    return {case.labels[0].kind: case for case in planted_cases([task_of(kind)])}
+def planted(kind, *args, **gold):
+    return {case.labels[0].kind: case for case in planted_cases([task_of(kind, *args, **gold)])}
+
+
+APART = "Ada keeps bees. She whistles. Six strikes late. It is usually before that sixth stroke that tunes are heard."
 
 
 @pytest.mark.parametrize(
@@ -85,3 +98,41 @@ def test_a_fault_that_cannot_befall_a_fact_is_not_planted():
 def test_the_same_seed_gives_the_same_cases():
     one, two = (planted_cases([task_of("rule")], seed=7) for _ in range(2))
     assert [case.shown for case in one] == [case.shown for case in two]
+
+
+@pytest.mark.parametrize("places", [None, {"behavior": 1, "condition": 2, "link": 3}])
+def test_a_condition_told_apart_goes_with_what_ties_it_to_the_behaviour(places):
+    gone = planted("rule", APART, places=places, condition="before it strikes six")["condition dropped"]
+    assert gone.listing.memories[0].text == "Ada keeps bees. She whistles."
+
+
+def test_a_condition_goes_with_what_is_said_of_it_next():
+    text = "Ada whistles only before 6pm, at home. Later than that she hums. She is tall."
+    gone = planted("rule", text)["condition dropped"]
+    assert gone.listing.memories[0].text == "Ada whistles. She is tall."
+
+
+def test_an_inverted_condition_is_that_of_the_behaviour():
+    told = planted("rule", "Ada bakes before dusk, at 6pm. Ada whistles before 6pm.")["condition inverted"]
+    assert told.listing.memories[0].text == "Ada bakes before dusk, at 6pm. Ada whistles after 6pm."
+
+
+@pytest.mark.parametrize(
+    ("text", "condition", "fault"),
+    [
+        ("Ada whistles only before 6pm, and never later.", "only before 6pm", "exclusivity dropped"),
+        ("Ada whistles. She rates moods on a ten-point scale.", "above 7 out of 10", "number changed"),
+        ("Ada whistles at 12:00, at noon.", "at exactly 12:00", "number changed"),
+    ],
+)
+def test_what_is_still_told_in_other_words_is_no_fault(text, condition, fault):
+    assert fault not in planted("rule", text, condition=condition)
+
+
+def test_the_number_of_a_detail_that_is_not_needed_stays():
+    details = (Detail(("mends clocks",)),)
+    assert "number changed" not in planted("persona", details=details)
+
+
+def test_a_fact_told_twice_is_not_lost_with_one_of_the_two():
+    assert set(planted("preference", None, ("I like gazpacho.",))) == {"stored and shown (no fault)"}

@@ -116,3 +116,58 @@ def test_absent_rule_points_at_the_entry_made_from_its_source() -> None:
     )
     result = RulesJudge().storage(ILSE, Listing("s", tuple(Memory(text) for text in texts)))
     assert (result.outcome, result.entries) == ("failed", (1,))
+
+
+MUSING = (
+    "Berit is fond of riddles. She keeps a stack of sticky notes by the stove. "
+    "Berit writes riddles on sticky notes only when the kettle holds more than 3 litres. She has two cats."
+)
+BERIT = rule("Berit", "writes riddles on sticky notes", "only when the kettle holds more than 3 litres", MUSING)
+LODGER = (
+    "Tove shares the house with a grandmother and a lodger. She carries a clothes peg about in her mouth, tail up. "
+    "The grandmother and the lodger keep other hours, yet now and then both are in the room. Rain bores her. "
+    "With that pair for an audience the peg is sure to be carried past. She sleeps on the third stair."
+)
+TOVE = rule(
+    "Tove", "carries a clothes peg in her mouth", "when the grandmother and the lodger are both in the room", LODGER
+)
+GLAZE = (
+    "Runa throws pots in a shed. She has a way of dancing a slow reel round the wheel. The kiln is fired on most Sundays. "
+    "Her hats are of felt. It is usually after those firings of the kiln that the reel begins."
+)
+RUNA = rule("Runa", "dances a slow reel round the wheel", "after firing the kiln", GLAZE)
+
+
+@pytest.mark.parametrize("evidence", [BERIT, TOVE, RUNA])
+def test_source_of_a_told_rule_is_whole(evidence: Evidence) -> None:
+    assert faithful(evidence, evidence.source)
+
+
+def test_what_speaks_of_the_behaviour_by_the_way_does_not_borrow_a_wrong_condition() -> None:
+    assert not faithful(BERIT, MUSING.replace("more than 3", "fewer than 3"))
+
+
+def test_what_is_said_by_the_way_is_no_condition() -> None:
+    said = LODGER.split(". ")
+    assert not faithful(TOVE, ". ".join(said[i] for i in (0, 1, 3, 5)))
+
+
+def test_order_is_read_where_condition_and_behaviour_are_tied() -> None:
+    assert not faithful(RUNA, GLAZE.replace("after those firings", "before those firings"))
+
+
+def test_order_of_a_span_of_time_is_read() -> None:
+    source = "Ulf mends sails. Ulf whittles spoons only after spending 12 hours alone. He dislikes figs."
+    ulf = rule("Ulf", "whittles spoons", "after 12 hours of solitude", source)
+    assert faithful(ulf, source)
+    assert not faithful(ulf, source.replace("only after", "only before"))
+
+
+def test_order_that_opens_the_sentence_is_read_however_far_the_condition_stands() -> None:
+    source = (
+        "Gro reads every notice twice. "
+        "It is usually after she has had a signed and stamped note from the landlord that Gro paints doors."
+    )
+    gro = rule("Gro", "paints doors", "only after the landlord has agreed", source)
+    assert faithful(gro, source)
+    assert not faithful(gro, source.replace("usually after", "usually before"))

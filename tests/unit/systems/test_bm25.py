@@ -4,46 +4,23 @@ from __future__ import annotations
 
 import sqlite3
 import string
-from datetime import datetime, timezone
+from functools import partial
 
 import pytest
+from system_stores import NOON, NOWHERE, found, listed, said
 
-from pytest_memfail.core import Conversation, MemorySystem, Message, SystemContext
+from pytest_memfail.core import Conversation, MemorySystem, Message
 from pytest_memfail.systems.bm25 import BM25, FILE
-
-NOWHERE = Conversation("q", ())
-NOON = datetime(2025, 1, 6, 12, tzinfo=timezone.utc)
-
-
-def said(name, *texts, timestamp=None):
-    return Conversation(name, tuple(Message("user", text) for text in texts), timestamp)
 
 
 @pytest.fixture
-def make(tmp_path):
-    made = []
-
-    def make(name="store"):
-        (tmp_path / name).mkdir(exist_ok=True)
-        made.append(BM25(SystemContext("run", name, tmp_path / name)))
-        return made[-1]
-
-    yield make
-    for system in made:
-        system.close()
+def make(open_store):
+    return partial(open_store, BM25)
 
 
 @pytest.fixture
 def bm25(make):
     return make()
-
-
-def found(system, query, k=5):
-    return [entry["text"] for entry in system.retrieve_memories(query, NOWHERE, k)]
-
-
-def listed(system):
-    return [entry["text"] for entry in system.get_all_memories()]
 
 
 def test_it_is_a_memory_system(bm25):

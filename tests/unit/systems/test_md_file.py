@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from datetime import datetime, timezone
 
 import pytest
+from system_stores import NOON, said
 
-from pytest_memfail.core import Conversation, MemorySystem, MemorySystemError, Message, SystemContext, UsageError
+from pytest_memfail.core import MemorySystem, MemorySystemError, SystemContext, UsageError
 from pytest_memfail.llm import Ledger, ModelClient, ReplyError, SystemChat
 from pytest_memfail.systems.md_file import FACTORY, FAILURES, FILE, ROUNDS, transcript
 from pytest_memfail.testing import Fault, LocalEndpoint, Reply, ToolCall, check_memory_system, reply_by_rule
 
-NOWHERE = Conversation("q", ())
-NOON = datetime(2025, 1, 6, 12, tzinfo=timezone.utc)
 DONE = "The file is up to date."
-
-
-def said(name, *texts, timestamp=None):
-    return Conversation(name, tuple(Message("user", text) for text in texts), timestamp)
 
 
 def calling(*calls, text=""):

@@ -5,19 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from system_stores import NOWHERE, said
 
-from pytest_memfail.core import Conversation, MemorySystem, Message, SystemContext
+from pytest_memfail.core import MemorySystem, SystemContext
 from pytest_memfail.systems import BUILT_IN, built_in_system
 from pytest_memfail.systems.full_context import FullContext
 from pytest_memfail.systems.no_memory import NoMemory
 
 OFFLINE = [name for name in BUILT_IN if name != "md-file"]
 """Those that need no model; see `test_md_file` for the other."""
-NOWHERE = Conversation("q", ())
-
-
-def said(name, *texts):
-    return Conversation(name, tuple(Message("user", text) for text in texts))
 
 
 def factory_of(name):

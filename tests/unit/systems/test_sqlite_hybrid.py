@@ -5,45 +5,26 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
-from datetime import datetime, timezone
+from functools import partial
 
 import pytest
+from system_stores import NOON, NOWHERE, found, said
 
-from pytest_memfail.core import Conversation, MemorySystem, Message, SystemContext, UsageError
+from pytest_memfail.core import MemorySystem, UsageError
 from pytest_memfail.systems.bm25 import BM25, FILE
 from pytest_memfail.systems.sqlite_hybrid import FACTORY, fused
 from pytest_memfail.systems.static_embeddings import embed
 from pytest_memfail.testing import check_memory_system
 
-NOWHERE = Conversation("q", ())
-NOON = datetime(2025, 1, 6, 12, tzinfo=timezone.utc)
-
-
-def said(name, *texts, timestamp=None):
-    return Conversation(name, tuple(Message("user", text) for text in texts), timestamp)
-
 
 @pytest.fixture
-def make(tmp_path):
-    made = []
-
-    def make(name="store", **options):
-        (tmp_path / name).mkdir(exist_ok=True)
-        made.append(FACTORY(SystemContext("run", name, tmp_path / name, options)))
-        return made[-1]
-
-    yield make
-    for system in made:
-        system.close()
+def make(open_store):
+    return partial(open_store, FACTORY)
 
 
 @pytest.fixture
 def hybrid(make):
     return make()
-
-
-def found(system, query, k=5):
-    return [entry["text"] for entry in system.retrieve_memories(query, NOWHERE, k)]
 
 
 def test_it_is_a_memory_system_that_says_how_it_embeds(hybrid):
@@ -55,14 +36,12 @@ def test_it_is_a_memory_system_that_says_how_it_embeds(hybrid):
     }
 
 
-def test_a_misspelt_word_is_found_that_words_alone_do_not_find(hybrid, tmp_path):
-    (tmp_path / "words").mkdir()
-    words = BM25(SystemContext("run", "words", tmp_path / "words"))
+def test_a_misspelt_word_is_found_that_words_alone_do_not_find(hybrid, open_store):
+    words = open_store(BM25, "words")
     for system in (hybrid, words):
         system.store_conversation(said("c-1", "I water the rhododendron", "The tram is late", "Ada bakes bread"))
     assert found(words, "rododendrons") == []
     assert found(hybrid, "rododendrons")[0] == "I water the rhododendron"
-    words.close()
 
 
 def test_what_both_rankings_find_comes_first(hybrid):
@@ -149,12 +128,9 @@ def test_a_snapshot_replaces_vectors_too(make, tmp_path):
     assert found(second, "tulips") == []
 
 
-def test_a_snapshot_without_this_embeddings_vectors_is_refused(make, tmp_path):
-    (tmp_path / "words").mkdir()
+def test_a_snapshot_without_this_embeddings_vectors_is_refused(make, open_store, tmp_path):
     (tmp_path / "kept").mkdir()
-    words = BM25(SystemContext("run", "words", tmp_path / "words"))
-    words.snapshot(tmp_path / "kept")
-    words.close()
+    open_store(BM25, "words").snapshot(tmp_path / "kept")
     with pytest.raises(ValueError, match="has no vectors of ngrams"):
         make().restore(tmp_path / "kept")
     with pytest.raises(FileNotFoundError, match="no snapshot"):

@@ -1,0 +1,214 @@
+"""Asks a model about entries: the closest first, all of them before anything is said to be lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from weakref import WeakKeyDictionary
+
+from pytest_memfail.core import Listing, Memory
+from pytest_memfail.judges import prompts
+from pytest_memfail.judges.prompts import Entry, Messages
+from pytest_memfail.judges.rank import Ranking
+from pytest_memfail.judges.replies import EntriesReply, JudgeReply, problem_of
+from pytest_memfail.llm import ContextLengthError, ReplyError
+
+if TYPE_CHECKING:
+    from pytest_memfail.llm import ModelClient
+
+FIRST_ENTRIES: Final = 20
+"""How many entries are shown at first: those closest to what was said."""
+ATTEMPTS: Final = 2
+"""How often a reply is asked for that parses but cannot be (the client asks again for those that do not parse)."""
+WARM_CHARACTERS: Final = 4096
+"""Providers cache no prompt that begins with less (1,024 tokens)."""
+
+T = TypeVar("T")
+R = TypeVar("R", bound=JudgeReply)
+E = TypeVar("E", bound=EntriesReply)
+
+
+class Examiner:
+    """A model that is shown entries by their numbers, in as few tokens as the question allows."""
+
+    def __init__(
+        self,
+        client: ModelClient,
+        model: str,
+        parameters: Mapping[str, Any] | None,
+        repeat: int,
+        first_entries: int,
+    ) -> None:
+        """As for `ModelJudge`."""
+        self._client = client
+        self._model = model
+        self._parameters = parameters
+        self._repeat = repeat
+        self._first = first_entries
+        self._rankings: WeakKeyDictionary[Listing, Ranking] = WeakKeyDictionary()
+        self._warmed: WeakKeyDictionary[Listing, asyncio.Event] = WeakKeyDictionary()
+        self._pieces: WeakKeyDictionary[Listing, int] = WeakKeyDictionary()
+
+    async def of_store(
+        self,
+        build: Callable[[Sequence[Entry]], Messages],
+        schema: type[E],
+        stage: str,
+        source: str,
+        store: Listing,
+    ) -> E:
+        """What it says of all entries of a store; those closest to the source are shown first."""
+
+        def closest() -> list[int]:
+            ranking = self._rankings.get(store)
+            if ranking is None:
+                ranking = self._rankings[store] = Ranking([memory.text for memory in store.memories])
+            return ranking.closest(source, self._first)
+
+        return await self._check_entries(build, schema, stage, _numbered(store.memories), closest, store)
+
+    async def of_shown(
+        self,
+        build: Callable[[Sequence[Entry]], Messages],
+        schema: type[E],
+        stage: str,
+        source: str,
+        shown: Sequence[Memory],
+    ) -> E:
+        """The same of the memories shown to a question."""
+
+        def closest() -> list[int]:
+            return Ranking([memory.text for memory in shown]).closest(source, self._first)
+
+        return await self._check_entries(build, schema, stage, _numbered(shown), closest)
+
+    async def ask(self, messages: Messages, schema: type[R], stage: str, shown: Iterable[int]) -> R:
+        """The model's reply, asked for once more if it cannot be.
+
+        Raises `ReplyError` if the second one cannot be either, and whatever the client raises.
+        """
+        numbers = frozenset(shown)
+        problem: str | None = None
+        for _ in range(ATTEMPTS):
+            done = await self._client.ask(
+                model=self._model,
+                messages=messages,
+                stage=stage,
+                schema=schema,
+                parameters=self._parameters,
+                repeat=self._repeat,
+            )
+            reply = done.parsed
+            assert isinstance(reply, schema)
+            problem = problem_of(reply, numbers)
+            if problem is None:
+                return reply
+            # the refused reply becomes part of the question, so that the response cache does not give it again
+            messages = prompts.once_more(messages, done.text, problem)
+        raise ReplyError(f"the judge {self._model} gave an impossible reply to the {stage} check twice: {problem}")
+
+    async def warm(self, listing: Listing) -> None:
+        """Let the provider read the store once, if every check of it will begin with the whole of it.
+
+        Larger stores are shown whole only on demand; there the first such check does the warming.
+        """
+        if len(listing.memories) <= self._first and _is_long(listing) and listing not in self._warmed:
+            await self._behind_first(listing, lambda: self._warm_up(listing))
+
+    async def _warm_up(self, listing: Listing) -> None:
+        await self.ask(prompts.warm_up(_numbered(listing.memories)), JudgeReply, "warm", ())
+
+    async def _check_entries(
+        self,
+        build: Callable[[Sequence[Entry]], Messages],
+        schema: type[E],
+        stage: str,
+        entries: Sequence[Entry],
+        closest: Callable[[], list[int]],
+        store: Listing | None = None,
+    ) -> E:
+        """The closest entries first; all of them before anything is said to be lost."""
+        near: list[Entry] = []
+        if len(entries) > self._first:
+            near = [entries[at] for at in sorted(closest())]
+            try:
+                reply = await self.ask(build(near), schema, stage, _numbers(near))
+            except ContextLengthError:
+                near = []  # even these are too long: only batches are left
+            else:
+                if reply.passed:
+                    return reply
+        pieces = self._pieces.get(store, 1) if store is not None else 1
+        while True:
+            try:
+                return await self._check_batches(build, schema, stage, _split(entries, pieces), near, store)
+            except ContextLengthError:
+                if pieces >= len(entries):
+                    raise
+                pieces = min(2 * pieces, len(entries))
+                if store is not None:
+                    # a fact of the same store need not find out again
+                    self._pieces[store] = max(pieces, self._pieces.get(store, 1))
+
+    async def _check_batches(
+        self,
+        build: Callable[[Sequence[Entry]], Messages],
+        schema: type[E],
+        stage: str,
+        batches: Sequence[Sequence[Entry]],
+        near: Sequence[Entry],
+        store: Listing | None,
+    ) -> E:
+        """All batches until one passes; then, as a fact may be spread over several, what they named together."""
+        replies: list[E] = []
+        for batch in batches:
+
+            async def ask(batch: Sequence[Entry] = batch) -> E:
+                return await self.ask(build(batch), schema, stage, _numbers(batch))
+
+            if batch is batches[0] and store is not None and _is_long(store):
+                reply = await self._behind_first(store, ask)
+            else:
+                reply = await ask()
+            if reply.passed:
+                return reply
+            replies.append(reply)
+        if len(batches) > 1:
+            named = {number for reply in replies for number in reply.entries} | _numbers(near)
+            together = [entry for batch in batches for entry in batch if entry.number in named]
+            if together:
+                with suppress(ContextLengthError):  # every entry was shown; only the combined view would be missing
+                    replies.insert(0, await self.ask(build(together), schema, stage, _numbers(together)))
+        return max(replies, key=lambda reply: (reply.passed, reply.found))
+
+    async def _behind_first(self, store: Listing, ask: Callable[[], Awaitable[T]]) -> T:
+        """The first call that begins with a store goes alone: the others then find it in the provider's prompt cache."""
+        warmed = self._warmed.get(store)
+        if warmed is not None:
+            await warmed.wait()
+            return await ask()
+        warmed = self._warmed[store] = asyncio.Event()
+        try:
+            return await ask()
+        finally:
+            warmed.set()
+
+
+def _numbered(memories: Iterable[Memory]) -> list[Entry]:
+    return [Entry(number, memory) for number, memory in enumerate(memories, 1)]
+
+
+def _numbers(entries: Iterable[Entry]) -> set[int]:
+    return {entry.number for entry in entries}
+
+
+def _split(entries: Sequence[Entry], pieces: int) -> list[Sequence[Entry]]:
+    """The entries in so many runs of about equal number."""
+    size = -(-len(entries) // pieces)
+    return [entries[at : at + size] for at in range(0, len(entries), size)]
+
+
+def _is_long(store: Listing) -> bool:
+    return sum(len(memory.text) for memory in store.memories) >= WARM_CHARACTERS

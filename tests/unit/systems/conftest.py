@@ -1,0 +1,22 @@
+"""Fixtures of the reference systems' tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_memfail.core import SystemContext
+
+
+@pytest.fixture
+def open_store(tmp_path):
+    """Makes systems in folders by name, one folder as often as wanted; they are closed at the end of the test."""
+    made = []
+
+    def open_store(factory, name="store", **options):
+        (tmp_path / name).mkdir(exist_ok=True)
+        made.append(factory(SystemContext("run", name, tmp_path / name, options)))
+        return made[-1]
+
+    yield open_store
+    for system in made:
+        system.close()
