@@ -35,6 +35,9 @@ class Anchor:
     wordings: tuple[tuple[int, frozenset[int]], ...] = ()
     """The groups of everyday wordings that it has one of, with the parts that this one covers."""
 
+    groups: frozenset[int] = frozenset()
+    """The groups alone."""
+
     @property
     def keys(self) -> frozenset[str]:
         """All its keys."""
@@ -137,7 +140,9 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
         # A soft spot, a deep distrust: how the stance is told is part of it.
         parts[at] = replace(parts[at], kind="stance", weight=0.25)
     total = sum(p.weight for p in parts) + len(numbers) or 1.0
-    return Anchor(text, tuple(parts), numbers, total, verbal, tuple(dict.fromkeys(_wordings(text, parts))))
+    wordings = tuple(dict.fromkeys(_wordings(text, parts)))
+    groups = frozenset(group for group, _ in wordings)
+    return Anchor(text, tuple(parts), numbers, total, verbal, wordings, groups)
 
 
 def _wordings(text: str, parts: Sequence[Part]) -> Iterator[tuple[int, frozenset[int]]]:
@@ -194,7 +199,7 @@ def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str], but:
 
 def _by_wording(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, int, float]]:
     """Where another everyday wording stands for parts of the end, from its first word to its last."""
-    for group, first, last in everyday(tokens, frozenset(group for group, _ in anchor.wordings)):
+    for group, first, last in everyday(tokens, anchor.groups):
         for other, covered in anchor.wordings:
             if other == group:
                 opens = first if tokens[first].key or is_negator(tokens[first].lower) else last

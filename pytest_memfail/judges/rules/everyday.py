@@ -28,14 +28,16 @@ Phrases = dict[str, list[tuple[tuple[str, ...], int]]]
 def everyday(tokens: Sequence[Token], groups: frozenset[int] | None = None) -> Iterator[tuple[int, int, int]]:
     """The groups whose wordings stand among the words, each with its first and last word; of `groups` alone, if they are given."""
     known = _phrases()
-    if groups is None or any(_said(token) in _openers(groups) for token in tokens):
-        told = [(at, _said(token)) for at, token in enumerate(tokens) if token.lower not in ARTICLES]
-        for start, (at, word) in enumerate(told):
-            for phrase, group in known.get(word, ()):
-                if groups is None or group in groups:
-                    last = _last(told, start, phrase)
-                    if last is not None:
-                        yield group, at, last
+    said = [_said(token) for token in tokens]
+    if groups is not None and _openers(groups).isdisjoint(said):
+        return
+    told = [(at, word) for at, word in enumerate(said) if word not in ARTICLES]
+    for start, (at, word) in enumerate(told):
+        for phrase, group in known.get(word, ()):
+            if groups is None or group in groups:
+                last = _last(told, start, phrase)
+                if last is not None:
+                    yield group, at, last
 
 
 def _last(told: Sequence[tuple[int, str]], start: int, phrase: tuple[str, ...]) -> int | None:

@@ -124,7 +124,8 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
     tokens = tokens_in(view, at)
     if link.person is not None:
         return read_person(link, view, at, tokens)
-    pair = _pair(link, tokens)
+    found = (places(link.ends[0], tokens, link.stated), places(link.ends[1], tokens, link.stated))
+    pair = _pair(link, tokens, found)
     if pair is not None and _firm(pair, view) and _tied(tokens, pair):
         reading = _judge(link, view, at, tokens, pair)
         if reading is not None:
@@ -135,13 +136,13 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
         and all(not any(sides(tokens, span(p))) for p in pair)
     ):
         return unlinked(link, view, at, tokens, pair)
-    return half(link, view, at, tokens)
+    return half(link, view, at, tokens, found)
 
 
-def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
+def _pair(link: Link, tokens: tuple[Token, ...], found: tuple[list[Place], list[Place]]) -> tuple[Place, Place] | None:
     """Both ends, each in a place of its own."""
     best: tuple[float, tuple[Place, Place]] | None = None
-    ones, others = (places(end, tokens, link.stated) for end in link.ends)
+    ones, others = found
     if ones and others and set(ones[0].at) & set(others[0].at):
         # What is one end's own word stands for nothing of the other.
         ones = ones + places(link.ends[0], tokens, link.stated, others[0].at)[:1]

@@ -6,7 +6,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.actors import OTHER, next_actor
 from pytest_memfail.judges.rules.anchor_words import Token
-from pytest_memfail.judges.rules.anchors import Anchor, Place, places
+from pytest_memfail.judges.rules.anchors import Anchor, Place
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, kin
 from pytest_memfail.judges.rules.links import (
@@ -86,13 +86,15 @@ def unlinked(
     return Reading((3.0,), Finding(True, False, reason, view.entries_of(at), (), link.wordings, confidence=0.6))
 
 
-def half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> Reading | None:
-    """One end in its role, with something else in the place of the other."""
+def half(
+    link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], found: tuple[list[Place], list[Place]]
+) -> Reading | None:
+    """One end in its role, with something else in the place of the other; `found`: where each of the two stands."""
     if len(at) > 1 and not all(is_field(tokens, at_field) for at_field in _openings(tokens)):
         return None
     wanted = 1 if is_small(view) else 3
     for number, end in enumerate(link.ends):
-        place = next(iter(places(end, tokens, link.stated)), None)
+        place = next(iter(found[number]), None)
         if (
             place is None
             or not place.kept
