@@ -43,9 +43,12 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
             return "light"
         # What is done can be said in many ways; a verb for something else is known to be one.
         return "rival" if any(apart(part.key, tokens[i].key) for i in rivals) else "reworded"
-    if part.kind == "modifier" and part.surface.endswith("ly"):
+    if part.kind == "modifier":
+        if any(tokens[i].key and tokens[i].key not in source and apart(part.key, tokens[i].key) for i in around):
+            return "opposite"
         # How something is done is little of it, where it is not told to be otherwise.
-        return "opposite" if any(tokens[i].key and apart(part.key, tokens[i].key) for i in around) else "light"
+        if part.surface.endswith("ly"):
+            return "light"
     if part.kind == "modifier":
         rivals = _content(tokens, at[-1] - 1, -1, source, 2, skip=at)
         # Right before the head it may be another word for it.

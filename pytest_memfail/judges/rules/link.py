@@ -18,7 +18,7 @@ from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_field, is_small, unlinked
-from pytest_memfail.judges.rules.link_person import read_person
+from pytest_memfail.judges.rules.link_person import in_its_place, read_person
 from pytest_memfail.judges.rules.links import (
     ALL,
     BEST,
@@ -69,7 +69,7 @@ def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
             best = finding
         if best.faithful:
             break
-    return best
+    return best if best.present else in_its_place(link, view) or best
 
 
 def _find(link: Link, view: View) -> Finding:

@@ -41,7 +41,8 @@ def blurred(
 ) -> Reading | None:
     """Both ends are there, one or both not in full."""
     shares = sorted(p.share for p in pair)
-    if turn != link.direction and shares[0] < MOST and (shares[0] < HALF or shares[1] < ALL):
+    turned = small and turn == -link.direction and any(kept) and min(p.firm for p in pair) >= SOME and owner != OTHER
+    if turn != link.direction and shares[0] < MOST and (shares[0] < HALF or shares[1] < ALL) and not turned:
         return None
     if owner == OTHER and min(p.firm for p in pair) < MOST:
         return None
@@ -103,7 +104,7 @@ def half(
             or not _head_stands(end, tokens, place)
             or end.telling < wanted
             or _somebody_else(link, view, tokens, place)
-            or _of_another(link, tokens, end)
+            or of_another(link, tokens, end)
         ):
             continue
         cause, effect = sides(tokens, span(place))
@@ -136,7 +137,7 @@ def _somebody_else(link: Link, view: View, tokens: tuple[Token, ...], place: Pla
 LIKED: Final = frozenset(fold(w) for w in LIKING)
 
 
-def _of_another(link: Link, tokens: tuple[Token, ...], end: Anchor) -> bool:
+def of_another(link: Link, tokens: tuple[Token, ...], end: Anchor) -> bool:
     """Whether the stretch tells another link of the chain, which has the end in common with this one."""
     held = {t.key for t in tokens if t.key}
     for keys in link.siblings:
