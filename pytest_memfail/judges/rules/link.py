@@ -14,10 +14,11 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.actors import OTHER, headed
-from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
+from pytest_memfail.judges.rules.anchor_fate import SAYING
+from pytest_memfail.judges.rules.anchor_words import LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places
 from pytest_memfail.judges.rules.finding import Finding
-from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_field, is_small, unlinked
+from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_field, is_small
 from pytest_memfail.judges.rules.link_person import in_its_place, read_person
 from pytest_memfail.judges.rules.links import (
     ALL,
@@ -33,7 +34,7 @@ from pytest_memfail.judges.rules.links import (
     span,
     whose_is,
 )
-from pytest_memfail.judges.rules.relations import relate, sides
+from pytest_memfail.judges.rules.relations import relate
 from pytest_memfail.judges.rules.stretches import akin
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.view import View
@@ -130,12 +131,6 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
         reading = _judge(link, view, at, tokens, pair)
         if reading is not None:
             return reading
-    if (
-        pair is not None
-        and min(place.firm for place in pair) >= ALL
-        and all(not any(sides(tokens, span(p))) for p in pair)
-    ):
-        return unlinked(link, view, at, tokens, pair)
     return half(link, view, at, tokens, found)
 
 
@@ -173,20 +168,8 @@ def _tied(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
     if tokens[left.last].inside == tokens[right.first].inside:
         return True
     first = next(i for i, t in enumerate(tokens) if t.inside == tokens[right.first].inside)
-    if _has_own(tokens, first, right):
-        return False
     opening = tokens[first : min(first + 5, right.last + 1)]
     return any(t.lower in REFERRING for t in opening) or is_field(tokens, right.first)
-
-
-def _has_own(tokens: tuple[Token, ...], first: int, place: Place) -> bool:
-    """Whether the place leads to something else in its own sentence, so that it is not what the one before leads to."""
-    inside = tokens[first].inside
-    own = tuple(t for t in tokens if t.inside == inside)
-    taken = {i - first for i in place.at}
-    if any(t.lower in REFERRING for t in own) or not sides(own, (place.first - first, place.last - first))[0]:
-        return False
-    return any(t.key and t.key not in LIGHT | CAUSING and i not in taken for i, t in enumerate(own))
 
 
 def _judge(
@@ -290,7 +273,7 @@ def _elided(link: Link, tokens: tuple[Token, ...], end: Anchor, place: Place) ->
     if set(place.gaps) != heads or not end.keys.issuperset(tokens[at].key for at in place.at):
         return False
     for token in tokens[place.last + 1 :]:
-        if token.breaks:
+        if token.breaks or token.lower in SAYING:
             break
         if token.lower in VAGUE or (token.key and token.key not in link.stated | LIGHT):
             return False

@@ -8,7 +8,7 @@ from pytest_memfail.judges.rules.actors import OTHER, next_actor
 from pytest_memfail.judges.rules.anchor_words import Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place
 from pytest_memfail.judges.rules.finding import Finding, listed
-from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, kin
+from pytest_memfail.judges.rules.kinship import ORIGIN, kin
 from pytest_memfail.judges.rules.links import (
     ALL,
     HALF,
@@ -77,16 +77,6 @@ def _end_of(link: Link, place: Place, pair: tuple[Place, Place]) -> Anchor:
     return link.ends[0] if place is pair[0] else link.ends[1]
 
 
-def unlinked(
-    link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], pair: tuple[Place, Place]
-) -> Reading | None:
-    """Both ends side by side, each for itself."""
-    if any(whose_is(link, view, tokens, place) == OTHER for place in pair):
-        return None
-    reason = f"{link.wordings[0]!r} and {link.wordings[1]!r} are stored, but not how one leads to the other"
-    return Reading((3.0,), Finding(True, False, reason, view.entries_of(at), (), link.wordings, confidence=0.6))
-
-
 def half(
     link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], found: tuple[list[Place], list[Place]]
 ) -> Reading | None:
@@ -101,7 +91,6 @@ def half(
             or not place.kept
             or place.firm < HALF
             or place.reworded
-            or not _head_stands(end, tokens, place)
             or end.telling < wanted
             or _somebody_else(link, view, tokens, place)
             or of_another(link, tokens, end)
@@ -148,12 +137,6 @@ def of_another(link: Link, tokens: tuple[Token, ...], end: Anchor) -> bool:
         if told and not end.keys.isdisjoint(keys):
             return True
     return False
-
-
-def _head_stands(end: Anchor, tokens: tuple[Token, ...], place: Place) -> bool:
-    """Whether what the end is about stands there itself."""
-    heads = [part.key for part in end.parts if part.kind == "head"]
-    return any(kin(key, tokens[i].key)[1] >= FIRM for key in heads for i in place.at if tokens[i].key)
 
 
 def _openings(tokens: tuple[Token, ...]) -> list[int]:

@@ -95,8 +95,6 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
         return None
     if tie < 0:
         return damaged(f"{owner}'s link with {wanted!r} is stored the other way round", 0.85, 6.0)
-    if tie == 0 and _does_otherwise(link, tokens, place):
-        return damaged(f"{wanted!r} is stored as {owner}'s, but not what ties the two", 0.6, 4.0)
     if not link.negative and not link.sentiment and negated(tokens, (place, place)):
         return damaged(f"{owner}'s link with {wanted!r} is stored, but negated", 0.75, 5.0)
     whole = tie > 0 and place.share >= 0.99
@@ -141,13 +139,6 @@ def _reversed(link: Link, tokens: tuple[Token, ...], place: Place, tie: int) -> 
     verbs = after[:at]
     ends = {t.lower for t in verbs[-1:] + verbs[:1]}
     return not ends & BINDING and any(t.key in link.relation for t in verbs)
-
-
-def _does_otherwise(link: Link, tokens: tuple[Token, ...], place: Place) -> bool:
-    """Whether something else than what was told is said between person and thing."""
-    names = [i for i, t in enumerate(tokens[: place.first]) if t.lower in link.mine]
-    between = tokens[names[-1] + 1 : place.first] if names else ()
-    return any(t.key and t.key not in LIGHT | link.stated and t.lower.endswith("s") for t in between)
 
 
 def _only(link: Link, tokens: tuple[Token, ...]) -> bool:
