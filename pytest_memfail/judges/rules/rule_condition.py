@@ -140,7 +140,7 @@ def kept_condition(
     dropped = () if quirks.dropped or behind else _dropped(rule, told, here)
     said_so = share >= _least(rule) or (not rule.tied and _accounted(rule, here)) or _in_state(rule, here)
     ok = said_so and not lost and not dropped
-    only = bool(behind) or leaves_nothing(rule, view, core, region)
+    only = not rule.only or bool(behind) or leaves_nothing(rule, view, core, region)
     return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
 
 
