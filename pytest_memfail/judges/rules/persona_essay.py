@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Final
 
 from pytest_memfail.judges.rules.finding import keys_of, passage
-from pytest_memfail.judges.rules.related import akin
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
+from pytest_memfail.judges.rules.related import akin
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 from pytest_memfail.judges.rules.view import Name
 

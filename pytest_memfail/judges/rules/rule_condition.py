@@ -27,6 +27,7 @@ from pytest_memfail.judges.rules.rule_other import (
     contraposed,
     contrary_condition,
     generalised,
+    withheld,
 )
 from pytest_memfail.judges.rules.rule_phrases import clashes, values
 from pytest_memfail.judges.rules.rule_places import LIGHT, explains
@@ -122,6 +123,8 @@ def kept_condition(
     lost = tuple(wording for wording in gone if wording not in quirks.numbers)
     share = min(1.0, _share(rule, here, told, lost) / (quirks.share or 1.0))
     found = {"number": moved} if moved and not quirks.numbers and "number" not in quirks.checks else {}
+    if moved and not lost and not rule.turned and any(withheld(sentence, rule) for sentence in here):
+        found = {}  # not done at seven or less: done above it
     behind = [sentence for sentence in here if contraposed(rule, sentence)]
     straight = [sentence for sentence in here if sentence not in behind]
     found |= {name: how for name, how in _contradictions(rule, straight, told) if name not in quirks.checks}
@@ -220,7 +223,7 @@ def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
 
 def _clashing(rule: Rule, here: Sequence[Sentence]) -> str:
     """Another weekday, season or weather than the rule's."""
-    when = rule.when if any(values(rule.when)) else rule.told
+    when = rule.when if any(values(rule.when)) or rule.asked_state else rule.told
     if clashes(when, (s.text for s in here), rule.told):
         return "another time or weather is said than its own"
     if rule.meant:
@@ -323,7 +326,7 @@ def _done(rule: Rule, told: Sequence[Sentence]) -> str:
 def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:
     """An opposite of one of the condition's words, which is itself not said."""
     for key in sorted(rule.asked - COMPARING_KEYS):
-        if key in rule.behavior or weight(key) < 1.0 or said(key, told, rule.name_keys) >= MATCHED:
+        if key in rule.behavior or weight(key) < 1.0 or rule.denied(key) or said(key, told, rule.name_keys) >= MATCHED:
             continue
         for sentence in told:
             for held in sorted(held for held in sentence.keys if opposed(key, held)):

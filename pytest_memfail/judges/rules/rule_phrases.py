@@ -19,7 +19,9 @@ _PHRASES: Final = tuple(
         *((month, rf"{month[:3]}|{month[:4]}") for month in MONTHS),
         ("eve", r"(?:night|evening|day) before"),
         ("overnight", r"sleep(?:s|ing)? over|stay(?:s|ing)? the night|spend(?:s|ing)? the night|stay(?:s|ing)? till morning"),
-        ("alone", r"by (?:him|her|it|my|your|them)sel(?:f|ves)|on (?:his|her|its|their|my) own|(?:nobody|no one|no-one) else"
+        ("alone", r"by (?:him|her|it|my|your|them)sel(?:f|ves)|on (?:his|her|its|their|my) own"
+         r"|(?:nobody|no one|no-one|none|without anyone) (?:else )?(?:is |are )?(?:else|at home|home|around|in|there|about|present|near|nearby|with)"
+         r"|home alone|unsupervised|unattended|left to (?:him|her|it|them)sel(?:f|ves)|empty (?:house|apartment|flat|home|room|place)"
          r"|without (?:company|anyone|anybody)|audience of one|unaccompanied|in private"),
         ("quiet", r"(?:not|without|never) (?:utter(?:s|ing)? )?(?:a|one|any|a single) (?:word|syllable|sound|peep)|say(?:s"
          r"|ing)? nothing"
@@ -96,8 +98,8 @@ _PHRASES: Final = tuple(
         ("forest", r"woods?|woodland|among the trees"),
         ("mountain", r"peaks?|hills?|alpine|highlands?"),
         ("nearby", r"close by|close at hand|within (?:reach|sight|earshot)|in the (?:room|vicinity)|next to|at hand"),
-        ("consecut streak row", r"in a row|days running|straight|unbroken|uninterrupted|back[- ]to[- ]back|without a (?:gap|break|miss)"
-         r"|without (?:missing|skipping|a day off)|day after day|successive"),
+        ("consecut streak row", r"in a row|days running|straight|unbroken|uninterrupted|back[- ]to[- ]back"
+         r"|without a (?:gap|break|miss)|without (?:missing|skipping|a day off)|day after day|successive"),
         ("threshold", r"doorsteps?|door ?sills?"),
         ("home", r"(?:his|her|their) (?:flat|apartment|house|place)"),
     )
@@ -126,13 +128,9 @@ _KINDS: Final = tuple(
          r"with (?:guests|company|friends|others|visitors)|in company|people over|accompanied"),
         (r"locked|bolted|latched|shut|closed", r"ajar|unlocked|unlatched|unbolted|wide open|(?:is|stands|are|left) open"),
         ("(?:switched|turned|is|are|put) on|lit|alight|with the .{1,30} on", "(?:switched|turned|is|are) off|unlit"),
-        (r"quiet\w*|hush\w*|silen\w+|still(?:ness)", r"loud\w*|nois(?:y|iest)|bus(?:y|iest|ier)|bustling|crowded"),
-        (r"anxi\w+|stress\w*|tens(?:e|ion)|nerv\w+|worr\w+", r"calm\w*|relax\w*|peaceful|serene", r"happ\w+|joy\w*|cheer\w+|delighted",
-         r"sad\w*|sorrow\w*|melanchol\w+|gloomy", "ang(?:ry|er)|furious"
-         r"|rage", r"bored\w*", r"lonel\w+", r"nostalg\w+", r"motivat\w+|driven",
-         r"tired|exhaust\w+|drained|weary", "energetic|energi[sz]ed"),
-        (r"hungry|hunger|starv\w+|ravenous|peckish", "full up|sated|well[- ]fed"),
-        ("sober|sobriety", "drunk|tipsy|alcohol"),
+        (r"happ\w+|joy\w*|cheer\w+|delighted|elated|overjoyed|gleeful\w*|jubilant", r"sad\w*|sorrow\w*|melanchol\w+|gloomy|downcast"
+         r"|dejected|tearful|blue mood",
+         "ang(?:ry|er)|furious|rage", r"bored\w*", r"lonel\w+", r"nostalg\w+|wistful\w*|sentimental", r"jealous\w*|envious\w*|envy"),
         ("left(?:-hand)?", "right(?:-hand)?(?= (?:hand|side|foot|shoe|sleeve|ear|paw|leg|eye|arm|pocket))"),
     )
 )  # fmt: skip
