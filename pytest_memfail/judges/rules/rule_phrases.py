@@ -20,7 +20,7 @@ _PHRASES: Final = tuple(
         ("eve", r"(?:night|evening|day) before"),
         ("overnight", r"sleep(?:s|ing)? over|stay(?:s|ing)? the night|spend(?:s|ing)? the night|stay(?:s|ing)? till morning"),
         ("alone", r"by (?:him|her|it|my|your|them)sel(?:f|ves)|on (?:his|her|its|their|my) own"
-         r"|(?:nobody|no one|no-one|none|without anyone) (?:else )?(?:is |are )?(?:else|at home|home|around|in|there|about|present|near|nearby|with)"
+         r"|(?:nobody|no one|no-one|none) (?:else )?(?:is |are )?(?:else|at home|home|around|in|there|about|present|near|nearby|with)"
          r"|home alone|unsupervised|unattended|left to (?:him|her|it|them)sel(?:f|ves)|empty (?:house|apartment|flat|home|room|place)"
          r"|without (?:company|anyone|anybody)|audience of one|unaccompanied|in private"),
         ("quiet", r"(?:not|without|never) (?:utter(?:s|ing)? )?(?:a|one|any|a single) (?:word|syllable|sound|peep)|say(?:s"

@@ -37,6 +37,8 @@ FINISHED: Final = fold("finish")
 """What is finished comes before the behaviour."""
 STATED: Final = 0.5
 """Share of the gold behaviour that the source must use for the gold's words to be looked for."""
+MOST: Final = 0.5
+"""So much of the condition has to be left without the behaviour's words: on the balcony, in the balcony's pot."""
 STATES: Final = 0.35
 ONLY: Final = re.compile(r"\b(?:only|unless|exclusively|solely|except|never)\b", re.IGNORECASE)
 NO: Final = re.compile(r"\W*no\b", re.IGNORECASE)
@@ -249,6 +251,8 @@ def _condition(
     """The words of the gold's condition that the source states."""
     stated = asked if protocol == "paper" else {key for key in asked if said(key, told) >= MATCHED}
     alone = stated - behavior.keys()
+    if sum(weighed(alone).values()) <= MOST * sum(weighed(stated).values()):
+        alone = stated
     wanted = alone or (set() if numbered else stated)
     return weighed(wanted - COMPARING_KEYS if numbered else wanted)
 
