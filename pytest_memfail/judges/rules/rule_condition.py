@@ -285,9 +285,9 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
         if sentence.lowers & EXCEPTING and _refusing(rule) and not any(is_negator(word) for word in sentence.lowers):
             return "its condition is told as the exception"
         withheld = "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned
+        if rule.negative and withheld:
+            continue  # not done with it is done without it
         if rule.negative and not negative:
-            if withheld:
-                continue  # not done with it is done without it
             if not LACKING.search(sentence.text):
                 return "its condition is turned around"
         if negative and not rule.negative:
