@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.text import fold
+from pytest_memfail.judges.rules.turns import turn_keys
 
 DAYS: Final = tuple(f"{day}day" for day in "mon tues wednes thurs fri satur sun".split())
 MONTHS: Final = tuple("january february april august september october november december".split())
@@ -159,8 +160,9 @@ def phrase_keys(text: str) -> frozenset[str]:
     """
     found: set[str] = set()
     text = text.lower()  # patterns that look for either case take many times as long
+    found |= turn_keys(text)
     if not _ANY_PHRASE.search(text):  # one look spares most sentences all the others
-        return frozenset()
+        return frozenset(found)
     for pattern, keys in _PHRASES:
         if pattern.search(text):
             found |= keys
