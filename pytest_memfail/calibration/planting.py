@@ -30,8 +30,9 @@ OTHERWISE: Final = re.compile(
 )
 """What says by itself that the rule holds at no other time."""
 BACK: Final = re.compile(
-    r"\b(?:that|those|these|this|such|then|otherwise|usually|typically)\b"
-    r"|\b(?:it's|it’s|it is) (?:\w+ ){0,2}(?:often|always|mostly|generally)",
+    r"(?:^|\b(?:in|on|at|by|to|of|from|with|under|amid|around|about|during|before|after|once|when|while|than|for|like) (?:all )?)"
+    r"(?:that|those|these|this|such)\b"
+    r"|\b(?:then|otherwise|usually|typically)\b|\b(?:it's|it’s|it is) (?:\w+ ){0,2}(?:often|always|mostly|generally)",
     re.IGNORECASE,
 )
 """What refers back to something told before."""

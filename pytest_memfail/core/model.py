@@ -88,7 +88,7 @@ class Evidence:
     category: str | None = None
     """What the preferences of a row are kinds of: the question asks for them by it."""
     siblings: tuple[str, ...] = ()
-    """What was said of the other preferences of the row: a memory may be of one of them instead."""
+    """The other preferences or links of the row, as they were said: a memory may be of one of them instead."""
     anchors: tuple[str, ...] = ()
     value: str | None = None
     """What the question needs of the fact (a direct persona question: its gold answer)."""

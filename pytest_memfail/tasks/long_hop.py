@@ -54,6 +54,7 @@ def build(name: str, rows: Rows[LongHopRow], protocol: layout.Protocol, seed: in
                 text=fact,
                 source=fact,
                 conversation_id=conversations[i, j].id,
+                siblings=tuple(row.facts[:j] + row.facts[j + 1 :]),
                 anchors=(row.anchors[j], row.anchors[j + 1]),
                 details=tuple(d.detail() for d in (row.evidence_details or [[]] * len(row.facts))[j]),
             )

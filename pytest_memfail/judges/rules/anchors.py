@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -12,7 +12,8 @@ from unicodedata import combining, normalize
 from pytest_memfail.judges.rules.anchor_fate import fate_of, is_stance
 from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, is_somebody, matches_of
 from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, SOMEBODY, Part, Token
-from pytest_memfail.judges.rules.kinship import FIRM, kin
+from pytest_memfail.judges.rules.everyday import everyday
+from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, kin
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
 
@@ -30,6 +31,8 @@ class Anchor:
     numbers: tuple[Quantity, ...]
     total: float
     verbal: bool = False
+    wordings: tuple[tuple[int, frozenset[int]], ...] = ()
+    """The groups of everyday wordings that it has one of, with the parts that this one covers."""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -132,7 +135,17 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
     for at in range(stance):
         # A soft spot, a deep distrust: how the stance is told is part of it.
         parts[at] = replace(parts[at], kind="stance", weight=0.25)
-    return Anchor(text, tuple(parts), numbers, sum(p.weight for p in parts) + len(numbers) or 1.0, verbal)
+    total = sum(p.weight for p in parts) + len(numbers) or 1.0
+    return Anchor(text, tuple(parts), numbers, total, verbal, tuple(_wordings(text, parts)))
+
+
+def _wordings(text: str, parts: Sequence[Part]) -> Iterator[tuple[int, frozenset[int]]]:
+    tokens = tokens_of(sentences_of(text))
+    for group, first, last in everyday(tokens):
+        keys = {t.key for t in tokens[first : last + 1]}
+        covered = frozenset(number for number, part in enumerate(parts) if part.key in keys)
+        if covered:
+            yield group, covered
 
 
 def own_key(word: Word) -> str:
@@ -162,6 +175,8 @@ def tokens_of(sentences: Sequence[Sentence]) -> tuple[Token, ...]:
 def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str]) -> list[Place]:
     """The places where the end, or some of it, stands; the wholest first."""
     matches = matches_of(anchor.parts, tokens, source)
+    if anchor.wordings:
+        matches += _by_wording(anchor, tokens)
     starts = sorted({at for at, *_ in matches})
     found: dict[tuple[int, ...], Place] = {}
     for start in starts:
@@ -174,6 +189,17 @@ def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str]) -> l
         if taken and taken not in found:
             found[taken] = _place(anchor, tokens, best, taken, source)
     return sorted(found.values(), key=lambda p: (-round(p.soft, 3), -round(p.share, 3), p.last - p.first, p.first))[:4]
+
+
+def _by_wording(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, int, float]]:
+    """Where another everyday wording stands for parts of the end, from its first word to its last."""
+    for group, first, last in everyday(tokens, frozenset(group for group, _ in anchor.wordings)):
+        for other, covered in anchor.wordings:
+            if other == group:
+                opens = first if tokens[first].key else last
+                closes = last if tokens[last].key else first
+                for number in covered:
+                    yield (closes if number == max(covered) and len(covered) > 1 else opens), number, ORIGIN
 
 
 def _end_of(tokens: Sequence[Token], start: int, matched: set[int]) -> int:
@@ -237,7 +263,7 @@ def _acted_by_object(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...
     others = {part.key for part in anchor.parts[1:]}
     for i in at[1:]:
         token, before = tokens[i], tokens[i - 1]
-        if token.key in others:
+        if not token.key or token.key in others:
             continue
         active = token.lower.endswith("s") or token.lower.rstrip("e") == token.key.rstrip("e")
         if active and i - 1 in at and not token.gap and any(kin(verb, token.key)[1] for verb in verbs):

@@ -1,6 +1,6 @@
-"""Words that mean the same: a table made from WordNet, loaded when a word is first looked up.
+"""Words that mean the same: a table made from WordNet and one of everyday paraphrases, loaded when a word is first looked up.
 
-`tools/build_lexicon.py` makes the table; `lexicon.LICENSE` holds WordNet's licence.
+`tools/build_lexicon.py` makes the one; `lexicon.LICENSE` holds WordNet's licence. `tools/build_thesaurus.py` makes the other.
 """
 
 from __future__ import annotations
@@ -32,14 +32,41 @@ ENDS: Final = 4
 """So many letters at either end show words to be of one origin, or one to be a half of the other."""
 
 
+@dataclass(frozen=True, slots=True)
+class Paraphrases:
+    """What people say for a key, as a dictionary does not."""
+
+    same: frozenset[str] = NONE
+    near: frozenset[str] = NONE
+    """What belongs to it, but says less."""
+    other: frozenset[str] = NONE
+    """What looks near and makes another fact: opposites, and others of the kind."""
+
+
+NO_PARAPHRASES: Final = Paraphrases()
+
+
+@lru_cache(maxsize=16384)
+def paraphrases(key: str) -> Paraphrases:
+    """What is said for the key every day; nothing for a key that is not known."""
+    line = table("thesaurus").get(key)
+    if line is None:
+        return NO_PARAPHRASES
+    same, near, other = (frozenset(part.split()) for part in line.split("\t"))
+    return Paraphrases(same, near, other)
+
+
 @lru_cache(maxsize=16384)
 def lookup(key: str) -> Entry:
     """What is known of the key; an empty entry for a key that is not known."""
     line = table("lexicon").get(key)
-    if line is None:
+    told = paraphrases(key)
+    if line is None and told is NO_PARAPHRASES:
         return EMPTY
-    same, close, general, opposite = (frozenset(part.split()) for part in line.split("\t"))
-    return Entry(same, close, general, opposite)
+    same, close, general, opposite = (frozenset(part.split()) for part in (line or "\t\t\t").split("\t"))
+    # What people say every day outweighs what a word may mean in some sense.
+    same, close = same - told.other, close | (told.same - opposite)
+    return Entry(same, close - told.other - same, general, opposite)
 
 
 @lru_cache(maxsize=16384)

@@ -231,7 +231,17 @@ def _turn(link: Link, tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> i
         any(t.key in link.telling for t in tokens) or " ".join(t.lower for t in between) in link.telling
     ):
         return link.direction * link.order * (1 if pair[0].first < pair[1].first else -1)
-    return relate(tokens, span(pair[0]), span(pair[1]))
+    return relate(tokens, _beside(pair[0], pair[1]), _beside(pair[1], pair[0]))
+
+
+def _beside(place: Place, other: Place) -> tuple[int, int]:
+    """The place without what stands behind the other: "Espresso has him pacing once he brews it"."""
+    if place.first < other.first and other.last < place.last:
+        before = [at for at in place.at if at < other.first]
+        after = [at for at in place.at if at > other.last]
+        most = before if len(before) >= len(after) else after
+        return (most[0], most[-1])
+    return span(place)
 
 
 def _own_share(link: Link, tokens: tuple[Token, ...]) -> float:

@@ -8,7 +8,7 @@ from pytest_memfail.judges.rules.actors import OTHER, next_actor
 from pytest_memfail.judges.rules.anchor_words import Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places
 from pytest_memfail.judges.rules.finding import Finding, listed
-from pytest_memfail.judges.rules.kinship import FIRM, kin
+from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, kin
 from pytest_memfail.judges.rules.links import (
     ALL,
     HALF,
@@ -99,6 +99,7 @@ def half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...])
             or not _head_stands(end, tokens, place)
             or end.telling < wanted
             or _somebody_else(link, view, tokens, place)
+            or _of_another(link, tokens, end)
         ):
             continue
         cause, effect = sides(tokens, span(place))
@@ -126,6 +127,17 @@ def _somebody_else(link: Link, view: View, tokens: tuple[Token, ...], place: Pla
     if whose_is(link, view, tokens, place) == OTHER:
         return True
     return next_actor(tokens, place.last + 1, link.mine, link.known, view) == OTHER
+
+
+def _of_another(link: Link, tokens: tuple[Token, ...], end: Anchor) -> bool:
+    """Whether the stretch tells another link of the chain, which has the end in common with this one."""
+    held = {t.key for t in tokens if t.key}
+    for keys in link.siblings:
+        rest = keys - end.keys - link.mine
+        there = sum(any(kin(key, other)[1] >= ORIGIN for other in held) for key in rest)
+        if rest and len(rest) < len(keys) and there >= MOST * len(rest):
+            return True
+    return False
 
 
 def _head_stands(end: Anchor, tokens: tuple[Token, ...], place: Place) -> bool:

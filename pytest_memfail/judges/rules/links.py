@@ -10,7 +10,7 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.actors import SPEAKER, whose
-from pytest_memfail.judges.rules.anchor_words import Token
+from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places, read_anchor, tokens_of
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.finding import Finding, keys_of, quote
@@ -64,6 +64,8 @@ class Link:
     negative: bool
     mine: frozenset[str]
     """The words that name whose link it is."""
+    siblings: tuple[frozenset[str], ...]
+    """The keys of each other link of the chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,9 @@ def read_link(evidence: Evidence, protocol: str) -> Link:
         words | stated,
         any(is_negator(w) for w in words),
         named or SPEAKER,
+        tuple(
+            frozenset(t.key for t in tokens_of(sentences_of(s)) if t.key) - LIGHT - CAUSING for s in evidence.siblings
+        ),
     )
 
 

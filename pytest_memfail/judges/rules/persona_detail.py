@@ -12,9 +12,10 @@ from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined,
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
 from pytest_memfail.judges.rules.persona_numbers import changed, other_side
 from pytest_memfail.judges.rules.persona_owner import given
+from pytest_memfail.judges.rules.persona_refusals import UNCERTAIN
 from pytest_memfail.judges.rules.persona_slots import replaced
 from pytest_memfail.judges.rules.persona_trait import ASKED
-from pytest_memfail.judges.rules.persona_turned import UNCERTAIN, refusing, turned
+from pytest_memfail.judges.rules.persona_turned import refusing, turned
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.related import opposed
 from pytest_memfail.judges.rules.text import weight
@@ -30,6 +31,9 @@ ONLY_KEPT: Final = 0.5
 """Share of what stands behind an "only" that keeps it."""
 OTHERWISE: Final = 0.7
 """The share of a sentence that shows it to tell another detail of the essay."""
+
+PART: Final = 1.5
+"""How much of a sentence of the essay shows that a stored one tells a part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +169,13 @@ def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
         for i in at
         if i + 1 in known and view.entry[i] == view.entry[i + 1] and not view.sentences[i + 1].starts_turn
     ]
-    return [*((i,) for i in at), *pairs]
+    spread = _spread(item, match) if item.trait else ()
+    return [*((i,) for i in at), *pairs, *((spread,) if len(spread) > 1 else ())]
+
+
+def _spread(item: Item, match: Match) -> tuple[int, ...]:
+    """All that was made of the sentence of a trait: it may have become several entries."""
+    return tuple(m.at for m in match.own if m.stated == item.at or m.by.get(item.at, 0.0) >= PART)
 
 
 def _may_hold(item: Item, made: Made, view: View, essay: Essay, *, named: bool) -> bool:

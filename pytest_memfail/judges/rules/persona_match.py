@@ -12,7 +12,8 @@ from typing import Final
 from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
-from pytest_memfail.judges.rules.persona_turned import REFUSALS, refusing
+from pytest_memfail.judges.rules.persona_refusals import REFUSALS
+from pytest_memfail.judges.rules.persona_turned import refusing
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.related import related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, weight

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_match import found
 from pytest_memfail.judges.rules.persona_partners import APART, surface
-from pytest_memfail.judges.rules.persona_turned import REFUSALS
+from pytest_memfail.judges.rules.persona_refusals import REFUSALS
 from pytest_memfail.judges.rules.related import ROOT, related
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 
@@ -27,9 +27,21 @@ CLOSED: Final = tuple(
         "red orange yellow green blue purple pink brown black white grey",
         "north south east west",
         "left right",
+        "breakfast lunch dinner",
+        "weekday weekend",
+        "mother father brother sister son daughter",
     )
 )
 """Kinds with few members: of two of them one is not the other."""
+MATERIALS: Final = frozenset(
+    fold(word)
+    for word in """cotton linen silk wool velvet denim canvas felt fleece flannel satin hemp jute burlap leather suede fur
+    nylon polyester spandex vinyl nitrile latex rubber silicone neoprene plastic acrylic resin foam cork wood wooden bamboo
+    oak pine walnut cherry maple birch cedar teak mahogany ebony steel stainless iron brass copper bronze silver gold
+    golden platinum titanium aluminium aluminum tin pewter lead nickel chrome glass crystal porcelain ceramic clay
+    earthenware stoneware enamel marble granite slate stone concrete brick paper cardboard vellum parchment ivory bone""".split()
+)
+"""What things are made of: in one place stands one of them."""
 
 
 def replaced(item: Item, stored: Iterable[Sentence], essay: Essay, least: float) -> str:
@@ -92,17 +104,17 @@ def _in_its_place(concept: Concept, stored: Iterable[Sentence], item: Item, essa
                         (side, joint) == (its_side, its_joint)
                         and its_neighbour == neighbour
                         and weight(neighbour) >= 1.0
-                        and not any(related(k, key) or k[:ROOT] == key[:ROOT] for k in concept.keys)
-                        and (side != "behind" or _sisters(concept.keys[-1], key))
+                        and any(_excludes(k, key) for k in concept.keys)
                     ):
                         return key
     return ""
 
 
-def _sisters(one: str, other: str) -> bool:
-    """Whether both are kinds of the same, and neither of them is a kind of the other."""
-    mine, its = lookup(one).general, lookup(other).general
-    return not mine.isdisjoint(its) and other not in mine and one not in its
+def _excludes(one: str, other: str) -> bool:
+    """Whether in one place only one of the two can be meant: another word alone may be the same in other words."""
+    if related(one, other) or one[:ROOT] == other[:ROOT]:
+        return False
+    return (one in MATERIALS and other in MATERIALS) or contrast(one, other)
 
 
 def _ties(sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:

@@ -97,7 +97,7 @@ PARTS: Final = re.compile(r"[,;:]\s|\s-\s|\b(?:because|since|but|though|although
 BESIDE: Final = 0.5
 COUNTED: Final = 12
 """Small numbers without a unit are mostly not what a trait is about."""
-AS_LIKELY: Final = 0.6
+AS_LIKELY: Final = 0.75
 """How much of the best sentence's share another one must have to be meant as well."""
 TRAIT: Final = 1.0
 """How much of a sentence the question must name."""

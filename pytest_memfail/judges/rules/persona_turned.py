@@ -10,21 +10,11 @@ from typing import Final
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_essay import Stated
 from pytest_memfail.judges.rules.persona_partners import NEAR, crossed, pairs, surface
+from pytest_memfail.judges.rules.persona_refusals import AFFIRMING, EXCLUDING, REFUSALS, REFUSING, UNCERTAIN, says_no
 from pytest_memfail.judges.rules.polarity import is_negator, order
 from pytest_memfail.judges.rules.related import opposed, related
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 from pytest_memfail.judges.rules.view import View
-
-REJECTING: Final = frozenset(
-    """no not never nor neither cannot without hardly rarely seldom none nothing nobody nowhere
-    refuse refuses refused refusing avoid avoids avoided avoiding hate hates dislike dislikes despise despises distrust
-    distrusts forbid forbids forbidden ban bans banned prohibit prohibits prohibited reject rejects rejected decline
-    declines detest detests loathe loathes skip skips allergic allergy abandoned quit quits stopped stops banish banishes
-    instead lacks lack fear fears afraid frighten frightens scared dread dreads abstains shuns shun minus
-    won't doesn't don't isn't can't didn't wasn't aren't hasn't haven't wouldn't shouldn't mustn't unable ignores ignore
-    turned against rather less disallowed cancel cancels cancelled canceled cancelling off-limits
-    insult liars liar eschews eschew""".split()
-)
 
 
 def rejections(sentence: Sentence, end: int | None = None) -> int:
@@ -32,46 +22,35 @@ def rejections(sentence: Sentence, end: int | None = None) -> int:
     return sum(says_no(w.lower) for w in sentence.words[:end])
 
 
-REFUSALS: Final = frozenset(
-    fold(word)
-    for word in "refuse avoid forbid prohibit dislike hate detest taboo abstain exclude reject quit stop cease shun ban".split()
-)
-
-
 def refusing(sentence: Sentence) -> bool:
     """Whether anything in the sentence may say no, in whatever words."""
-    return _refuses(sentence.words)
+    return _refuses(sentence, sentence.words)
 
 
-def _refuses(words: Sequence[Word], told: Collection[str] = ()) -> bool:
+def _refuses(sentence: Sentence, words: Sequence[Word], told: Collection[str] = ()) -> bool:
+    """Whether anything among these words of the sentence says no, in whatever words."""
     return any(
         says_no(w.lower)
         or w.key in REFUSALS
         or (w.key not in told and w.key not in UNCERTAIN and not REFUSALS.isdisjoint(lookup(w.key).same))
         or (w.lower.startswith("un") and not AFFIRMING.isdisjoint(lookup(w.key).opposite))
-        or (w.lower in GIVING and "up" in {f.lower for f in words[i + 1 : i + 5]})
         or (w.lower == "too" and any(f.key for f in words[i + 1 : i + 2]))
-        or (w.lower in SWEARING and "off" in {f.lower for f in words[i + 1 : i + 2]})
         for i, w in enumerate(words)
-    )
-
-
-GIVING: Final = frozenset("give gives gave given giving".split())
-SWEARING: Final = frozenset("swear swears swore sworn".split())
-UNCERTAIN: Final = frozenset(fold(word) for word in "autumn fall pass turn drop".split())
-
-
-def says_no(lower: str) -> bool:
-    """Whether the word refuses, forbids, dislikes or negates."""
-    return lower in REJECTING or lower.endswith("n't") or (lower.startswith("un") and len(lower) > 12)
+    ) or (bool(words) and REFUSING.search(sentence.text, words[0].start, words[-1].end) is not None)
 
 
 ENDS: Final = re.compile(r"[;:.!?()]|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
 """Where what a sentence says ends: a refusal in the next part of it is about something else."""
-CLOSES: Final = frozenset("because since as but so though although while unless until except without instead".split())
+CLOSES: Final = frozenset(
+    """because since as but so though although while whilst whereas unless until till except without instead hence thus
+    therefore thereby meaning owing due thanks given whenever""".split()
+)
 RELATIVE: Final = frozenset("that which who".split())
 COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
-GOES_ON: Final = frozenset("therefore always so then only thus he she they".split())
+GOES_ON: Final = frozenset(
+    """therefore always so then only thus hence instead he she they it we you will would shall should can could may might
+    must has have had is are was were does do did also often usually sometimes still just even""".split()
+)
 CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of")))
 """What follows them is what somebody does not do or take."""
 PREFERRING: Final = fold("prefer")
@@ -80,10 +59,6 @@ OBJECTS: Final = frozenset("a an the his her their its to that only".split())
 STRETCH: Final = 12
 SAME_THING: Final = 0.6
 WHOLE: Final = 2.0
-AFFIRMING: Final = frozenset(
-    fold(word)
-    for word in "insist prefer require like love welcome favour enjoy want demand accept allow permit".split()
-)
 AWAY: Final = frozenset("away clear beyond outside far free off out apart".split())
 """They say where something is not done."""
 ALWAYS: Final = frozenset("only always solely exclusively".split())
@@ -172,7 +147,11 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
             whole = of_it >= max(WHOLE, SAME_THING * sum(weight(k) for k in about))
             if about.isdisjoint(there) or not (whole or sum(weight(k) for k in there) >= SAME_THING * total):
                 continue
-            quiet = not _refuses(part, source.keys) and AWAY.isdisjoint({w.lower for w in part} - source.lowers)
+            quiet = (
+                not _refuses(sentence, part, source.keys)
+                and not EXCLUDING.search(sentence.text)
+                and AWAY.isdisjoint({w.lower for w in part} - source.lowers)
+            )
             one = min(about & there.keys())
             if quiet or _affirms(part, there[one]):
                 return f"'{surface(source, one)}' is refused in what was told, not in what is stored"

@@ -89,12 +89,19 @@ def condition_negated(sentence: Sentence, keys: Collection[str]) -> bool:
     return False
 
 
+OPENED: Final = re.compile(
+    r"(?:it's|it is|that's|most (?:nights|days|often) it is) (?:\w+ ){0,2}?(after|before)\b", re.IGNORECASE
+)
+"""How a sentence opens that tells at once what comes first, however far from it the words of that stand."""
+
+
 def order(sentence: Sentence, keys: Collection[str]) -> int:
     """1 where the content is said to come first ("after ..."), -1 where it comes later ("before ..."), else 0."""
     for at, word in enumerate(sentence.words):
         if word.key and word.key in keys and (way := _order_before(sentence, at)):
             return way
-    return 0
+    opened = None if sentence.keys.isdisjoint(keys) else OPENED.match(sentence.text)
+    return 0 if opened is None else 1 if opened[1].casefold() == "after" else -1
 
 
 def _order_before(sentence: Sentence, at: int) -> int:

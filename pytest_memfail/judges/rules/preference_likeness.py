@@ -12,6 +12,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.associations import associations
 from pytest_memfail.judges.rules.attitude import LIKED, attitude
+from pytest_memfail.judges.rules.everyday_things import everyday_thing
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.kinship import Kin
 from pytest_memfail.judges.rules.lexicon import lookup
@@ -104,7 +105,7 @@ def _marks(key: str) -> frozenset[str]:
 
 @lru_cache(maxsize=16384)
 def _sought(key: str) -> frozenset[str]:
-    return _marks(key).union(lookup(key).general, kinds_of(key))
+    return _marks(key).union(lookup(key).general, kinds_of(key), everyday_thing(key))
 
 
 @lru_cache(maxsize=65536)

@@ -9,6 +9,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.attitude import attitude
+from pytest_memfail.judges.rules.everyday_things import everyday_thing
 from pytest_memfail.judges.rules.kinship import Kin, one_origin
 from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, soft_support, stands_for
@@ -24,6 +25,8 @@ LEAST_WORTH: Final = 0.35
 """A word worth less is too far from the one looked for."""
 WELL: Final = 0.6
 """A synonym's least worth: a name has no other words."""
+DESCRIBED: Final = 0.5
+"""What an everyday word is worth for a name of one word: nothing beside it says which thing is meant."""
 OF_TOPIC: Final = 0.7
 """What the last word of a name is worth, though not there, where it is but what all that is asked for are: "instant" of cameras."""
 NAMED: Final = 0.4
@@ -119,7 +122,7 @@ def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], 
         if not word.key:
             continue
         held = fold(word.lower)
-        if contrast(part.key, held) and len(wanted.targets[0].parts) == 1:
+        if contrast(part.key, held) and held not in everyday_thing(part.key) and len(wanted.targets[0].parts) == 1:
             return 0.0, -1
         worth = _worth(part, held, is_head=is_head, alone=len(wanted.targets[0].parts) == 1)
         follows = i + 1 < len(sentence.words) and sentence.words[i + 1].key == wanted.targets[0].parts[-1].key
@@ -138,6 +141,8 @@ def _worth(part: Part, held: str, *, is_head: bool, alone: bool) -> float:
     how, worth = stands_for(part.key, held)
     if how is Kin.GENERAL:
         return 0.0 if alone else GENERAL
+    if alone and worth < ORIGIN and held in everyday_thing(part.key):
+        return DESCRIBED
     if worth < HALF and not is_head and held == fold(place(part.key) or part.key):
         return HALF
     return worth

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import association
+from pytest_memfail.judges.rules.everyday_things import everyday_thing
 from pytest_memfail.judges.rules.kinship import Kin, kin, one_origin
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.targets import loose, relatives
@@ -18,6 +19,8 @@ GENERAL: Final = 0.35
 """What a general term is worth where it may stand for the word at all."""
 ASSOCIATED: Final = 0.8
 """What an associated word is worth of its strength."""
+EVERYDAY: Final = 0.8
+"""What an everyday word for the thing is worth, as a synonym is."""
 AKIN_AT_MOST: Final = 12
 
 
@@ -28,6 +31,8 @@ def stands_for(wanted: str, held: str) -> tuple[Kin, float]:
         return Kin.SAME, 1.0
     if one_origin(wanted, held) or loose(held) in relatives(loose(wanted)):
         return Kin.SAME, ORIGIN
+    if held in everyday_thing(wanted):
+        return Kin.SAME, EVERYDAY
     how, near = kin(wanted, held)
     if how in (Kin.OPPOSITE, Kin.GENERAL):
         return how, 0.0

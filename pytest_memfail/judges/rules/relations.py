@@ -35,7 +35,16 @@ BACK: Final = re.compile(
     rf"\b(?:{_REASONS}|b/c|on account of|out of|after|(?<!at )once|{_TIMES}|"
     r"whilst|courtesy of|(?:each|every|any) time(?!,)|in response to|preceded by|provided|given|"
     r"the (?:very )?(?:moment|minute|instant|second)(?! of)|"
-    r"as (?:he|she|they|i|we|user)|"
+    r"as (?:he|she|they|i|we|user)|(?:up)?on (?!morning|evening)\w+ing|"
+    r"(?:on|in|at|during) (?:the |those |these |all |any |most |many |some )?(?:days?|nights?|evenings?|mornings?|afternoons?|"
+    r"weekends?|weeks?|months?|occasions?|times?|moments?|hours?|cases?|situations?|instances?|periods?)"
+    r"(?: (?:that|when|where|which|of|with|after|in which|on which))?(?= (?:user|he|she|they|i|we|of|with|after|that|when|where|which)\b)|"
+    r"at the (?:sight|sound|smell|scent|thought|mention|prospect|end|start|beginning|feel|touch|taste|arrival|onset|first sign|"
+    r"hint|appearance|idea|news|conclusion|completion) of|(?:in|under) the (?:course|wake|aftermath|event|presence|face|grip|influence|"
+    r"throes|spell|midst) of|on the (?:heels|back|strength) of|in (?:view|light|case|consequence|return|reply|answer|reaction) (?:of|to|for)|"
+    r"by (?:virtue|dint|way|reason) of|for (?:fear|want|lack) of|(?:so|as) long as|given that|now that|seeing (?:that|as)|"
+    r"in the event (?:of|that)|no sooner than|straight after|right after|just after|subsequent to|(?:down|traceable|attributable) to|"
+    r"rooted in|because of|owes? \w+ to|springs? from|flows? from|grows? (?:out of|from)|triggered|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
     r"with (?:the |some )?(?:help|aid|assistance) (?:of|from)|by means of|com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
     r"(?:effects?|results?|consequences?|products?|outcome) of|having|"
@@ -68,10 +77,12 @@ DONE: Final = re.compile(
     r"^(?:(?!after |before )\w+ ){1,3}?(?:the )?(?:user|i|he|she|they|we) (?:(?!user|i|he|she|they|we|and|it|that|this)\b\w+ ?){1,3}$"
 )
 """A conjunction with somebody who does what follows: "whenever he puts on"."""
+CLOSED: Final = re.compile(r"\w+ \w[^,]*,")
+"""A clause that ends before the second place begins: what it says is not said of that."""
 OWED: Final = re.compile(r"\b(?:owe|attribut|trac|ascrib|chalk|credit|put|assign)(?:e?s|ed?|ing)?\b[^,|]*$")
 OWED_TO: Final = re.compile(r"(?:^|\s)(?:down |back |up )?to(?: (?:the|a|an|his|her|their|my|having|being))?$")
 PLACING: Final = frozenset("as on with during in at upon over using by while amid under through via from".split())
-ARTICLES: Final = frozenset("a an the his her their my its user's some such of being".split())
+ARTICLES: Final = frozenset("a an the his her their my its user's some such of being those these that this".split())
 FRONTED: Final = re.compile(
     rf"\b(?:{_REASONS}|out of|after|once|{_TIMES}|"
     r"the (?:very )?(?:moment|minute|instant|second)|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
@@ -144,6 +155,8 @@ def _turn(ahead: str, between: str, behind: str) -> int:
         return -1
     if ACTS_ON.search(between) and not TIMED.search(between) and not FRONTED.search(clause):
         return 1
+    if back >= 0 and CLOSED.search(between[back:]):
+        back = -1
     if back >= 0 and (back >= forward or _governs(between[back:])):
         return -1
     if forward >= 0:
@@ -173,7 +186,7 @@ def _by_order(between: str, *, alone: bool) -> int:
     if any(w not in LISTING for w in words) or AND_SOMEBODY.search(f"{between} ") or ":" in between:
         return 1
     # "Mint tea calms" and "finds dancing exhilarating": nothing stands between.
-    return int(not between.strip() or (alone and not between.strip(" ,")))
+    return int(not between.strip(" (") or (alone and not between.strip(" ,")))
 
 
 def _last(pattern: re.Pattern[str], text: str) -> int:

@@ -146,6 +146,8 @@ def _answered_for(rule: Rule, view: View, found: Sequence[Match]) -> list[Match]
         for m in found
         if not m.whole and (m.kept.turned or m.kept.lost_numbers) and len(m.core) == 1 and _conditioned(rule, view, m)
     ]
+    if not wrong:
+        return list(found)
     return [
         match
         for match in found

@@ -299,9 +299,8 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
 
 def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
     """Whether the behaviour is told to come before what it follows, or the reverse."""
-    keys = (rule.condition.keys() if rule.tied else rule.asked | rule.link.keys()) - rule.behavior.keys()
     for sentence in told:
-        if rule.behavior.keys() & sentence.keys and order(sentence, keys) * rule.order < 0:
+        if rule.behavior.keys() & sentence.keys and order(sentence, rule.when_keys) * rule.order < 0:
             return "what comes first and what follows have changed places"
     return ""
 

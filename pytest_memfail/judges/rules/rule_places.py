@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.finding import keys_of, passage, quote
 from pytest_memfail.judges.rules.quantities import Quantity
-from pytest_memfail.judges.rules.rule_likeness import coverage
+from pytest_memfail.judges.rules.rule_likeness import SAME, coverage, said
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 
@@ -145,3 +145,23 @@ EXPLAINS: Final = re.compile(
     r"|\bis (?:what|why|when)\b",
     re.IGNORECASE,
 )
+
+
+def besides(
+    told: Sequence[Sentence],
+    rule_at: set[int],
+    without: set[int],
+    conditions: Sequence[Mapping[str, float]],
+    ignore: set[str],
+) -> frozenset[frozenset[str]]:
+    """The words of what is left without the rule's sentences and each that tells a word of the condition better than those before."""
+    taken = rule_at - without
+    at = [told[i] for i in taken]
+    known = {key: said(key, at) for key in (conditions[0] if conditions else ())}
+    open_to = [key for key, share in known.items() if share < SAME]
+    shares = {i: [said(key, (told[i],)) for key in open_to] for i in range(len(told)) if i not in rule_at}
+    for i in sorted(shares, key=lambda i: (-sum(shares[i]), i)) if open_to else ():
+        if any(share > known[key] for key, share in zip(open_to, shares[i], strict=True)):
+            taken.add(i)
+            known.update({key: max(share, known[key]) for key, share in zip(open_to, shares[i], strict=True)})
+    return frozenset(frozenset(s.keys - ignore) for i, s in enumerate(told) if i not in taken)

@@ -18,6 +18,7 @@ from pytest_memfail.judges.rules.rule_numbers import alike, counts_by, stated_nu
 from pytest_memfail.judges.rules.rule_people import others_of, pronoun_of
 from pytest_memfail.judges.rules.rule_places import (
     LIGHT,
+    besides,
     condition_wording,
     link_of,
     number_wording,
@@ -124,6 +125,12 @@ class Rule:
         return frozenset(key for key in self.own - self.known - self.behavior.keys() if weight(key) >= 1.0) - LIGHT
 
     @cached_property
+    def when_keys(self) -> frozenset[str]:
+        """What the behaviour may come before or after."""
+        keys = {*self.condition, *_spans(self.numbers)} if self.tied else self.asked | self.link.keys()
+        return frozenset(keys - self.behavior.keys())
+
+    @cached_property
     def done(self) -> dict[Sentence, float]:
         """How much of the behaviour stored sentences say, as far as it is known."""
         return {}
@@ -197,13 +204,13 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         " ".join(told[i].text for i in sorted(rule_at)),
         evidence.source,
         tuple(s.keys - ignore for i, s in enumerate(told) if i not in rule_at),
-        _besides(told, rule_at, set() if tied else {home}, conditions, ignore),
+        besides(told, rule_at, set() if tied else {home}, conditions, ignore),
         weighed(told[link].keys - ignore) if link is not None and not tied else {},
         tied,
         _needs_only(evidence, told, place, protocol),
         any(condition_negated(s, wanted.keys()) or excepted(s, wanted.keys()) for s in spoken),
         any(negated(s, behavior.keys()) for s in spoken),
-        (_order(spoken, wanted) if tied else _order(sentences_of(evidence.condition or ""), asked))
+        (_order(spoken, {*wanted, *_spans(numbers)}) if tied else _order(sentences_of(evidence.condition or ""), asked))
         or int(FINISHED in asked and FINISHED in wanted),
         frozenset(key for s in told for key in s.keys),
         others_of(told, ignore, behavior),
@@ -297,24 +304,6 @@ def _pool(
     return frozenset(pool - behavior.keys() - LIGHT)
 
 
-def _besides(
-    told: Sequence[Sentence],
-    rule_at: set[int],
-    without: set[int],
-    conditions: Sequence[Mapping[str, float]],
-    ignore: set[str],
-) -> frozenset[frozenset[str]]:
-    """What is left when the rule's sentences are taken, and each that tells more of the condition than these do."""
-    taken = rule_at - without
-    for need in conditions[:1]:
-        others = set(range(len(told))) - rule_at
-        for i in sorted(others, key=lambda i: (-coverage(need, (told[i],)), i)):
-            known = [told[j] for j in taken]
-            if coverage(need, [*known, told[i]]) > coverage(need, known):
-                taken.add(i)
-    return frozenset(frozenset(s.keys - ignore) for i, s in enumerate(told) if i not in taken)
-
-
 def _needs_only(evidence: Evidence, told: Sequence[Sentence], place: int | None, protocol: str) -> bool:
     """Whether the answer rests on the rule holding then and at no other time, and the source says so."""
     if protocol == "paper":
@@ -324,3 +313,8 @@ def _needs_only(evidence: Evidence, told: Sequence[Sentence], place: int | None,
 
 def _order(told: Sequence[Sentence], keys: Collection[str]) -> int:
     return next((way for sentence in told if (way := order(sentence, keys))), 0)
+
+
+def _spans(numbers: Sequence[Quantity]) -> set[str]:
+    """The words of spans of time: that long after, or before, something."""
+    return keys_of(" ".join(q.text for q in numbers if q.unit == "time"))

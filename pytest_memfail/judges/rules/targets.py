@@ -54,7 +54,7 @@ class Target:
     codes: tuple[str, ...]
     digits: frozenset[str]
     phrase: tuple[str, ...]
-    """All its words, where function words carry it ("stand-up", "getting things done")."""
+    """All its words, where function words carry it ("stand-up"), or its numbers, where it has several ("50/30/20 rule")."""
     initials: str
     person: bool
     """Whether it reads like a name of a person or a work, of which the last word is enough."""
@@ -106,6 +106,7 @@ def read_target(text: str) -> Target:
         )
         parts.append(Part(word.key, loose(word.key), light or head))
     capitals = sum(w.surface[0].isupper() for w in content)
+    numbers = tuple(w.lower for w in words if w.key and w.key[0].isdigit())
     functional = not telling or (len(content) < len(words) and any(w.lower in PARTICLES for w in words))
     return Target(
         text,
@@ -113,7 +114,7 @@ def read_target(text: str) -> Target:
         tuple(squash(a.lower + b.lower) for a, b in pairwise(words)),
         tuple(code.casefold() for code in CODE.findall(plain(text))),
         frozenset(w.key for w in words if w.key and w.key[0].isdigit()),
-        tuple(w.lower for w in words) if functional and len(words) > 1 else (),
+        tuple(w.lower for w in words) if functional and len(words) > 1 else numbers if len(numbers) > 1 else (),
         "".join(w.lower[0] for w in words) if len(words) >= 2 else "",
         len(content) >= 2 and capitals == len(content) and lookup(content[-1].key) is EMPTY,
     )

@@ -72,7 +72,7 @@ VARIANTS: Final = tuple(
 LIGHT: Final = frozenset(
     """playing play making make taking take going go doing do using use watching watch listening listen drinking drink
     eating eat visiting visit trying try attending having reading wearing practicing practising
-    number learning called made""".split()
+    number learning called made based styled inspired themed oriented focused""".split()
 )
 """What is done with everything of the kind: "playing guitar" is told by the guitar."""
 

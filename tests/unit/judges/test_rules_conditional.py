@@ -154,3 +154,20 @@ def test_what_is_said_by_the_way_is_no_condition() -> None:
 
 def test_order_is_read_where_condition_and_behaviour_are_tied() -> None:
     assert not faithful(RUNA, GLAZE.replace("after those firings", "before those firings"))
+
+
+def test_order_of_a_span_of_time_is_read() -> None:
+    source = "Ulf mends sails. Ulf whittles spoons only after spending 12 hours alone. He dislikes figs."
+    ulf = rule("Ulf", "whittles spoons", "after 12 hours of solitude", source)
+    assert faithful(ulf, source)
+    assert not faithful(ulf, source.replace("only after", "only before"))
+
+
+def test_order_that_opens_the_sentence_is_read_however_far_the_condition_stands() -> None:
+    source = (
+        "Gro reads every notice twice. "
+        "It is usually after she has had a signed and stamped note from the landlord that Gro paints doors."
+    )
+    gro = rule("Gro", "paints doors", "only after the landlord has agreed", source)
+    assert faithful(gro, source)
+    assert not faithful(gro, source.replace("usually after", "usually before"))

@@ -1,0 +1,72 @@
+"""Where everyday English stands for an end of a link in other words: "every night" for "nightly", "from scratch" for "over"."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Final
+
+from pytest_memfail.judges.rules.anchor_words import Token
+from pytest_memfail.judges.rules.everyday_words import SAME
+from pytest_memfail.judges.rules.text import fold, sentences_of
+
+ARTICLES: Final = frozenset("a an the some".split())
+WHOSE: Final = {
+    **dict.fromkeys("his her their my its your our user's".split(), "one's"),
+    **dict.fromkeys("himself herself themselves themself myself itself yourself ourselves".split(), "oneself"),
+    **dict.fromkeys("is are am was were been being".split(), "be"),
+    **dict.fromkeys("has have had having".split(), "have"),
+    **dict.fromkeys("does did doing done".split(), "do"),
+    **dict.fromkeys("gets got getting gotten".split(), "get"),
+}
+GAP: Final = 2
+"""Words that may stand behind the first of a wording: to get the amounts wrong, to ask a friend along."""
+Phrases = dict[str, list[tuple[tuple[str, ...], int]]]
+
+
+def everyday(tokens: Sequence[Token], groups: frozenset[int] | None = None) -> Iterator[tuple[int, int, int]]:
+    """The groups whose wordings stand among the words, each with its first and last word; of `groups` alone, if they are given."""
+    known = _phrases()
+    if groups is None or any(_said(token) in _openers(groups) for token in tokens):
+        told = [(at, _said(token)) for at, token in enumerate(tokens) if token.lower not in ARTICLES]
+        for start, (at, word) in enumerate(told):
+            for phrase, group in known.get(word, ()):
+                if groups is None or group in groups:
+                    last = _last(told, start, phrase)
+                    if last is not None:
+                        yield group, at, last
+
+
+def _last(told: Sequence[tuple[int, str]], start: int, phrase: tuple[str, ...]) -> int | None:
+    """Where the phrase ends that begins here, if all of it is there."""
+    if len(phrase) == 1:
+        return told[start][0]
+    for gap in range(GAP + 1):
+        behind = told[start + gap + 1 : start + gap + len(phrase)]
+        if tuple(word for _, word in behind) == phrase[1:]:
+            return behind[-1][0]
+    return None
+
+
+def _said(token: Token) -> str:
+    return WHOSE.get(token.lower) or token.key or token.lower
+
+
+@cache
+def _phrases() -> Phrases:
+    """All wordings by their first word."""
+    found: Phrases = defaultdict(list)
+    lines = [line for line in SAME.strip().splitlines() if not line.startswith("#")]
+    for group, line in enumerate(lines):
+        for wording in line.split("|"):
+            words = [w for s in sentences_of(wording.strip()) for w in s.words if w.lower not in ARTICLES]
+            phrase = tuple(WHOSE.get(w.lower) or (fold(w.lower) if w.key else w.lower) for w in words)
+            found[phrase[0]].append((phrase, group))
+    return found
+
+
+@cache
+def _openers(groups: frozenset[int]) -> frozenset[str]:
+    """The words with which wordings of the groups begin."""
+    return frozenset(word for word, phrases in _phrases().items() if any(group in groups for _, group in phrases))

@@ -1,0 +1,65 @@
+"""How somebody is said to refuse, dislike, avoid or forbid something, or to want it: words and everyday phrases."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pytest_memfail.judges.rules.text import fold
+
+REJECTING: Final = frozenset(
+    """no not never nor neither cannot without hardly barely scarcely rarely seldom none nothing nobody nowhere
+    refuse refuses refused refusing refusal avoid avoids avoided avoiding avoidance hate hates hated hating dislike dislikes
+    disliked disliking despise despises despised distrust distrusts distrusted mistrust mistrusts abhor abhors abhorred
+    forbid forbids forbade forbidden forbidding ban bans banned banning banish banishes banished prohibit prohibits
+    prohibited prohibition reject rejects rejected rejecting decline declines declined declining detest detests detested
+    loathe loathes loathed loathing skip skips skipped skipping allergic allergy allergies intolerant intolerance averse
+    aversion abandon abandons abandoned quit quits stopped stops stop cease ceases ceased refrain refrains refrained
+    forgo forgoes forego foregoes eschew eschews eschewed abstain abstains abstained shun shuns shunned shunning
+    spurn spurns spurned boycott boycotts boycotted veto vetoes vetoed exclude excludes excluded excluding omit omits
+    omitted oppose opposes opposed object objects objected resent resents scorn scorns disdain disdains disapprove
+    disapproves disapproved discourage discourages discouraged disallow disallows disallowed outlaw outlaws outlawed
+    ditch ditches ditched dodge dodges evade evades sidestep sidesteps resist resists dismiss dismisses denounce condemns
+    instead lacks lack lacking fear fears afraid frighten frightens scared dread dreads phobia minus unable unwilling
+    reluctant unwelcome unacceptable intolerable taboo verboten ignores ignore neglects turned against rather less cancel
+    cancels cancelled canceled cancelling off-limits insult liars liar nope""".split()
+)
+"""Words that say no, as they are written."""
+REFUSALS: Final = frozenset(
+    fold(word)
+    for word in """refuse avoid forbid prohibit dislike hate detest taboo abstain exclude reject quit stop cease shun ban
+    loathe despise abhor eschew spurn boycott veto disallow outlaw refrain forgo oppose""".split()
+)
+AFFIRMING: Final = frozenset(
+    fold(word)
+    for word in """insist prefer require like love welcome favour enjoy want demand accept allow permit adore relish
+    appreciate embrace encourage invite crave fancy endorse recommend""".split()
+)
+UNCERTAIN: Final = frozenset(fold(word) for word in "autumn fall pass turn drop".split())
+"""Words that mean a refusal in few of their senses."""
+REFUSING: Final = re.compile(
+    r"\b(?:off[ -](?:limits|the table|the menu|the list)|out of (?:the question|bounds)|no[ -]gos?|zero tolerance|anything but|all but"
+    r"|steer(?:s|ed|ing)? (?:well )?clear|(?:stay|keep|stand)(?:s|ed|ing)? (?:well )?(?:away|off|clear|out)|kept (?:away|off|out)"
+    r"|(?:do|does|did|doing|go|goes|went|going|gets?|manages?) without|free (?:of|from)|far from|other than|in (?:place|lieu) of"
+    r"|(?:turn|send|wave|push|back|walk|look)(?:s|d|ed|ing)?\b[^.;,]{0,40}\b(?:down|away|back|off|out of)|sent (?:away|back|home)"
+    r"|sh(?:y|ies|ied) away|(?:rule|leave|cut|keep|opt|strike|cross|edit)(?:s|d|ed|ting|ing)? (?:\w+ ){0,3}out|left out"
+    r"|(?:puts?|swears?|swore|sworn|lays?|holds?|calls?|called|writes?|wrote) off|(?:give|gives|gave|given|giving) (?:\w+ ){0,3}up"
+    r"|(?:draws?|drew) the line|sa(?:y|ys|id) no|pass(?:es)? on|(?:fed up|sick|tired|weary) (?:with|of)|turn-?offs?|pet peeves?"
+    r"|(?:has|have|had) (?:enough of|a (?:horror|dread|hatred|dislike|phobia|grudge|thing against))|disagrees? with|at odds"
+    r"|(?:driv|mak)(?:es?|ing) (?:him|her|them) (?:mad|crazy|furious|angry|ill|sick|sneeze|wheeze|itch|swell|unwell)"
+    r"|gets? on (?:his|her|their) nerves|anti-?\w+)\b|\w-free\b|\w{4}less\b",
+    re.IGNORECASE,
+)
+"""What says no in several words."""
+EXCLUDING: Final = re.compile(
+    r"\b(?:only(?! (?:after|before|when|during|in|at|on|with|for|from|to|by)\b)"
+    r"|sole|solely|exclusively|alone|nothing but|no one but|strictly|unless|except|limited to|restricted to"
+    r"|reserved for|one and only|nothing else|nobody else)\b",
+    re.IGNORECASE,
+)
+"""Who has one thing only has none of the others."""
+
+
+def says_no(lower: str) -> bool:
+    """Whether the word refuses, forbids, dislikes or negates."""
+    return lower in REJECTING or lower.endswith("n't") or (lower.startswith("un") and len(lower) > 12)
