@@ -287,9 +287,8 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
         withheld = "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned
         if rule.negative and withheld:
             continue  # not done with it is done without it
-        if rule.negative and not negative:
-            if not LACKING.search(sentence.text):
-                return "its condition is turned around"
+        if rule.negative and not negative and not LACKING.search(sentence.text):
+            return "its condition is turned around"
         if negative and not rule.negative:
             return "its condition is turned around"
         if withheld:
