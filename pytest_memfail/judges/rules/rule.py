@@ -31,12 +31,10 @@ TOLD: Final = 0.2
 TOLD_REWORDED: Final = 0.3
 """The same, where none of its words is said outright."""
 STORED_UNNAMED: Final = 0.6
-STORED_ELSEWHERE: Final = 0.6
-CONDITION_ELSEWHERE: Final = 0.6
-OWN_ELSEWHERE: Final = 0.5
+STORED_ELSEWHERE: Final = 0.85
+CONDITION_ELSEWHERE: Final = 0.75
+OWN_ELSEWHERE: Final = 0.7
 """Share of the entry's words that are the source's, that shows the rule under another name."""
-OWN_OF_ALL: Final = 0.4
-"""The same, where all of behaviour and condition are there."""
 TELLS: Final = 0.4
 VERBATIM: Final = 0.9
 """Share that shows a place to be as good as word for word: there the rules are sure, elsewhere they are not."""
@@ -280,8 +278,7 @@ def _foreign(rule: Rule, view: View, window: Window) -> Match | None:
     own = view.own_share(window.sentences, rule.stated, rule.name)
     # What is all but word for word this conversation's was made from it, whatever else was lost with the name.
     verbatim = own >= VERBATIM and share >= ALL and _words_said(rule, view, window.sentences)[0] >= SEVERAL
-    least = OWN_OF_ALL if share >= ALL <= kept.share else OWN_ELSEWHERE
-    if not verbatim and (kept.share < CONDITION_ELSEWHERE or kept.lost_numbers or own < least):
+    if not verbatim and (kept.share < CONDITION_ELSEWHERE or kept.lost_numbers or own < OWN_ELSEWHERE):
         return None
     return Match(window.sentences, share, kept, window.sentences, own=False)
 

@@ -250,7 +250,7 @@ def _least(rule: Rule) -> float:
 
 def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> tuple[str, ...]:
     """The condition's words that are missing though no other word could stand in their place."""
-    if not rule.tied:
+    if not rule.tied or (rule.numbers and all(q.unit in SELF_TELLING for q in rule.numbers)):
         return ()
     least = 1.0 if rule.numbers else WEAK_WEIGHT  # what is counted may be left unsaid: a table of six
     gone = tuple(
@@ -299,6 +299,8 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
 def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
     """Whether the behaviour is told to come before what it follows, or the reverse."""
     for sentence in told:
+        if withheld(sentence, rule) and not _refusing(rule):
+            continue  # not until then is after it
         if rule.behavior.keys() & sentence.keys and order(sentence, rule.when_keys) * rule.order < 0:
             return "what comes first and what follows have changed places"
     return ""
