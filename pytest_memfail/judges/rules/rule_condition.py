@@ -112,7 +112,7 @@ def kept_condition(
     if not rule.conditions and not rule.numbers and not rule.link:
         return Kept(1.0, True, True, (), "", ())
     here = [view.sentences[i] for i in core]
-    apart = not rule.tied and not rule.link
+    apart = not rule.tied and (not rule.link or len(rule.conditions) == 1)  # what ties the two may tell no condition
     entries = {view.entry[i] for i in region}
     # What another entry says of the condition counts where the behaviour's points to it: by a word, or by its number.
     numbered = any(alike(q, o) for q in rule.numbers for s in here for o in stated_numbers(s))

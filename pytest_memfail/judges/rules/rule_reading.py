@@ -179,7 +179,11 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     place = place_of(told, behavior, wanted, numbers) if enough or protocol == "paper" else None
     tied = place is not None
     if place is not None and protocol != "paper":
-        wanted = {key: value for key, value in wanted.items() if said(key, (told[place],)) >= MATCHED}
+        wanted = {
+            key: value
+            for key, value in wanted.items()
+            if said(key, (told[place],), frozenset(behavior).difference(wanted)) >= MATCHED
+        }
     link = place if place is not None else link_of(told, behavior, wanted, home)
     if place is not None and coverage(behavior, (told[place],)) >= coverage(behavior, (told[home],)):
         home = place  # an earlier sentence may have the behaviour too, by the way
