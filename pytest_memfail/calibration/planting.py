@@ -184,6 +184,9 @@ def _exclusivity_dropped(evidence: Evidence, question: Question, text: str) -> s
         return None
     sentences = SENTENCE.split(text)
     at = _best(sentences, _words(evidence.behavior) | _words(evidence.condition))
+    alone = _words(evidence.condition) - _words(evidence.behavior)
+    if len(_words(sentences[at]) & alone) < LEAST * len(alone):
+        return None  # its "only" is said of something else
     without = ONLY.sub("", sentences[at])
     sentences[at] = without[:1].upper() + without[1:]
     return " ".join(sentences)

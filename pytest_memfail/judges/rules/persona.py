@@ -12,7 +12,8 @@ from pytest_memfail.judges.rules.persona_detail import Judged, Match, judge_deta
 from pytest_memfail.judges.rules.persona_essay import Essay, read_essay
 from pytest_memfail.judges.rules.persona_match import Made, own_sentences
 from pytest_memfail.judges.rules.persona_need import needed_items
-from pytest_memfail.judges.rules.persona_turned import exchanged_apart, turned
+from pytest_memfail.judges.rules.persona_numbers import telling
+from pytest_memfail.judges.rules.persona_turned import affirmed, exchanged_apart, turned
 from pytest_memfail.judges.rules.view import NAMED, View, needs
 
 ENOUGH: Final = 0.7
@@ -47,6 +48,9 @@ FAITHFUL: Final = 0.4
 """Share of the essay's details that must be kept where no question asks for particular ones."""
 SHOWN: Final = 0.25
 PAPER: Final = 0.85
+BLURRED: Final = 2.0
+TURNED: Final = 0.65
+"""How sure it is that what is turned around is what a question about somebody else means."""
 
 
 Fault = Literal["", "turned", "elsewhere"]
@@ -66,7 +70,8 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     if not match.made and not whole and not damaged:
         return _absent(match, view)
     if judged:
-        return _needed(judged, match, view)
+        found = _needed(judged, match, view)
+        return found if evidence.value or not found.faithful else _turned_elsewhere(match, view) or found
     share = len(match.kept) / max(1, len(match.essay.stated))
     if evidence.asked:
         return _unclear(match, view)
@@ -189,17 +194,31 @@ def _sure_lost(judged: Sequence[Judged]) -> float:
     if any(j.item.trait and not j.turned for j in judged):
         return TRAIT_LOST
     most = max(0.0 if j.turned else j.kept.share for j in judged)
-    return 0.9 if most < 0.25 or any(_blurred(j) for j in judged) else 0.72
+    return 0.9 if most < 0.25 else 0.72
 
 
 def _blurred(judged: Judged) -> bool:
-    """Whether a detail lost its number: the answer's own, or one of a reason that says more than the number."""
-    item = judged.item
-    if not item.numbers:
-        return False
-    least = min(0.25, 0.99 / item.size) if item.weight >= 1.0 else 0.25
-    said = bool(judged.kept.missing) and judged.kept.share > least
-    return said or (item.weight < 1.0 and item.size >= 2.0)
+    """Whether a detail that says more than a number lost it; one that only counts a few things may have their names."""
+    gone = judged.kept.missing or not judged.kept.where
+    return bool(gone) and judged.item.size >= BLURRED and any(telling(number) for number in judged.item.numbers)
+
+
+def _turned_elsewhere(match: Match, view: View) -> Finding | None:
+    """What the essay refuses and the store has: a question may borrow it in words that nothing else has in common."""
+    for m in match.own:
+        stated = match.essay.stated[m.stated]
+        fault = affirmed(view.sentences[m.at], stated.sentence, stated.weights) if _tells(m) else ""
+        if fault:
+            entries = _entries(match.made, view)
+            return Finding(
+                True, False, f"of {match.who} {fault}", entries, (), (stated.wording,), (), TURNED, fault="turned"
+            )
+    return None
+
+
+def _tells(m: Made) -> bool:
+    """Whether the sentence plainly tells one of the essay's."""
+    return m.own >= ANCHORED and m.overlap >= 2.0
 
 
 def _unclear(match: Match, view: View) -> Finding:
@@ -208,9 +227,7 @@ def _unclear(match: Match, view: View) -> Finding:
     kept, lost = match.wordings(kept=True), match.wordings(kept=False)
     for m in match.own:
         stated = match.essay.stated[m.stated]
-        fault = (
-            turned(view, m.at, stated, stated.weights, frozenset()) if m.own >= ANCHORED and m.overlap >= 2.0 else ""
-        )
+        fault = turned(view, m.at, stated, stated.weights, frozenset()) if _tells(m) else ""
         if fault:
             return Finding(
                 True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6, fault="turned"

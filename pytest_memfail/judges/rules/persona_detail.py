@@ -8,9 +8,9 @@ from typing import Final
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
-from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, stands
+from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
-from pytest_memfail.judges.rules.persona_numbers import changed, other_side
+from pytest_memfail.judges.rules.persona_numbers import changed, limited, other_side
 from pytest_memfail.judges.rules.persona_owner import given
 from pytest_memfail.judges.rules.persona_refusals import UNCERTAIN
 from pytest_memfail.judges.rules.persona_slots import replaced
@@ -81,7 +81,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     kept = keep(item, places, view, essay)
     if kept.missing:
         kept = joined(item, kept, places, view, essay)
-    keys = frozenset().union(*(view.sentences[at].keys for at in kept.where)) if kept.where else frozenset()
+    keys = keys_at(kept.where, item, view)
     told = {k for c in item.concepts for k in c.keys}
     likest = {m.at: essay.stated[m.stated] for m in match.own}
     for at in kept.where:
@@ -94,7 +94,8 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     if kept.missing:
         other_number = changed(item, kept, view)
         # A number beside the point is missed only where the rest was kept without it.
-        if item.weight >= 1.0 or kept.share > 0.25 or other_number:
+        missed = limited(item, kept) if item.trait else item.weight >= 1.0 or kept.share > 0.25
+        if missed or other_number:
             return Judged(item, kept, other_number or f"{listed(kept.missing)} is missing", turned=bool(other_number))
     side = other_side(item, kept, view, essay)
     if side:

@@ -14,9 +14,9 @@ from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_refusals import REFUSALS
 from pytest_memfail.judges.rules.persona_turned import refusing
-from pytest_memfail.judges.rules.quantities import Quantity
+from pytest_memfail.judges.rules.quantities import CLOCK, HALF_OPEN, Quantity
 from pytest_memfail.judges.rules.related import related, within_reach
-from pytest_memfail.judges.rules.text import Sentence, weight
+from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import NAMED, OPEN, TITLES, Name, View
 
 KEPT: Final = 0.6
@@ -33,6 +33,11 @@ NUMBER: Final = 1.5
 """What a matching number counts where a sentence is compared with the essay's."""
 TWO: Final = frozenset("pair pairs couple both".split())
 """Words for two of something."""
+DAY: Final = {
+    fold(part): hours
+    for part, hours in (("morning", (4, 12)), ("afternoon", (12, 18)), ("evening", (17, 24)), ("night", (20, 29)))
+}
+"""The hours of the parts of a day."""
 SHORT: Final = 14
 """Entries of so many sentences that begin with the person's name are about the person throughout."""
 UNNAMED_OWN: Final = 0.7
@@ -130,12 +135,23 @@ class Kept:
     """Numbers that are not there."""
 
 
+def keys_at(place: Sequence[int], item: Item, view: View) -> frozenset[str]:
+    """What stands in the place: a clock time tells the part of the day too, where the item names one."""
+    keys = frozenset().union(*(view.sentences[at].keys for at in place))
+    if all(DAY.keys().isdisjoint(c.keys) for c in item.concepts):
+        return keys
+    hours = {q.value / 60 % 24 for q in view.quantities(place) if q.unit in (CLOCK, HALF_OPEN)}
+    return keys.union(
+        part for part, (first, last) in DAY.items() if any(first <= (h - first) % 24 + first < last for h in hours)
+    )
+
+
 def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) -> Kept:
     """The place that keeps most of the item."""
     best = Kept(0.0, ())
     refuses = any(not REFUSALS.isdisjoint(c.keys) for c in item.concepts)
     for place in places:
-        keys = frozenset().union(*(view.sentences[at].keys for at in place))
+        keys = keys_at(place, item, view)
         refused = refuses and any(refusing(view.sentences[at]) for at in place)
         by = [
             stands(c, item, keys, essay) or (KEPT if refused and not REFUSALS.isdisjoint(c.keys) else 0.0)

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_memfail.judges.rules.persona_essay import Essay, Item
 from pytest_memfail.judges.rules.persona_match import Kept
 from pytest_memfail.judges.rules.persona_turned import rejections
+from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.view import View
+
+COUNTED: Final = 12
+"""Small numbers without a unit mostly count things."""
+
+
+def telling(number: Quantity) -> bool:
+    """Whether a number tells something itself."""
+    return bool(number.unit) or number.value > COUNTED
+
+
+def limited(item: Item, kept: Kept) -> bool:
+    """Whether a number that is missing is a limit: "at least eight degrees"."""
+    return any(number.direction for number in item.numbers if number.text in kept.missing)
 
 
 def changed(item: Item, kept: Kept, view: View) -> str:

@@ -52,7 +52,7 @@ REFUSING: Final = re.compile(
 )
 """What says no in several words."""
 EXCLUDING: Final = re.compile(
-    r"\b(?:only(?! (?:after|before|when|during|in|at|on|with|for|from|to|by)\b)"
+    r"\b(?:only(?! (?:after|before|when|while|during|in|at|on)\b)"
     r"|sole|solely|exclusively|alone|nothing but|no one but|strictly|unless|except|limited to|restricted to"
     r"|reserved for|one and only|nothing else|nobody else)\b",
     re.IGNORECASE,

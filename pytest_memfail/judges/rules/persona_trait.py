@@ -12,6 +12,7 @@ from pytest_memfail.judges.rules.finding import keys_of
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_essay import SYNONYM, Concept, Essay, Item, weighed
+from pytest_memfail.judges.rules.persona_numbers import telling
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.related import opposed, related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
@@ -40,7 +41,7 @@ def traits(essay: Essay, question: str) -> tuple[Item, ...]:
     return tuple(
         _trait(essay, at, asked, kinds, told)
         for at in sorted(scores, key=lambda at: (-scores[at], at))
-        if scores[at] >= AS_LIKELY * best
+        if scores[at] >= max(LEAST, AS_LIKELY * best)
     )
 
 
@@ -95,17 +96,17 @@ def _trait(essay: Essay, at: int, about: list[str], sort: frozenset[str], told: 
 
 PARTS: Final = re.compile(r"[,;:]\s|\s-\s|\b(?:because|since|but|though|although)\b")
 BESIDE: Final = 0.5
-COUNTED: Final = 12
-"""Small numbers without a unit are mostly not what a trait is about."""
 AS_LIKELY: Final = 0.75
 """How much of the best sentence's share another one must have to be meant as well."""
+LEAST: Final = 0.5
+"""What all of the likely sentences have a little of tells none of them."""
 TRAIT: Final = 1.0
 """How much of a sentence the question must name."""
 
 
 def _counts(number: Quantity, told: list[Quantity]) -> bool:
     """Whether a number is part of a trait: not one that only counts things, nor one that the question itself tells."""
-    return (bool(number.unit) or number.value > COUNTED) and not any(number.same(q) for q in told)
+    return telling(number) and not any(number.same(q) for q in told)
 
 
 def _asks_any(asked: str, stated: frozenset[str]) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence, Set
 from itertools import pairwise
 from typing import Final
 
@@ -11,7 +12,7 @@ from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_essay import Stated
 from pytest_memfail.judges.rules.persona_partners import NEAR, crossed, pairs, surface
 from pytest_memfail.judges.rules.persona_refusals import AFFIRMING, EXCLUDING, REFUSALS, REFUSING, UNCERTAIN, says_no
-from pytest_memfail.judges.rules.polarity import is_negator, order
+from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.related import opposed, related
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 from pytest_memfail.judges.rules.view import View
@@ -58,6 +59,8 @@ SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
 OBJECTS: Final = frozenset("a an the his her their its to that only".split())
 STRETCH: Final = 12
 SAME_THING: Final = 0.6
+DIRECT: Final = 2
+"""What is refused is told by so many words right behind the refusal."""
 WHOLE: Final = 2.0
 AWAY: Final = frozenset("away clear beyond outside far free off out apart".split())
 """They say where something is not done."""
@@ -139,13 +142,17 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
         about = {k for k in stretch if k in telling and weight(k) >= 1.0 and not _affirms(source.words, k)}
         total = sum(weight(k) for k in set(stretch))
         for part in parts_of(sentence) if about else ():
-            keys = {w.key for w in part} - {""}
-            there = {k: max(keys, key=lambda held: (related(k, held), held)) for k in set(stretch)} if keys else {}
-            there = {k: held for k, held in there.items() if related(k, held) >= NEAR}
+            there = _standing(set(stretch), {w.key for w in part} - {""}, source)
             # Most of what the detail has of it is enough, if that is more than a word.
             of_it = sum(weight(k) for k in about & there.keys())
             whole = of_it >= max(WHOLE, SAME_THING * sum(weight(k) for k in about))
-            if about.isdisjoint(there) or not (whole or sum(weight(k) for k in there) >= SAME_THING * total):
+            # "Before drafting" alone is not what is refused by "no outline before drafting".
+            direct = any(k in there for k in stretch[:DIRECT])
+            if (
+                not direct
+                or about.isdisjoint(there)
+                or not (whole or sum(weight(k) for k in there) >= SAME_THING * total)
+            ):
                 continue
             quiet = (
                 not _refuses(sentence, part, source.keys)
@@ -156,6 +163,16 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
             if quiet or _affirms(part, there[one]):
                 return f"'{surface(source, one)}' is refused in what was told, not in what is stored"
     return ""
+
+
+def _standing(wanted: Set[str], keys: Set[str], source: Sentence) -> dict[str, str]:
+    """Which of the keys stand for the wanted ones: each for one, and a word of the source for itself alone."""
+    strange = keys - source.keys
+    nearest: dict[str, str] = {}
+    for near, key, held in sorted((related(k, h), k, h) for k in wanted for h in ({k} & keys or strange)):
+        if near >= NEAR:
+            nearest[held] = key
+    return {key: held for held, key in nearest.items()}
 
 
 def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
@@ -184,8 +201,10 @@ def grounds_exchanged(sentence: Sentence, source: Sentence, telling: Collection[
 
 
 def _grounds(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]] | None:
-    """The words of what is done, and of the reason given for it; nothing where none is given."""
+    """The words of what is done, and of the reason given for it; nothing where there is not one reason."""
     words = sentence.words
+    if sum(w.lower in GROUNDING for w in words) > 1:
+        return None  # one reason after another: what follows the one may come before the other
     for at, word in enumerate(words):
         if not at or word.lower not in GROUNDING:
             continue
@@ -223,7 +242,9 @@ def _all_sides(sentences: Iterable[Sentence]) -> tuple[frozenset[str], frozenset
 
 def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """What the sentence has beside its refusals, what it refuses, and what stands before a refusal and may be meant."""
-    unwanted = frozenset(k for stretch in refused_stretches(sentence, allergies=True, comparing=True) for k in stretch)
+    refused = Counter(k for stretch in refused_stretches(sentence, allergies=True, comparing=True) for k in stretch)
+    # What is said again outside of a refusal is not what is refused: "no cinnamon substitutes, but cinnamon".
+    unwanted = frozenset(k for k, n in Counter(w.key for w in sentence.words).items() if k and 0 < n <= refused[k])
     # What stands before a refusal in one go with it may be what is refused: "shellfish does not agree with her".
     before: set[str] = set()
     since: set[str] = set()
@@ -262,9 +283,6 @@ def turned(view: View, at: int, stated: Stated, telling: Collection[str], asked:
             if direct and direct[0] in telling and direct[0] in stated.weights:
                 return f"'{surface(sentence, direct[0])}' is refused in what is stored"
     told = {*telling, *asked}
-    for key in sorted(stated.weights.keys() & sentence.keys & told):
-        if order(source, {key}) * order(sentence, {key}) < 0:
-            return f"before and after '{surface(source, key)}' are exchanged"
     return (
         crossed(sentence, source, telling)
         or grounds_exchanged(sentence, source, telling)
