@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.text import Sentence
+from pytest_memfail.judges.rules.text import Sentence, Word
 from pytest_memfail.judges.rules.words import DISLIKING, EXCLUSIVE, LIKING
 
 NEGATIVE: Final = frozenset("not never no cannot without nor neither hardly rarely seldom".split())
@@ -89,6 +89,13 @@ def condition_negated(sentence: Sentence, keys: Collection[str]) -> bool:
     return False
 
 
+WAIT: Final = 12
+WAITING: Final = frozenset(
+    """wait waits waiting waited delay delays delaying delayed postpone postpones postponing postponed defer defers deferring
+    deferred refrain refrains refraining abstain abstains takes""".split()
+)
+HOLDING: Final = frozenset("hold holds holding held put puts putting keep keeps keeping kept".split())
+"""To hold off, put off, keep back."""
 OPENED: Final = re.compile(
     r"(?:it's|it is|that's|most (?:nights|days|often) it is) (?:\w+ ){0,2}?(after|before)\b", re.IGNORECASE
 )
@@ -104,6 +111,13 @@ def order(sentence: Sentence, keys: Collection[str]) -> int:
     return 0 if opened is None else 1 if opened[1].casefold() == "after" else -1
 
 
+def is_waiting(words: Sequence[Word], at: int) -> bool:
+    """Whether it is put off: what is, is done after what stands behind "until"."""
+    return words[at].lower in WAITING or (
+        words[at].lower in HOLDING and any(word.lower in ("off", "back") for word in words[at + 1 : at + 3])
+    )
+
+
 def _order_before(sentence: Sentence, at: int) -> int:
     """What the words right before one say of its order."""
     words = sentence.words
@@ -111,6 +125,8 @@ def _order_before(sentence: Sentence, at: int) -> int:
         if _breaks(sentence, i, i + 1):
             return 0
         if words[i].lower in ("after", "once", "following"):
+            return 1
+        if words[i].lower == "until" and any(is_waiting(words, k) for k in range(max(0, i - WAIT), i)):
             return 1
         if words[i].lower in ("before", "until", "prior"):
             return -1

@@ -46,7 +46,7 @@ ACCOUNTED: Final = 0.34
 ONLY_KEYS: Final = frozenset(fold(word) for word in EXCLUSIVE)
 NEAR: Final = 3
 LACKING: Final = re.compile(
-    r"\b(?:yet to|without|lacks?|lacking|missing|un\w+|absen\w+|fails?|pending|awaiting|until|no|not|never"
+    r"\b(?:yet to|without|lacks?|lacking|missing|un(?!der|i|cle|til|less)\w+|absen\w+|fails?|pending|awaiting|until|no|not|never"
     r"|\w+n't|free of|skips?|skipped|wait\w*|\w{4,}less)\b",
     re.IGNORECASE,
 )

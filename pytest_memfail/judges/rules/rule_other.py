@@ -43,7 +43,7 @@ def generalised(rule: Rule, here: Sequence[Sentence]) -> str:
 def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
     """A word of the told condition that says the contrary of one of the rule's."""
     own = rule.known - COMPARING_KEYS if rule.numbers else rule.known
-    mine = own if rule.tied else own & rule.asked.union(*rule.conditions)
+    mine = own & rule.asked.union(*rule.conditions)
     telling_own = {key for key in mine if weight(key) >= 1.0 and not key[0].isdigit()}
     if rule.negative:
         return ""  # awake is without sleep

@@ -99,6 +99,9 @@ POLES: Final = (
     ),
 )
 """Two states of a kind each: what is not the one is the other."""
+FREQUENCY: Final = len(POLES) - 1
+EXCEEDING: Final = frozenset("more over above beyond exceeds exceed exceeding past".split())
+"""Seldom more than twice is a limit, and does not tell how often."""
 MEASURED: Final[Mapping[int, re.Pattern[str]]] = {
     1: re.compile(r"\btemperature|\d ?°|\bdegrees?\b", re.IGNORECASE),
     2: re.compile(r"\b(?:anxiety|stress|tension|nerves?)\b", re.IGNORECASE),
@@ -195,10 +198,16 @@ def states(text: str) -> frozenset[State]:
             after = lowers[at + 1 + len(rest) : at + 2 + len(rest)]
             if not rest and (not TURNS.isdisjoint(after) or (at and lowers[at - 1] in PURPOSE)):
                 break
+            if kind == FREQUENCY and (lowers[max(0, at - 1) : at] == ["how"] or _limits(lowers, at)):
+                break
             negative = any(is_negator(word) for word in lowers[max(0, at - REACH) : at])
             found.add((kind, 1 - pole if negative else pole))
             break
     return frozenset(found)
+
+
+def _limits(lowers: list[str], at: int) -> bool:
+    return not EXCEEDING.isdisjoint(lowers[at + 1 : at + 1 + REACH])
 
 
 def is_contrary(text: str, state: State) -> bool:
