@@ -23,7 +23,7 @@ from pytest_memfail.judges.rules.rule_origin import tells_the_rule
 from pytest_memfail.judges.rules.rule_places import explains, goes_on
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule, source_view
 from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
-from pytest_memfail.judges.rules.text import Sentence, weight
+from pytest_memfail.judges.rules.text import Sentence, Word, weight
 from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window
 
 TOLD: Final = 0.2
@@ -236,10 +236,15 @@ def _told_next(view: View, region: Sequence[int]) -> list[int]:
 
 def _threads(rule: Rule, view: View, core: Sequence[int]) -> set[str]:
     """Telling words of the core that are its own or the rule's: another entry with one of them goes on about it."""
-    words = [word for i in core for word in view.sentences[i].words]
+    words = [word for i in core for word in view.sentences[i].words if not _is_label(view.sentences[i], word)]
     names = {word.key for word in words if word.surface[0].isupper()} | rule.name_keys | rule.asked
     keys = {word.key for word in words if word.key and weight(word.key) >= 1.0} - names
     return {key for key in keys if (key in rule.own or key not in rule.stated) and not key[0].isdigit()}
+
+
+def _is_label(sentence: Sentence, word: Word) -> bool:
+    """Whether it names a field: every entry of the store has it."""
+    return sentence.text[word.end :].lstrip("\"'")[:1] == ":"
 
 
 def _means(rule: Rule, view: View, at: int) -> bool:
