@@ -51,7 +51,7 @@ def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
         for held in condition_keys(sentence, rule):
             if held in own or any(likeness(key, held) >= SYNONYM for key in likely(held, own)):
                 continue
-            if held in COMPARING_KEYS:
+            if held in COMPARING_KEYS or _compares_alike(held, own):
                 continue
             for key in sorted(telling_own if _is_pole(held) else filter(_is_pole, telling_own)):
                 if contrary(key, held) and not rule.denied(key):
@@ -96,6 +96,12 @@ def contrary(one: str, other: str) -> bool:
 def _is_pole(key: str) -> bool:
     """Whether the word has an opposite: one of two contraries has."""
     return bool(lookup(_positive(key)).opposite)
+
+
+def _compares_alike(held: str, own: frozenset[str]) -> bool:
+    """Whether it is the comparative of a word near to one of the rule's: darker, where it is dim."""
+    base = _positive(held)
+    return base != held and any(nearness(key, base) for key in likely(base, own))
 
 
 def _positive(key: str) -> str:

@@ -94,6 +94,15 @@ POLES: Final = (
         "familiar, family, household, well known, known, acquainted, regulars, old friends, relatives, loved ones",
     ),
     (
+        "alone, by himself, by herself, by itself, by themselves, to himself, to herself, on his own, on her own, on its own"
+        ", on their own, left alone, unattended, unaccompanied, solitary, solitude, solo, nobody around, no one around"
+        ", nobody else, no one else, nobody home, no one home, no company, no guests, no visitors, no one is around"
+        ", nobody is around, nobody about, no one about, nobody is about",
+        "company, guests, guest, visitors, visitor, people around, people about, others around, others present, accompanied"
+        ", crowd, crowds, crowded, companions, onlookers, someone around, someone is around, surrounded by people"
+        ", somebody around, someone home, someone is home, in front of others, audience",
+    ),
+    (
         "often, frequently, constantly, all the time, every time, regularly, many times, again and again, repeatedly",
         "rarely, seldom, infrequently, hardly ever, once in a while, now and then, few times, occasionally",
     ),
