@@ -19,7 +19,7 @@ from pytest_memfail.judges.rules.rule_condition import (
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
 from pytest_memfail.judges.rules.rule_match import ALL, SEVERAL, Match, is_stored
 from pytest_memfail.judges.rules.rule_numbers import alike, other_currency, stated_numbers
-from pytest_memfail.judges.rules.rule_origin import tells_the_rule
+from pytest_memfail.judges.rules.rule_origin import tells_the_rest, tells_the_rule
 from pytest_memfail.judges.rules.rule_places import explains, goes_on
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule, source_view
 from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
@@ -118,6 +118,8 @@ def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Ma
         ):
             match = replace(match, told=True)
         if is_stored(match):
+            if not match.told and all(tells_the_rest(view.sentences[i], rule, share) for i in core):
+                continue
             best = max(best, match.share)
         found.append(match)
     stored = _answered_for(rule, view, [match for match in found if is_stored(match)] or found)

@@ -12,6 +12,9 @@ from pytest_memfail.judges.rules.text import Sentence, weight
 
 TELLING: Final = 0.9
 """Weight of the rule's words that a sentence has to have, to be held against the rest of the source."""
+BARELY: Final = 0.1
+HARDLY: Final = 0.6
+"""Share of what it has of another sentence that it has of the rule."""
 CONDITION: Final = frozenset(
     "when whenever if after during only unless while before once until above below under past over without".split()
 )
@@ -20,12 +23,30 @@ CONDITION: Final = frozenset(
 
 def tells_the_rule(sentence: Sentence, rule: Rule) -> bool:
     """Whether more of the sentence is the rule's than any other sentence's of the source."""
-    held = {key for key in sentence.keys - rule.name_keys if not key[0].isdigit()}
+    held = _held(sentence, rule)
     own = _shared(held, rule.spoken)
     if own < TELLING:
         return False
     rest = max((_shared(held, other) for other in rule.elsewhere), default=0.0)
     return own > rest or (own == rest and bool(sentence.lowers & CONDITION))
+
+
+def tells_the_rest(sentence: Sentence, rule: Rule, share: float) -> bool:
+    """Whether it was made from a sentence that does not state the rule, and says no more of the behaviour than that one."""
+    held = _held(sentence, rule)
+    others = (other for other in rule.elsewhere if rule.behavior.keys() & other)
+    rest = max((_shared(held, other) for other in others if share <= _does(rule, other) + BARELY), default=0.0)
+    return rest >= TELLING and _shared(held, rule.spoken) <= HARDLY * rest
+
+
+def _held(sentence: Sentence, rule: Rule) -> set[str]:
+    return {key for key in sentence.keys - rule.name_keys if not key[0].isdigit()}
+
+
+def _does(rule: Rule, keys: Collection[str]) -> float:
+    """How much of the behaviour they say."""
+    total = sum(rule.behavior.values()) * rule.reachable
+    return sum(value for key, value in rule.behavior.items() if key in keys) / total
 
 
 def _shared(held: Collection[str], said: frozenset[str]) -> float:

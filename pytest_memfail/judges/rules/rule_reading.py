@@ -207,7 +207,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         f"{evidence.entity or ''} {gold} {evidence.condition or ''}.",
         " ".join(told[i].text for i in sorted(rule_at)),
         evidence.source,
-        tuple(s.keys - ignore for i, s in enumerate(told) if i not in rule_at),
+        tuple(s.keys - ignore for i, s in enumerate(told) if i not in ({place} if tied else rule_at)),
         besides(told, rule_at, set() if tied else {home}, conditions, ignore),
         weighed(told[link].keys - ignore) if link is not None and not tied else {},
         tied,

@@ -99,8 +99,8 @@ POLES: Final = (
         ", nobody else, no one else, nobody home, no one home, no company, no guests, no visitors, no one is around"
         ", nobody is around, nobody about, no one about, nobody is about",
         "company, guests, guest, visitors, visitor, people around, people about, others around, others present, accompanied"
-        ", crowd, crowds, crowded, companions, onlookers, someone around, someone is around, surrounded by people"
-        ", somebody around, someone home, someone is home, in front of others, audience",
+        ", companions, onlookers, someone around, someone is around, surrounded by people"
+        ", somebody around, someone home, someone is home, in front of others",
     ),
     (
         "often, frequently, constantly, all the time, every time, regularly, many times, again and again, repeatedly",
