@@ -63,7 +63,11 @@ def lookup(key: str) -> Entry:
     told = paraphrases(key)
     if line is None and told is NO_PARAPHRASES:
         return EMPTY
-    same, close, general, opposite = (frozenset(part.split()) for part in (line or "\t\t\t").split("\t"))
+    same, close, general, opposite = [
+        frozenset(part.split()) if part else NONE for part in (line or "\t\t\t").split("\t")
+    ]
+    if told is NO_PARAPHRASES:
+        return Entry(same, close - same, general, opposite)
     # What people say every day outweighs what a word may mean in some sense.
     same, close = same - told.other, close | (told.same - opposite)
     return Entry(same, close - told.other - same, general, opposite)

@@ -34,6 +34,8 @@ def tells_the_rule(sentence: Sentence, rule: Rule) -> bool:
 def tells_the_rest(sentence: Sentence, rule: Rule, share: float) -> bool:
     """Whether it was made from a sentence that does not state the rule, and says no more of the behaviour than that one."""
     held = _held(sentence, rule)
+    if len(held & rule.spoken) >= HARDLY * len(held):
+        return False
     others = (other for other in rule.elsewhere if rule.behavior.keys() & other)
     rest = max((_shared(held, other) for other in others if share <= _does(rule, other) + BARELY), default=0.0)
     return rest >= TELLING and _shared(held, rule.spoken) <= HARDLY * rest
