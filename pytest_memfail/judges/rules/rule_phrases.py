@@ -144,6 +144,12 @@ def _any_of(patterns: Iterable[re.Pattern[str]]) -> re.Pattern[str]:
 
 
 _ANY_PHRASE: Final = _any_of(pattern for pattern, _ in _PHRASES)
+FEW: Final = 12
+_FEW_PHRASES: Final = tuple(
+    (_any_of(pattern for pattern, _ in some), some)
+    for some in (_PHRASES[at : at + FEW] for at in range(0, len(_PHRASES), FEW))
+)
+"""The phrases, a few at a time, with one look for all of these."""
 _ANY_VALUE: Final = _any_of(pattern for kind in _KINDS for pattern in kind)
 _NOT_ON_TIME: Final = re.compile(
     r"\b(?:not|never|\w+n't|fail\w*) (?:\w+ ){0,4}(?:on time|on schedule|punctual(?:ly)?)\b"
@@ -163,9 +169,9 @@ def phrase_keys(text: str) -> frozenset[str]:
     found |= turn_keys(text)
     if not _ANY_PHRASE.search(text):  # one look spares most sentences all the others
         return frozenset(found)
-    for pattern, keys in _PHRASES:
-        if pattern.search(text):
-            found |= keys
+    for any_of_them, some in _FEW_PHRASES:
+        if any_of_them.search(text):
+            found = found.union(*(keys for pattern, keys in some if pattern.search(text)))
     return frozenset(found)
 
 
