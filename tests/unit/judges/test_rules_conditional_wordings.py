@@ -7,6 +7,7 @@ import pytest
 from pytest_memfail.core import Evidence, Listing, Memory
 from pytest_memfail.judges import RulesJudge
 from pytest_memfail.judges.rules.quantities import quantities
+from pytest_memfail.judges.rules.senses import states
 from pytest_memfail.judges.rules.text import Word, sentences_of
 
 
@@ -81,6 +82,42 @@ def test_another_rule_in_nearly_the_same_words(evidence: Evidence, text: str) ->
 
 def test_other_sentence_of_the_source_is_not_the_rule() -> None:
     assert verdict(TUVA, "Tuva is a grey cat who hunts voles.") == "absent"
+
+
+MARIT = rule(
+    "Marit",
+    "shaves the bellows",
+    "only after lamp oil has settled for two hours",
+    "Marit is an organ tuner. Marit shaves the bellows only after lamp oil has settled for two hours. She keeps six geese.",
+)
+SOLVEIG = rule(
+    "Solveig",
+    "rings the ferry bell",
+    "only when alone on the pier",
+    "Solveig is a retired pilot. Solveig rings the ferry bell only when alone on the pier. She paints gates green.",
+)
+
+
+def test_what_is_put_off_until_then_is_done_after() -> None:
+    text = "Marit holds off on shaving the bellows until lamp oil has settled for two hours."
+    assert verdict(MARIT, text) == "faithful"
+    assert verdict(MARIT, "Marit shaves the bellows until lamp oil has settled for two hours.") == "damaged"
+
+
+def test_in_company_is_not_alone() -> None:
+    assert verdict(SOLVEIG, "Solveig rings the ferry bell just when nobody else is on the pier.") == "faithful"
+    assert verdict(SOLVEIG, "Solveig rings the ferry bell just when guests are on the pier.") == "damaged"
+
+
+def test_the_name_of_a_field_ties_no_other_entry_to_the_behaviour() -> None:
+    entries = ("Pelle hides a cork under the rug. | keywords: cork", "Pelle is clumsy. | keywords: herring, table")
+    found = RulesJudge().summary(PELLE, Listing("s", tuple(map(Memory, entries))))
+    assert found.outcome == "failed"
+
+
+def test_seldom_more_than_tells_a_limit() -> None:
+    assert states("seldom more than two") == states("how often he does it") == frozenset()
+    assert states("seldom") != frozenset()
 
 
 def test_word_may_stand_between_number_and_stretch_of_time() -> None:
