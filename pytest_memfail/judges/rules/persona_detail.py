@@ -85,7 +85,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     told = {k for c in item.concepts for k in c.keys}
     likest = {m.at: essay.stated[m.stated] for m in match.own}
     for at in kept.where:
-        fault = turned(view, at, essay.stated[item.at], told, asked)
+        fault = turned(view.sentences[at], essay.stated[item.at], told, asked)
         holder = "" if fault else given(view.sentences[at], (essay.stated[item.at], likest[at]), essay, told)
         if holder:
             fault = f"'{item.wording}' is told of '{holder}'"
