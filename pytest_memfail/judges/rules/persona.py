@@ -82,9 +82,9 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
         return found if evidence.value or not found.faithful else _turned_elsewhere(match, view) or found
     share = len(match.kept) / max(1, len(match.essay.stated))
     if evidence.asked:
-        hints = (
-            [judge_detail(item, match, view, asked) for item in hinted(match.essay, evidence.asked)] if shown else []
-        )
+        # The whole store may hold what is meant in any words; of a few entries shown one must be of the sort asked for.
+        sort = hinted(match.essay, evidence.asked) if shown and not evidence.value else ()
+        hints = [judge_detail(item, match, view, asked) for item in sort]
         if hints and all(j.lost for j in hints):
             return _needed(hints[:1], match, view)
         return _unclear(match, view)

@@ -38,7 +38,8 @@ SORTS: Final = tuple(
             """ritual routine habit custom tradition superstition practice approach method process technique procedure prepare
             preparation workflow regimen ceremony usually typically""",
             """ritual routine habit custom tradition superstition practice approach method process technique procedure prepare
-            always every each before after whenever begin start end finish first rule usually typically start daily weekly""",
+            always every each before after whenever begin start end finish first rule usually typically daily weekly monthly
+            morning evening monday tuesday wednesday thursday friday saturday sunday weekday weekend""",
         ),
         (
             "hour hours when schedule time times day days availability available early late often shift",
