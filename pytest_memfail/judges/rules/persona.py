@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
+from pytest_memfail.judges.rules.persona_allergies import other_allergen
 from pytest_memfail.judges.rules.persona_detail import Judged, Match, judge_detail
 from pytest_memfail.judges.rules.persona_essay import Essay, read_essay
 from pytest_memfail.judges.rules.persona_match import Made, own_sentences
@@ -227,7 +228,9 @@ def _unclear(match: Match, view: View) -> Finding:
     kept, lost = match.wordings(kept=True), match.wordings(kept=False)
     for m in match.own:
         stated = match.essay.stated[m.stated]
+        sentence = view.sentences[m.at]
         fault = turned(view, m.at, stated, stated.weights, frozenset()) if _tells(m) else ""
+        fault = fault or other_allergen(sentence, stated.sentence, match.essay.keys)
         if fault:
             return Finding(
                 True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6, fault="turned"

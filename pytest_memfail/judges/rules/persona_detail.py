@@ -7,6 +7,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.persona_allergies import other_allergen
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
@@ -85,7 +86,10 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     told = {k for c in item.concepts for k in c.keys}
     likest = {m.at: essay.stated[m.stated] for m in match.own}
     for at in kept.where:
-        fault = turned(view, at, essay.stated[item.at], told, asked)
+        source = essay.stated[item.at]
+        fault = turned(view, at, source, told, asked) or other_allergen(
+            view.sentences[at], source.sentence, essay.keys
+        )
         holder = "" if fault else given(view.sentences[at], (essay.stated[item.at], likest[at]), essay, told)
         if holder:
             fault = f"'{item.wording}' is told of '{holder}'"

@@ -195,7 +195,7 @@ def found(concept: Concept, keys: frozenset[str]) -> float:
 
 def stands(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -> float:
     """How far the concept of the item stands among the keys, or something that is spoken of together with it."""
-    return found(concept, keys) or _hinted(concept, item, keys, essay)
+    return found(concept, keys) or _hinted(concept, item, keys, essay) or _kind_of(concept, item, keys, essay)
 
 
 def joined(item: Item, kept: Kept, places: Iterable[Sequence[int]], view: View, essay: Essay) -> Kept:
@@ -216,6 +216,13 @@ def _hinted(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) ->
     # A word of the essay stands for itself.
     strange = frozenset(key for key in keys - essay.keys - essay.ignored if not key[0].isdigit())
     return HINT if _associated(concept.keys, strange) else 0.0
+
+
+def _kind_of(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -> float:
+    """What a new word counts that names one kind of the concept: a fib is a lie."""
+    if item.trait or concept.weight < 1.0:
+        return 0.0
+    return KEPT if any(not lookup(k).general.isdisjoint(concept.keys) for k in keys - essay.keys) else 0.0
 
 
 @lru_cache(maxsize=65536)
