@@ -47,7 +47,8 @@ REFUSING: Final = re.compile(
     r"|(?:draws?|drew) the line|sa(?:y|ys|id) no|pass(?:es)? on|(?:fed up|sick|tired|weary) (?:with|of)|turn-?offs?|pet peeves?"
     r"|(?:has|have|had) (?:enough of|a (?:horror|dread|hatred|dislike|phobia|grudge|thing against))|disagrees? with|at odds"
     r"|(?:driv|mak)(?:es?|ing) (?:him|her|them) (?:mad|crazy|furious|angry|ill|sick|sneeze|wheeze|itch|swell|unwell)"
-    r"|gets? on (?:his|her|their) nerves|anti-?\w+)\b|\w-free\b|\w{4}less\b",
+    r"|(?:more|better|sooner) (?:\w+ ){0,2}than(?! (?:\d|ever|an?|one|two|three|four|five|six|half|any|all|just|once|twice)\b)"
+    r"|ahead of|at the expense of|gets? on (?:his|her|their) nerves|anti-?\w+)\b|\w-free\b|\w{4}less\b",
     re.IGNORECASE,
 )
 """What says no in several words."""

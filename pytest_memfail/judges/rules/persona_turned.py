@@ -57,6 +57,11 @@ CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of")))
 PREFERRING: Final = fold("prefer")
 SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
 OBJECTS: Final = frozenset("a an the his her their its to that only".split())
+FOLLOWING: Final = OBJECTS | SPEAKERS | frozenset(
+    """this these those all every each any some no both two three either neither him them me us my our your one's people
+    in on at by for with from into over under before after during until as""".split()
+)
+"""What may follow a verb."""
 STRETCH: Final = 12
 SAME_THING: Final = 0.6
 DIRECT: Final = 2
@@ -75,7 +80,7 @@ def _goes_on(word: Word, words: Sequence[Word]) -> bool:
     if word.lower in GOES_ON or word.key in AFFIRMING:
         return True
     after = words[words.index(word) + 1 :][:1]
-    return word.lower.endswith("s") and bool(after) and (after[0].lower in OBJECTS | SPEAKERS or bool(after[0].key))
+    return word.lower.endswith("s") and bool(after) and (after[0].lower in FOLLOWING or bool(after[0].key))
 
 
 def refused_stretches(
@@ -253,7 +258,7 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozense
         for word in part:
             if is_negator(word.lower) or word.key in REFUSALS:
                 before |= since
-            elif word.lower in ("and", "or"):
+            elif word.lower in ("and", "or") or word.lower in CLOSES:
                 since.clear()
             since.add(word.key)
     return sentence.keys - unwanted - before, unwanted, frozenset(before)
