@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
 from pytest_memfail.judges.rules.persona_numbers import changed, limited, other_side
-from pytest_memfail.judges.rules.persona_owner import given
+from pytest_memfail.judges.rules.persona_owner import given, lent
 from pytest_memfail.judges.rules.persona_refusals import UNCERTAIN
 from pytest_memfail.judges.rules.persona_slots import replaced
 from pytest_memfail.judges.rules.persona_trait import ASKED
@@ -90,7 +90,8 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         fault = turned(view, at, source, told, asked) or other_allergen(
             view.sentences[at], source.sentence, essay.keys
         )
-        holder = "" if fault else given(view.sentences[at], (essay.stated[item.at], likest[at]), essay, told)
+        held = view.sentences[at]
+        holder = "" if fault else given(held, (source, likest[at]), essay, told) or lent(held, essay, told)
         if holder:
             fault = f"'{item.wording}' is told of '{holder}'"
         if fault:
@@ -109,7 +110,8 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         return Judged(item, kept, f"'{item.wording}' is missing")
     # Words of the question are there in any answer: what it asks for must be too.
     answering = [c for c in item.concepts if c.weight >= 1.0 and asked.isdisjoint(c.keys)]
-    if not item.trait and answering and not item.numbers and not any(stands(c, item, keys, essay) for c in answering):
+    open_ = not item.trait and not item.confirming and not item.numbers
+    if open_ and answering and not any(stands(c, item, keys, essay) for c in answering):
         return Judged(item, kept, f"{listed([c.keys[-1] for c in answering])} is missing")
     if item.trait:
         named = [c for c in item.concepts if c.weight == ASKED]

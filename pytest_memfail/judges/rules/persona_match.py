@@ -38,6 +38,9 @@ DAY: Final = {
     for part, hours in (("morning", (4, 12)), ("afternoon", (12, 18)), ("evening", (17, 24)), ("night", (20, 29)))
 }
 """The hours of the parts of a day."""
+NOON: Final = 12 * 60
+HALVES: Final = {1: fold("afternoon"), -1: fold("morning")}
+"""The parts of a day after and before noon."""
 SHORT: Final = 14
 """Entries of so many sentences that begin with the person's name are about the person throughout."""
 UNNAMED_OWN: Final = 0.7
@@ -164,6 +167,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
             q
             for q in item.numbers
             if any(q.same(o) and not _off_scale(q, item, place, view, essay) for o in stated)
+            or (q.value == NOON and q.unit == CLOCK and HALVES.get(q.direction) in keys)
             or (q.value == 2 and not q.unit and any(view.sentences[at].lowers & TWO for at in place))
         ]
         share = (got + len(same)) / (item.size - spared)

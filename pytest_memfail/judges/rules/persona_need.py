@@ -83,7 +83,8 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str], question: str) 
         said = [q for s in sentences_of(question) for q in quantities(s.text, s.words)]
         items = [_without(item, said) for item in items]
     told = frozenset(keys_of(answer))
-    return tuple(replace(item, told=told) for item in items)
+    confirming = YES_NO.match(answer) is not None
+    return tuple(replace(item, told=told, confirming=confirming and _is_asked(item)) for item in items)
 
 
 def _without(item: Item, said: Sequence[Quantity]) -> Item:
