@@ -32,6 +32,7 @@ GROUNDED: Final = 0.7
 SURE: Final = 1.0
 NAMED_TOO: Final = 1.5
 """What a word counts that both the question and the answer have."""
+CONFIRMED: Final = 0.66
 YES_NO: Final = re.compile(r"^\s*(?:yes|no)\b[\s,;:.\-]*", re.IGNORECASE)
 CLAUSES: Final = re.compile(
     r"\s*(?:[;:(]|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which|when|where|following|given|matching)\b)\s*"
@@ -84,7 +85,12 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str], question: str) 
         items = [_without(item, said) for item in items]
     told = frozenset(keys_of(answer))
     confirming = YES_NO.match(answer) is not None
-    return tuple(replace(item, told=told, confirming=confirming and _is_asked(item)) for item in items)
+    return tuple(replace(item, told=told, confirming=confirming and _confirms(item)) for item in items)
+
+
+def _confirms(item: Item) -> bool:
+    """Whether the question says most of the detail itself: "is there any rule" does not."""
+    return sum(c.weight for c in item.concepts if c.given) >= CONFIRMED * item.size
 
 
 def _without(item: Item, said: Sequence[Quantity]) -> Item:
