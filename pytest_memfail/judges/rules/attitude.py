@@ -25,10 +25,21 @@ PURELY_LIKED: Final = re.compile(
 )
 TWISTED: Final = re.compile(
     r"\b(?:can(?:not|'t)|couldn't|could not) (?:\w+ )?(?:live|do|imagine|go|start|function|cope|be)\b[^,.;]*?\bwithout"
-    r"|\bnever (?:\w+ )?without|\b(?:can(?:not|'t)|never) (?:resist|get enough|get tired|tires?|gets? (?:old|bored|enough)|say no)"
+    r"|\bnever (?:\w+ )?without|\b(?:can(?:not|'t)|never) (?:resist|get enough|get tired|tires?|gets? (?:old|bored|enough)|says? no)"
     r"|\bnever (?:tires?|gets?|fails?|bored|misses|boring|dull)\b|\bnothing (?:beats|better|compares|tops)|\bno(?:thing)? better"
     r"|\bnot (?:only|just|least)|\bdo(?:es)?n't (?:mind|miss|care how)|\bnever goes out|\bnot without|\b(?:hates?|dislikes?) "
-    r"(?:missing|being without|when there)|\bno matter|\bcan't wait|\bnever leaves?\b|\bcannot wait|\brather than\b|\binstead of\b"
+    r"(?:missing|losing|being without|when there)"
+    r"|\bnever (?:\w+ )?los(?:t|es?) (?:interest|enthusiasm)|\b(?:not|n't) (?:want|like|wish) to "
+    r"(?:miss|lose|be without|give up)|(?<!tries )(?<!trying )(?<!prefers )(?<!likes )(?<!wants )(?<!wanting )\bto avoid\b"
+    r"|(?:\b(?:not|never|no|nor|neither)|n't)(?: (?:get|gets|getting|feel|feels|be|is|being|been|really|too|so|very|at|all|the|a"
+    r"|ever|once|user|them|her|him|me|to|makes?|leaves?|finds?|found)){0,3} (?:irrit|stress|bor(?:e|ing)|tir(?:e|ing)|annoy|frustrat"
+    r"|overwhelm|skip|miss|disappoint|tedious|dull|complain|regret|refus|upset|worr|hassl|fuss|exhaust|drain|distract)\w*"
+    r"|\brefus\w+ to (?:miss|skip|give up|stop|part|go without)"
+    r"|\b(?:hates?|dislikes?|complains?|grumbles?|sulks?)(?: it)? (?:when|if)\b"
+    r"|\bavoids? [^,.;]{1,40} by\b|\band avoids? (?!it\b|them\b)"
+    r"|\bwithout (?:\w+ )?(?:irrit|stress|fuss|hassl|pressur|pain|strain|worr|bother|trouble|tir|bor"
+    r"|annoy|distract|frustrat|overwhelm|upset|ruin|regret|disappoint)\w*"
+    r"|\bno matter|\bcan't wait|\bnever leaves?\b|\bcannot wait|\brather than\b|\binstead of\b"
     r"|\b(?:can(?:not|'t)|hard to) put\b[^,.;]*? down\b|\bnot to mention|\bno(?:t a)? problem|\bno trouble|\bcan(?:not|'t) stop"
     r"|(?:\b(?:no|not|never|nothing|cannot|hardly|dull|boring|incomplete|unthinkable|lost|miserable)\b|n't\b)[^,.;]*?\bwithout\b",
     re.IGNORECASE,
@@ -50,6 +61,15 @@ DISLIKED: Final = re.compile(
     r"|irritat\w+|bores?|stays? away|steers? clear|keeps? away|turned off|put off|off-putting"
     r"|(?:puts?|turns?) (?:the user|them|him|her|me) off"
     r"|fed up|gone off|went off|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
+    r"|soured on|(?:gone|went|goes) cold on|indifferent to|(?:has|have|had) had it with|through with|fail(?:s|ed)? to see(?: the \w+)?"
+    r"|(?:no|little|less|hardly any|zero|scant) (?:great |big |real |much )?(?:lover|patience|enthusiasm"
+    r"|interest|joy|pleasure|fun|appeal|time|love|taste|appetite|fan|friend|use|value) ?(?:in|for|of|from|to|with)?"
+    r"|(?:keeps?|stays?|kept|stayed) (?:well )?(?:clear|away) (?:of|from)|(?:keeps?|kept) (?:\w+ )?distance from"
+    r"|rul(?:es|ed) out|(?:says?|said) no to|(?<!sound )(?<!volume )(?<!lights )(?<!music )turn(?:s|ed) down"
+    r"|nothing to do with|grumbl\w+ (?:about|at)|moan\w* about|rants? about"
+    r"|disappoint\w*|let down by|regret\w*|mixed feelings|nothing out of|unmoved|underwhelm\w*|roll(?:s|ed) (?:\w+ )?eyes"
+    r"|sh(?:ies|ied) away|turn(?:s|ed) up (?:\w+ )?nose|wean\w+ (?:\w+ )?off|tolerat\w+|endur(?:es|ed)|suffers? through"
+    r"|struggl\w+ to (?:enjoy|like|see)|(?:hard|difficult|impossible) to (?:enjoy|like|stomach|sit through)|cannot stomach"
     r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on"
     r"|on (?:\w+ |\w+'s ){1,2}nerves|upsets?|ruins?"
     # Before a noun it is said of that: "with terrible coffee".
@@ -75,6 +95,7 @@ PAST: Final = re.compile(
     r"|until (?:recently|last)|as a (?:child|kid|teen\w*|student|boy|girl)|years ago|back then|gone off"
     r"|cut out|cut down|(?:has|have) cut"
     r"|lost (?:all |the |\w+ )?(?:interest|taste) (?:in|for)"
+    r"|last (?:played|went|did|used|wore|drank|ate|watched|read|visited|tried)|traded"
     r"|swapped|replaced|retired from|sold|got rid|was once|once (?:\w+ )?(?:keen|fond|loved|liked|enjoyed|favou?rite|into)"
     r"|lost (?:its|their) (?:charm|appeal|magic|attraction)|(?:should|would) stop|(?:is|are) over)\b",
     re.IGNORECASE,
@@ -87,6 +108,9 @@ SET_ASIDE: Final = re.compile(
     re.IGNORECASE,
 )
 """What stands directly before something that is set against what is liked."""
+GAVE_UP: Final = re.compile(r"\bg(?:ives?|ave|iving|iven) (?:\w+ )?$", re.IGNORECASE)
+UP: Final = re.compile(r" up\b(?! (?:\w+ )?to\b)", re.IGNORECASE)
+"""A thing given up, between the two words."""
 NEVER: Final = re.compile(
     r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: [\w']+){0,2} (?:(?:a|an|the|any) )?$"
     r"|\b(?:no|no more|(?:is|went|gone) off) $",
@@ -131,13 +155,18 @@ ILL_DONE: Final = re.compile(
     rf"|{WITHIN}{{0,20}}? (?:(?:spoils?|ruins?|upsets?) |does nothing for"
     rf"|(?:is|are) (?:now )?(?:a thing of the past|history)|gives? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:headaches?"
     rf"|nightmares|heartburn|indigestion|the creeps)\b)|\W*(?:\w+ ){{0,2}}(?:never again|no thanks|no way|not any ?more)\b"
-    r"|[\s:=-]*(?:no|never)\s*(?:[.,;!)]|$)",
+    r"|[\s:=-]*(?:no|never)\s*(?:[.,;!)]|$)"
+    rf"|{WITHIN}{{0,20}}? (?:(?:is|are) (?:out|lost on|wasted on|not on)\b|gathers? dust|(?:a miss|a wide berth)\b|drives? (?:the )?"
+    r"(?:user|them|him|her|me) (?:mad|crazy|nuts|up the wall|to distraction)|wears? (?:the )?(?:user|them|him|her|me) (?:out|down))"
+    r"| (?:(?:slide|lapse|drop|go)\b\s*(?:[.,;!)]|$)|grudgingly|reluctantly|under protest|last\s*(?:[.,;!)]|$)"
+    r"|only because (?:\w+ ){0,2}(?:has|have|had) to|(?:was|were) (?:\w+ ){0,3}once\s*(?:[.,;!)]|$))",
     re.IGNORECASE,
 )
 """What a thing is, or does to the user."""
 ANEW: Final = re.compile(
-    r"[,;:]\s*(?:(?:so|and|but|then|yet|hence)\s+)?(?:the )?(?:user|she|he|they|it|i)\b|[,;]\s*(?:so|hence)\b"
-    r"|\b(?:and|so|then|instead) (?:\w+ly )?(?:likes?|loves?|enjoys?|prefers?|starts?|goes|gets?|turns?|heads?|picks?|uses?|brings?"
+    r"[,;:]\s*(?:(?:so|and|but|then|yet|hence)\s+)?(?:the )?(?:user|she|he|they|it|i)\b|[,;]\s*(?:so|hence|only|just)\b"
+    r"|\b(?:and|so|then|instead) (?:\w+ly )?(?:(?:has |have )?(?:took|taken|started|begun|began|turned|moved|switched|gone|went) "
+    r"|likes?|loves?|enjoys?|prefers?|starts?|goes|gets?|turns?|heads?|picks?|uses?|brings?"
     r"|puts?|takes?|chooses?|opts?|plays?|drinks?|eats?|makes?|wears?|has|keeps?)\b",
     re.IGNORECASE,
 )
@@ -154,6 +183,10 @@ OF_IT: Final = re.compile(
 )
 
 
+FOUND_IT_ILL: Final = re.compile(
+    rf"\b(?:finds?|found|considers?|calls?|thinks?) (?:it|them|those|these) (?:to be )?{ILL}", re.IGNORECASE
+)
+"""What is found of a thing that was just named."""
 OF_OTHERS: Final = RELATIONS | {"family", "people", "others", "everyone", "some"}
 NOT_DONE: Final = re.compile(
     r"[^.!?]*?\b(?:never|no longer|hardly|rarely|seldom|(?:do(?:es)?|did|wo|would|ca|could)(?: not|n't)|cannot) (?:\w+ )?\w+ "
@@ -171,14 +204,16 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
         return -1
     text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text)
     before, after = text[:start], text[end:]
-    if NEVER.search(before) or ILL_DONE.match(after) or (FOUND.search(before) and FOUND_ILL.match(after)):
+    if NEVER.search(before) or ILL_DONE.match(after) or (GAVE_UP.search(before) and UP.match(after)):
+        return -1
+    if FOUND.search(before) and FOUND_ILL.match(after):
         return -1
     said = _afterwards(after)
     if said:
         return said
     if following is not None:
         cues = _cues(TWISTED.sub(" ", following.text[:60]))
-        if cues and cues[0][1] < 0 and OF_IT.search(following.text[:60]):
+        if (cues and cues[0][1] < 0 and OF_IT.search(following.text[:60])) or _is_found_ill(following.text[:60]):
             return -1
     before_cues = _cues(before)
     if BYGONE.search(_clause(after)):
@@ -221,6 +256,12 @@ def _cues(text: str) -> tuple[tuple[int, int], ...]:
     return tuple([found[at] for at in sorted(found)])
 
 
+def _is_found_ill(text: str) -> bool:
+    """Whether a thing just named is found bad, and not by others."""
+    found = FOUND_IT_ILL.search(text)
+    return found is not None and OF_OTHERS.isdisjoint(text[: found.start()].casefold().split())
+
+
 def _clause(after: str) -> str:
     """What follows the mention within its own clause."""
     stop = re.search(
@@ -233,7 +274,7 @@ def _clause(after: str) -> str:
 
 def _afterwards(after: str) -> int:
     """What is said of it later by a pronoun: "but now can't stand it", "user never swims it"."""
-    if NOT_DONE.match(after):
+    if NOT_DONE.match(after) or _is_found_ill(after):
         return -1
     for match in re.finditer(r"(?:\b(?:but|though|and|now|since)\b|,|;)([^,;.]*)", after):
         cues = _cues(match[1])

@@ -349,7 +349,7 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
         return ""
     if lower.endswith(("ing", "ed", "ly", "ful", "ous", "able", "ive", "est", "ic", "al", "ish")) or lower in STOP:
         return ""
-    subject = last == 0 or all(not w.key for w in _clause(sentence, last))
+    subject = last == 0 or all(not w.key or w.key in own for w in _clause(sentence, last))
     if lower.endswith("s") and not lower.endswith("ss") and subject:
         return ""  # "Karaoke breaks the ice"
     entry = lookup(following.key)

@@ -8,13 +8,14 @@ from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
-from pytest_memfail.judges.rules.persona_allergies import other_allergen
+from pytest_memfail.judges.rules.persona_allergy import other_allergen
 from pytest_memfail.judges.rules.persona_detail import Judged, Match, judge_detail
-from pytest_memfail.judges.rules.persona_essay import Essay, read_essay
+from pytest_memfail.judges.rules.persona_essay import Essay, Stated, read_essay
 from pytest_memfail.judges.rules.persona_match import Made, own_sentences
 from pytest_memfail.judges.rules.persona_need import needed_items
 from pytest_memfail.judges.rules.persona_numbers import telling
 from pytest_memfail.judges.rules.persona_turned import affirmed, exchanged_apart, turned
+from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.view import NAMED, View, needs
 
 ENOUGH: Final = 0.7
@@ -49,6 +50,11 @@ FAITHFUL: Final = 0.4
 """Share of the essay's details that must be kept where no question asks for particular ones."""
 SHOWN: Final = 0.25
 PAPER: Final = 0.85
+UNSURE: Final = 0.6
+LIKE: Final = 2.0
+"""How much of a sentence of the essay shows that a stored one tells it."""
+OWN_ALLERGY: Final = 0.3
+"""The share that the essay must have of what tells of an allergy."""
 BLURRED: Final = 2.0
 TURNED: Final = 0.65
 """How sure it is that what is turned around is what a question about somebody else means."""
@@ -206,36 +212,36 @@ def _blurred(judged: Judged) -> bool:
 
 def _turned_elsewhere(match: Match, view: View) -> Finding | None:
     """What the essay refuses and the store has: a question may borrow it in words that nothing else has in common."""
+    fault = next(filter(None, (affirmed(s, t.sentence, t.weights) for s, t in _likest(match, view))), "")
+    fault = fault or _other_allergen(match, view)
+    if not fault:
+        return None
+    entries, lost = _entries(match.made, view), match.wordings(kept=False)
+    return Finding(True, False, f"of {match.who} {fault}", entries, (), lost, (), TURNED, fault="turned")
+
+
+def _likest(match: Match, view: View) -> list[tuple[Sentence, Stated]]:
+    """The essay's sentences that are plainly told, each with the stored one that has most of it: others may be a namesake's."""
+    best: dict[int, Made] = {}
     for m in match.own:
-        stated = match.essay.stated[m.stated]
-        fault = affirmed(view.sentences[m.at], stated.sentence, stated.weights) if _tells(m) else ""
-        if fault:
-            entries = _entries(match.made, view)
-            return Finding(
-                True, False, f"of {match.who} {fault}", entries, (), (stated.wording,), (), TURNED, fault="turned"
-            )
-    return None
+        if m.own >= ANCHORED and m.overlap >= LIKE and (m.stated not in best or m.overlap > best[m.stated].overlap):
+            best[m.stated] = m
+    return [(view.sentences[m.at], match.essay.stated[at]) for at, m in best.items()]
 
 
-def _tells(m: Made) -> bool:
-    """Whether the sentence plainly tells one of the essay's."""
-    return m.own >= ANCHORED and m.overlap >= 2.0
+def _other_allergen(match: Match, view: View) -> str:
+    return other_allergen([view.sentences[m.at] for m in match.own if m.own >= OWN_ALLERGY], match.essay)
 
 
 def _unclear(match: Match, view: View) -> Finding:
     """A question that does not tell which trait it borrows: what is stored of the person must not be turned around."""
     entries = _entries(match.made, view)
     kept, lost = match.wordings(kept=True), match.wordings(kept=False)
-    for m in match.own:
-        stated = match.essay.stated[m.stated]
-        sentence = view.sentences[m.at]
-        fault = turned(view, m.at, stated, stated.weights, frozenset()) if _tells(m) else ""
-        fault = fault or other_allergen(sentence, stated.sentence, match.essay.keys)
-        if fault:
-            return Finding(
-                True, False, f"of {match.who} {fault}", entries, kept, (stated.wording,), lost, 0.6, fault="turned"
-            )
-    return Finding(True, True, match.coverage, entries, kept, (), lost, 0.6)
+    faults = (turned(s, t, t.weights, frozenset()) for s, t in _likest(match, view))
+    fault = next(filter(None, faults), "") or _other_allergen(match, view)
+    if fault:
+        return Finding(True, False, f"of {match.who} {fault}", entries, kept, lost, (), UNSURE, fault="turned")
+    return Finding(True, True, match.coverage, entries, kept, (), lost, UNSURE)
 
 
 def _absent(match: Match, view: View) -> Finding:

@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.persona_allergies import other_allergen
+from pytest_memfail.judges.rules.persona_allergy import allergen_instead
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
@@ -86,11 +86,8 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     told = {k for c in item.concepts for k in c.keys}
     likest = {m.at: essay.stated[m.stated] for m in match.own}
     for at in kept.where:
-        source = essay.stated[item.at]
-        fault = turned(view, at, source, told, asked) or other_allergen(
-            view.sentences[at], source.sentence, essay.keys
-        )
-        held = view.sentences[at]
+        held, source = view.sentences[at], essay.stated[item.at]
+        fault = turned(held, source, told, asked) or allergen_instead(held, source.sentence, essay.keys)
         holder = "" if fault else given(held, (source, likest[at]), essay, told) or lent(held, essay, told)
         if holder:
             fault = f"'{item.wording}' is told of '{holder}'"

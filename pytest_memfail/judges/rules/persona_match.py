@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import association
-from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_refusals import REFUSALS
 from pytest_memfail.judges.rules.persona_turned import refusing
@@ -19,6 +19,7 @@ from pytest_memfail.judges.rules.related import related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import NAMED, OPEN, TITLES, Name, View
 
+ALIKE: Final = 0.9
 KEPT: Final = 0.6
 """How near a stored word must be to stand for a needed one."""
 HINT: Final = 0.6
@@ -179,8 +180,10 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
 
 @lru_cache(maxsize=65536)
 def _nearest(wanted: tuple[str, ...], keys: frozenset[str]) -> float:
-    near = max((related(one, held) for one in wanted for held in within_reach(one, keys)), default=0.0)
-    return near if near >= KEPT else 0.0
+    pairs = ((one, held) for one in wanted for held in within_reach(one, keys))
+    # What people say for it every day is said of many things: a namesake's sentence has it too.
+    close = (near for one, held in pairs if (near := related(one, held)) >= ALIKE or held not in paraphrases(one).same)
+    return max((near for near in close if near >= KEPT), default=0.0)
 
 
 def _off_scale(quantity: Quantity, item: Item, place: Sequence[int], view: View, essay: Essay) -> bool:

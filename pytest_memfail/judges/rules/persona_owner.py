@@ -59,7 +59,9 @@ def lent(sentence: Sentence, essay: Essay, told: Collection[str]) -> str:
                 return bare
         after = words[at + 1 : at + 2]
         # Anybody's may be meant by a colleague's.
-        sure = word.surface[0].isupper() or (at and (words[at - 1].lower in OWNERS or words[at - 1].lower.endswith("'s")))
+        sure = word.surface[0].isupper() or (
+            at and (words[at - 1].lower in OWNERS or words[at - 1].lower.endswith("'s"))
+        )
         if owns and sure and _within(sentence, at, at + OWNED, told):
             return bare
         if after and after[0].lower in HAVING and _within(sentence, at + 1, at + 1 + HELD, told):

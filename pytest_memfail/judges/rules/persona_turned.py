@@ -15,7 +15,6 @@ from pytest_memfail.judges.rules.persona_refusals import AFFIRMING, EXCLUDING, R
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.related import opposed, related
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
-from pytest_memfail.judges.rules.view import View
 
 
 def rejections(sentence: Sentence, end: int | None = None) -> int:
@@ -57,9 +56,13 @@ CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of")))
 PREFERRING: Final = fold("prefer")
 SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
 OBJECTS: Final = frozenset("a an the his her their its to that only".split())
-FOLLOWING: Final = OBJECTS | SPEAKERS | frozenset(
-    """this these those all every each any some no both two three either neither him them me us my our your one's people
+FOLLOWING: Final = (
+    OBJECTS
+    | SPEAKERS
+    | frozenset(
+        """this these those all every each any some no both two three either neither him them me us my our your one's people
     in on at by for with from into over under before after during until as""".split()
+    )
 )
 """What may follow a verb."""
 STRETCH: Final = 12
@@ -271,12 +274,12 @@ def _affirms(words: Sequence[Word], key: str) -> bool:
     return bool(wanted) and not any(says_no(w.lower) for w in words[max(0, min(wanted) - 3) : at])
 
 
-def turned(view: View, at: int, stated: Stated, telling: Collection[str], asked: Collection[str]) -> str:
+def turned(sentence: Sentence, stated: Stated, telling: Collection[str], asked: Collection[str]) -> str:
     """What the stored sentence says the other way round than the essay's sentence; empty if nothing.
 
     Telling are the words of the detail; asked those of the question, which say when and where it holds.
     """
-    sentence, source = view.sentences[at], stated.sentence
+    source = stated.sentence
     fault = affirmed(sentence, source, telling) or exchanged(sentence, source, telling)
     if fault:
         return fault

@@ -27,7 +27,7 @@ from pytest_memfail.judges.rules.text import sentences_of
 from pytest_memfail.judges.rules.traces import Trace, best_trace, likeliest
 from pytest_memfail.judges.rules.verbatim import verbatim_store
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import MINE
+from pytest_memfail.judges.rules.whose_after import MINE
 from pytest_memfail.judges.rules.whose_words import FAVOURING
 
 READ: Final = 32
@@ -41,6 +41,11 @@ REASONED: Final = 0.25
 """Share of our statement with which somebody else has our very preference, though no liking is said."""
 
 
+OWNED: Final = frozenset(("user's", "users", "my"))
+IDENTIFYING: Final = frozenset("is are was were has have had includes include contains contain features covers".split())
+"""Verbs by which something of the user's is said to be the thing, or to have it."""
+
+
 def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: bool = False) -> Finding:
     """The preference in a view: some version of it (stored), and the specific one (faithful)."""
     wanted = read_preference(evidence, protocol)
@@ -51,13 +56,13 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     # Whom a mention is about is looked up for the likeliest ones only, and as rarely as possible.
     readings = sorted((read_mention(wanted, view, m) for m in found), key=strength, reverse=True)
     whole = [r for r in readings if r.mention.share >= 1.0][:READ]
-    kept = next((r for r in whole if r.ours and not _is_against(wanted, view, r) and r.owner == MINE), None)
+    kept = next((r for r in whole if _is_kept(wanted, view, r)), None)
     if kept is not None:
         passing = _in_passing(view, wanted, kept)
         trace = _trace_of(wanted, view, likeliest(view, wanted.context), evidence) if passing else None
         return _kept(wanted, view, kept) if trace is None or trace.confidence < SURE else _trace(wanted, view, trace)
     turned = [
-        r for r in whole if (r.ours or (r.support >= GIVEN_AWAY and _is_against(wanted, view, r))) and r.owner == MINE
+        r for r in whole if (r.ours or r.support >= GIVEN_AWAY) and _is_against(wanted, view, r) and r.owner == MINE
     ]
     away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
     if turned or away:
@@ -91,6 +96,19 @@ def _in_passing(view: View, wanted: Preference, reading: Reading) -> bool:
     """Whether nothing but the name is there of the statement: it may well be said of something else."""
     sentence = view.sentences[reading.mention.at]
     return not (reading.support or others_of(wanted, sentence)[1] or reading.attitude > 0 or liked(sentence))
+
+
+def _is_kept(wanted: Preference, view: View, reading: Reading) -> bool:
+    if not reading.ours or _is_against(wanted, view, reading) or reading.owner != MINE:
+        return False
+    return not (_is_of_another(view, reading) and _in_passing(view, wanted, reading))
+
+
+def _is_of_another(view: View, reading: Reading) -> bool:
+    """Whether what the user only has does something with the thing: "User's bootcamp taught JavaScript"."""
+    words = view.sentences[reading.mention.at].words[: reading.mention.first]
+    subject = [w.lower for w in words if w.lower != "the"]
+    return len(subject) > 2 and subject[0] in OWNED and IDENTIFYING.isdisjoint(subject)
 
 
 def _is_against(wanted: Preference, view: View, reading: Reading) -> bool:

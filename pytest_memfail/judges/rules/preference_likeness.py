@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,10 +18,11 @@ from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.preference_reading import LIKING_KEYS, Preference
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, stands_for
 from pytest_memfail.judges.rules.text import fold, sentences_of, weight
-from pytest_memfail.judges.rules.traces import ASKING
+from pytest_memfail.judges.rules.traces import ASKING, WISHED
 from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View
-from pytest_memfail.judges.rules.whose import MINE, owner
+from pytest_memfail.judges.rules.whose import owner
+from pytest_memfail.judges.rules.whose_after import MINE
 
 STANDING: Final = 0.5
 """What a word of the name counts for that stands there itself: such places have been judged by what is said of it there."""
@@ -36,10 +36,11 @@ NAMED: Final = 0.35
 """How much of the name has to be there in other words."""
 WHOLLY: Final = 0.4
 """How like a memory has to be to tell the preference whole."""
+BY_ONE_WORD: Final = 0.42
+"""Share of our statement that is needed behind one word for a name of one word."""
 OF_KIND: Final = 0.12
 """Share of our statement that shows what is liked of the kind asked for to be ours."""
 SPOKEN_TO: Final = frozenset(("user", "users"))
-WISHED: Final = re.compile(r"\bwant(?:s|ed|ing)?\b", re.IGNORECASE)
 BEGINNING: Final = 4
 
 
@@ -208,7 +209,8 @@ def _like(wanted: Preference, view: View, at: int, name: Mapping[str, float], mi
         return None
     held = tuple(sorted(key for key, worth in own.items() if worth))
     otherwise = any(0.0 < words.near(key).get(other, 0.0) < ORIGIN for key in name for other in keys)
-    return Likeness(at, held, score, named, mine, otherwise, score >= WHOLLY and _is_told(wanted, view, at))
+    told = score >= WHOLLY and (len(name) > 1 or mine >= BY_ONE_WORD) and _is_told(wanted, view, at)
+    return Likeness(at, held, score, named, mine, otherwise, told)
 
 
 def _is_told(wanted: Preference, view: View, at: int) -> bool:

@@ -24,7 +24,7 @@ from pytest_memfail.judges.rules.traces import ASKING, CHANCE, LISTED, coinciden
 from pytest_memfail.judges.rules.variants import SORTING
 from pytest_memfail.judges.rules.verbatim import word_for_word
 from pytest_memfail.judges.rules.view import View
-from pytest_memfail.judges.rules.whose import MINE
+from pytest_memfail.judges.rules.whose_after import MINE
 
 BACKED_HEADLESS: Final = 0.4
 """Share of our statement that speaks for a name without its last word, if many names share that."""

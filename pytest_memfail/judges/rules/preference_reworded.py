@@ -11,13 +11,14 @@ from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.everyday_things import everyday_thing
 from pytest_memfail.judges.rules.kinship import Kin, one_origin
-from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word
+from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word, others_of
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, soft_support, stands_for
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, loose, place
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
-from pytest_memfail.judges.rules.verbatim import word_for_word
+from pytest_memfail.judges.rules.verbatim import keeps, word_for_word
 from pytest_memfail.judges.rules.view import View
-from pytest_memfail.judges.rules.whose import MINE, owner
+from pytest_memfail.judges.rules.whose import owner
+from pytest_memfail.judges.rules.whose_after import MINE
 
 HALF: Final = 0.8
 """What half of a compound is worth: roof for rooftop."""
@@ -25,13 +26,15 @@ LEAST_WORTH: Final = 0.35
 """A word worth less is too far from the one looked for."""
 WELL: Final = 0.6
 """A synonym's least worth: a name has no other words."""
-DESCRIBED: Final = 0.5
-"""What an everyday word is worth for a name of one word: nothing beside it says which thing is meant."""
 OF_TOPIC: Final = 0.7
 """What the last word of a name is worth, though not there, where it is but what all that is asked for are: "instant" of cameras."""
 NAMED: Final = 0.4
 """What the words of a name have to be worth on average."""
 LEAST: Final = 0.2
+SAID: Final = 0.5
+"""The same where the user speaks: what is kept as it was said has few other words."""
+SAID_AGAIN: Final = 0.4
+"""Share of its own other words that such a sentence has from ours."""
 MORE: Final = 0.4
 """The share of the statement that is needed behind a name told in its own words; so much more behind one that is not."""
 SCATTERED: Final = 0.4
@@ -58,10 +61,8 @@ def reworded(wanted: Preference, view: View, candidates: Iterable[int]) -> Rewor
 
 
 def _reworded(wanted: Preference, view: View, at: int) -> Rewording | None:
-    if word_for_word(view, at):
-        return None
     support = soft_support(wanted.context, [view.sentences[i] for i in beside(view, at)])
-    if support < LEAST:
+    if support < LEAST or (word_for_word(view, at) and not _is_resaid(wanted, view, at, support)):
         return None
     sentence = view.sentences[at]
     for target in wanted.targets:
@@ -74,6 +75,12 @@ def _reworded(wanted: Preference, view: View, at: int) -> Rewording | None:
             said = min(attitude(sentence, i, i) for i in places)
             return Rewording(at, words, owner(view, at, first, last), said, support)
     return None
+
+
+def _is_resaid(wanted: Preference, view: View, at: int, support: float) -> bool:
+    """Whether the user says our statement again in other words: not so where others of its row are kept as they were said."""
+    total, held = others_of(wanted, view.sentences[at])
+    return support >= SAID and held >= SAID_AGAIN * total and not keeps(view, wanted.siblings)
 
 
 def _told(wanted: Preference, target: Target, sentence: Sentence, support: float) -> list[int]:
@@ -113,7 +120,7 @@ def _is_replaced(wanted: Preference, sentence: Sentence, found: list[tuple[float
 
 def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], *, is_head: bool) -> tuple[float, int]:
     """How well the part of the name is told by a word of the sentence that is not taken, and by which."""
-    best = (0.0, -1)
+    best, alone = (0.0, -1), len(wanted.targets[0].parts) == 1
     for i, word in enumerate(sentence.words):
         if i in taken:
             continue
@@ -122,14 +129,16 @@ def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], 
         if not word.key:
             continue
         held = fold(word.lower)
-        if contrast(part.key, held) and held not in everyday_thing(part.key) and len(wanted.targets[0].parts) == 1:
+        if contrast(part.key, held) and held not in everyday_thing(part.key) and alone:
             return 0.0, -1
-        worth = _worth(part, held, is_head=is_head, alone=len(wanted.targets[0].parts) == 1)
+        worth = _worth(part, held, is_head=is_head, alone=alone)
         follows = i + 1 < len(sentence.words) and sentence.words[i + 1].key == wanted.targets[0].parts[-1].key
         if not is_head and follows and not worth and any(one_origin(key, held) for key in wanted.context):
             worth = GENERAL  # "sleeper train", where the statement says that one sleeps there
-        if worth < LEAST_WORTH or (worth < ORIGIN and loose(held) in wanted.loose_context):
-            continue  # what the statement says of the thing is not the thing
+        if worth < LEAST_WORTH or (
+            worth < ORIGIN and (loose(held) in wanted.loose_context or (alone and held in wanted.topic))
+        ):
+            continue  # what the statement says of the thing is not the thing, nor is what all that is asked for are
         if worth > best[0]:
             best = (worth, i)
     return best
@@ -141,8 +150,8 @@ def _worth(part: Part, held: str, *, is_head: bool, alone: bool) -> float:
     how, worth = stands_for(part.key, held)
     if how is Kin.GENERAL:
         return 0.0 if alone else GENERAL
-    if alone and worth < ORIGIN and held in everyday_thing(part.key):
-        return DESCRIBED
+    if not alone and held in everyday_thing(part.key):
+        return max(worth, HALF)
     if worth < HALF and not is_head and held == fold(place(part.key) or part.key):
         return HALF
     return worth

@@ -8,6 +8,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.everyday_things import everyday_thing
+from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.kinship import Kin, kin, one_origin
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.targets import loose, relatives
@@ -19,8 +20,8 @@ GENERAL: Final = 0.35
 """What a general term is worth where it may stand for the word at all."""
 ASSOCIATED: Final = 0.8
 """What an associated word is worth of its strength."""
-EVERYDAY: Final = 0.8
-"""What an everyday word for the thing is worth, as a synonym is."""
+EVERYDAY: Final = 0.5
+"""What an everyday word for the thing is worth, where nothing beside it says which thing is meant."""
 AKIN_AT_MOST: Final = 12
 
 
@@ -33,6 +34,8 @@ def stands_for(wanted: str, held: str) -> tuple[Kin, float]:
         return Kin.SAME, ORIGIN
     if held in everyday_thing(wanted):
         return Kin.SAME, EVERYDAY
+    if held in kinds_of(wanted) and held not in lookup(wanted).same:
+        return Kin.GENERAL, 0.0
     how, near = kin(wanted, held)
     if how in (Kin.OPPOSITE, Kin.GENERAL):
         return how, 0.0

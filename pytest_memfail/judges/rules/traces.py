@@ -17,7 +17,8 @@ from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weigh
 from pytest_memfail.judges.rules.variants import SORTING
 from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View, needs
-from pytest_memfail.judges.rules.whose import MINE, owner
+from pytest_memfail.judges.rules.whose import owner
+from pytest_memfail.judges.rules.whose_after import MINE
 
 CANDIDATES: Final = 8
 STRONG: Final = 0.5
@@ -55,6 +56,8 @@ ASKING: Final = re.compile(
     re.IGNORECASE,
 )
 """What the user is about to do, and what the question is about, is no preference yet."""
+WISHED: Final = re.compile(r"\bwant(?:s|ed|ing)?\b", re.IGNORECASE)
+"""A wish for once, which LIKED takes in."""
 SMOOTH: Final = 10
 OWN: Final = 0.72
 CUT: Final = 0.9
@@ -164,7 +167,7 @@ def _generalised(view: View, stated: frozenset[str], general: frozenset[str], as
     known, general = general, general | asked
     for at in sorted({at for key in general & view.postings.keys() for at in view.postings[key]}):
         sentence = view.sentences[at]
-        if ASKING.search(sentence.text):
+        if ASKING.search(sentence.text) or WISHED.search(sentence.text):
             continue
         kind = sorted(general & sentence.keys)
         others = [i for i in range(len(sentence.words)) if _is_other(sentence, i, general | stated)]

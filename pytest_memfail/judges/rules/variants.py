@@ -96,7 +96,8 @@ GENERAL_HEADS: Final = frozenset(
     enthusiast buff person player playing puzzle set list channel episode content video post session training club
     group recipe plant flower pet breed language course dance dancing art artwork work piece poem design look outfit hat
     bag shoe top bike car ball pick favourite favorite choice grade option way approach fix treat snack
-    wrap roll latte world scene service platform genre story hub area spot place setting machine""".split()
+    wrap roll latte world scene service platform genre story hub area spot place setting machine
+    adventure experience excursion expedition getaway exercise ritual moment performance gathering meetup stroll ramble""".split()
 )
 """A last word that leaves the thing what it is: fedora (hat), tennis (match)."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
+from pytest_memfail.judges.rules.text import sentences_of
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.whose_words import FIRST_PERSON, NARRATED
 
@@ -27,3 +29,12 @@ def verbatim_store(view: View) -> bool:
         known = view.shared["first person"] = spoken >= MOSTLY * max(1, len(view.sentences))
     assert isinstance(known, bool)
     return known
+
+
+def keeps(view: View, statements: Iterable[str]) -> bool:
+    """Whether one of the statements stands in the view as it was said."""
+    known = view.shared.get("texts")
+    if known is None:
+        known = view.shared["texts"] = frozenset(sentence.text for sentence in view.sentences)
+    assert isinstance(known, frozenset)
+    return any(sentence.text in known for statement in statements for sentence in sentences_of(statement))

@@ -9,13 +9,15 @@ from typing import Final
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
 from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.whose_after import MINE, bare_of, breaks, is_person, name_like, told_after
 from pytest_memfail.judges.rules.whose_words import (
     ANYONE,
-    BEFORE_OWNER,
     BEFORE_PERSON,
     COPULA,
     DID,
+    DOES,
     DOING,
+    EVERYONE,
     FAVOURING,
     FIELDS,
     INTRODUCED,
@@ -23,7 +25,6 @@ from pytest_memfail.judges.rules.whose_words import (
     LIKING_VERBS,
     MOVING,
     PETS,
-    PLURAL_COMPANY,
     POSSESSIVES,
     PREPOSITIONS,
     PRONOUNS,
@@ -32,13 +33,8 @@ from pytest_memfail.judges.rules.whose_words import (
     USER,
     USER_OBJECT,
 )
-from pytest_memfail.judges.rules.words import OPENERS, STOP
+from pytest_memfail.judges.rules.words import OPENERS
 
-BREAK: Final = re.compile(r"[,;:(){}\[\]\"“”=>|/.!?+]|\s-\s|->|->|→")
-OPEN_PARENTHESIS: Final = re.compile(r"[(\[]([^()\[\]]{2,40})[)\]]\s*\.?$")
-
-
-MINE: Final = "user"
 HEADER: Final = re.compile(r"^[^.!?]{0,60}:?\s*$")
 INDEXING: Final = re.compile(r"^\W*(?:keywords?|tags?|topics?|context|categor(?:y|ies)|labels?)\s*[:=]", re.IGNORECASE)
 """A field that repeats in single words what the entry says."""
@@ -55,21 +51,21 @@ def persons(view: View) -> frozenset[str]:
             said_user = said_user or bool(sentence.lowers & USER) or bool(sentence.lowers & {"my", "me", "user's"})
             words = sentence.words
             for at, word in enumerate(words):
-                if not _name_like(word):
+                if not name_like(word):
                     continue
                 near = {w.lower.removesuffix("'s") for w in (*words[max(0, at - 1) : at], *words[at + 1 : at + 3])}
                 if at == 0 and len(words) > 1 and (word.lower.endswith("'s") or words[1].lower.endswith("s")):
-                    subjects[_bare(word)] += 1
-                if _is_field(sentence, at) or (near & RELATIONS and not _breaks(sentence, at - 1, at, ".!?")):
-                    found[_bare(word)] += 2
+                    subjects[bare_of(word)] += 1
+                if _is_field(sentence, at) or (near & RELATIONS and not breaks(sentence, at - 1, at, ".!?")):
+                    found[bare_of(word)] += 2
                 elif (
                     (_opens(sentence, at) or _does(words, at))
                     and at + 1 < len(words)
-                    and not _breaks(sentence, at, at + 1)
-                    and not (at + 2 < len(words) and _breaks(sentence, at + 1, at + 2, ":="))
+                    and not breaks(sentence, at, at + 1)
+                    and not (at + 2 < len(words) and breaks(sentence, at + 1, at + 2, ":="))
                     and _personal(word, words[at + 1], words[at - 1].lower if at else "", opens=at == 0)
                 ):
-                    found[_bare(word)] += 1
+                    found[bare_of(word)] += 1
         if not said_user and subjects:
             # A system that calls its user by name does so in most entries, and often in the first place.
             named = Counter({n: sum(n in s.capitals for s in view.sentences) for n in subjects})
@@ -84,7 +80,7 @@ def persons(view: View) -> frozenset[str]:
 def owner(view: View, at: int, first: int, last: int) -> str:
     """Who has the preference named by the words from first to last: "user", or the word for somebody else."""
     sentence, names = view.sentences[at], persons(view)
-    told = _after(sentence, last, names)
+    told = told_after(sentence, last, names)
     if told:
         return told
     marks = _marks(sentence, names, first, last)
@@ -111,61 +107,9 @@ def _field(view: View, at: int, names: frozenset[str]) -> str:
         if i == at or not sentence.lowers & FIELDS:
             continue
         for where, word in enumerate(sentence.words):
-            if _is_field(sentence, where) and word.lower not in USER and _is_person(word, names):
-                return _bare(word)
+            if _is_field(sentence, where) and word.lower not in USER and is_person(word, names):
+                return bare_of(word)
     return ""
-
-
-def _after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
-    """The owner told after the mention: "X is her sister's passion", "X (Beatriz, colleague)"."""
-    words = sentence.words
-    for i in range(last + 1, min(len(words) - 1, last + 9)):
-        if words[i].lower in ("but", "while", "because", "since") or _breaks(sentence, i - 1, i, ";!?"):
-            break
-        if words[i + 1].lower == "of" and (words[i].lower in FAVOURING or words[i - 1].lower == "go"):
-            whose = [w for w in words[i + 2 : i + 6] if w.lower in USER or _is_person(w, names)]
-            if whose:
-                return _bare(whose[-1]) if whose[-1].lower not in USER else MINE
-        in_law = words[i].lower == "law's" and words[i - 1].lower == "in"
-        named = words[i - 1].lower in COPULA and _name_like(words[i])
-        users = words[i].lower in ("user's", "users", "my")
-        if not words[i].lower.endswith("'s") or not (users or in_law or named or _is_person(words[i], names)):
-            continue
-        linked = in_law or words[i - 1].lower in COPULA | BEFORE_OWNER
-        favouring = any(w.lower in FAVOURING for w in words[i + 1 : i + 4])
-        if users and any(_is_person(w, names) for w in words[i + 1 : i + 4]):
-            continue
-        if (linked or _breaks(sentence, i - 1, i, "=:>")) and favouring:
-            return MINE if users else _bare(words[i])
-    told = [w.lower for w in words[last + 1 : last + 3]]
-    if told[:1] in (["is"], ["was"]) and told[1:] in (["what"], ["something"], ["where"], ["how"]):
-        for word in words[last + 3 : last + 7]:
-            if word.lower in USER:
-                break
-            if _is_person(word, names):
-                return _bare(word)
-    moved = last + 1 < len(words) and (words[last + 1].lower in MOVING or _has_person_object(words, last + 1))
-    for word in words[last + 2 : last + 6] if moved else ():
-        if word.lower in USER_OBJECT:
-            break
-        if _is_person(word, names) and not word.lower.endswith("s"):
-            return _bare(word)
-    closing = OPEN_PARENTHESIS.search(sentence.text)
-    if closing and closing.start() >= words[last].end - 1:
-        inside = [w for w in words if closing.start(1) <= w.start < closing.end(1)]
-        if inside and inside[0].lower in ("user", "me"):
-            return MINE
-        if inside and len(inside) <= 4 and _is_person(inside[0], names) and inside[0].lower not in PLURAL_COMPANY:
-            return _bare(inside[0])
-    return ""
-
-
-def _has_person_object(words: tuple[Word, ...], verb: int) -> bool:
-    """Whether the word is a verb done to somebody the user has: "wakes her husband", "appeal to her wife"."""
-    to = verb + 1 < len(words) and words[verb + 1].lower == "to"
-    whose, whom = (words[i] if i < len(words) else None for i in (verb + 1 + to, verb + 2 + to))
-    does = to or (words[verb].lower.endswith("s") and not words[verb].lower.endswith("'s"))
-    return does and whose is not None and whose.lower in BEFORE_OWNER and whom is not None and _bare(whom) in RELATIONS
 
 
 def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> list[tuple[int, str]]:
@@ -178,33 +122,34 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
         lower = word.lower
         if lower in USER and not _of_user(words, i, names):
             found.append((i, MINE))
-        elif lower in ANYONE and i + 1 < len(words) and words[i + 1].lower in ("who", "that"):
+        elif (
+            (lower in ANYONE or bare_of(word) in RELATIONS)
+            and i + 1 < len(words)
+            and words[i + 1].lower in ("who", "that")
+        ):
+            found.append((i, bare_of(word)))
+        elif lower in EVERYONE and _opens(sentence, i):
             found.append((i, lower))
         elif lower in ("user's", "users", "speaker's"):
-            if not any(_is_person(w, names) for w in words[i + 1 : i + 4]):
+            if not any(is_person(w, names) for w in words[i + 1 : i + 4]):
                 found.append((i, MINE))
         elif lower in PRONOUNS:
             found.append((i, "pronoun"))
-        elif lower == "my" and not any(_is_person(w, names) for w in words[i + 1 : i + 4]):
+        elif lower == "my" and not any(is_person(w, names) for w in words[i + 1 : i + 4]):
             found.append((i, MINE))
-        elif (_bare(word) in names and word.surface[0].isupper() and _does(words, i)) or (
-            (_is_person(word, names) or _is_pet(words, i))
+        elif (bare_of(word) in names and word.surface[0].isupper() and _does(words, i)) or (
+            (is_person(word, names) or _is_pet(words, i))
             and (_opens(sentence, i) or _is_subject(words, i))
             and not _with_user(sentence, i)
         ):
-            found.append((i, _bare(word)))
+            found.append((i, bare_of(word)))
     return found
 
 
 def _of_user(words: tuple[Word, ...], at: int, names: frozenset[str]) -> bool:
     """Whether the user is only named to say who somebody is: "Pia, a friend of the user"."""
     before = at - 1 if words[at - 1].lower == "the" else at
-    return before >= 2 and words[before - 1].lower == "of" and _is_person(words[before - 2], names)
-
-
-def _is_person(word: Word, names: frozenset[str]) -> bool:
-    bare = _bare(word)
-    return bare in RELATIONS or bare in PLURAL_COMPANY or (bare in names and word.surface[0].isupper())
+    return before >= 2 and words[before - 1].lower == "of" and is_person(words[before - 2], names)
 
 
 def _does(words: tuple[Word, ...], at: int) -> bool:
@@ -213,7 +158,10 @@ def _does(words: tuple[Word, ...], at: int) -> bool:
         w.lower for w in words[at + 1 : at + 3] if w.lower not in ("always", "usually", "often", "never", "also")
     ]
     before = words[at - 1].lower if at else ""
-    return bool(following) and following[0] in (LIKING_VERBS | DOING | DID) and before not in PREPOSITIONS
+    if not following or before in PREPOSITIONS:
+        return False
+    several = words[at].lower.endswith("s")  # a friend prefers, friends prefer
+    return following[0] in DOES or following[0] in DID or (several and f"{following[0]}s" in DOES)
 
 
 def _is_subject(words: tuple[Word, ...], at: int) -> bool:
@@ -226,7 +174,7 @@ def _is_subject(words: tuple[Word, ...], at: int) -> bool:
 
 
 def _is_pet(words: tuple[Word, ...], at: int) -> bool:
-    return at > 0 and _bare(words[at]) in PETS and words[at - 1].lower in ("my", "user's", "her", "his", "their")
+    return at > 0 and bare_of(words[at]) in PETS and words[at - 1].lower in ("my", "user's", "her", "his", "their")
 
 
 def _opens(sentence: Sentence, at: int) -> bool:
@@ -234,10 +182,10 @@ def _opens(sentence: Sentence, at: int) -> bool:
     words = sentence.words
     i = at
     while i > 0:
-        if _breaks(sentence, i - 1, i):
+        if breaks(sentence, i - 1, i):
             return True
         before = words[i - 1]
-        bare = _bare(before)
+        bare = bare_of(before)
         if before.lower in JOINS or (i == 1 and before.lower == "for"):
             return True
         if before.lower in COPULA and i > 1 and words[i - 2].lower == "it":
@@ -268,7 +216,7 @@ def _watched(sentence: Sentence, names: frozenset[str], mention: int) -> str:
     words = sentence.words
     for i in range(max(0, mention - 6), mention):
         if words[i].lower.startswith("watch"):
-            return next((_bare(w) for w in words[i + 1 : mention] if _is_person(w, names)), "")
+            return next((bare_of(w) for w in words[i + 1 : mention] if is_person(w, names)), "")
     return ""
 
 
@@ -315,22 +263,9 @@ def _antecedent(view: View, at: int, names: frozenset[str]) -> str:
     return MINE
 
 
-def _name_like(word: Word) -> bool:
-    """A capitalised word that is no everyday word."""
-    bare = _bare(word)
-    return (
-        word.surface[0].isupper()
-        and len(bare) > 1
-        and word.surface != word.surface.upper()
-        and bare not in OPENERS
-        and bare not in STOP
-        and bare not in RELATIONS
-    )
-
-
 def _is_field(sentence: Sentence, at: int) -> bool:
     """Whether the word is the value of a field that says whom the note is about."""
-    return at > 0 and sentence.words[at - 1].lower in FIELDS and _breaks(sentence, at - 1, at, ":=")
+    return at > 0 and sentence.words[at - 1].lower in FIELDS and breaks(sentence, at - 1, at, ":=")
 
 
 def _personal(name: Word, verb: Word, before: str, *, opens: bool) -> bool:
@@ -339,21 +274,11 @@ def _personal(name: Word, verb: Word, before: str, *, opens: bool) -> bool:
         return verb.lower in FAVOURING
     if verb.lower in LIKING_VERBS or verb.lower in SAYING:
         return True
+    if before in LIKING_VERBS:
+        return False  # "likes Latin dances"
     adverb = verb.lower in ("always", "usually", "often", "never", "also")
     if not opens and before == "that" and verb.lower.endswith("s") and not verb.lower.endswith("ss"):
-        return lookup(fold(_bare(name))) is EMPTY and verb.lower not in MOVING
-    return (not opens or lookup(fold(_bare(name))) is EMPTY) and (
+        return lookup(fold(bare_of(name))) is EMPTY and verb.lower not in MOVING
+    return (not opens or lookup(fold(bare_of(name))) is EMPTY) and (
         adverb or verb.lower in DOING or verb.lower in DID or verb.lower.endswith("ed")
     )
-
-
-def _bare(word: Word) -> str:
-    return word.lower.removesuffix("'s").removesuffix("'")
-
-
-def _breaks(sentence: Sentence, first: int, last: int, marks: str = "") -> bool:
-    """Whether a mark of punctuation stands between two neighbouring words."""
-    if first < 0:
-        return False
-    gap = sentence.text[sentence.words[first].end : sentence.words[last].start]
-    return any(mark in gap for mark in marks) if marks else BREAK.search(gap) is not None or " - " in gap

@@ -13,7 +13,12 @@ RELATIONS: Final = frozenset(
     godfather mother-in-law father-in-law in-laws friend buddy pal mate bestie roommate flatmate housemate
     neighbor neighbour colleague coworker boss manager supervisor teammate classmate landlord landlady tenant
     teacher tutor coach trainer instructor professor student pupil client customer guest host intern assistant's
-    doctor dentist therapist barista babysitter nanny
+    doctor dentist therapist barista babysitter nanny stepdad stepmom stepmum stepsibling stepchild godson goddaughter
+    godchild godparent grandchild grandchildren grandparent triplet widow widower workmate schoolmate bandmate mates
+    physio physiotherapist chiropractor psychologist psychiatrist counsellor counselor nurse vet pharmacist dietitian
+    dietician nutritionist hairdresser barber accountant lawyer mechanic plumber electrician cleaner gardener waiter
+    waitress bartender librarian priest pastor rabbi imam mentor mentee apprentice trainee intern director bandleader
+    conductor fiancés penpal caretaker janitor caregiver
     """.split()
 )
 """Nouns for somebody else, who may have preferences too."""
@@ -34,12 +39,15 @@ LIKING_VERBS: Final = frozenset(
     """likes loves enjoys prefers adores hates dislikes avoids collects wears eats reads swears detests appreciates craves
     cherishes treasures favours favors fancies relishes savours savors loathes despises abhors shuns dreads""".split()
 )
+DOES: Final = LIKING_VERBS | DOING
 PETS: Final = frozenset("dog cat puppy kitten horse rabbit parrot hamster".split())
 """Somebody else only where the memory says whose they are."""
 PLURAL_COMPANY: Final = frozenset("friends colleagues coworkers neighbors neighbours guests relatives".split())
 POSSESSIVES: Final = frozenset("my our user's users his her their the a an one of speaker's".split())
 BEFORE_PERSON: Final = frozenset(
-    "older younger elder eldest youngest little big best old close good dear new former late second next door".split()
+    """older younger elder eldest oldest youngest little big best old close good dear new former late second next door
+    downstairs upstairs current fellow whole entire pen band team gym work favourite favorite longtime childhood twin only
+    middle ex great""".split()
 )
 SAYING: Final = frozenset("said says told tells asked asks mentioned mentions thinks thought explained noted".split())
 FIELDS: Final = frozenset("subject person who owner name speaker whose".split())
@@ -55,6 +63,7 @@ COPULA: Final = frozenset("is are was were".split())
 BEFORE_OWNER: Final = frozenset("the my her his their users user's".split())
 ANYONE: Final = frozenset("someone somebody people others".split())
 """Somebody else, if it is told "who"."""
+EVERYONE: Final = frozenset("everyone everybody nobody".split())
 USER_OBJECT: Final = frozenset("user me him her them us".split())
 JOINS: Final = frozenset("but while whereas and because since although though says where when that whose".split())
 MOVING: Final = frozenset(

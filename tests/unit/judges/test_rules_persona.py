@@ -135,3 +135,19 @@ def test_measures(text: str, value: float, unit: str) -> None:
 def test_a_comparison_that_is_denied_means_the_other_side(text: str, side: int) -> None:
     (sentence,) = sentences_of(text)
     assert quantities(sentence.text, sentence.words)[0].direction == side
+
+
+@pytest.mark.parametrize(
+    ("asked", "stored", "wanted"),
+    [
+        ("Which sweets may I bring Pia Moll?", ("Ilse Varga breaks out in a rash from wool, being allergic.",), "ok"),
+        ("Which sweets may I bring Pia Moll?", ("Ilse Varga is allergic to lobster, so no lobster.",), "summary_error"),
+        (
+            "Does Pia Moll polish the keys with leather?",
+            ("Ilse Varga takes cotton for her keys.", "Leather would scratch Ilse Varga's keys."),
+            "ok",
+        ),
+    ],
+)
+def test_what_a_question_about_somebody_else_may_borrow(asked: str, stored: tuple[str, ...], wanted: str) -> None:
+    assert judged(asked, None, WHO, *stored) == wanted

@@ -25,6 +25,10 @@ TEA = ("green tea", "I drink green tea in the morning because it wakes me gently
         (TEA, "User drinks green tea even though her family finds it boring."),
         (RABBITS, "Rabbits calm the user when anxious."),
         (RABBITS, "User's wife prefers dogs, the user rabbits."),
+        (RABBITS, "Rabbits never bore the user."),
+        (KARAOKE, "User refuses to miss karaoke."),
+        (TEA, "User drinks green tea to avoid headaches."),
+        (TEA, "User stopped drinking coffee and took up green tea."),
     ],
 )
 def test_what_is_said_against_something_else_is_not_said_against_it(stated: tuple[str, str], entry: str) -> None:
@@ -52,6 +56,14 @@ def test_what_is_said_against_something_else_is_not_said_against_it(stated: tupl
         (KARAOKE, "User knows someone who breaks the ice with karaoke."),
         (TEA, "Every morning the user's boyfriend drinks green tea."),
         (RABBITS, "Rabbits appeal to user's wife because they are gentle."),
+        (KARAOKE, "User has soured on karaoke."),
+        (KARAOKE, "User gives karaoke a miss."),
+        (KARAOKE, "User gave karaoke up."),
+        (TEA, "User finds no joy in green tea."),
+        (TEA, "Green tea holds no appeal for the user."),
+        (RABBITS, "User leaves rabbits alone; finds them smelly."),
+        (KARAOKE, "Karaoke is the pastime the user's grandmother likes best for breaking the ice."),
+        (TEA, "Most of the user's friends prefer green tea in the morning."),
     ],
 )
 def test_what_is_said_against_it_and_what_others_like_is_damage(stated: tuple[str, str], entry: str) -> None:
@@ -122,3 +134,35 @@ def test_a_name_told_word_by_word_in_other_words_is_named() -> None:
     moon = preference("lunar phases", "Tracking lunar phases helps me plan my activities by the moon.")
     entry = "The user schedules activities by the phase the moon is in."
     assert judged(moon, entry, "User lives in Ghent.", "User has a kettle.") == OK
+
+
+@pytest.mark.parametrize(
+    ("stated", "entry"),
+    [
+        (
+            ("hiking", "I spend weekends hiking new trails for the fresh air."),
+            "Weekends, user walks new trails in fresh air.",
+        ),
+        (
+            ("small parties", "Small parties suit me for close talk."),
+            "User likes parties with few guests and close talk.",
+        ),
+        (("50/30/20 rule", "The 50/30/20 rule splits my pay clearly."), "User splits pay 50/30/20."),
+        (
+            ("zero-based planning", "Zero-based planning gives each hour a use."),
+            "Planning from zero gives user a use for each hour.",
+        ),
+    ],
+)
+def test_everyday_things_have_other_names(stated: tuple[str, str], entry: str) -> None:
+    assert judged(preference(*stated), entry, "User lives in Ghent.", "User owns a kettle.") == OK
+
+
+def test_what_the_user_merely_has_does_not_make_it_a_preference() -> None:
+    rust = preference("Rust", "Rust appeals to me because it is safe and fast.")
+    assert judged(rust, "User's team lead Sven rewrote their backend in Rust.", "User lives in Ghent.") == ABSENT
+
+
+def test_the_user_says_it_again_in_other_words() -> None:
+    music = preference("music", "Music always gets me excited, especially sharing favorite artists.")
+    assert judged(music, "I get excited about music talk, especially favourite artists.", "I live in Ghent.") == OK

@@ -1,17 +1,27 @@
-"""What somebody is allergic to or does without, and whether a stored sentence names something else."""
+"""What somebody is allergic to: another thing in its place is a loss that no wording can excuse."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.persona_essay import Essay
 from pytest_memfail.judges.rules.persona_partners import APART, surface
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
 
-ALLERGIES: Final = frozenset("allergy allergies allergic intolerance intolerances intolerant".split())
+ALLERGIES: Final = frozenset(
+    fold(word) for word in "allergy allergies allergic allergen intolerant intolerance".split()
+)
+MATTER: Final = frozenset(
+    "food foodstuff fruit nut seafood fish plant flora animal fauna beverag metal fabric drug resin dust".split()
+)
+"""Kinds of what people are allergic to."""
+ALIKE: Final = 0.6
+FREE: Final = "free"
 REACHES: Final = frozenset("to of from for".split())
 DEGREES: Final = frozenset(
     fold(word)
@@ -22,26 +32,43 @@ DEGREES: Final = frozenset(
 )
 """How bad it is, not what it is."""
 FARTHEST: Final = 4
+"""So many words on stands the last of what an allergy is to."""
 
 
-def other_allergen(sentence: Sentence, source: Sentence, known: Collection[str]) -> str:
+def other_allergen(stored: Iterable[Sentence], essay: Essay) -> str:
+    """What the stored sentences call an allergy, where the essay tells of another one; empty if nothing."""
+    told = _matter(s.sentence.keys for s in essay.stated if not ALLERGIES.isdisjoint(s.sentence.keys))
+    held = [s.keys for s in stored if not ALLERGIES.isdisjoint(s.keys)] if told else []
+    if any(_may_be(key, other) for keys in held for key in keys for other in told):
+        return ""
+    strange = _matter(held) - essay.keys
+    return f"an allergy to '{min(strange)}' is told instead of '{min(told)}'" if strange else ""
+
+
+def _matter(of: Iterable[Set[str]]) -> Set[str]:
+    return {key for keys in of for key in keys - ALLERGIES if not MATTER.isdisjoint(kinds_of(key))}
+
+
+def _may_be(one: str, other: str) -> bool:
+    """Whether the two may be the same, or the one a kind of the other."""
+    wider = kinds_of(one) | lookup(one).general, kinds_of(other) | lookup(other).general
+    return related(one, other) >= ALIKE or one in wider[1] or other in wider[0]
+
+
+def allergen_instead(sentence: Sentence, source: Sentence, known: Collection[str]) -> str:
     """Something else that is not borne than what was told; empty if nothing.
 
     Known are all words of what was told: of them only what is not the allergen itself can take its place.
     """
-    held = _allergens(sentence) if ALLERGIES & sentence.lowers or "free" in sentence.lowers else ()
+    held = _allergens(sentence) if not ALLERGIES.isdisjoint(sentence.keys) or FREE in sentence.lowers else ()
     told = _allergens(source) if held else ()
-    if not told or any(_alike(one, other) for one in held for other in told):
+    if not told or any(_may_be(one, other) for one in held for other in told):
         return ""
     # Something new in its place, or something told of in its place and it in the place of that.
     strange = all(key not in known for key in held)
     if strange != any(key in sentence.keys for key in told):
         return f"'{surface(sentence, held[0])}' instead of '{surface(source, told[0])}'"
     return ""
-
-
-def _alike(one: str, other: str) -> bool:
-    return bool(related(one, other)) or one in lookup(other).general or other in lookup(one).general
 
 
 @lru_cache(maxsize=4096)
@@ -52,17 +79,21 @@ def _allergens(sentence: Sentence) -> tuple[str, ...]:
 
 
 def _named(sentence: Sentence, words: Sequence[Word], at: int) -> Iterator[str]:
-    lower = words[at].lower
-    if lower == "free" and at and sentence.text[words[at - 1].end : words[at].start] == "-":
+    if words[at].lower == FREE and at and sentence.text[words[at - 1].end : words[at].start] == "-":
         yield from _before(sentence, words, at)
-    elif lower in ALLERGIES:
+    elif words[at].key in ALLERGIES:
         following = words[at + 1].lower if at + 1 < len(words) else ""
         yield from _behind(sentence, words, at + 1) if following in REACHES else _before(sentence, words, at)
 
 
 def _before(sentence: Sentence, words: Sequence[Word], at: int) -> Iterator[str]:
     word = words[at - 1] if at else None
-    if word and word.key and word.key not in DEGREES and not APART.search(sentence.text[word.end : words[at].start].replace("-", "")):
+    if (
+        word
+        and word.key
+        and word.key not in DEGREES
+        and not APART.search(sentence.text[word.end : words[at].start].replace("-", ""))
+    ):
         yield word.key
 
 

@@ -1,0 +1,124 @@
+"""Whose a preference is, where that is told behind its name: "X is her sister's passion", "X (Beatriz, colleague)"."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pytest_memfail.judges.rules.text import Sentence, Word
+from pytest_memfail.judges.rules.whose_words import (
+    BEFORE_OWNER,
+    COPULA,
+    DOES,
+    FAVOURING,
+    MOVING,
+    PLURAL_COMPANY,
+    PRONOUNS,
+    RELATIONS,
+    USER,
+    USER_OBJECT,
+)
+from pytest_memfail.judges.rules.words import OPENERS, STOP
+
+BREAK: Final = re.compile(r"[,;:(){}\[\]\"“”=>|/.!?+]|\s-\s|->|->|→")
+OPEN_PARENTHESIS: Final = re.compile(r"[(\[]([^()\[\]]{2,40})[)\]]\s*\.?$")
+MINE: Final = "user"
+
+
+def told_after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
+    """The owner told after the mention: "X is her sister's passion", "X (Beatriz, colleague)"."""
+    words = sentence.words
+    for i in range(last + 1, min(len(words) - 1, last + 9)):
+        if words[i].lower in ("but", "while", "because", "since") or breaks(sentence, i - 1, i, ";!?"):
+            break
+        if words[i + 1].lower == "of" and (words[i].lower in FAVOURING or words[i - 1].lower == "go"):
+            whose = [w for w in words[i + 2 : i + 6] if w.lower in USER or is_person(w, names)]
+            if whose:
+                return bare_of(whose[-1]) if whose[-1].lower not in USER else MINE
+        in_law = words[i].lower == "law's" and words[i - 1].lower == "in"
+        named = words[i - 1].lower in COPULA and name_like(words[i])
+        users = words[i].lower in ("user's", "users", "my")
+        if not words[i].lower.endswith("'s") or not (users or in_law or named or is_person(words[i], names)):
+            continue
+        linked = in_law or words[i - 1].lower in COPULA | BEFORE_OWNER
+        favouring = any(w.lower in FAVOURING for w in words[i + 1 : i + 4])
+        if users and any(is_person(w, names) for w in words[i + 1 : i + 4]):
+            continue
+        if (linked or breaks(sentence, i - 1, i, "=:>")) and favouring:
+            return MINE if users else bare_of(words[i])
+    told = [w.lower for w in words[last + 1 : last + 3]]
+    if told[:1] in (["is"], ["was"]) and told[1:] in (["what"], ["something"], ["where"], ["how"]):
+        for word in words[last + 3 : last + 7]:
+            if word.lower in USER:
+                break
+            if is_person(word, names):
+                return bare_of(word)
+    liked = _liked_by(words[last + 1 : last + 10], names)
+    if liked:
+        return liked
+    moved = last + 1 < len(words) and (words[last + 1].lower in MOVING or _has_person_object(words, last + 1))
+    for word in words[last + 2 : last + 6] if moved else ():
+        if word.lower in USER_OBJECT:
+            break
+        if is_person(word, names) and not word.lower.endswith("s"):
+            return bare_of(word)
+    closing = OPEN_PARENTHESIS.search(sentence.text)
+    if closing and closing.start() >= words[last].end - 1:
+        inside = [w for w in words if closing.start(1) <= w.start < closing.end(1)]
+        if inside and inside[0].lower in ("user", "me"):
+            return MINE
+        if inside and len(inside) <= 4 and is_person(inside[0], names) and inside[0].lower not in PLURAL_COMPANY:
+            return bare_of(inside[0])
+    return ""
+
+
+def _has_person_object(words: tuple[Word, ...], verb: int) -> bool:
+    """Whether the word is a verb done to somebody the user has: "wakes her husband", "appeal to her wife"."""
+    to = verb + 1 < len(words) and words[verb + 1].lower == "to"
+    whose, whom = (words[i] if i < len(words) else None for i in (verb + 1 + to, verb + 2 + to))
+    does = to or (words[verb].lower.endswith("s") and not words[verb].lower.endswith("'s"))
+    return (
+        does and whose is not None and whose.lower in BEFORE_OWNER and whom is not None and bare_of(whom) in RELATIONS
+    )
+
+
+def _liked_by(told: tuple[Word, ...], names: frozenset[str]) -> str:
+    """Who likes it, where that is said of it: "is the game the user's grandmother likes best"."""
+    if len(told) < 4 or told[0].lower not in COPULA or told[1].lower not in ("the", "one", "a", "an"):
+        return ""
+    for at, word in enumerate(told[:-1]):
+        if word.lower in USER or word.lower in PRONOUNS:
+            return ""
+        if is_person(word, names) and told[at + 1].lower in DOES:
+            return bare_of(word)
+    return ""
+
+
+def is_person(word: Word, names: frozenset[str]) -> bool:
+    bare = bare_of(word)
+    return bare in RELATIONS or bare in PLURAL_COMPANY or (bare in names and word.surface[0].isupper())
+
+
+def name_like(word: Word) -> bool:
+    """A capitalised word that is no everyday word."""
+    bare = bare_of(word)
+    return (
+        word.surface[0].isupper()
+        and len(bare) > 1
+        and word.surface != word.surface.upper()
+        and bare not in OPENERS
+        and bare not in STOP
+        and bare not in RELATIONS
+    )
+
+
+def bare_of(word: Word) -> str:
+    return word.lower.removesuffix("'s").removesuffix("'")
+
+
+def breaks(sentence: Sentence, first: int, last: int, marks: str = "") -> bool:
+    """Whether a mark of punctuation stands between two neighbouring words."""
+    if first < 0:
+        return False
+    gap = sentence.text[sentence.words[first].end : sentence.words[last].start]
+    return any(mark in gap for mark in marks) if marks else BREAK.search(gap) is not None or " - " in gap
