@@ -226,8 +226,8 @@ def _hinted(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) ->
 
 
 def _kind_of(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -> float:
-    """What a new word counts that names one kind of all that is asked for: cordage is rope."""
-    if item.trait or len(item.concepts) > 1:
+    """What a new word counts that names one kind of the concept: cordage is rope."""
+    if item.trait or concept.weight < 1.0:
         return 0.0
     return KEPT if any(not lookup(k).general.isdisjoint(concept.keys) for k in keys - essay.keys) else 0.0
 

@@ -1,0 +1,109 @@
+"""What the refusals of a sentence are about, and the parts in which it says one thing after the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from pytest_memfail.judges.rules.persona_refusals import AFFIRMING, REFUSALS, says_no
+from pytest_memfail.judges.rules.polarity import is_negator
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
+
+ENDS: Final = re.compile(r"[;:.!?()]|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
+"""Where what a sentence says ends: a refusal in the next part of it is about something else."""
+CLOSES: Final = frozenset(
+    """because since as but so though although while whilst whereas unless until till except without instead hence thus
+    therefore thereby meaning owing due thanks given whenever""".split()
+)
+RELATIVE: Final = frozenset("that which who".split())
+COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
+GOES_ON: Final = frozenset(
+    """therefore always so then only thus hence instead he she they it we you will would shall should can could may might
+    must has have had is are was were does do did also often usually sometimes still just even""".split()
+)
+CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of")))
+"""What follows them is what somebody does not do or take."""
+PREFERRING: Final = fold("prefer")
+SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
+OBJECTS: Final = frozenset("a an the his her their its to that only".split())
+FOLLOWING: Final = (
+    OBJECTS
+    | SPEAKERS
+    | frozenset(
+        """this these those all every each any some no both two three either neither him them me us my our your one's people
+    in on at by for with from into over under before after during until as""".split()
+    )
+)
+"""What may follow a verb."""
+STRETCH: Final = 12
+
+
+ALLERGY: Final = fold("allergic")
+
+
+def _goes_on(word: Word, words: Sequence[Word]) -> bool:
+    """Whether the word behind an "and" tells another thing that somebody does."""
+    if word.lower in GOES_ON or word.key in AFFIRMING:
+        return True
+    after = words[words.index(word) + 1 :][:1]
+    return word.lower.endswith("s") and bool(after) and (after[0].lower in FOLLOWING or bool(after[0].key))
+
+
+def refused_stretches(
+    sentence: Sentence, *, negations: bool = True, allergies: bool = False, comparing: bool = False
+) -> list[tuple[str, ...]]:
+    """What each refusal of the sentence is about: the keys behind it, to the end of the clause."""
+    words = sentence.words
+    found = []
+    for at, word in enumerate(words):
+        following = words[at + 1].lower if at + 1 < len(words) else ""
+        no = negations and is_negator(word.lower) and following not in COMPARING
+        refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY) or (word.lower, following) in CONTRASTS
+        if (no or refusal or (comparing and _less_liked(words, at))) and not any(
+            says_no(w.lower) for w in words[max(0, at - 4) : at]
+        ):
+            keys: list[str] = []
+            for before, follower in pairwise(words[at : at + STRETCH]):
+                if (
+                    follower.lower in CLOSES
+                    or (follower.lower in RELATIVE and any(weight(k) >= 1.0 for k in keys))
+                    or (before.lower == "and" and _goes_on(follower, words))
+                    or says_no(follower.lower)
+                    or ENDS.search(sentence.text[before.end : follower.end])
+                ):
+                    break
+                keys += [follower.key] * bool(follower.key)
+            found.append(tuple(keys))
+    return found
+
+
+def _less_liked(words: Sequence[Word], at: int) -> bool:
+    """Whether somebody prefers something to what follows."""
+    liked = next((i for i in range(at - 1, max(-1, at - STRETCH), -1) if words[i].key == PREFERRING), at)
+    between = words[liked + 1 : at]
+    return (
+        words[at].lower in ("to", "over")
+        and any(w.key for w in between)
+        and not any(w.lower.endswith("ing") for w in between)
+    )
+
+
+def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
+    """The words of the sentence, part by part."""
+    parts: list[list[Word]] = [[]]
+    for at, word in enumerate(sentence.words):
+        # "Dried flowers: no" is one part.
+        if at and ENDS.search(sentence.text[sentence.words[at - 1].end : word.end]) and not _answers(sentence, at):
+            parts.append([])
+        parts[-1].append(word)
+    return [tuple(part) for part in parts if part]
+
+
+def _answers(sentence: Sentence, at: int) -> bool:
+    """Whether a word that says no stands alone there, behind what it is said of."""
+    word, following = sentence.words[at], sentence.words[at + 1 : at + 2]
+    return says_no(word.lower) and (
+        not following or bool(ENDS.search(sentence.text[word.end : following[0].end].replace(" (", "(")))
+    )
