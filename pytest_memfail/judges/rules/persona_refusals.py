@@ -65,6 +65,13 @@ REFUSING: Final = re.compile(
     re.IGNORECASE,
 )
 """What says no in several words."""
+ACCEPTING: Final = re.compile(
+    r"\b(?:(?:do|does|did)(?:n't| not) mind|never minds?|nothing against|no (?:objections?|problems?|issues?|trouble|qualms|fear)"
+    r"|(?:can't|cannot|can not) (?:get enough|resist|do without|live without|go without)|(?:is|are|be|feels?) (?:fine|ok|okay|happy"
+    r"|comfortable|cool) (?:with|to)|no longer (?:minds?|avoids?|refuses?|hates?|dislikes?|objects?)|not (?:averse|opposed) to)\b",
+    re.IGNORECASE,
+)
+"""What says yes, though with a no."""
 EXCLUDING: Final = re.compile(
     r"\b(?:only(?! (?:after|before|when|while|during|in|at|on)\b)"
     r"|sole|solely|exclusively|alone|nothing but|no one but|strictly|unless|except|limited to|restricted to"

@@ -11,6 +11,7 @@ from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_essay import Stated
 from pytest_memfail.judges.rules.persona_partners import NEAR, crossed, pairs, surface
 from pytest_memfail.judges.rules.persona_refusals import (
+    ACCEPTING,
     AFFIRMING,
     DISPLEASING,
     EXCLUDING,
@@ -62,8 +63,12 @@ ALWAYS: Final = frozenset("only always solely exclusively".split())
 
 def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
     """What the source refuses and the stored sentence has without a refusal; empty if nothing."""
-    for stretch in refused_stretches(source):
-        about = {k for k in stretch if k in telling and weight(k) >= 1.0 and not _affirms(source.words, k)}
+    stretches = refused_stretches(source)
+    spoken, denied = Counter(w.key for w in source.words), Counter(k for stretch in stretches for k in stretch)
+    for stretch in stretches:
+        # What is spoken of outside of the refusal too may be wanted there: "no retractable leash, but a flat leash".
+        about = {k for k in stretch if k in telling and weight(k) >= 1.0 and spoken[k] <= denied[k]}
+        about -= {k for k in about if _affirms(source.words, k)}
         total = sum(weight(k) for k in set(stretch))
         for part in parts_of(sentence) if about else ():
             there = _standing(set(stretch), {w.key for w in part} - {""}, source)
@@ -84,7 +89,8 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
                 and AWAY.isdisjoint({w.lower for w in part} - source.lowers)
             )
             one = min(about & there.keys())
-            if quiet or _affirms(part, there[one]):
+            borne = ACCEPTING.search(sentence.text, part[0].start, part[-1].end)
+            if quiet or borne or _affirms(part, there[one]):
                 return f"'{surface(source, one)}' is refused in what was told, not in what is stored"
     return ""
 
@@ -186,6 +192,8 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozense
 def _affirms(words: Sequence[Word], key: str) -> bool:
     """Whether the word is what somebody insists on."""
     at = next(i for i, w in enumerate(words) if w.key == key)
+    if len(words) == at + 2 and words[-1].lower in ALWAYS:
+        return True
     wanted = [i for i in range(max(0, at - 6), at) if words[i].key in AFFIRMING or words[i].lower in ALWAYS]
     return bool(wanted) and not any(says_no(w.lower) for w in words[max(0, min(wanted) - 3) : at])
 
@@ -230,9 +238,9 @@ def swapped(sentence: Sentence, source: Sentence, telling: Collection[str]) -> s
         if first not in telling or (first, second) in theirs:
             continue
         # "Does not allow" is "forbids": what else says no has to be alike.
-        least = rejections(source) - (first in REFUSALS)
+        least = rejections(source) - says_no(surface(source, first).lower())
         for other, following in sorted(theirs):
-            alike = rejections(sentence) - (other in REFUSALS) == least
+            alike = rejections(sentence) - says_no(surface(sentence, other).lower()) == least
             if alike and following == second and other != first and opposed(first, other):
                 return f"'{surface(sentence, other)}' instead of '{surface(source, first)}'"
     return ""
