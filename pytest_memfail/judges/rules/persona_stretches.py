@@ -37,6 +37,14 @@ FOLLOWING: Final = (
     )
 )
 """What may follow a verb."""
+RULES: Final = frozenset(
+    fold(word)
+    for word in """rule policy law ban principle advice advise warn recommend caution decide argue speak preach rail vote
+    dead firm strict firmly strictly strongly""".split()
+)
+BEING: Final = frozenset("is are was were be been being gets get".split())
+DONE: Final = frozenset("welcome put kept left let seen worn sold given taken set fed held hung told brought".split())
+SUBJECT: Final = 4
 STRETCH: Final = 12
 
 
@@ -61,6 +69,7 @@ def refused_stretches(
         following = words[at + 1].lower if at + 1 < len(words) else ""
         no = negations and is_negator(word.lower) and following not in COMPARING
         refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY) or (word.lower, following) in CONTRASTS
+        refusal = refusal or (word.lower == "against" and _ruled(words, at))
         if (no or refusal or (comparing and _less_liked(words, at))) and not any(
             says_no(w.lower) for w in words[max(0, at - 4) : at]
         ):
@@ -75,8 +84,32 @@ def refused_stretches(
                 ):
                     break
                 keys += [follower.key] * bool(follower.key)
-            found.append(tuple(keys))
+            found.append((*(_barred(sentence, at) if no else ()), *keys))
     return found
+
+
+def _ruled(words: Sequence[Word], at: int) -> bool:
+    """Whether somebody speaks against something, or has a rule against it."""
+    return any(w.key in RULES for w in words[max(0, at - 2) : at])
+
+
+def _barred(sentence: Sentence, at: int) -> tuple[str, ...]:
+    """What is not done: "pets are not allowed", "succulents are never placed there"."""
+    words = sentence.words
+    done = words[at + 1 : at + 2]
+    if (
+        not at
+        or words[at - 1].lower not in BEING
+        or not done
+        or not (done[0].lower.endswith("ed") or done[0].lower in DONE)
+    ):
+        return ()
+    keys: list[str] = []
+    for i in range(at - 2, max(-1, at - 2 - SUBJECT), -1):
+        if words[i].lower in CLOSES or ENDS.search(sentence.text[words[i].end : words[i + 1].start]):
+            break
+        keys = [words[i].key] * bool(words[i].key) + keys
+    return tuple(keys)
 
 
 def _less_liked(words: Sequence[Word], at: int) -> bool:
