@@ -37,12 +37,18 @@ FOLLOWING: Final = (
     )
 )
 """What may follow a verb."""
+ORDER: Final = frozenset("first second third next last final every each one two three".split())
 RULES: Final = frozenset(
     fold(word)
     for word in """rule policy law ban principle advice advise warn recommend caution decide argue speak preach rail vote
     dead firm strict firmly strictly strongly""".split()
 )
 BEING: Final = frozenset("is are was were be been being gets get".split())
+UNDONE: Final = frozenset(
+    """turned refused banned denied sent rejected declined excluded missed skipped forgotten forbidden neglected ignored
+    barred omitted abandoned dropped disappointed bored""".split()
+)
+"""What is never turned away is taken."""
 DONE: Final = frozenset("welcome put kept left let seen worn sold given taken set fed held hung told brought".split())
 SUBJECT: Final = 4
 STRETCH: Final = 12
@@ -69,7 +75,7 @@ def refused_stretches(
         following = words[at + 1].lower if at + 1 < len(words) else ""
         no = negations and is_negator(word.lower) and following not in COMPARING
         refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY) or (word.lower, following) in CONTRASTS
-        refusal = refusal or (word.lower == "against" and _ruled(words, at))
+        refusal = (refusal and not _halt(words, at)) or (word.lower == "against" and _ruled(words, at))
         if (no or refusal or (comparing and _less_liked(words, at))) and not any(
             says_no(w.lower) for w in words[max(0, at - 4) : at]
         ):
@@ -88,6 +94,11 @@ def refused_stretches(
     return found
 
 
+def _halt(words: Sequence[Word], at: int) -> bool:
+    """Whether it is a stop on the way."""
+    return words[at].lower in ("stop", "stops") and bool(at) and words[at - 1].lower in OBJECTS | ORDER
+
+
 def _ruled(words: Sequence[Word], at: int) -> bool:
     """Whether somebody speaks against something, or has a rule against it."""
     return any(w.key in RULES for w in words[max(0, at - 2) : at])
@@ -101,6 +112,7 @@ def _barred(sentence: Sentence, at: int) -> tuple[str, ...]:
         not at
         or words[at - 1].lower not in BEING
         or not done
+        or done[0].lower in UNDONE
         or not (done[0].lower.endswith("ed") or done[0].lower in DONE)
     ):
         return ()

@@ -21,9 +21,9 @@ from pytest_memfail.judges.rules.persona_refusals import (
     says_no,
 )
 from pytest_memfail.judges.rules.persona_stretches import CLOSES, parts_of, refused_stretches
-from pytest_memfail.judges.rules.polarity import is_negator
+from pytest_memfail.judges.rules.polarity import UNFAILING, is_negator, never_except
 from pytest_memfail.judges.rules.related import opposed, related
-from pytest_memfail.judges.rules.text import Sentence, Word, weight
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 
 
 def rejections(sentence: Sentence, end: int | None = None) -> int:
@@ -52,6 +52,8 @@ def _refuses(sentence: Sentence, words: Sequence[Word], told: Collection[str] = 
 
 UNDONE: Final = 6
 """Longer words in un- and -ed say that something is not done."""
+FAILING: Final = frozenset(fold(word) for word in (*UNFAILING, "tire", "turn", "refuse", "lack", "want", "mind"))
+"""Who never fails to do something does it."""
 SAME_THING: Final = 0.6
 DIRECT: Final = 2
 """What is refused is told by so many words right behind the refusal."""
@@ -204,7 +206,11 @@ def turned(sentence: Sentence, stated: Stated, telling: Collection[str], asked: 
     Telling are the words of the detail; asked those of the question, which say when and where it holds.
     """
     source = stated.sentence
-    fault = affirmed(sentence, source, telling) or exchanged(sentence, source, telling)
+    fault = (
+        affirmed(sentence, source, telling)
+        or exchanged(sentence, source, telling)
+        or _spurned(sentence, source, telling)
+    )
     if fault:
         return fault
     if not rejections(source):
@@ -220,6 +226,19 @@ def turned(sentence: Sentence, stated: Stated, telling: Collection[str], asked: 
         or grounds_exchanged(sentence, source, telling)
         or swapped(sentence, source, told)
     )
+
+
+def _spurned(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
+    """What the source says that somebody likes or wants, and the stored sentence refuses."""
+    wanted = [w.key for w in source.words if w.key in telling and w.key in sentence.keys and weight(w.key) >= 1.0]
+    wanted = [k for k in wanted if _affirms(source.words, k)]
+    if not wanted or never_except(sentence.text) or "free" in source.lowers:
+        return ""
+    for stretch in refused_stretches(sentence):
+        one = next((k for k in stretch[:DIRECT] if k in wanted), "")
+        if one and FAILING.isdisjoint(stretch[: DIRECT + 1]):
+            return f"'{surface(sentence, one)}' is refused in what is stored"
+    return ""
 
 
 def denied_keys(sentence: Sentence) -> frozenset[str]:
