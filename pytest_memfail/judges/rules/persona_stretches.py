@@ -23,7 +23,7 @@ GOES_ON: Final = frozenset(
     """therefore always so then only thus hence instead he she they it we you will would shall should can could may might
     must has have had is are was were does do did also often usually sometimes still just even""".split()
 )
-CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of")))
+CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of"), ("off", "limits")))
 """What follows them is what somebody does not do or take."""
 PREFERRING: Final = fold("prefer")
 SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
@@ -49,7 +49,10 @@ UNDONE: Final = frozenset(
     barred omitted abandoned dropped disappointed bored""".split()
 )
 """What is never turned away is taken."""
-DONE: Final = frozenset("welcome put kept left let seen worn sold given taken set fed held hung told brought".split())
+FIRMLY: Final = frozenset("strictly absolutely totally completely entirely altogether firmly simply outright".split())
+DONE: Final = frozenset(
+    "forbidden welcome put kept left let seen worn sold given taken set fed held hung told brought".split()
+)
 SUBJECT: Final = 4
 STRETCH: Final = 12
 
@@ -80,7 +83,7 @@ def refused_stretches(
             says_no(w.lower) for w in words[max(0, at - 4) : at]
         ):
             keys: list[str] = []
-            for before, follower in pairwise(words[at : at + STRETCH]):
+            for before, follower in pairwise(words[at + ((word.lower, following) in CONTRASTS) : at + STRETCH]):
                 if (
                     follower.lower in CLOSES
                     or (follower.lower in RELATIVE and any(weight(k) >= 1.0 for k in keys))
@@ -90,7 +93,7 @@ def refused_stretches(
                 ):
                     break
                 keys += [follower.key] * bool(follower.key)
-            found.append((*(_barred(sentence, at) if no else ()), *keys))
+            found.append((*_barred(sentence, at, said=not no), *keys))
     return found
 
 
@@ -104,20 +107,16 @@ def _ruled(words: Sequence[Word], at: int) -> bool:
     return any(w.key in RULES for w in words[max(0, at - 2) : at])
 
 
-def _barred(sentence: Sentence, at: int) -> tuple[str, ...]:
-    """What is not done: "pets are not allowed", "succulents are never placed there"."""
+def _barred(sentence: Sentence, at: int, *, said: bool) -> tuple[str, ...]:
+    """What is not done: "pets are not allowed", or said to be refused itself: "lights are banned"."""
     words = sentence.words
-    done = words[at + 1 : at + 2]
-    if (
-        not at
-        or words[at - 1].lower not in BEING
-        or not done
-        or done[0].lower in UNDONE
-        or not (done[0].lower.endswith("ed") or done[0].lower in DONE)
-    ):
+    start = at - 1 if at and words[at - 1].lower in FIRMLY else at
+    done = words[at].lower if said else words[at + 1].lower if at + 1 < len(words) else ""
+    passive = done.endswith("ed") or done in DONE or done == "off"
+    if not start or words[start - 1].lower not in BEING or not passive or (done in UNDONE and not said):
         return ()
     keys: list[str] = []
-    for i in range(at - 2, max(-1, at - 2 - SUBJECT), -1):
+    for i in range(start - 2, max(-1, start - 2 - SUBJECT), -1):
         if words[i].lower in CLOSES or ENDS.search(sentence.text[words[i].end : words[i + 1].start]):
             break
         keys = [words[i].key] * bool(words[i].key) + keys

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence, Set
 from itertools import pairwise
 from typing import Final
 
-from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import Stated
 from pytest_memfail.judges.rules.persona_partners import NEAR, crossed, pairs, surface
 from pytest_memfail.judges.rules.persona_refusals import (
@@ -104,7 +104,18 @@ def _standing(wanted: Set[str], keys: Set[str], source: Sentence) -> dict[str, s
     for near, key, held in sorted((related(k, h), k, h) for k in wanted for h in ({k} & keys or strange)):
         if near >= NEAR:
             nearest[held] = key
+    for key, held in ((k, h) for k in wanted - keys for h in (keys & source.keys) - wanted):
+        if held not in nearest and _taken_up(key, held, source):
+            nearest[held] = key
     return {key: held for held, key in nearest.items()}
+
+
+def _taken_up(key: str, held: str, source: Sentence) -> bool:
+    """Whether the source speaks of the one as the other, which it named: keeps his cello, leaves the instrument."""
+    if key not in paraphrases(held).near and key not in lookup(held).general:
+        return False
+    named = next(i for i, w in enumerate(source.words) if w.key == held)
+    return any(w.key == key and before.lower in ("the", "this", "that") for before, w in pairwise(source.words[named:]))
 
 
 def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
