@@ -60,6 +60,7 @@ REFUSING: Final = re.compile(
     r"|(?:has|have|had) (?:enough of|a (?:horror|dread|hatred|dislike|phobia|grudge|thing against))|disagrees? with|at odds"
     r"|(?:driv|mak)(?:es?|ing) (?:him|her|them) (?:mad|crazy|furious|angry|ill|sick|sneeze|wheeze|itch|swell|unwell)"
     r"|(?:more|better|sooner) (?:\w+ ){0,2}than(?! (?:\d|ever|an?|one|two|three|four|five|six|half|any|all|just|once|twice)\b)"
+    r"|(?:day|days|break|rest|pause|holiday|leave|time|evening|weekend) (?:off|(?:off )?from)|rest(?:s|ed|ing)? from|off from"
     r"|second (?:choice|best|rate)|where others|(?:leaves?|left) [^.;,]{1,40} at home|(?:not|n't|no) (?:a |much of a )?(?:fan|friend)"
     r"|ahead of|at the expense of|gets? on (?:his|her|their) nerves|anti-?\w+)\b|\w-free\b|\w{4}less\b",
     re.IGNORECASE,

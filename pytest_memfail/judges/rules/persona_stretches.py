@@ -139,10 +139,18 @@ def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
     parts: list[list[Word]] = [[]]
     for at, word in enumerate(sentence.words):
         # "Dried flowers: no" is one part.
-        if at and ENDS.search(sentence.text[sentence.words[at - 1].end : word.end]) and not _answers(sentence, at):
+        ended = at and ENDS.search(sentence.text[sentence.words[at - 1].end : word.end]) and not _answers(sentence, at)
+        if ended or (at and sentence.words[at - 1].lower == "and" and _has_none(sentence.words, at)):
             parts.append([])
         parts[-1].append(word)
     return [tuple(part) for part in parts if part]
+
+
+def _has_none(words: Sequence[Word], at: int) -> bool:
+    """Whether another verb begins there that has a refusal of its own: "and keeps no copies"."""
+    return (
+        words[at].lower.endswith("s") and bool(words[at].key) and any(w.lower == "no" for w in words[at + 1 : at + 2])
+    )
 
 
 def _answers(sentence: Sentence, at: int) -> bool:

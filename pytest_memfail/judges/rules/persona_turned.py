@@ -89,6 +89,7 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
                 not _refuses(sentence, part, source.keys)
                 and not EXCLUDING.search(sentence.text)
                 and AWAY.isdisjoint({w.lower for w in part} - source.lowers)
+                and not any(w.key in there.values() and b.lower == "over" for b, w in pairwise(part))
             )
             one = min(about & there.keys())
             borne = ACCEPTING.search(sentence.text, part[0].start, part[-1].end)
