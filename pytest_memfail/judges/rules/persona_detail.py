@@ -11,7 +11,7 @@ from pytest_memfail.judges.rules.persona_allergy import allergen_instead
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
-from pytest_memfail.judges.rules.persona_numbers import changed, limited, other_side
+from pytest_memfail.judges.rules.persona_numbers import changed, limited, other_side, recounted
 from pytest_memfail.judges.rules.persona_owner import given, lent
 from pytest_memfail.judges.rules.persona_refusals import UNCERTAIN
 from pytest_memfail.judges.rules.persona_slots import replaced
@@ -99,7 +99,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         missed = limited(item, kept) if item.trait else item.weight >= 1.0 or kept.share > 0.25
         if missed or other_number:
             return Judged(item, kept, other_number or f"{listed(kept.missing)} is missing", turned=bool(other_number))
-    side = other_side(item, kept, view, essay)
+    side = other_side(item, kept, view, essay) or recounted(item, kept, view, essay)
     if side:
         return Judged(item, kept, side, turned=True)
     least = TRAIT_KEPT if item.trait else ITEM_KEPT
