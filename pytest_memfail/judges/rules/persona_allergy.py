@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from typing import Final
@@ -21,6 +22,7 @@ MATTER: Final = frozenset(
 )
 """Kinds of what people are allergic to."""
 ALIKE: Final = 0.6
+NONE: Final = re.compile(r"\b(?:no|not|without|never|isn't|doesn't)(?: \w+){0,2} (?:allerg|intoleran)", re.IGNORECASE)
 FREE: Final = "free"
 REACHES: Final = frozenset("to of from for".split())
 DEGREES: Final = frozenset(
@@ -60,6 +62,8 @@ def allergen_instead(sentence: Sentence, source: Sentence, known: Collection[str
 
     Known are all words of what was told: of them only what is not the allergen itself can take its place.
     """
+    if NONE.search(sentence.text) and not ALLERGIES.isdisjoint(source.keys) and not NONE.search(source.text):
+        return "an allergy is denied in what is stored"
     held = _allergens(sentence) if not ALLERGIES.isdisjoint(sentence.keys) or FREE in sentence.lowers else ()
     told = _allergens(source) if held else ()
     if not told or any(_may_be(one, other) for one in held for other in told):

@@ -46,7 +46,7 @@ DISPLEASING: Final = frozenset(
     worst evil enemy curse cursed nightmare poison sin crime betrayal cringe cringes wince winces shudder shudders recoil
     recoils flinch flinches flee flees escape escapes hide hides hidden conceal conceals overrated distasteful
     intrusive harmful dangerous unsafe unhealthy kills ruins ruin ruined spoils spoil spoiled harms harm damages
-    damage""".split()
+    damage replace replaces replaced""".split()
 )
 """Words by which what is stored may tell a dislike: of what was told they say no refusal."""
 REFUSING: Final = re.compile(
@@ -61,6 +61,7 @@ REFUSING: Final = re.compile(
     r"|(?:driv|mak)(?:es?|ing) (?:him|her|them) (?:mad|crazy|furious|angry|ill|sick|sneeze|wheeze|itch|swell|unwell)"
     r"|(?:more|better|sooner) (?:\w+ ){0,2}than(?! (?:\d|ever|an?|one|two|three|four|five|six|half|any|all|just|once|twice)\b)"
     r"|(?:day|days|break|rest|pause|holiday|leave|time|evening|weekend) (?:off|(?:off )?from)|rest(?:s|ed|ing)? from|off from"
+    r"|(?:has|have|must|can) (?:to )?wait"
     r"|second (?:choice|best|rate)|where others|(?:leaves?|left) [^.;,]{1,40} at home|(?:not|n't|no) (?:a |much of a )?(?:fan|friend)"
     r"|ahead of|at the expense of|gets? on (?:his|her|their) nerves|anti-?\w+)\b|\w-free\b|\w{4}less\b",
     re.IGNORECASE,

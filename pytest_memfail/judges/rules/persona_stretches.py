@@ -33,7 +33,7 @@ FOLLOWING: Final = (
     | SPEAKERS
     | frozenset(
         """this these those all every each any some no both two three either neither him them me us my our your one's people
-    in on at by for with from into over under before after during until as""".split()
+    in on at by out off up down away back for with from into over under before after during until as""".split()
     )
 )
 """What may follow a verb."""
@@ -54,6 +54,8 @@ DONE: Final = frozenset(
     "forbidden welcome put kept left let seen worn sold given taken set fed held hung told brought".split()
 )
 SUBJECT: Final = 4
+LABEL: Final = 1
+"""One word before a colon is what the rest is said of."""
 STRETCH: Final = 12
 
 
@@ -89,6 +91,7 @@ def refused_stretches(
                     or (follower.lower in RELATIVE and any(weight(k) >= 1.0 for k in keys))
                     or (before.lower == "and" and _goes_on(follower, words))
                     or says_no(follower.lower)
+                    or (follower.lower == "only" and keys)
                     or ENDS.search(sentence.text[before.end : follower.end])
                 ):
                     break
@@ -139,7 +142,8 @@ def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
     parts: list[list[Word]] = [[]]
     for at, word in enumerate(sentence.words):
         # "Dried flowers: no" is one part.
-        ended = at and ENDS.search(sentence.text[sentence.words[at - 1].end : word.end]) and not _answers(sentence, at)
+        gap = sentence.text[sentence.words[at - 1].end : word.end] if at else ""
+        ended = ENDS.search(gap) and not _answers(sentence, at) and not (":" in gap and at <= LABEL)
         if ended or (at and sentence.words[at - 1].lower == "and" and _has_none(sentence.words, at)):
             parts.append([])
         parts[-1].append(word)

@@ -42,7 +42,7 @@ def _refuses(sentence: Sentence, words: Sequence[Word], told: Collection[str] = 
         says_no(w.lower)
         or w.key in REFUSALS
         or (w.lower in DISPLEASING and w.key not in told)
-        or (w.lower.startswith("un") and w.lower.endswith("ed") and len(w.lower) > UNDONE)
+        or (w.lower.startswith("un") and w.lower.endswith("ed") and len(w.lower) > UNDONE and told)
         or (w.key not in told and w.key not in UNCERTAIN and not REFUSALS.isdisjoint(lookup(w.key).same))
         or (w.lower.startswith("un") and not AFFIRMING.isdisjoint(lookup(w.key).opposite))
         or (w.lower == "too" and any(f.key for f in words[i + 1 : i + 2]))
@@ -60,6 +60,7 @@ DIRECT: Final = 2
 WHOLE: Final = 2.0
 AWAY: Final = frozenset("away clear beyond outside far free off out apart".split())
 """They say where something is not done."""
+SIDES: Final = (("before", "after"), ("above", "below"), ("over", "under"), ("inside", "outside"), ("until", "after"))
 ALWAYS: Final = frozenset("only always solely exclusively".split())
 
 
@@ -89,6 +90,7 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
                 not _refuses(sentence, part, source.keys)
                 and not EXCLUDING.search(sentence.text)
                 and AWAY.isdisjoint({w.lower for w in part} - source.lowers)
+                and not _beyond({w.lower for w in part}, source.lowers)
                 and not any(w.key in there.values() and b.lower == "over" for b, w in pairwise(part))
             )
             one = min(about & there.keys())
@@ -96,6 +98,11 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
             if quiet or borne or _affirms(part, there[one]):
                 return f"'{surface(source, one)}' is refused in what was told, not in what is stored"
     return ""
+
+
+def _beyond(here: Set[str], there: Set[str]) -> bool:
+    """Whether the one tells of before what the other tells of after."""
+    return any((a in here - there and b in there - here) or (b in here - there and a in there - here) for a, b in SIDES)
 
 
 def _standing(wanted: Set[str], keys: Set[str], source: Sentence) -> dict[str, str]:
@@ -225,7 +232,7 @@ def turned(sentence: Sentence, stated: Stated, telling: Collection[str], asked: 
     )
     if fault:
         return fault
-    if not rejections(source):
+    if not rejections(source) and not never_except(sentence.text):
         for key in sorted(denied_keys(sentence) & stated.weights.keys()):
             return f"'{surface(sentence, key)}' is denied in what is stored"
         for stretch in refused_stretches(sentence, negations=False):
