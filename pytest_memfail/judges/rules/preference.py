@@ -9,6 +9,7 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import against, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
+from pytest_memfail.judges.rules.preference_described import described, left_vague
 from pytest_memfail.judges.rules.preference_likeness import left_of, told_whole
 from pytest_memfail.judges.rules.preference_parts import damaged
 from pytest_memfail.judges.rules.preference_reading import (
@@ -74,6 +75,9 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     whole_told = told_whole(wanted, view)
     if whole_told is not None:
         return _told(wanted, view, whole_told.at, whole_told.words, confidence=0.72)
+    description = described(wanted, view)
+    if description is not None:
+        return _told(wanted, view, description.at, description.words, confidence=0.68)
     part = next((r for r in readings[: 2 * READ] if damaged(wanted, view, r)), None)
     if part is not None:
         return _lost_part(wanted, view, part)
@@ -82,7 +86,7 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     trace = _trace_of(wanted, view, candidates, evidence)
     if trace is not None:
         return _trace(wanted, view, trace)
-    left = None if shown else left_of(wanted, view)
+    left = None if shown else left_of(wanted, view) or left_vague(wanted, view)
     if left is not None:
         return _trace(wanted, view, Trace(left.at, left.words, 0.65))
     return _nowhere(wanted, view, readings, shown=shown)

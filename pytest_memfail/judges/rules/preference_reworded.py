@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.associations import contrast
+from pytest_memfail.judges.rules.associations import association, contrast
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.everyday_things import everyday_thing
-from pytest_memfail.judges.rules.kinship import Kin, one_origin
+from pytest_memfail.judges.rules.kinship import DISTANT, Kin, one_origin
+from pytest_memfail.judges.rules.lexicon import NO_PARAPHRASES, paraphrases
 from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word, others_of
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, soft_support, stands_for
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, loose, place
@@ -70,10 +71,10 @@ def _reworded(wanted: Preference, view: View, at: int) -> Rewording | None:
             continue  # numbers have no other words
         places = _told(wanted, target, sentence, support)
         if places:
-            first, last = min(places), max(places)
+            last = max(places)
             words = tuple(sentence.words[i].surface for i in sorted(places))
             said = min(attitude(sentence, i, i) for i in places)
-            return Rewording(at, words, owner(view, at, first, last), said, support)
+            return Rewording(at, words, owner(view, at, last, last), said, support)
     return None
 
 
@@ -154,4 +155,12 @@ def _worth(part: Part, held: str, *, is_head: bool, alone: bool) -> float:
         return max(worth, HALF)
     if worth < HALF and not is_head and held == fold(place(part.key) or part.key):
         return HALF
-    return worth
+    return 0.0 if worth <= DISTANT and _is_far(part.key, held) else worth
+
+
+def _is_far(key: str, held: str) -> bool:
+    """Whether two words meet only in some sense of a third, though it is known what people say for the one."""
+    told, other = paraphrases(key), paraphrases(held)
+    if told is NO_PARAPHRASES or association(key, held) or held in everyday_thing(key):
+        return False
+    return held not in told.same | told.near and key not in other.same | other.near
