@@ -17,6 +17,8 @@ SPEAKER: Final = frozenset("user users user's i me my i'm i've i'd i'll myself s
 FIRST: Final = frozenset("user i".split())
 PLACES: Final = frozenset("from in at near to around".split())
 ADVERBS: Final = frozenset("always sometimes afterwards nowadays besides perhaps".split())
+TELLING: Final = frozenset("tells told telling informs informed assures assured reminds reminded to".split())
+"""Whoever is told something does not do it."""
 FIELD: Final = 4
 """Words of a field that names somebody: "Name: Ada Byron"."""
 OWN, OPEN, OTHER = 1, 0, -1
@@ -73,7 +75,8 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
             and (following.lower not in known or _acts(tokens, at + 1, unless=CAUSING))
         )
         return OTHER if somebody else OWN
-    if mine is not SPEAKER and token.lower in FIRST and at + 1 < len(tokens) and not tokens[at + 1].breaks:
+    told = at > 0 and tokens[at - 1].lower in TELLING
+    if mine is not SPEAKER and token.lower in FIRST and not told and at + 1 < len(tokens) and not tokens[at + 1].breaks:
         return OTHER
     if bare in known or token.key in known or bare in STOP or len(bare) < 2:
         return OPEN
@@ -103,7 +106,14 @@ def is_name(tokens: Sequence[Token], at: int) -> bool:
         or bare.endswith("ing")
     ):
         return False
-    opens = at == 0 or tokens[at - 1].inside != token.inside or "|" in token.gap or ">" in token.gap or ":" in token.gap
+    opens = (
+        at == 0
+        or tokens[at - 1].inside != token.inside
+        or "|" in token.gap
+        or "]" in token.gap
+        or ">" in token.gap
+        or ":" in token.gap
+    )
     entry = lookup(fold(bare))
     if not opens:
         return not {"languag", "linguistic", "day", "month"} & entry.general

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, FEELING, LIGHT, NEAR, Part, Token
-from pytest_memfail.judges.rules.apart import apart
+from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, Part, Token
+from pytest_memfail.judges.rules.apart import alternatives, apart
 from pytest_memfail.judges.rules.kinds import ROOTS
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
 from pytest_memfail.judges.rules.lexicon import lookup
@@ -16,6 +16,8 @@ from pytest_memfail.judges.rules.text import Word, weight
 from pytest_memfail.judges.rules.words import STOP
 
 TOWARDS: Final = "about|for|of|over|against|towards?|to|with|by|on"
+SAYING: Final = frozenset("is are was were".split())
+"""What comes behind these is said of the thing, and is no part of its name."""
 CONCRETE: Final = frozenset("person animal artifact substanc".split())
 
 
@@ -38,18 +40,20 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
     if part.kind == "stance":
         return _stance(part, tokens, at, source)
     if part.kind == "verb":
-        rivals = _content(tokens, at[0] - 1, -1, source) + _passive(tokens, at[-1] + 1, source)
+        rivals = _content(tokens, at[0] - 1, -1, source)
         if not rivals:
             return "light"
         # What is done can be said in many ways; a verb for something else is known to be one.
         return "rival" if any(apart(part.key, tokens[i].key) for i in rivals) else "reworded"
-    if part.kind == "modifier" and part.surface.endswith("ly"):
-        # How something is done is little of it, where it is not told to be otherwise.
-        return "opposite" if any(tokens[i].key and apart(part.key, tokens[i].key) for i in around) else "light"
     if part.kind == "modifier":
+        if any(tokens[i].key and tokens[i].key not in source and apart(part.key, tokens[i].key) for i in around):
+            return "opposite"
+        # How something is done is little of it, where it is not told to be otherwise.
+        if part.surface.endswith("ly"):
+            return "light"
         rivals = _content(tokens, at[-1] - 1, -1, source, 2, skip=at)
         # Right before the head it may be another word for it.
-        if rivals == [at[-1] - 1] and not apart(part.key, tokens[rivals[0]].key):
+        if rivals == [at[-1] - 1] and not _excludes(part.key, tokens[rivals[0]].key):
             return "reworded"
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
@@ -59,7 +63,11 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         return "reworded" if _attached(tokens, at[-1], source) else "dropped"
     if _content(tokens, at[-1] + 1, 1, source):
         return "rival"
-    return "light" if _is_felt(tokens, at) else "dropped"
+    return "dropped"
+
+
+def _excludes(wanted: str, held: str) -> bool:
+    return apart(wanted, held) or alternatives(wanted, held)
 
 
 def is_stance(text: str, word: Word) -> bool:
@@ -78,13 +86,6 @@ def _stance(part: Part, tokens: Sequence[Token], at: Sequence[int], source: froz
     return "reworded" if around else "dropped"
 
 
-def _is_felt(tokens: Sequence[Token], at: tuple[int, ...]) -> bool:
-    """Whether a quality is told without what has it: who feels creative has a creative buzz."""
-    return tokens[at[0]].lower.endswith(("ity", "ness")) or any(
-        t.key in FEELING for t in tokens[max(0, at[0] - 1) : at[0]]
-    )
-
-
 def _content(
     tokens: Sequence[Token], start: int, step: int, source: frozenset[str], reach: int = NEAR, skip: Sequence[int] = ()
 ) -> list[int]:
@@ -93,7 +94,7 @@ def _content(
     i = start
     while 0 <= i < len(tokens) and abs(i - start) < reach:
         token = tokens[i]
-        if step > 0 and token.breaks:
+        if step > 0 and (token.breaks or token.lower in SAYING):
             break
         if i not in skip and _tells(token, source) and (token.surface[0].islower() or i == 0):
             found.append(i)
@@ -115,23 +116,6 @@ def _tells(token: Token, source: frozenset[str]) -> bool:
     ):
         return False
     return not any(kin(key, token.key)[1] >= FIRM for key in source)
-
-
-def _passive(tokens: Sequence[Token], start: int, source: frozenset[str]) -> list[int]:
-    """What is done to the thing, where that comes after it: gets booked, is being read."""
-    if start < len(tokens) and tokens[start].lower in (
-        "is",
-        "are",
-        "was",
-        "were",
-        "gets",
-        "get",
-        "being",
-        "been",
-        "got",
-    ):
-        return _content(tokens, start, 1, source)
-    return []
 
 
 def _attached(tokens: Sequence[Token], head: int, source: frozenset[str]) -> bool:

@@ -10,7 +10,7 @@ from pytest_memfail.judges.rules.apart import another_size, associated
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, PHRASAL, Kin, is_cut, kin, one_origin, phrasal
 from pytest_memfail.judges.rules.polarity import is_negator
-from pytest_memfail.judges.rules.targets import loose
+from pytest_memfail.judges.rules.targets import loose, respelled
 from pytest_memfail.judges.rules.text import fold
 
 ALIKE: Final = 0.45
@@ -63,6 +63,8 @@ def _worth(parts: Sequence[Part], number: int, tokens: Sequence[Token], at: int)
         value = 0.0
     elif value < ORIGIN and (_otherwise(part, token) or (likeness is Kin.OPPOSITE and _denied(tokens, at))):
         value = ORIGIN
+    if value < ORIGIN and token.key[:2] == part.key[:2] and respelled(part.key) == respelled(token.key):
+        value = ORIGIN
     if value < PHRASAL and (loose(part.key) == loose(token.key) or _by_phrase(part.key, tokens, at)):
         value = PHRASAL
     if value < 1.0 and len(token.lower) >= 3 and _compounded(parts, number, tokens, at):
@@ -76,8 +78,8 @@ def _denied(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _associated(wanted: str, held: str) -> bool:
-    # A mother is spoken of with a sister, and is somebody else.
-    return associated(wanted, held) and not (is_somebody(wanted) and is_somebody(held))
+    # A mother is spoken of with a sister, and is somebody else; a family is more than either.
+    return wanted not in SOMEBODY and associated(wanted, held) and not (is_somebody(wanted) and is_somebody(held))
 
 
 def _otherwise(part: Part, token: Token) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -13,7 +13,8 @@ from pytest_memfail.judges.rules.anchor_fate import fate_of, is_stance
 from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, is_somebody, matches_of
 from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, SOMEBODY, Part, Token
 from pytest_memfail.judges.rules.everyday import everyday
-from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, kin
+from pytest_memfail.judges.rules.kinship import FIRM, PHRASAL, kin
+from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
 
@@ -33,6 +34,9 @@ class Anchor:
     verbal: bool = False
     wordings: tuple[tuple[int, frozenset[int]], ...] = ()
     """The groups of everyday wordings that it has one of, with the parts that this one covers."""
+
+    groups: frozenset[int] = frozenset()
+    """The groups alone."""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -136,7 +140,9 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
         # A soft spot, a deep distrust: how the stance is told is part of it.
         parts[at] = replace(parts[at], kind="stance", weight=0.25)
     total = sum(p.weight for p in parts) + len(numbers) or 1.0
-    return Anchor(text, tuple(parts), numbers, total, verbal, tuple(_wordings(text, parts)))
+    wordings = tuple(dict.fromkeys(_wordings(text, parts)))
+    groups = frozenset(group for group, _ in wordings)
+    return Anchor(text, tuple(parts), numbers, total, verbal, wordings, groups)
 
 
 def _wordings(text: str, parts: Sequence[Part]) -> Iterator[tuple[int, frozenset[int]]]:
@@ -172,11 +178,11 @@ def tokens_of(sentences: Sequence[Sentence]) -> tuple[Token, ...]:
     return tuple(found)
 
 
-def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str]) -> list[Place]:
-    """The places where the end, or some of it, stands; the wholest first."""
-    matches = matches_of(anchor.parts, tokens, source)
+def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str], but: Collection[int] = ()) -> list[Place]:
+    """The places where the end, or some of it, stands, `but` at these words; the wholest first."""
+    matches = [match for match in matches_of(anchor.parts, tokens, source) if match[0] not in but]
     if anchor.wordings:
-        matches += _by_wording(anchor, tokens)
+        matches += [match for match in _by_wording(anchor, tokens) if match[0] not in but]
     starts = sorted({at for at, *_ in matches})
     found: dict[tuple[int, ...], Place] = {}
     for start in starts:
@@ -193,13 +199,13 @@ def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str]) -> l
 
 def _by_wording(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, int, float]]:
     """Where another everyday wording stands for parts of the end, from its first word to its last."""
-    for group, first, last in everyday(tokens, frozenset(group for group, _ in anchor.wordings)):
+    for group, first, last in everyday(tokens, anchor.groups):
         for other, covered in anchor.wordings:
             if other == group:
-                opens = first if tokens[first].key else last
+                opens = first if tokens[first].key or is_negator(tokens[first].lower) else last
                 closes = last if tokens[last].key else first
                 for number in covered:
-                    yield (closes if number == max(covered) and len(covered) > 1 else opens), number, ORIGIN
+                    yield (closes if number == max(covered) and len(covered) > 1 else opens), number, PHRASAL
 
 
 def _end_of(tokens: Sequence[Token], start: int, matched: set[int]) -> int:
@@ -265,7 +271,9 @@ def _acted_by_object(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...
         token, before = tokens[i], tokens[i - 1]
         if not token.key or token.key in others:
             continue
-        active = token.lower.endswith("s") or token.lower.rstrip("e") == token.key.rstrip("e")
+        active = (token.lower.endswith("s") and not token.lower.endswith("ings")) or token.lower.rstrip(
+            "e"
+        ) == token.key.rstrip("e")
         if active and i - 1 in at and not token.gap and any(kin(verb, token.key)[1] for verb in verbs):
             return is_somebody(before.key)
     return False

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
+from importlib.resources import files
 from typing import Final
 
 from pytest_memfail.judges.rules.anchor_words import Token
-from pytest_memfail.judges.rules.everyday_words import SAME
 from pytest_memfail.judges.rules.text import fold, sentences_of
 
 ARTICLES: Final = frozenset("a an the some".split())
@@ -28,14 +28,16 @@ Phrases = dict[str, list[tuple[tuple[str, ...], int]]]
 def everyday(tokens: Sequence[Token], groups: frozenset[int] | None = None) -> Iterator[tuple[int, int, int]]:
     """The groups whose wordings stand among the words, each with its first and last word; of `groups` alone, if they are given."""
     known = _phrases()
-    if groups is None or any(_said(token) in _openers(groups) for token in tokens):
-        told = [(at, _said(token)) for at, token in enumerate(tokens) if token.lower not in ARTICLES]
-        for start, (at, word) in enumerate(told):
-            for phrase, group in known.get(word, ()):
-                if groups is None or group in groups:
-                    last = _last(told, start, phrase)
-                    if last is not None:
-                        yield group, at, last
+    said = [_said(token) for token in tokens]
+    if groups is not None and _openers(groups).isdisjoint(said):
+        return
+    told = [(at, word) for at, word in enumerate(said) if word not in ARTICLES]
+    for start, (at, word) in enumerate(told):
+        for phrase, group in known.get(word, ()):
+            if groups is None or group in groups:
+                last = _last(told, start, phrase)
+                if last is not None:
+                    yield group, at, last
 
 
 def _last(told: Sequence[tuple[int, str]], start: int, phrase: tuple[str, ...]) -> int | None:
@@ -57,12 +59,13 @@ def _said(token: Token) -> str:
 def _phrases() -> Phrases:
     """All wordings by their first word."""
     found: Phrases = defaultdict(list)
-    lines = [line for line in SAME.strip().splitlines() if not line.startswith("#")]
-    for group, line in enumerate(lines):
+    lines = files(__package__).joinpath("everyday.txt").read_text("utf-8").splitlines()
+    for group, line in enumerate(line for line in lines if line and not line.startswith("#")):
         for wording in line.split("|"):
             words = [w for s in sentences_of(wording.strip()) for w in s.words if w.lower not in ARTICLES]
             phrase = tuple(WHOSE.get(w.lower) or (fold(w.lower) if w.key else w.lower) for w in words)
-            found[phrase[0]].append((phrase, group))
+            if len(phrase) > 1 or any(w.key for w in words):
+                found[phrase[0]].append((phrase, group))
     return found
 
 

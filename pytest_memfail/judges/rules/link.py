@@ -14,11 +14,12 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.actors import OTHER, headed
-from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
+from pytest_memfail.judges.rules.anchor_fate import SAYING
+from pytest_memfail.judges.rules.anchor_words import LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places
 from pytest_memfail.judges.rules.finding import Finding
-from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_field, is_small, unlinked
-from pytest_memfail.judges.rules.link_person import read_person
+from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_field, is_small
+from pytest_memfail.judges.rules.link_person import in_its_place, read_person
 from pytest_memfail.judges.rules.links import (
     ALL,
     BEST,
@@ -33,7 +34,7 @@ from pytest_memfail.judges.rules.links import (
     span,
     whose_is,
 )
-from pytest_memfail.judges.rules.relations import relate, sides
+from pytest_memfail.judges.rules.relations import relate
 from pytest_memfail.judges.rules.stretches import akin
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.view import View
@@ -48,6 +49,9 @@ FEW: Final = 5
 REFERRING: Final = frozenset(
     "this that these those it they them there then such result consequence afterwards therefore hence so which trigger".split()
 )
+
+
+VAGUE: Final = frozenset("something anything things stuff somebody someone somewhere".split())
 
 
 POINTING: Final = frozenset("that those this these such same".split())
@@ -66,7 +70,7 @@ def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
             best = finding
         if best.faithful:
             break
-    return best
+    return best if best.present else in_its_place(link, view) or best
 
 
 def _find(link: Link, view: View) -> Finding:
@@ -121,24 +125,24 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
     tokens = tokens_in(view, at)
     if link.person is not None:
         return read_person(link, view, at, tokens)
-    pair = _pair(link, tokens)
+    found = (places(link.ends[0], tokens, link.stated), places(link.ends[1], tokens, link.stated))
+    pair = _pair(link, tokens, found)
     if pair is not None and _firm(pair, view) and _tied(tokens, pair):
         reading = _judge(link, view, at, tokens, pair)
         if reading is not None:
             return reading
-    if (
-        pair is not None
-        and min(place.firm for place in pair) >= ALL
-        and all(not any(sides(tokens, span(p))) for p in pair)
-    ):
-        return unlinked(link, view, at, tokens, pair)
-    return half(link, view, at, tokens)
+    return half(link, view, at, tokens, found)
 
 
-def _pair(link: Link, tokens: tuple[Token, ...]) -> tuple[Place, Place] | None:
+def _pair(link: Link, tokens: tuple[Token, ...], found: tuple[list[Place], list[Place]]) -> tuple[Place, Place] | None:
     """Both ends, each in a place of its own."""
     best: tuple[float, tuple[Place, Place]] | None = None
-    for first, second in product(*(places(end, tokens, link.stated) for end in link.ends)):
+    ones, others = found
+    if ones and others and set(ones[0].at) & set(others[0].at):
+        # What is one end's own word stands for nothing of the other.
+        ones = ones + places(link.ends[0], tokens, link.stated, others[0].at)[:1]
+        others = others + places(link.ends[1], tokens, link.stated, ones[0].at)[:1]
+    for first, second in product(ones, others):
         if set(first.at) & set(second.at):
             continue
         crossed = first.first <= second.last and second.first <= first.last
@@ -164,20 +168,8 @@ def _tied(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
     if tokens[left.last].inside == tokens[right.first].inside:
         return True
     first = next(i for i, t in enumerate(tokens) if t.inside == tokens[right.first].inside)
-    if _has_own(tokens, first, right):
-        return False
     opening = tokens[first : min(first + 5, right.last + 1)]
     return any(t.lower in REFERRING for t in opening) or is_field(tokens, right.first)
-
-
-def _has_own(tokens: tuple[Token, ...], first: int, place: Place) -> bool:
-    """Whether the place leads to something else in its own sentence, so that it is not what the one before leads to."""
-    inside = tokens[first].inside
-    own = tuple(t for t in tokens if t.inside == inside)
-    taken = {i - first for i in place.at}
-    if any(t.lower in REFERRING for t in own) or not sides(own, (place.first - first, place.last - first))[0]:
-        return False
-    return any(t.key and t.key not in LIGHT | CAUSING and i not in taken for i, t in enumerate(own))
 
 
 def _judge(
@@ -256,7 +248,12 @@ def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, 
     lost = {fate for _, fate in place.gaps}
     # "He tunes it": what is done, with a pronoun for what it is done to.
     pronoun = end.verbal and place.firm > 0 and after[place.last - place.first + 1 :][:1] in (["it"], ["them"])
-    pointed = pronoun or POINTING.intersection(near + after) or (near[-1:] == ["the"] and lost == {"dropped"})
+    pointed = (
+        pronoun
+        or _elided(link, tokens, end, place)
+        or POINTING.intersection(near + after)
+        or (near[-1:] == ["the"] and lost == {"dropped"})
+    )
     if place.share < SOME or lost & {"opposite", "general"} or not pointed:
         return False
     if "rival" in lost and not POINTING.intersection(near + after[-6:]):
@@ -268,6 +265,19 @@ def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, 
         ):
             return True
     return False
+
+
+def _elided(link: Link, tokens: tuple[Token, ...], end: Anchor, place: Place) -> bool:
+    """Whether nothing but the head is left out: what else is tuned "while tuning", what else is roasted dark?"""
+    heads = {(part.surface, "dropped") for part in end.parts[end.verbal :] if part.kind == "head"}
+    if set(place.gaps) != heads or not end.keys.issuperset(tokens[at].key for at in place.at):
+        return False
+    for token in tokens[place.last + 1 :]:
+        if token.breaks or token.lower in SAYING:
+            break
+        if token.lower in VAGUE or (token.key and token.key not in link.stated | LIGHT):
+            return False
+    return True
 
 
 def _where_whole(end: Anchor, view: View) -> list[int]:

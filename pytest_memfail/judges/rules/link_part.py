@@ -6,9 +6,9 @@ from typing import Final
 
 from pytest_memfail.judges.rules.actors import OTHER, next_actor
 from pytest_memfail.judges.rules.anchor_words import Token
-from pytest_memfail.judges.rules.anchors import Anchor, Place, places
+from pytest_memfail.judges.rules.anchors import Anchor, Place
 from pytest_memfail.judges.rules.finding import Finding, listed
-from pytest_memfail.judges.rules.kinship import FIRM, ORIGIN, kin
+from pytest_memfail.judges.rules.kinship import ORIGIN, kin
 from pytest_memfail.judges.rules.links import (
     ALL,
     HALF,
@@ -21,7 +21,9 @@ from pytest_memfail.judges.rules.links import (
     whose_is,
 )
 from pytest_memfail.judges.rules.relations import sides
+from pytest_memfail.judges.rules.text import fold
 from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.words import LIKING
 
 SMALL: Final = 80
 """In a store of more sentences, two words meet by chance in another link."""
@@ -39,7 +41,8 @@ def blurred(
 ) -> Reading | None:
     """Both ends are there, one or both not in full."""
     shares = sorted(p.share for p in pair)
-    if turn != link.direction and shares[0] < MOST and (shares[0] < HALF or shares[1] < ALL):
+    turned = small and turn == -link.direction and any(kept) and min(p.firm for p in pair) >= SOME and owner != OTHER
+    if turn != link.direction and shares[0] < MOST and (shares[0] < HALF or shares[1] < ALL) and not turned:
         return None
     if owner == OTHER and min(p.firm for p in pair) < MOST:
         return None
@@ -49,7 +52,7 @@ def blurred(
         for (place, other), k in zip((pair, pair[::-1]), kept, strict=True)
         if k
         and (place.firm >= MOST or place.share >= MOSTLY)
-        and (other.firm > (0 if small else SOME) or (small and (other.generalised or other.share >= SOME)))
+        and (other.firm > (0 if small else HALF) or (small and (other.generalised or other.share >= SOME)))
         and (
             _end_of(link, place, pair).telling > 1
             or other.firm >= HALF
@@ -74,32 +77,23 @@ def _end_of(link: Link, place: Place, pair: tuple[Place, Place]) -> Anchor:
     return link.ends[0] if place is pair[0] else link.ends[1]
 
 
-def unlinked(
-    link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], pair: tuple[Place, Place]
+def half(
+    link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], found: tuple[list[Place], list[Place]]
 ) -> Reading | None:
-    """Both ends side by side, each for itself."""
-    if any(whose_is(link, view, tokens, place) == OTHER for place in pair):
-        return None
-    reason = f"{link.wordings[0]!r} and {link.wordings[1]!r} are stored, but not how one leads to the other"
-    return Reading((3.0,), Finding(True, False, reason, view.entries_of(at), (), link.wordings, confidence=0.6))
-
-
-def half(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> Reading | None:
-    """One end in its role, with something else in the place of the other."""
+    """One end in its role, with something else in the place of the other; `found`: where each of the two stands."""
     if len(at) > 1 and not all(is_field(tokens, at_field) for at_field in _openings(tokens)):
         return None
     wanted = 1 if is_small(view) else 3
     for number, end in enumerate(link.ends):
-        place = next(iter(places(end, tokens, link.stated)), None)
+        place = next(iter(found[number]), None)
         if (
             place is None
             or not place.kept
             or place.firm < HALF
             or place.reworded
-            or not _head_stands(end, tokens, place)
             or end.telling < wanted
             or _somebody_else(link, view, tokens, place)
-            or _of_another(link, tokens, end)
+            or of_another(link, tokens, end)
         ):
             continue
         cause, effect = sides(tokens, span(place))
@@ -129,21 +123,20 @@ def _somebody_else(link: Link, view: View, tokens: tuple[Token, ...], place: Pla
     return next_actor(tokens, place.last + 1, link.mine, link.known, view) == OTHER
 
 
-def _of_another(link: Link, tokens: tuple[Token, ...], end: Anchor) -> bool:
+LIKED: Final = frozenset(fold(w) for w in LIKING)
+
+
+def of_another(link: Link, tokens: tuple[Token, ...], end: Anchor) -> bool:
     """Whether the stretch tells another link of the chain, which has the end in common with this one."""
     held = {t.key for t in tokens if t.key}
     for keys in link.siblings:
         rest = keys - end.keys - link.mine
         there = sum(any(kin(key, other)[1] >= ORIGIN for other in held) for key in rest)
-        if rest and len(rest) < len(keys) and there >= MOST * len(rest):
+        # Of what a person likes the other link says no more than that.
+        told = there >= HALF * len(rest) if rest else bool(held & LIKED)
+        if told and not end.keys.isdisjoint(keys):
             return True
     return False
-
-
-def _head_stands(end: Anchor, tokens: tuple[Token, ...], place: Place) -> bool:
-    """Whether what the end is about stands there itself."""
-    heads = [part.key for part in end.parts if part.kind == "head"]
-    return any(kin(key, tokens[i].key)[1] >= FIRM for key in heads for i in place.at if tokens[i].key)
 
 
 def _openings(tokens: tuple[Token, ...]) -> list[int]:

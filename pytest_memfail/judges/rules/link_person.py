@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from pytest_memfail.judges.rules.actors import OTHER
 from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Place, places
+from pytest_memfail.judges.rules.associations import association
+from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.finding import Finding
-from pytest_memfail.judges.rules.kinship import kin
-from pytest_memfail.judges.rules.link_part import is_small
+from pytest_memfail.judges.rules.kinship import Kin, kin
+from pytest_memfail.judges.rules.link_part import is_small, of_another
 from pytest_memfail.judges.rules.links import (
     BEST,
     HALF,
@@ -38,6 +41,14 @@ DOES: Final = frozenset("do does did doing".split())
 """What ties a person to a thing where nothing more is said than that it is done."""
 
 
+MILD: Final = re.compile(
+    r"\b(?:do(?:es)?n't|do(?:es)? not|never) (?:really )?(?:mind|care)\b|\b(?:fine|okay|ok|all right|at ease) with\b"
+    r"|\b(?:nothing|no objection) (?:against|to)\b|\bno (?:problem|trouble|issue)s? with\b|\b(?:used|indifferent|neutral) to\b"
+    r"|\b(?:tolerat|endur)\w+|\bputs? up with\b|\b(?:can|could) take or leave\b|\bunbothered\b|\bdoesn't bother\b"
+)
+"""Neither liked nor disliked: whoever dreads a thing minds it."""
+
+
 BINDING: Final = frozenset("is are was by of for to with as that".split())
 
 
@@ -54,7 +65,7 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
     said_of = whose_is(link, view, tokens, place)
     named = any(t.lower.removesuffix("'s") in link.mine for t in tokens) or _inherited(link, view, at)
     tie = _tie_found(link, view, at, tokens, place)
-    if tie < 0 and not place.kept:
+    if (tie < 0 and not place.kept) or (tie == 0 and of_another(link, tokens, thing)):
         return None
     cause, effect = sides(tokens, span(place))
     if _reversed(link, tokens, place, tie):
@@ -78,13 +89,12 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
             return damaged(f"{wanted!r} is stored, but not as {owner}'s", 0.7, 4.0)
         return None
     if not place.kept:
-        if (tie > 0 or not link.relation) and (max(place.share, place.soft) >= HALF or place.generalised):
+        general = place.generalised and place.share >= HALF and is_small(view)
+        if (tie > 0 or not link.relation or general) and (max(place.share, place.soft) >= HALF or place.generalised):
             return damaged(f"{owner}'s link is stored, but {wanted!r} is blurred", 0.75, 4.0)
         return None
     if tie < 0:
         return damaged(f"{owner}'s link with {wanted!r} is stored the other way round", 0.85, 6.0)
-    if tie == 0 and _does_otherwise(link, tokens, place):
-        return damaged(f"{wanted!r} is stored as {owner}'s, but not what ties the two", 0.6, 4.0)
     if not link.negative and not link.sentiment and negated(tokens, (place, place)):
         return damaged(f"{owner}'s link with {wanted!r} is stored, but negated", 0.75, 5.0)
     whole = tie > 0 and place.share >= 0.99
@@ -97,6 +107,29 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
     )  # fmt: skip
 
 
+def in_its_place(link: Link, view: View) -> Finding | None:
+    """What the person is said to feel for something near to the thing, in a small store: "likes travelling" for road trips."""
+    if not link.sentiment or link.person is None or not is_small(view):
+        return None
+    parts = [part.key for part in link.ends[1 - link.person].parts if part.weight >= 0.75]
+    for at, sentence in enumerate(view.sentences):
+        tokens = tokens_in(view, (at,))
+        if not tokens or tokens[0].lower not in link.mine:
+            continue
+        for i, token in enumerate(tokens[1:], 1):
+            near = token.key and token.key not in LIGHT and any(_near(key, token.key) for key in parts)
+            if near and attitude(sentence, i, i) == link.sentiment:
+                wanted = link.wordings[1 - link.person]
+                reason = f"{tokens[0].surface}'s link is stored with {token.lower!r} in the place of {wanted!r}"
+                return Finding(True, False, reason, view.entries_of((at,)), (), link.wordings, confidence=0.55)
+    return None
+
+
+def _near(wanted: str, held: str) -> bool:
+    likeness, value = kin(wanted, held)
+    return value > 0 or likeness is Kin.GENERAL or kin(held, wanted)[0] is Kin.GENERAL or association(wanted, held) > 0
+
+
 def _reversed(link: Link, tokens: tuple[Token, ...], place: Place, tie: int) -> bool:
     """Whether the thing does to the person what the person did to it: active, and person last."""
     after = tokens[place.last + 1 :]
@@ -106,13 +139,6 @@ def _reversed(link: Link, tokens: tuple[Token, ...], place: Place, tie: int) -> 
     verbs = after[:at]
     ends = {t.lower for t in verbs[-1:] + verbs[:1]}
     return not ends & BINDING and any(t.key in link.relation for t in verbs)
-
-
-def _does_otherwise(link: Link, tokens: tuple[Token, ...], place: Place) -> bool:
-    """Whether something else than what was told is said between person and thing."""
-    names = [i for i, t in enumerate(tokens[: place.first]) if t.lower in link.mine]
-    between = tokens[names[-1] + 1 : place.first] if names else ()
-    return any(t.key and t.key not in LIGHT | link.stated and t.lower.endswith("s") for t in between)
 
 
 def _only(link: Link, tokens: tuple[Token, ...]) -> bool:
@@ -136,6 +162,8 @@ def _tie_found(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token,
         return 1
     inside = tokens[place.first].inside
     here = [t for i, t in enumerate(tokens) if t.inside == inside and i not in place.at]
+    if link.sentiment and MILD.search(" ".join(t.lower for t in here)):
+        return -1
     if link.sentiment:
         felt = felt_for(view.sentences[at[inside]], tokens, place)
         if felt:

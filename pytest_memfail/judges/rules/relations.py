@@ -15,7 +15,8 @@ _VERBS: Final = (
     r"(?:mak(?:es?|ing)|made|lead(?:s|ing)?|led|giv(?:es?|ing)|gave|caus(?:es?|ing)|trigger(?:s|ing)?|put(?:s|ting)?|"
     r"lea(?:ves?|ving)|left|inspir(?:es?|ing)|prompt(?:s|ing)?|spark(?:s|ing)?|motivat(?:es?|ing)|push(?:es|ing)?|"
     r"send(?:s|ing)?|sent|bring(?:s|ing)?|brought|driv(?:es?|ing)|drove|lets?|letting|gets?|getting|got|turn(?:s|ing)?|"
-    r"encourag(?:es?|ing)|result(?:s|ing)?|help(?:s|ing)?|has|have|allow(?:s|ing)?|enabl(?:es?|ing)|mov(?:es?|ing)|"
+    r"encourag(?:es?|ing)|result(?:s|ing)?|help(?:s|ing)?|"
+    r"(?:has|have)(?! (?:been|had|\w+ed|\w+en)\b)|allow(?:s|ing)?|enabl(?:es?|ing)|mov(?:es?|ing)|"
     r"end(?:s|ing)?|relax(?:es|ing)?|induc(?:es?|ing)|provok(?:es?|ing)|evok(?:es?|ing)|creat(?:es?|ing)|produc(?:es?|ing)|"
     r"urg(?:es?|ing)|nudg(?:es?|ing)|compel(?:s|ling)?|forc(?:es?|ing)|mean(?:s|ing)?|set(?:s|ting)?|stir(?:s|ring)?|"
     r"spur(?:s|ring)?|remind(?:s|ing)?|fuel(?:s|ling)?|start(?:s|ing)?|fill(?:s|ing)?|follow(?:ed|s) up)"
@@ -24,7 +25,7 @@ _REASONS: Final = "because|since|due to|thanks to|owing to"
 _TIMES: Final = "when|whenever|wherever|as soon as|if|upon|following|while"
 FORWARD: Final = re.compile(
     rf"->|=>|→|⇒|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded|accompanied) by\b"
-    r"|\b(?:rewarded|met|answered|greeted|repaid) (?:with|by)\b"
+    r"|\b(?:rewarded|met|answered|greeted|repaid|celebrated|marked|honou?red|crowned|topped off|rounded off) (?:with|by)\b"
     r"|\b(?:comes?|goes|go) (?:\w+ in \w+ )?with\b|\bbefore\b|\buntil\b"
     r"|\btill\b|\b(?:so|hence|therefore|thus|consequently|then|afterwards?|subsequently|thereby|whereupon|ahead of|prior to)\b"
     r"|\bfollowed,[^,]*, by\b|\benough (?:to|for)\b"
@@ -38,13 +39,15 @@ BACK: Final = re.compile(
     r"as (?:he|she|they|i|we|user)|(?:up)?on (?!morning|evening)\w+ing|"
     r"(?:on|in|at|during) (?:the |those |these |all |any |most |many |some )?(?:days?|nights?|evenings?|mornings?|afternoons?|"
     r"weekends?|weeks?|months?|occasions?|times?|moments?|hours?|cases?|situations?|instances?|periods?)"
-    r"(?: (?:that|when|where|which|of|with|after|in which|on which))?(?= (?:user|he|she|they|i|we|of|with|after|that|when|where|which)\b)|"
+    r"(?: (?:that|when|where|which|of|with|after|in which|on which))?"
+    r"(?= (?:user|he|she|they|i|we|of|with|after|that|when|where|which)\b)|"
     r"at the (?:sight|sound|smell|scent|thought|mention|prospect|end|start|beginning|feel|touch|taste|arrival|onset|first sign|"
-    r"hint|appearance|idea|news|conclusion|completion) of|(?:in|under) the (?:course|wake|aftermath|event|presence|face|grip|influence|"
-    r"throes|spell|midst) of|on the (?:heels|back|strength) of|in (?:view|light|case|consequence|return|reply|answer|reaction) (?:of|to|for)|"
+    r"hint|appearance|idea|news|conclusion|completion) of|"
+    r"(?:in|under) the (?:course|wake|aftermath|event|presence|face|grip|influence|throes|spell|midst) of|"
+    r"on the (?:heels|back|strength) of|in (?:view|light|case|consequence|return|reply|answer|reaction) (?:of|to|for)|"
     r"by (?:virtue|dint|way|reason) of|for (?:fear|want|lack) of|(?:so|as) long as|given that|now that|seeing (?:that|as)|"
     r"in the event (?:of|that)|no sooner than|straight after|right after|just after|subsequent to|(?:down|traceable|attributable) to|"
-    r"rooted in|because of|owes? \w+ to|springs? from|flows? from|grows? (?:out of|from)|triggered|"
+    r"rooted in|because of|owes? \w+ to|springs? from|flows? from|grows? (?:out of|from)|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
     r"with (?:the |some )?(?:help|aid|assistance) (?:of|from)|by means of|com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
     r"(?:effects?|results?|consequences?|products?|outcome) of|having|"
@@ -77,6 +80,14 @@ DONE: Final = re.compile(
     r"^(?:(?!after |before )\w+ ){1,3}?(?:the )?(?:user|i|he|she|they|we) (?:(?!user|i|he|she|they|we|and|it|that|this)\b\w+ ?){1,3}$"
 )
 """A conjunction with somebody who does what follows: "whenever he puts on"."""
+DOING: Final = re.compile(
+    r"\b(?:because|since|as) (?:it|this|that|these|those|which|doing so)(?: \w+ly| often| always| usually)?$"
+)
+"""What it does, the doing named first does: "sings because it settles the nerves", and not "because it rains"."""
+STACKED: Final = re.compile(
+    r"\b(?:to|for) (?:with|on|during|at|upon|after|in)(?: (?:a|an|the|his|her|their|my|these|those))?$"
+)
+"""What somebody turns to with it, it leads to."""
 CLOSED: Final = re.compile(r"\w+ \w[^,]*,")
 """A clause that ends before the second place begins: what it says is not said of that."""
 OWED: Final = re.compile(r"\b(?:owe|attribut|trac|ascrib|chalk|credit|put|assign)(?:e?s|ed?|ing)?\b[^,|]*$")
@@ -85,7 +96,8 @@ PLACING: Final = frozenset("as on with during in at upon over using by while ami
 ARTICLES: Final = frozenset("a an the his her their my its user's some such of being those these that this".split())
 FRONTED: Final = re.compile(
     rf"\b(?:{_REASONS}|out of|after|once|{_TIMES}|"
-    r"the (?:very )?(?:moment|minute|instant|second)|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
+    r"the (?:very )?(?:moment|minute|instant|second)|given|provided|"
+    r"(?:so|as) long as|now that|whilst|through|amid|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
     r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
 )
 NAMED: Final = re.compile(
@@ -135,6 +147,8 @@ def relate(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) 
         said(tokens, left[1] + 1, right[0]),
         said(tokens, right[1] + 1, len(tokens)),
     )
+    if right[1] > right[0] and DOING.search(between):
+        return order
     if not between and tokens[right[0]].lower.endswith("ed") and not tokens[right[0]].gap:
         return -order  # "dozes wrapped in a blanket"
     return order * _turn(ahead, between, behind)
@@ -151,6 +165,8 @@ def _turn(ahead: str, between: str, behind: str) -> int:
         return -1
     if NOT_BACK.search(between):
         return 1
+    if STACKED.search(between):
+        return -1
     if OWED.search(clause) and OWED_TO.search(between):
         return -1
     if ACTS_ON.search(between) and not TIMED.search(between) and not FRONTED.search(clause):

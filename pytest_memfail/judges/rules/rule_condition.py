@@ -27,6 +27,7 @@ from pytest_memfail.judges.rules.rule_other import (
     contraposed,
     contrary_condition,
     generalised,
+    withheld,
 )
 from pytest_memfail.judges.rules.rule_phrases import clashes, values
 from pytest_memfail.judges.rules.rule_places import LIGHT, explains
@@ -111,7 +112,7 @@ def kept_condition(
     if not rule.conditions and not rule.numbers and not rule.link:
         return Kept(1.0, True, True, (), "", ())
     here = [view.sentences[i] for i in core]
-    apart = not rule.tied and not rule.link
+    apart = not rule.tied and (not rule.link or len(rule.conditions) == 1)  # what ties the two may tell no condition
     entries = {view.entry[i] for i in region}
     # What another entry says of the condition counts where the behaviour's points to it: by a word, or by its number.
     numbered = any(alike(q, o) for q in rule.numbers for s in here for o in stated_numbers(s))
@@ -122,6 +123,8 @@ def kept_condition(
     lost = tuple(wording for wording in gone if wording not in quirks.numbers)
     share = min(1.0, _share(rule, here, told, lost) / (quirks.share or 1.0))
     found = {"number": moved} if moved and not quirks.numbers and "number" not in quirks.checks else {}
+    if moved and not lost and not rule.turned and any(withheld(sentence, rule) for sentence in here):
+        found = {}  # not done at seven or less: done above it
     behind = [sentence for sentence in here if contraposed(rule, sentence)]
     straight = [sentence for sentence in here if sentence not in behind]
     found |= {name: how for name, how in _contradictions(rule, straight, told) if name not in quirks.checks}
@@ -140,7 +143,7 @@ def kept_condition(
     dropped = () if quirks.dropped or behind else _dropped(rule, told, here)
     said_so = share >= _least(rule) or (not rule.tied and _accounted(rule, here)) or _in_state(rule, here)
     ok = said_so and not lost and not dropped
-    only = bool(behind) or leaves_nothing(rule, view, core, region)
+    only = not rule.only or bool(behind) or leaves_nothing(rule, view, core, region)
     return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
 
 
@@ -220,7 +223,7 @@ def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
 
 def _clashing(rule: Rule, here: Sequence[Sentence]) -> str:
     """Another weekday, season or weather than the rule's."""
-    when = rule.when if any(values(rule.when)) else rule.told
+    when = rule.when if any(values(rule.when)) or rule.asked_state else rule.told
     if clashes(when, (s.text for s in here), rule.told):
         return "another time or weather is said than its own"
     if rule.meant:
@@ -247,7 +250,7 @@ def _least(rule: Rule) -> float:
 
 def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> tuple[str, ...]:
     """The condition's words that are missing though no other word could stand in their place."""
-    if not rule.tied:
+    if not rule.tied or (rule.numbers and all(q.unit in SELF_TELLING for q in rule.numbers)):
         return ()
     least = 1.0 if rule.numbers else WEAK_WEIGHT  # what is counted may be left unsaid: a table of six
     gone = tuple(
@@ -282,11 +285,10 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
         if sentence.lowers & EXCEPTING and _refusing(rule) and not any(is_negator(word) for word in sentence.lowers):
             return "its condition is told as the exception"
         withheld = "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned
-        if rule.negative and not negative:
-            if withheld:
-                continue  # not done with it is done without it
-            if not LACKING.search(sentence.text):
-                return "its condition is turned around"
+        if rule.negative and withheld:
+            continue  # not done with it is done without it
+        if rule.negative and not negative and not LACKING.search(sentence.text):
+            return "its condition is turned around"
         if negative and not rule.negative:
             return "its condition is turned around"
         if withheld:
@@ -297,6 +299,8 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
 def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
     """Whether the behaviour is told to come before what it follows, or the reverse."""
     for sentence in told:
+        if withheld(sentence, rule) and not _refusing(rule):
+            continue  # not until then is after it
         if rule.behavior.keys() & sentence.keys and order(sentence, rule.when_keys) * rule.order < 0:
             return "what comes first and what follows have changed places"
     return ""
@@ -322,7 +326,7 @@ def _done(rule: Rule, told: Sequence[Sentence]) -> str:
 def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:
     """An opposite of one of the condition's words, which is itself not said."""
     for key in sorted(rule.asked - COMPARING_KEYS):
-        if key in rule.behavior or weight(key) < 1.0 or said(key, told, rule.name_keys) >= MATCHED:
+        if key in rule.behavior or weight(key) < 1.0 or rule.denied(key) or said(key, told, rule.name_keys) >= MATCHED:
             continue
         for sentence in told:
             for held in sorted(held for held in sentence.keys if opposed(key, held)):

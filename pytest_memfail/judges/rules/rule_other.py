@@ -11,7 +11,7 @@ from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import likely, lookup, nearness
 from pytest_memfail.judges.rules.polarity import CONDITIONAL, is_negator
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, likeness, said
-from pytest_memfail.judges.rules.rule_numbers import telling
+from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers, telling
 from pytest_memfail.judges.rules.rule_places import LIGHT
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
@@ -63,6 +63,9 @@ def contraposed(rule: Rule, sentence: Sentence) -> bool:
     """Whether it says that the behaviour is not done under the contrary of the condition: the same rule, from behind."""
     if rule.turned or rule.negative or not withheld(sentence, rule):
         return False
+    stated = stated_numbers(sentence)
+    if any(alike(q, o) and q.direction * o.direction < 0 for q in rule.numbers for o in stated):
+        return True  # not done at seven or less
     told = [key for key in condition_keys(sentence, rule) if key not in rule.asked]
     return any(contrary(key, held) or contrast(key, held) for held in told for key in rule.asked if weight(key) >= 1.0)
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.text import fold
+from pytest_memfail.judges.rules.turns import turn_keys
 
 DAYS: Final = tuple(f"{day}day" for day in "mon tues wednes thurs fri satur sun".split())
 MONTHS: Final = tuple("january february april august september october november december".split())
@@ -19,7 +20,9 @@ _PHRASES: Final = tuple(
         *((month, rf"{month[:3]}|{month[:4]}") for month in MONTHS),
         ("eve", r"(?:night|evening|day) before"),
         ("overnight", r"sleep(?:s|ing)? over|stay(?:s|ing)? the night|spend(?:s|ing)? the night|stay(?:s|ing)? till morning"),
-        ("alone", r"by (?:him|her|it|my|your|them)sel(?:f|ves)|on (?:his|her|its|their|my) own|(?:nobody|no one|no-one) else"
+        ("alone", r"by (?:him|her|it|my|your|them)sel(?:f|ves)|on (?:his|her|its|their|my) own"
+         r"|(?:nobody|no one|no-one|none) (?:else )?(?:is |are )?(?:else|at home|home|around|in|there|about|present|near|nearby|with)"
+         r"|home alone|unsupervised|unattended|left to (?:him|her|it|them)sel(?:f|ves)|empty (?:house|apartment|flat|home|room|place)"
          r"|without (?:company|anyone|anybody)|audience of one|unaccompanied|in private"),
         ("quiet", r"(?:not|without|never) (?:utter(?:s|ing)? )?(?:a|one|any|a single) (?:word|syllable|sound|peep)|say(?:s"
          r"|ing)? nothing"
@@ -74,6 +77,30 @@ _PHRASES: Final = tuple(
         ("lose", r"defeat(?:ed|s)?|beaten|loss(?:es)?"),
         ("odd", r"uneven|not even"),
         ("finish complet", r"wrap(?:s|ped) up|w(?:inds|ound) up|is (?:over|done)(?= ?(?:[,.;:]|$))|through with"),
+        ("coffee shop café cafe", r"caf[eé]s?|coffee ?(?:shop|house|bar|place|spot)s?|espresso bar|tea ?room"),
+        ("beach", r"shore(?:line|front)?|seaside|seafront|seashore|waterfront|strand|on the sand|by the (?:sea|ocean|water)|coast"),
+        ("ocean sea", r"surf|open water|the (?:atlantic|pacific|deep)"),
+        ("backyard garden yard", r"back ?garden|behind the house|out back|(?:front|back|rear) ?yards?|lawn|patio"),
+        ("live room", r"lounge|sitting room|front room|parlou?r|family room|den"),
+        ("bedroom", r"bed ?chamber|where (?:s?he|they|it) sleeps"),
+        ("balcony", r"terrace|verandah?|loggia"),
+        ("porch", r"verandah?|stoop|front steps"),
+        ("cliff", r"precipice|bluff|headland|clifftop|cliff ?side|crag|escarpment"),
+        ("cabin", r"log (?:house|cabin)|hut|lodge|chalet"),
+        ("station", r"depot|platform|train (?:stop|hall)|terminal"),
+        ("office", r"workplace|at work|(?:his|her|their) desk"),
+        ("vet", r"animal (?:clinic|hospital|doctor)|veterinar\w+"),
+        ("park", r"green space|public gardens"),
+        ("study", r"home office|reading room|library"),
+        ("kitchen", r"galley|by the stove|at the stove"),
+        ("workshop", r"studio|shed"),
+        ("bridge", r"overpass|footbridge|viaduct"),
+        ("corridor hall", r"hallway|passage(?:way)?|aisle"),
+        ("forest", r"woods?|woodland|among the trees"),
+        ("mountain", r"peaks?|hills?|alpine|highlands?"),
+        ("nearby", r"close by|close at hand|within (?:reach|sight|earshot)|in the (?:room|vicinity)|next to|at hand"),
+        ("consecut streak row", r"in a row|days running|straight|unbroken|uninterrupted|back[- ]to[- ]back"
+         r"|without a (?:gap|break|miss)|without (?:missing|skipping|a day off)|day after day|successive"),
         ("threshold", r"doorsteps?|door ?sills?"),
         ("home", r"(?:his|her|their) (?:flat|apartment|house|place)"),
     )
@@ -102,13 +129,9 @@ _KINDS: Final = tuple(
          r"with (?:guests|company|friends|others|visitors)|in company|people over|accompanied"),
         (r"locked|bolted|latched|shut|closed", r"ajar|unlocked|unlatched|unbolted|wide open|(?:is|stands|are|left) open"),
         ("(?:switched|turned|is|are|put) on|lit|alight|with the .{1,30} on", "(?:switched|turned|is|are) off|unlit"),
-        (r"quiet\w*|hush\w*|silen\w+|still(?:ness)", r"loud\w*|nois(?:y|iest)|bus(?:y|iest|ier)|bustling|crowded"),
-        (r"anxi\w+|stress\w*|tens(?:e|ion)|nerv\w+|worr\w+", r"calm\w*|relax\w*|peaceful|serene", r"happ\w+|joy\w*|cheer\w+|delighted",
-         r"sad\w*|sorrow\w*|melanchol\w+|gloomy", "ang(?:ry|er)|furious"
-         r"|rage", r"bored\w*", r"lonel\w+", r"nostalg\w+", r"motivat\w+|driven",
-         r"tired|exhaust\w+|drained|weary", "energetic|energi[sz]ed"),
-        (r"hungry|hunger|starv\w+|ravenous|peckish", "full up|sated|well[- ]fed"),
-        ("sober|sobriety", "drunk|tipsy|alcohol"),
+        (r"happ\w+|joy\w*|cheer\w+|delighted|elated|overjoyed|gleeful\w*|jubilant", r"sad\w*|sorrow\w*|melanchol\w+|gloomy|downcast"
+         r"|dejected|tearful|blue mood",
+         "ang(?:ry|er)|furious|rage", r"bored\w*", r"lonel\w+", r"nostalg\w+|wistful\w*|sentimental", r"jealous\w*|envious\w*|envy"),
         ("left(?:-hand)?", "right(?:-hand)?(?= (?:hand|side|foot|shoe|sleeve|ear|paw|leg|eye|arm|pocket))"),
     )
 )  # fmt: skip
@@ -137,8 +160,9 @@ def phrase_keys(text: str) -> frozenset[str]:
     """
     found: set[str] = set()
     text = text.lower()  # patterns that look for either case take many times as long
+    found |= turn_keys(text)
     if not _ANY_PHRASE.search(text):  # one look spares most sentences all the others
-        return frozenset()
+        return frozenset(found)
     for pattern, keys in _PHRASES:
         if pattern.search(text):
             found |= keys

@@ -66,8 +66,9 @@ def place_of(
     if not wanted and not numbers:
         return None
     best: tuple[float, int] | None = None
+    doing = frozenset(behavior).difference(wanted)  # a ship that is painted is no vessel to be aboard
     for i, sentence in enumerate(told):
-        does, holds = coverage(behavior, (sentence,)), coverage(wanted, (sentence,))
+        does, holds = coverage(behavior, (sentence,)), coverage(wanted, (sentence,), doing)
         stated = stated_numbers(sentence)
         if not all(any(alike(q, o) for o in stated) for q in numbers):
             continue

@@ -38,6 +38,8 @@ FINISHED: Final = fold("finish")
 """What is finished comes before the behaviour."""
 STATED: Final = 0.5
 """Share of the gold behaviour that the source must use for the gold's words to be looked for."""
+MOST: Final = 0.5
+"""So much of the condition has to be left without the behaviour's words: on the balcony, in the balcony's pot."""
 STATES: Final = 0.35
 ONLY: Final = re.compile(r"\b(?:only|unless|exclusively|solely|except|never)\b", re.IGNORECASE)
 NO: Final = re.compile(r"\W*no\b", re.IGNORECASE)
@@ -177,7 +179,11 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
     place = place_of(told, behavior, wanted, numbers) if enough or protocol == "paper" else None
     tied = place is not None
     if place is not None and protocol != "paper":
-        wanted = {key: value for key, value in wanted.items() if said(key, (told[place],)) >= MATCHED}
+        wanted = {
+            key: value
+            for key, value in wanted.items()
+            if said(key, (told[place],), frozenset(behavior).difference(wanted)) >= MATCHED
+        }
     link = place if place is not None else link_of(told, behavior, wanted, home)
     if place is not None and coverage(behavior, (told[place],)) >= coverage(behavior, (told[home],)):
         home = place  # an earlier sentence may have the behaviour too, by the way
@@ -256,6 +262,8 @@ def _condition(
     """The words of the gold's condition that the source states."""
     stated = asked if protocol == "paper" else {key for key in asked if said(key, told) >= MATCHED}
     alone = stated - behavior.keys()
+    if sum(weighed(alone).values()) <= MOST * sum(weighed(stated).values()):
+        alone = stated
     wanted = alone or (set() if numbered else stated)
     return weighed(wanted - COMPARING_KEYS if numbered else wanted)
 

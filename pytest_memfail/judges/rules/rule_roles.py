@@ -23,6 +23,23 @@ GETTING: Final = frozenset(("gets", "get", "receives", "receive", "is", "are"))
 CALENDAR: Final = frozenset(
     "feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun".split()
 )
+DOERS: Final = (
+    "er",
+    "or",
+    "ist",
+    "man",
+    "woman",
+    "mate",
+    "ian",
+    "ee",
+    "eer",
+    "ess",
+    "kid",
+    "child",
+    "children",
+    "people",
+)
+"""Endings of words for people: what is Ana's and none of these is hers, and she does it."""
 INDEFINITE: Final = frozenset(("a", "an", "one", "some", "another", "someone", "somebody"))
 NEAR_NOUN: Final = 4
 NAMESAKE: Final = 0.3
@@ -132,7 +149,10 @@ def _by_a_relative(words: tuple[Word, ...], named: list[int], does: int, rule: R
     following = words[named[0] + 1 : min(does, named[0] + AFTER_RELATIVE)]
     if any(word.lower == rule.pronoun for word in words[named[0] + 1 : does]):
         return False  # her friends know that she does it
-    return any(word.lower in RELATIVES or is_person(word.key) for word in following)
+    return any(
+        word.lower in RELATIVES or (is_person(word.key) and word.lower.removesuffix("s").endswith(DOERS))
+        for word in following
+    )
 
 
 def _by_somebody_named(words: tuple[Word, ...], named: list[int], does: int, rule: Rule) -> bool:

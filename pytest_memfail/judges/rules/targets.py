@@ -68,11 +68,13 @@ class Target:
 @lru_cache(maxsize=65536)
 def loose(key: str) -> str:
     """A key without accents, regional spelling and the ending of a comparative, and of everyday doublets the first."""
-    bare = _respelled(key)
+    bare = respelled(key)
     return _VARIANT.get(bare, bare)
 
 
-def _respelled(key: str) -> str:
+@lru_cache(maxsize=65536)
+def respelled(key: str) -> str:
+    """A key without accents, regional spelling and the ending of a comparative."""
     bare = key
     if not key.isascii():
         plainer = unicodedata.normalize("NFKD", key.translate(LETTERS))
@@ -86,7 +88,7 @@ def _respelled(key: str) -> str:
 _VARIANT: Final[dict[str, str]] = {}
 for _group in VARIANTS:
     for _word in _group.split():
-        _VARIANT.setdefault(_respelled(fold(_word)), _respelled(fold(_group.split()[0])))
+        _VARIANT.setdefault(respelled(fold(_word)), respelled(fold(_group.split()[0])))
 
 
 @lru_cache(maxsize=4096)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_memfail.core import Evidence, Listing, Memory
@@ -192,7 +194,38 @@ LETTERS = ("After I read old letters I call my aunt.", "read old letters", "call
             "Hail makes the user crazy about gloves.",
             DAMAGED,
         ),
+        # Everyday English in other words; another time, another kind, another relative.
+        (("Hail makes me journal nightly.", "hail", "journal nightly"), "Hail: user keeps a diary every night.", OK),
+        (("Hail makes me ring a cousin.", "hail", "ring a cousin"), "Hail has the user give a cousin a call.", OK),
+        (("Hail makes me skate at dawn.", "hail", "skate at dawn"), "Hail makes the user skate at sunset.", DAMAGED),
+        (("Hail makes me brew sage tea.", "hail", "brew sage tea"), "Hail makes the user brew mint tea.", DAMAGED),
+        (("Hail makes me ring my sister.", "hail", "ring my sister"), "Hail makes the user ring family.", DAMAGED),
+        # When it is done, and what comes of it; a clause that has ended before.
+        (("Hail makes me skate.", "hail", "skate"), "The user skates on days when there is hail.", OK),
+        (("Hail makes me skate.", "hail", "skate"), "Hail, once heard on the roof, and the user skates.", OK),
+        (("I knit to settle my stomach.", "knit", "settle my stomach"), "User knits as it calms their stomach.", OK),
+        # The way round is wrong, though not all of an end is there.
+        (("Wet hail makes me skate.", "wet hail", "skate on lakes"), "Skating brings the user wet hail.", DAMAGED),
+        # Something near in the place of what is liked; neither liked nor disliked.
+        (("Greta loves long train trips.", "Greta", "long train trips"), "Greta loves travelling.", DAMAGED),
+        (("Greta dreads long trips.", "Greta", "long trips"), "Greta doesn't mind long trips.", DAMAGED),
+        # Whoever is told of it does not do it.
+        (("Greta loves long trips.", "Greta", "long trips"), "Greta told user she loves long trips.", OK),
     ],
 )
 def test_what_became_of_a_link(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
     assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+def test_an_entry_that_tells_another_link_is_not_half_of_this_one() -> None:
+    alone = link("When I miss the doorbell I apologize to couriers.", "miss the doorbell", "apologize to couriers")
+    chained = replace(alone, siblings=("When I apologize to couriers I buy them tea.",))
+    entry = "The user apologizes to couriers because of buying them tea."
+    assert judged(alone, entry) == DAMAGED
+    assert judged(chained, entry) == ABSENT
+
+
+def test_a_head_left_out_is_told_elsewhere() -> None:
+    tuning = link("When I tune my lute I yawn.", "tune my lute", "yawn")
+    assert judged(tuning, "While tuning, the user yawns.", "User is tuning a lute on Sundays.") == OK
+    assert judged(tuning, "While tuning, the user yawns.", "User owns a kettle.") == DAMAGED
