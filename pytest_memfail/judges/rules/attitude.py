@@ -191,8 +191,9 @@ FOUND_IT_ILL: Final = re.compile(
 OF_OTHERS: Final = RELATIONS | {"family", "people", "others", "everyone", "some"}
 NOT_DONE: Final = re.compile(
     r"[^.!?]*?\b(?:never|no longer|hardly|rarely|seldom|(?:do(?:es)?|did|wo|would|ca|could)(?: not|n't)|cannot) (?:\w+ )?\w+ "
-    r"(?:it|them)\b|[^.!?]*?\b(?:(?:switch|click|shut|turn)s? (?:it|them) off|(?:push|send|put)(?:es|s)? (?:it|them) (?:away|back|aside)"
-    r"|pass(?:es)? (?:it|them) (?:up|over)|leaves? (?:it|them) (?:alone|out|aside|untouched)|gives? (?:it|them) a (?:miss|wide berth))\b",
+    r"(?:it|them)\b|[^.!?]*?\b(?:(?:switch|click|shut|turn)(?:es|s)? (?:it|them) off|(?:push|send|put)(?:es|s)? (?:it|them) "
+    r"(?:away|back|aside)|pass(?:es)? (?:it|them) (?:up|over)|leaves? (?:it|them) (?:alone|out|aside|untouched)"
+    r"|gives? (?:it|them) a (?:miss|wide berth))\b",
     re.IGNORECASE,
 )
 """What is never done with a thing just named; what speaks for it all the same is taken out before."""
