@@ -67,7 +67,7 @@ DISLIKED: Final = re.compile(
     r"|(?:keeps?|stays?|kept|stayed) (?:well )?(?:clear|away) (?:of|from)|(?:keeps?|kept) (?:\w+ )?distance from"
     r"|rul(?:es|ed) out|(?:says?|said) no to|(?<!sound )(?<!volume )(?<!lights )(?<!music )turn(?:s|ed) down"
     r"|nothing to do with|grumbl\w+ (?:about|at)|moan\w* about|rants? about"
-    r"|disappoint\w*|let down by|regret\w*|mixed feelings|nothing out of|unmoved|underwhelm\w*|roll(?:s|ed) (?:\w+ )?eyes"
+    r"|disappoint\w*|let down by|regret\w*|mixed feelings (?:about|on|over|toward\w*)|nothing out of|unmoved|underwhelm\w*|roll(?:s|ed) (?:\w+ )?eyes"
     r"|sh(?:ies|ied) away|turn(?:s|ed) up (?:\w+ )?nose|wean\w+ (?:\w+ )?off|tolerat\w+|endur(?:es|ed)|suffers? through"
     r"|struggl\w+ to (?:enjoy|like|see)|(?:hard|difficult|impossible) to (?:enjoy|like|stomach|sit through)|cannot stomach"
     r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on"

@@ -105,6 +105,8 @@ def _in_passing(view: View, wanted: Preference, reading: Reading) -> bool:
 def _is_kept(wanted: Preference, view: View, reading: Reading) -> bool:
     if not reading.ours or _is_against(wanted, view, reading) or reading.owner != MINE:
         return False
+    if len(wanted.targets[0].needed) > 1 and reading.mention.exact:
+        return True
     return not (_is_of_another(view, reading) and _in_passing(view, wanted, reading))
 
 

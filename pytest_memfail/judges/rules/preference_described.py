@@ -47,6 +47,8 @@ LONG: Final = 5
 
 LEFT: Final = 0.33
 """How like a sentence has to be that was left of the statement, though what it was about is lost."""
+LEFT_PLAINLY: Final = 0.47
+"""The same with which fewer words of it need stand there in other words."""
 LEFT_SHARE: Final = 0.27
 """How much of the statement it has."""
 LEFT_TOLD: Final = 3
@@ -91,7 +93,8 @@ def left_vague(wanted: Preference, view: View) -> Description | None:
     one = likest(wanted, view)
     if one is None or one.score < LEFT or one.mine < LEFT_SHARE or one.told < LEFT_TOLD or one.name >= STANDS:
         return None
-    return one if one.otherwise >= OTHERWISE and one.size > 1 else None
+    otherwise = one.otherwise + (one.score >= LEFT_PLAINLY)
+    return one if otherwise >= OTHERWISE and one.size > 1 else None
 
 
 def likest(wanted: Preference, view: View) -> Description | None:
