@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.associations import association, contrast
+from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.everyday_things import everyday_thing
-from pytest_memfail.judges.rules.kinship import DISTANT, Kin, one_origin
-from pytest_memfail.judges.rules.lexicon import NO_PARAPHRASES, paraphrases
+from pytest_memfail.judges.rules.kinship import Kin, one_origin
 from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word, others_of
-from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, soft_support, stands_for
+from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, is_far, soft_support, stands_for
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, loose, place
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.verbatim import keeps, word_for_word
@@ -130,6 +129,8 @@ def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], 
         if not word.key:
             continue
         held = fold(word.lower)
+        if held != part.key and any(held == other.key for other in wanted.targets[0].parts):
+            continue  # one word does not tell two parts of a name
         if contrast(part.key, held) and held not in everyday_thing(part.key) and alone:
             return 0.0, -1
         worth = _worth(part, held, is_head=is_head, alone=alone)
@@ -153,14 +154,6 @@ def _worth(part: Part, held: str, *, is_head: bool, alone: bool) -> float:
         return 0.0 if alone else GENERAL
     if not alone and held in everyday_thing(part.key):
         return max(worth, HALF)
-    if worth < HALF and not is_head and held == fold(place(part.key) or part.key):
+    if worth < HALF and not is_head and not is_far(part.key, held) and held == fold(place(part.key) or part.key):
         return HALF
-    return 0.0 if worth <= DISTANT and _is_far(part.key, held) else worth
-
-
-def _is_far(key: str, held: str) -> bool:
-    """Whether two words meet only in some sense of a third, though it is known what people say for the one."""
-    told, other = paraphrases(key), paraphrases(held)
-    if told is NO_PARAPHRASES or association(key, held) or held in everyday_thing(key):
-        return False
-    return held not in told.same | told.near and key not in other.same | other.near
+    return 0.0 if worth < ORIGIN and is_far(part.key, held) else worth

@@ -50,8 +50,8 @@ HAVING: Final = re.compile(
 )
 """What one does with things that one likes."""
 ASKING: Final = re.compile(
-    r"\b(?:advice|recommend(?:s|ed|ations?)|suggestions?|(?:ideas?|tips?) (?:for|on|about|to|what|where|how|which)|help with|plan(?:s|ned|ning)?"
-    r"|look(?:s|ing) for|consider(?:s|ing)"
+    r"\b(?:advice|recommend(?:s|ed|ations?)|suggestions?|help with|plan(?:s|ned|ning)?"
+    r"|(?:ideas?|tips?) (?:for|on|about|what|where|how|which)|look(?:s|ing) for|consider(?:s|ing)"
     r"|ask(?:s|ed|ing)|decid(?:es?|ing)|wonder(?:s|ing)|think(?:s|ing) (?:about|of)|organi[sz](?:es|ing))\b",
     re.IGNORECASE,
 )
