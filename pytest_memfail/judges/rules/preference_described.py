@@ -45,6 +45,8 @@ OWN: Final = 2
 LONG: Final = 5
 """How many words it has at least."""
 
+HANDED: Final = 0.6
+"""How much of the statement somebody else's sentence has, and how like it is, that was made from it."""
 LEFT: Final = 0.33
 """How like a sentence has to be that was left of the statement, though what it was about is lost."""
 LEFT_PLAINLY: Final = 0.47
@@ -76,6 +78,8 @@ class Description:
     """How many words the sentence has that tell nothing of the statement."""
     size: int
     """How many words it has."""
+    owner: str
+    """Whose the sentence is."""
 
 
 def described(wanted: Preference, view: View) -> Description | None:
@@ -97,9 +101,15 @@ def left_vague(wanted: Preference, view: View) -> Description | None:
     return one if otherwise >= OTHERWISE and one.size > 1 else None
 
 
-def likest(wanted: Preference, view: View) -> Description | None:
-    """The user's sentence that is likest to the statement, if it is not liker to another of its row."""
-    found = (_description(wanted, view, one) for one in alike(wanted, view))
+def handed_over(wanted: Preference, view: View) -> Description | None:
+    """Somebody else's sentence that tells our statement, in whatever words."""
+    one = likest(wanted, view, others=True)
+    return one if one is not None and min(one.mine, one.score) >= HANDED and one.told >= TOLD else None
+
+
+def likest(wanted: Preference, view: View, *, others: bool = False) -> Description | None:
+    """The user's sentence, or another's, that is likest to the statement, if it is not liker to another of its row."""
+    found = (_description(wanted, view, one) for one in alike(wanted, view, others=others))
     return max((d for d in found if d is not None), key=lambda d: (d.score, -d.at), default=None)
 
 
@@ -125,6 +135,7 @@ def _description(wanted: Preference, view: View, one: Likeness) -> Description |
         sum(FOUND <= worth < ORIGIN for worth in worths),
         sum(worth < NOTHING for worth in own.values()),
         len(keys),
+        one.owner,
     )
 
 

@@ -60,6 +60,8 @@ class Likeness:
     """Whether a word of the name is there in another word."""
     told: bool
     """Whether it is like enough, and every word of the name is there, none by a general term, one at least in another word."""
+    owner: str
+    """Whose it is."""
 
 
 class _Words:
@@ -162,8 +164,8 @@ def words_of(view: View) -> _Words:
     return known
 
 
-def alike(wanted: Preference, view: View) -> list[Likeness]:
-    """The user's sentences that have words of the statement, without those of which another statement has more."""
+def alike(wanted: Preference, view: View, *, others: bool = False) -> list[Likeness]:
+    """The user's sentences, or others', that have words of the statement, without those of which another statement has more."""
     if verbatim_store(view) or not wanted.targets or wanted.targets[0].codes or wanted.targets[0].digits:
         return []
     known = view.results.get(("alike", wanted.wording, wanted.source))
@@ -174,7 +176,7 @@ def alike(wanted: Preference, view: View) -> list[Likeness]:
         found = (_like(wanted, view, at, name, shares[at]) for at in sorted(shares) if shares[at] >= OF_KIND)
         known = view.results["alike", wanted.wording, wanted.source] = [one for one in found if one is not None]
     assert isinstance(known, list)
-    return known
+    return [one for one in known if (one.owner != MINE) is others]
 
 
 def _shares(words: _Words, statement: Mapping[str, float]) -> dict[int, float]:
@@ -205,12 +207,10 @@ def _like(wanted: Preference, view: View, at: int, name: Mapping[str, float], mi
         return None
     if any(_share(words, statement_words(sibling), keys) >= mine for sibling in wanted.siblings):
         return None
-    if owner(view, at, len(sentence.words), -1) != MINE:
-        return None
     held = tuple(sorted(key for key, worth in own.items() if worth))
     otherwise = any(0.0 < words.near(key).get(other, 0.0) < ORIGIN for key in name for other in keys)
     told = score >= WHOLLY and (len(name) > 1 or mine >= BY_ONE_WORD) and _is_told(wanted, view, at)
-    return Likeness(at, held, score, named, mine, otherwise, told)
+    return Likeness(at, held, score, named, mine, otherwise, told, owner(view, at, len(sentence.words), -1))
 
 
 def _is_told(wanted: Preference, view: View, at: int) -> bool:
