@@ -14,6 +14,7 @@ from pytest_memfail.judges.rules.persona_essay import Essay, Stated, read_essay
 from pytest_memfail.judges.rules.persona_match import Made, own_sentences
 from pytest_memfail.judges.rules.persona_need import needed_items
 from pytest_memfail.judges.rules.persona_numbers import telling
+from pytest_memfail.judges.rules.persona_trait import hinted
 from pytest_memfail.judges.rules.persona_turned import affirmed, exchanged_apart, turned
 from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.view import NAMED, View, needs
@@ -81,6 +82,11 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
         return found if evidence.value or not found.faithful else _turned_elsewhere(match, view) or found
     share = len(match.kept) / max(1, len(match.essay.stated))
     if evidence.asked:
+        # The whole store may hold what is meant in any words; of a few entries shown one must be of the sort asked for.
+        sort = hinted(match.essay, evidence.asked) if shown and not evidence.value else ()
+        hints = [judge_detail(item, match, view, asked) for item in sort]
+        if hints and all(j.lost for j in hints):
+            return _needed(hints[:1], match, view)
         return _unclear(match, view)
     least = PAPER if protocol == "paper" and not shown else SHOWN if shown else FAITHFUL
     entries = _entries(match.made, view)

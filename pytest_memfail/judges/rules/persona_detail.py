@@ -7,11 +7,12 @@ from typing import Final
 
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.persona_allergy import allergen_instead
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
-from pytest_memfail.judges.rules.persona_numbers import changed, limited, other_side
-from pytest_memfail.judges.rules.persona_owner import given
+from pytest_memfail.judges.rules.persona_numbers import changed, limited, other_side, recounted
+from pytest_memfail.judges.rules.persona_owner import given, lent
 from pytest_memfail.judges.rules.persona_refusals import UNCERTAIN
 from pytest_memfail.judges.rules.persona_slots import replaced
 from pytest_memfail.judges.rules.persona_trait import ASKED
@@ -85,8 +86,9 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     told = {k for c in item.concepts for k in c.keys}
     likest = {m.at: essay.stated[m.stated] for m in match.own}
     for at in kept.where:
-        fault = turned(view.sentences[at], essay.stated[item.at], told, asked)
-        holder = "" if fault else given(view.sentences[at], (essay.stated[item.at], likest[at]), essay, told)
+        held, source = view.sentences[at], essay.stated[item.at]
+        fault = turned(held, source, told, asked) or allergen_instead(held, source.sentence, essay.keys)
+        holder = "" if fault else given(held, (source, likest[at]), essay, told) or lent(held, essay, told)
         if holder:
             fault = f"'{item.wording}' is told of '{holder}'"
         if fault:
@@ -97,7 +99,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         missed = limited(item, kept) if item.trait else item.weight >= 1.0 or kept.share > 0.25
         if missed or other_number:
             return Judged(item, kept, other_number or f"{listed(kept.missing)} is missing", turned=bool(other_number))
-    side = other_side(item, kept, view, essay)
+    side = other_side(item, kept, view, essay) or recounted(item, kept, view, essay)
     if side:
         return Judged(item, kept, side, turned=True)
     least = TRAIT_KEPT if item.trait else ITEM_KEPT
@@ -105,7 +107,8 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         return Judged(item, kept, f"'{item.wording}' is missing")
     # Words of the question are there in any answer: what it asks for must be too.
     answering = [c for c in item.concepts if c.weight >= 1.0 and asked.isdisjoint(c.keys)]
-    if not item.trait and answering and not item.numbers and not any(stands(c, item, keys, essay) for c in answering):
+    open_ = not item.trait and not item.confirming and not item.numbers
+    if open_ and answering and not any(stands(c, item, keys, essay) for c in answering):
         return Judged(item, kept, f"{listed([c.keys[-1] for c in answering])} is missing")
     if item.trait:
         named = [c for c in item.concepts if c.weight == ASKED]

@@ -72,6 +72,8 @@ class Item:
     """Whether it is a trait that a question about somebody else may borrow."""
     told: frozenset[str] = frozenset()
     """All words of the answer: none of them can be wrong."""
+    confirming: bool = False
+    """Whether the answer is a yes or no to what the question itself says."""
 
     @property
     def size(self) -> float:

@@ -39,6 +39,9 @@ DAY: Final = {
     for part, hours in (("morning", (4, 12)), ("afternoon", (12, 18)), ("evening", (17, 24)), ("night", (20, 29)))
 }
 """The hours of the parts of a day."""
+NOON: Final = 12 * 60
+HALVES: Final = {1: fold("afternoon"), -1: fold("morning")}
+"""The parts of a day after and before noon."""
 SHORT: Final = 14
 """Entries of so many sentences that begin with the person's name are about the person throughout."""
 UNNAMED_OWN: Final = 0.7
@@ -165,6 +168,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
             q
             for q in item.numbers
             if any(q.same(o) and not _off_scale(q, item, place, view, essay) for o in stated)
+            or (q.value == NOON and q.unit == CLOCK and HALVES.get(q.direction) in keys)
             or (q.value == 2 and not q.unit and any(view.sentences[at].lowers & TWO for at in place))
         ]
         share = (got + len(same)) / (item.size - spared)
@@ -198,7 +202,7 @@ def found(concept: Concept, keys: frozenset[str]) -> float:
 
 def stands(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -> float:
     """How far the concept of the item stands among the keys, or something that is spoken of together with it."""
-    return found(concept, keys) or _hinted(concept, item, keys, essay)
+    return found(concept, keys) or _hinted(concept, item, keys, essay) or _kind_of(concept, item, keys, essay)
 
 
 def joined(item: Item, kept: Kept, places: Iterable[Sequence[int]], view: View, essay: Essay) -> Kept:
@@ -219,6 +223,13 @@ def _hinted(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) ->
     # A word of the essay stands for itself.
     strange = frozenset(key for key in keys - essay.keys - essay.ignored if not key[0].isdigit())
     return HINT if _associated(concept.keys, strange) else 0.0
+
+
+def _kind_of(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -> float:
+    """What a new word counts that names one kind of the concept: cordage is rope."""
+    if item.trait or concept.weight < 1.0:
+        return 0.0
+    return KEPT if any(not lookup(k).general.isdisjoint(concept.keys) for k in keys - essay.keys) else 0.0
 
 
 @lru_cache(maxsize=65536)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -31,6 +32,7 @@ GROUNDED: Final = 0.7
 SURE: Final = 1.0
 NAMED_TOO: Final = 1.5
 """What a word counts that both the question and the answer have."""
+CONFIRMED: Final = 0.66
 YES_NO: Final = re.compile(r"^\s*(?:yes|no)\b[\s,;:.\-]*", re.IGNORECASE)
 CLAUSES: Final = re.compile(
     r"\s*(?:[;:(]|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which|when|where|following|given|matching)\b)\s*"
@@ -49,11 +51,11 @@ def needed_items(evidence: Evidence) -> tuple[Item, ...]:
     essay = read_essay(evidence.source, evidence.entity)
     asked = frozenset(keys_of(evidence.asked or "")) - essay.ignored
     if evidence.value:
-        return _of_answer(essay, evidence.value, asked)
+        return _of_answer(essay, evidence.value, asked, evidence.asked or "")
     return traits(essay, evidence.asked) if evidence.asked else ()
 
 
-def _of_answer(essay: Essay, answer: str, asked: frozenset[str]) -> tuple[Item, ...]:
+def _of_answer(essay: Essay, answer: str, asked: frozenset[str], question: str) -> tuple[Item, ...]:
     """What the gold answer takes from the essay, detail by detail; its reasons count less."""
     items: list[Item] = []
     known: set[str] = set()
@@ -78,8 +80,23 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str]) -> tuple[Item, 
     if YES_NO.match(answer) and any(_is_asked(item) for item in items):
         # A yes or no needs what it is about; what else somebody likes is said besides.
         items = [item if _is_asked(item) else replace(item, weight=min(item.weight, ASIDE)) for item in items]
+    elif not YES_NO.match(answer):
+        said = [q for s in sentences_of(question) for q in quantities(s.text, s.words)]
+        items = [_without(item, said) for item in items]
     told = frozenset(keys_of(answer))
-    return tuple(replace(item, told=told) for item in items)
+    confirming = YES_NO.match(answer) is not None
+    return tuple(replace(item, told=told, confirming=confirming and _confirms(item)) for item in items)
+
+
+def _confirms(item: Item) -> bool:
+    """Whether the question says most of the detail itself: "is there any rule" does not."""
+    return sum(c.weight for c in item.concepts if c.given) >= CONFIRMED * item.size
+
+
+def _without(item: Item, said: Sequence[Quantity]) -> Item:
+    """The detail without the numbers that the question says itself."""
+    numbers = tuple(n for n in item.numbers if not any(n.same(q) for q in said))
+    return replace(item, numbers=numbers) if item.concepts else item
 
 
 def _repeats(item: Item, asked: frozenset[str]) -> bool:

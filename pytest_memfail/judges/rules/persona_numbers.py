@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from pytest_memfail.judges.rules.persona_essay import Essay, Item
 from pytest_memfail.judges.rules.persona_match import Kept
 from pytest_memfail.judges.rules.persona_turned import rejections
 from pytest_memfail.judges.rules.quantities import Quantity
+from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.view import View
 
 COUNTED: Final = 12
@@ -35,6 +37,31 @@ def changed(item: Item, kept: Kept, view: View) -> str:
             if other is not None:
                 return f"'{other.text.strip()}' instead of '{number.text.strip()}'"
     return ""
+
+
+def recounted(item: Item, kept: Kept, view: View, essay: Essay) -> str:
+    """Another count of something that the detail speaks of: two bitters of three."""
+    told = {k for c in item.concepts if c.weight >= 1.0 for k in c.keys}
+    source = essay.stated[item.at]
+    mine = _counts(source.sentence, source.numbers, told)
+    for at in kept.where:
+        for key, number in _counts(view.sentences[at], view.quantities((at,)), told).items():
+            if key in mine and not number.same(mine[key]):
+                return f"'{number.text.strip()}' instead of '{mine[key].text.strip()}'"
+    return ""
+
+
+def _counts(sentence: Sentence, numbers: Iterable[Quantity], told: Collection[str]) -> dict[str, Quantity]:
+    """What is counted, in so many words, with its number; nothing that is counted twice."""
+    found: dict[str, Quantity] = {}
+    twice: set[str] = set()
+    for number in numbers:
+        if not number.unit and not number.direction and number.at + 1 < len(sentence.words):
+            key = sentence.words[number.at + 1].key
+            twice |= {key} & found.keys()
+            if key in told:
+                found[key] = number
+    return {key: number for key, number in found.items() if key not in twice}
 
 
 def other_side(item: Item, kept: Kept, view: View, essay: Essay) -> str:

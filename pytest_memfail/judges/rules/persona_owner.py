@@ -7,6 +7,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated
+from pytest_memfail.judges.rules.persona_partners import APART
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
 from pytest_memfail.judges.rules.whose_words import RELATIONS
@@ -14,6 +15,11 @@ from pytest_memfail.judges.rules.whose_words import RELATIONS
 PRONOUNS: Final = frozenset("he she they i user".split())
 VERBS: Final = frozenset("is are was were has have had will would can cannot must should does do did who".split())
 BESIDE: Final = frozenset("with for to by from as about like than without".split())
+HAVING: Final = frozenset("who with has had whose".split())
+OWNERS: Final = frozenset("her his their my our".split())
+OWNED: Final = 3
+HELD: Final = 6
+"""Among so many words behind somebody stands what is theirs."""
 ALIKE: Final = 0.6
 PEOPLE: Final = frozenset(fold(word) for word in RELATIONS)
 
@@ -37,6 +43,59 @@ def given(sentence: Sentence, sources: Collection[Stated], essay: Essay, told: C
         if bare not in name and _acts(words, at) and _other(words, at, sources, essay):
             holder = word.surface
     return holder
+
+
+def lent(sentence: Sentence, essay: Essay, told: Collection[str]) -> str:
+    """Somebody new whom the stored sentence gives a word of the detail: "a friend with a nut allergy"."""
+    words = sentence.words
+    for at, word in enumerate(words):
+        bare = word.lower.removesuffix("'s")
+        if not (word.key and _new(word, bare, at, essay)):
+            continue
+        owns = bare != word.lower
+        if owns and _closes(sentence, at) and words[max(0, at - 3) : at] and _is(words, at):
+            before = words[:at]
+            if any(w.key in told for w in before):
+                return bare
+        after = words[at + 1 : at + 2]
+        # Anybody's may be meant by a colleague's.
+        sure = word.surface[0].isupper() or (
+            at and (words[at - 1].lower in OWNERS or words[at - 1].lower.endswith("'s"))
+        )
+        if owns and sure and _within(sentence, at, at + OWNED, told):
+            return bare
+        if after and after[0].lower in HAVING and _within(sentence, at + 1, at + 1 + HELD, told):
+            return bare
+    return ""
+
+
+def _new(word: Word, bare: str, at: int, essay: Essay) -> bool:
+    """Whether the word is for one person of whom the essay does not tell."""
+    if word.key in essay.keys or word.key in essay.near or word.key in essay.ignored:
+        return False
+    return bare in RELATIONS or (bool(at) and word.surface[0].isupper() and lookup(word.key) is EMPTY)
+
+
+def _is(words: Sequence[Word], at: int) -> bool:
+    """Whether the words before say whose something is."""
+    return any(w.lower in ("is", "are", "was", "were") for w in words[max(0, at - 3) : at])
+
+
+def _closes(sentence: Sentence, at: int) -> bool:
+    """Whether nothing follows in the clause."""
+    following = sentence.words[at + 1 : at + 2]
+    return not following or bool(APART.search(sentence.text[sentence.words[at].end : following[0].start]))
+
+
+def _within(sentence: Sentence, at: int, end: int, told: Collection[str]) -> bool:
+    """Whether a word of the detail follows in the same clause."""
+    words = sentence.words
+    for i in range(at + 1, min(end + 1, len(words))):
+        if i > at + 1 and APART.search(sentence.text[words[i - 1].end : words[i].start]):
+            return False
+        if words[i].key in told:
+            return True
+    return False
 
 
 def _other(words: Sequence[Word], at: int, sources: Collection[Stated], essay: Essay) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from itertools import combinations, pairwise
 from typing import Final
 
+from pytest_memfail.judges.rules.persona_refusals import AFFIRMING
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence
 
@@ -17,7 +18,9 @@ NEAR: Final = 0.6
 def crossed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
     """Two words that changed partners: Greek to dogs and English to people, allergic to this and gloves of that."""
     told, held = _partners(source), _partners(sentence)
-    for one, other in combinations(sorted(k for k in told.keys() & held.keys() if k in telling), 2):
+    for one, other in combinations(
+        sorted(k for k in told.keys() & held.keys() if k in telling and k not in AFFIRMING), 2
+    ):
         # Of two that stand side by side the order may change, and with it their neighbours.
         apart = not related(one, other) and other not in told[one] and other not in held[one]
         if apart and _went(one, other, told, held) and _went(other, one, told, held):

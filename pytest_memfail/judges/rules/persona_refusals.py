@@ -37,6 +37,18 @@ AFFIRMING: Final = frozenset(
 )
 UNCERTAIN: Final = frozenset(fold(word) for word in "autumn fall pass turn drop".split())
 """Words that mean a refusal in few of their senses."""
+DISPLEASING: Final = frozenset(
+    """annoy annoys annoyed annoying annoyance irritate irritates irritated irritating irk irks bother bothers bothersome
+    upset upsets upsetting displease displeases displeased offend offends offended offensive disgust disgusts disgusted
+    disgusting revolting revolts repel repels repelled repulsive repulses sicken sickens nauseates appal appals appalls
+    appalling awful terrible horrible horrid ghastly vile gross nasty foul dreadful hideous unbearable unpleasant
+    insufferable loathsome hateful odious abominable detestable useless worthless pointless nonsense silly wrong bad worse
+    worst evil enemy curse cursed nightmare poison sin crime betrayal cringe cringes wince winces shudder shudders recoil
+    recoils flinch flinches flee flees escape escapes hide hides hidden conceal conceals overrated distasteful
+    intrusive harmful dangerous unsafe unhealthy kills ruins ruin ruined spoils spoil spoiled harms harm damages
+    damage replace replaces replaced""".split()
+)
+"""Words by which what is stored may tell a dislike: of what was told they say no refusal."""
 REFUSING: Final = re.compile(
     r"\b(?:off[ -](?:limits|the table|the menu|the list)|out of (?:the question|bounds)|no[ -]gos?|zero tolerance|anything but|all but"
     r"|steer(?:s|ed|ing)? (?:well )?clear|(?:stay|keep|stand)(?:s|ed|ing)? (?:well )?(?:away|off|clear|out)|kept (?:away|off|out)"
@@ -47,10 +59,21 @@ REFUSING: Final = re.compile(
     r"|(?:draws?|drew) the line|sa(?:y|ys|id) no|pass(?:es)? on|(?:fed up|sick|tired|weary) (?:with|of)|turn-?offs?|pet peeves?"
     r"|(?:has|have|had) (?:enough of|a (?:horror|dread|hatred|dislike|phobia|grudge|thing against))|disagrees? with|at odds"
     r"|(?:driv|mak)(?:es?|ing) (?:him|her|them) (?:mad|crazy|furious|angry|ill|sick|sneeze|wheeze|itch|swell|unwell)"
-    r"|gets? on (?:his|her|their) nerves|anti-?\w+)\b|\w-free\b|\w{4}less\b",
+    r"|(?:more|better|sooner) (?:\w+ ){0,2}than(?! (?:\d|ever|an?|one|two|three|four|five|six|half|any|all|just|once|twice)\b)"
+    r"|(?:day|days|break|rest|pause|holiday|leave|time|evening|weekend) (?:off|(?:off )?from)|rest(?:s|ed|ing)? from|off from"
+    r"|(?:has|have|must|can) (?:to )?wait"
+    r"|second (?:choice|best|rate)|where others|(?:leaves?|left) [^.;,]{1,40} at home|(?:not|n't|no) (?:a |much of a )?(?:fan|friend)"
+    r"|ahead of|at the expense of|gets? on (?:his|her|their) nerves|anti-?\w+)\b|\w-free\b|\w{4}less\b",
     re.IGNORECASE,
 )
 """What says no in several words."""
+ACCEPTING: Final = re.compile(
+    r"\b(?:(?:do|does|did)(?:n't| not) mind|never minds?|nothing against|no (?:objections?|problems?|issues?|trouble|qualms|fear)"
+    r"|(?:can't|cannot|can not) (?:get enough|resist|do without|live without|go without)|(?:is|are|be|feels?) (?:fine|ok|okay|happy"
+    r"|comfortable|cool) (?:with|to)|no longer (?:minds?|avoids?|refuses?|hates?|dislikes?|objects?)|not (?:averse|opposed) to)\b",
+    re.IGNORECASE,
+)
+"""What says yes, though with a no."""
 EXCLUDING: Final = re.compile(
     r"\b(?:only(?! (?:after|before|when|while|during|in|at|on)\b)"
     r"|sole|solely|exclusively|alone|nothing but|no one but|strictly|unless|except|limited to|restricted to"

@@ -10,7 +10,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.finding import keys_of
 from pytest_memfail.judges.rules.kinds import kinds_of
-from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import SYNONYM, Concept, Essay, Item, weighed
 from pytest_memfail.judges.rules.persona_numbers import telling
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
@@ -26,6 +26,29 @@ ASKING: Final = keys_of(
 """What questions are made of; it tells no trait."""
 KIT: Final = frozenset(fold(word) for word in "bring pack carry wear gear kit equipment bag backpack pocket".split())
 """Who asks what to bring asks for what somebody carries."""
+SORTS: Final = tuple(
+    (frozenset(fold(word) for word in asked.split()), frozenset(fold(word) for word in told.split()))
+    for asked, told in (
+        (
+            "prefer preference favorite favourite like love enjoy appreciate fond choice taste fancy rather",
+            """prefer preference favorite favourite like love enjoy appreciate fond choose favor favour swear insist refuse avoid
+            hate dislike detest loathe adore cherish reject cannot won't only always never rather instead""",
+        ),
+        (
+            """ritual routine habit custom tradition superstition practice approach method process technique procedure prepare
+            preparation workflow regimen ceremony usually typically""",
+            """ritual routine habit custom tradition superstition practice approach method process technique procedure prepare
+            always every each before after whenever begin start end finish first rule usually typically daily weekly monthly
+            morning evening monday tuesday wednesday thursday friday saturday sunday weekday weekend""",
+        ),
+        (
+            "hour hours when schedule time times day days availability available early late often shift",
+            """am pm hour morning afternoon evening night noon midnight dawn dusk sunrise sunset weekday weekend daily weekly early
+            late monday tuesday wednesday thursday friday saturday sunday oclock minute""",
+        ),
+    )
+)
+"""Sorts of traits: what asks for one, and what tells one."""
 ASKED: Final = 2.0
 """What counts of a trait that the question itself names."""
 
@@ -45,12 +68,29 @@ def traits(essay: Essay, question: str) -> tuple[Item, ...]:
     )
 
 
+def hinted(essay: Essay, question: str) -> tuple[Item, ...]:
+    """The sentences of the sort that is asked for, where no word names a trait: one of them is meant."""
+    sentences = sentences_of(question)
+    words = frozenset().union(*(s.keys | s.lowers for s in sentences))
+    sorts = [told for asked, told in SORTS if not asked.isdisjoint(words)]
+    if not sorts:
+        return ()
+    asked = sorted({w.key for s in sentences for w in s.words if _telling(w, s, essay)} - ASKING)
+    hits = [[weight(k) * _asks_any(k, frozenset(stated.weights)) for stated in essay.stated] for k in asked]
+    for sort in sorts:
+        hits.append([SYNONYM * (not sort.isdisjoint(s.sentence.keys | s.sentence.lowers)) for s in essay.stated])
+    scores = _spread(hits)
+    kinds = frozenset(w.key for s in sentences for w in _kinds(s))
+    best = max(scores)
+    return tuple(_trait(essay, at, asked, kinds, []) for at, s in enumerate(scores) if s and s >= AS_LIKELY * best)
+
+
 def _telling(word: Word, question: Sentence, essay: Essay) -> bool:
     """Whether the word may stand for one of the essay's: the name of somebody stands for no thing."""
     if not word.key or word.key[0].isdigit() or len(word.key) <= 2:
         return False
     named = word.surface[0].isupper() and word is not question.words[0]
-    return not named or word.lower.removesuffix("'s") in essay.capitals
+    return not named or word.lower.removesuffix("'s") in essay.capitals or word.key in essay.keys
 
 
 def _scores(essay: Essay, asked: list[str], *, kit: bool) -> dict[int, float]:
@@ -59,12 +99,28 @@ def _scores(essay: Essay, asked: list[str], *, kit: bool) -> dict[int, float]:
     hits = [[weight(k) * _asks_any(k, keys) for keys in told] for k in asked]
     if kit:
         hits.append([SYNONYM * (not KIT.isdisjoint(stated.weights)) for stated in essay.stated])
+    named = {at for at, of_sentence in enumerate(zip(*hits, strict=True)) if sum(of_sentence) >= TRAIT}
+    if not named:
+        return {}
+    # A word that the essay has not stands for what belongs to it, but names no trait alone.
+    hits += [[SYNONYM * _near(k, keys) for keys in told] for k, row in zip(asked, hits, strict=False) if not any(row)]
+    scores = _spread(hits)
+    return {at: scores[at] for at in named}
+
+
+def _spread(hits: list[list[float]]) -> list[float]:
+    """What each sentence has of the words, if it tells: what all sentences have tells none apart."""
     spread = [math.sqrt(max(1.0, sum(of_word))) for of_word in hits]
-    return {
-        at: sum(value / among for value, among in zip(of_sentence, spread, strict=True))
-        for at, of_sentence in enumerate(zip(*hits, strict=True))
-        if sum(of_sentence) >= TRAIT
-    }
+    return [
+        sum(v / among for v, among in zip(of_sentence, spread, strict=True)) for of_sentence in zip(*hits, strict=True)
+    ]
+
+
+def _near(asked: str, stated: frozenset[str]) -> bool:
+    """Whether a word of the sentence belongs to what is asked, as a dictionary does not say."""
+    if weight(asked) < 1.0:
+        return False
+    return not paraphrases(asked).near.isdisjoint(stated) or any(asked in paraphrases(key).near for key in stated)
 
 
 def _kinds(question: Sentence) -> list[Word]:

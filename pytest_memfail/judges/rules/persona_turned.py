@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence, Set
 from itertools import pairwise
 from typing import Final
 
-from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import Stated
 from pytest_memfail.judges.rules.persona_partners import NEAR, crossed, pairs, surface
-from pytest_memfail.judges.rules.persona_refusals import AFFIRMING, EXCLUDING, REFUSALS, REFUSING, UNCERTAIN, says_no
-from pytest_memfail.judges.rules.polarity import is_negator
+from pytest_memfail.judges.rules.persona_refusals import (
+    ACCEPTING,
+    AFFIRMING,
+    DISPLEASING,
+    EXCLUDING,
+    REFUSALS,
+    REFUSING,
+    UNCERTAIN,
+    says_no,
+)
+from pytest_memfail.judges.rules.persona_stretches import CLOSES, parts_of, refused_stretches
+from pytest_memfail.judges.rules.polarity import UNFAILING, is_negator, never_except
 from pytest_memfail.judges.rules.related import opposed, related
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 
@@ -32,6 +41,8 @@ def _refuses(sentence: Sentence, words: Sequence[Word], told: Collection[str] = 
     return any(
         says_no(w.lower)
         or w.key in REFUSALS
+        or (w.lower in DISPLEASING and w.key not in told)
+        or (w.lower.startswith("un") and w.lower.endswith("ed") and len(w.lower) > UNDONE and told)
         or (w.key not in told and w.key not in UNCERTAIN and not REFUSALS.isdisjoint(lookup(w.key).same))
         or (w.lower.startswith("un") and not AFFIRMING.isdisjoint(lookup(w.key).opposite))
         or (w.lower == "too" and any(f.key for f in words[i + 1 : i + 2]))
@@ -39,106 +50,28 @@ def _refuses(sentence: Sentence, words: Sequence[Word], told: Collection[str] = 
     ) or (bool(words) and REFUSING.search(sentence.text, words[0].start, words[-1].end) is not None)
 
 
-ENDS: Final = re.compile(r"[;:.!?()]|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
-"""Where what a sentence says ends: a refusal in the next part of it is about something else."""
-CLOSES: Final = frozenset(
-    """because since as but so though although while whilst whereas unless until till except without instead hence thus
-    therefore thereby meaning owing due thanks given whenever""".split()
-)
-RELATIVE: Final = frozenset("that which who".split())
-COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
-GOES_ON: Final = frozenset(
-    """therefore always so then only thus hence instead he she they it we you will would shall should can could may might
-    must has have had is are was were does do did also often usually sometimes still just even""".split()
-)
-CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of")))
-"""What follows them is what somebody does not do or take."""
-PREFERRING: Final = fold("prefer")
-SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
-OBJECTS: Final = frozenset("a an the his her their its to that only".split())
-STRETCH: Final = 12
+UNDONE: Final = 6
+"""Longer words in un- and -ed say that something is not done."""
+FAILING: Final = frozenset(fold(word) for word in (*UNFAILING, "tire", "turn", "refuse", "lack", "want", "mind"))
+"""Who never fails to do something does it."""
 SAME_THING: Final = 0.6
 DIRECT: Final = 2
 """What is refused is told by so many words right behind the refusal."""
 WHOLE: Final = 2.0
 AWAY: Final = frozenset("away clear beyond outside far free off out apart".split())
 """They say where something is not done."""
+SIDES: Final = (("before", "after"), ("above", "below"), ("over", "under"), ("inside", "outside"), ("until", "after"))
 ALWAYS: Final = frozenset("only always solely exclusively".split())
-
-
-ALLERGY: Final = fold("allergic")
-
-
-def _goes_on(word: Word, words: Sequence[Word]) -> bool:
-    """Whether the word behind an "and" tells another thing that somebody does."""
-    if word.lower in GOES_ON or word.key in AFFIRMING:
-        return True
-    after = words[words.index(word) + 1 :][:1]
-    return word.lower.endswith("s") and bool(after) and (after[0].lower in OBJECTS | SPEAKERS or bool(after[0].key))
-
-
-def refused_stretches(
-    sentence: Sentence, *, negations: bool = True, allergies: bool = False, comparing: bool = False
-) -> list[tuple[str, ...]]:
-    """What each refusal of the sentence is about: the keys behind it, to the end of the clause."""
-    words = sentence.words
-    found = []
-    for at, word in enumerate(words):
-        following = words[at + 1].lower if at + 1 < len(words) else ""
-        no = negations and is_negator(word.lower) and following not in COMPARING
-        refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY) or (word.lower, following) in CONTRASTS
-        if (no or refusal or (comparing and _less_liked(words, at))) and not any(
-            says_no(w.lower) for w in words[max(0, at - 4) : at]
-        ):
-            keys: list[str] = []
-            for before, follower in pairwise(words[at : at + STRETCH]):
-                if (
-                    follower.lower in CLOSES
-                    or (follower.lower in RELATIVE and any(weight(k) >= 1.0 for k in keys))
-                    or (before.lower == "and" and _goes_on(follower, words))
-                    or says_no(follower.lower)
-                    or ENDS.search(sentence.text[before.end : follower.end])
-                ):
-                    break
-                keys += [follower.key] * bool(follower.key)
-            found.append(tuple(keys))
-    return found
-
-
-def _less_liked(words: Sequence[Word], at: int) -> bool:
-    """Whether somebody prefers something to what follows."""
-    liked = next((i for i in range(at - 1, max(-1, at - STRETCH), -1) if words[i].key == PREFERRING), at)
-    between = words[liked + 1 : at]
-    return (
-        words[at].lower in ("to", "over")
-        and any(w.key for w in between)
-        and not any(w.lower.endswith("ing") for w in between)
-    )
-
-
-def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
-    """The words of the sentence, part by part."""
-    parts: list[list[Word]] = [[]]
-    for at, word in enumerate(sentence.words):
-        # "Dried flowers: no" is one part.
-        if at and ENDS.search(sentence.text[sentence.words[at - 1].end : word.end]) and not _answers(sentence, at):
-            parts.append([])
-        parts[-1].append(word)
-    return [tuple(part) for part in parts if part]
-
-
-def _answers(sentence: Sentence, at: int) -> bool:
-    """Whether a word that says no stands alone there, behind what it is said of."""
-    word, following = sentence.words[at], sentence.words[at + 1 : at + 2]
-    return says_no(word.lower) and (
-        not following or bool(ENDS.search(sentence.text[word.end : following[0].end].replace(" (", "(")))
-    )
 
 
 def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
     """What the source refuses and the stored sentence has without a refusal; empty if nothing."""
-    for stretch in refused_stretches(source):
-        about = {k for k in stretch if k in telling and weight(k) >= 1.0 and not _affirms(source.words, k)}
+    stretches = refused_stretches(source)
+    spoken, denied = Counter(w.key for w in source.words), Counter(k for stretch in stretches for k in stretch)
+    for stretch in stretches:
+        # What is spoken of outside of the refusal too may be wanted there: "no retractable leash, but a flat leash".
+        about = {k for k in stretch if k in telling and weight(k) >= 1.0 and spoken[k] <= denied[k]}
+        about -= {k for k in about if _affirms(source.words, k)}
         total = sum(weight(k) for k in set(stretch))
         for part in parts_of(sentence) if about else ():
             there = _standing(set(stretch), {w.key for w in part} - {""}, source)
@@ -157,11 +90,19 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
                 not _refuses(sentence, part, source.keys)
                 and not EXCLUDING.search(sentence.text)
                 and AWAY.isdisjoint({w.lower for w in part} - source.lowers)
+                and not _beyond({w.lower for w in part}, source.lowers)
+                and not any(w.key in there.values() and b.lower == "over" for b, w in pairwise(part))
             )
             one = min(about & there.keys())
-            if quiet or _affirms(part, there[one]):
+            borne = ACCEPTING.search(sentence.text, part[0].start, part[-1].end)
+            if quiet or borne or _affirms(part, there[one]):
                 return f"'{surface(source, one)}' is refused in what was told, not in what is stored"
     return ""
+
+
+def _beyond(here: Set[str], there: Set[str]) -> bool:
+    """Whether the one tells of before what the other tells of after."""
+    return any((a in here - there and b in there - here) or (b in here - there and a in there - here) for a, b in SIDES)
 
 
 def _standing(wanted: Set[str], keys: Set[str], source: Sentence) -> dict[str, str]:
@@ -171,7 +112,18 @@ def _standing(wanted: Set[str], keys: Set[str], source: Sentence) -> dict[str, s
     for near, key, held in sorted((related(k, h), k, h) for k in wanted for h in ({k} & keys or strange)):
         if near >= NEAR:
             nearest[held] = key
+    for key, held in ((k, h) for k in wanted - keys for h in (keys & source.keys) - wanted):
+        if held not in nearest and _taken_up(key, held, source):
+            nearest[held] = key
     return {key: held for held, key in nearest.items()}
+
+
+def _taken_up(key: str, held: str, source: Sentence) -> bool:
+    """Whether the source speaks of the one as the other, which it named: keeps his cello, leaves the instrument."""
+    if key not in paraphrases(held).near and key not in lookup(held).general:
+        return False
+    named = next(i for i, w in enumerate(source.words) if w.key == held)
+    return any(w.key == key and before.lower in ("the", "this", "that") for before, w in pairwise(source.words[named:]))
 
 
 def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
@@ -252,7 +204,7 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozense
         for word in part:
             if is_negator(word.lower) or word.key in REFUSALS:
                 before |= since
-            elif word.lower in ("and", "or"):
+            elif word.lower in ("and", "or") or word.lower in CLOSES:
                 since.clear()
             since.add(word.key)
     return sentence.keys - unwanted - before, unwanted, frozenset(before)
@@ -261,6 +213,8 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozense
 def _affirms(words: Sequence[Word], key: str) -> bool:
     """Whether the word is what somebody insists on."""
     at = next(i for i, w in enumerate(words) if w.key == key)
+    if len(words) == at + 2 and words[-1].lower in ALWAYS:
+        return True
     wanted = [i for i in range(max(0, at - 6), at) if words[i].key in AFFIRMING or words[i].lower in ALWAYS]
     return bool(wanted) and not any(says_no(w.lower) for w in words[max(0, min(wanted) - 3) : at])
 
@@ -271,10 +225,14 @@ def turned(sentence: Sentence, stated: Stated, telling: Collection[str], asked: 
     Telling are the words of the detail; asked those of the question, which say when and where it holds.
     """
     source = stated.sentence
-    fault = affirmed(sentence, source, telling) or exchanged(sentence, source, telling)
+    fault = (
+        affirmed(sentence, source, telling)
+        or exchanged(sentence, source, telling)
+        or _spurned(sentence, source, telling)
+    )
     if fault:
         return fault
-    if not rejections(source):
+    if not rejections(source) and not never_except(sentence.text):
         for key in sorted(denied_keys(sentence) & stated.weights.keys()):
             return f"'{surface(sentence, key)}' is denied in what is stored"
         for stretch in refused_stretches(sentence, negations=False):
@@ -287,6 +245,19 @@ def turned(sentence: Sentence, stated: Stated, telling: Collection[str], asked: 
         or grounds_exchanged(sentence, source, telling)
         or swapped(sentence, source, told)
     )
+
+
+def _spurned(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
+    """What the source says that somebody likes or wants, and the stored sentence refuses."""
+    wanted = [w.key for w in source.words if w.key in telling and w.key in sentence.keys and weight(w.key) >= 1.0]
+    wanted = [k for k in wanted if _affirms(source.words, k)]
+    if not wanted or never_except(sentence.text) or "free" in source.lowers:
+        return ""
+    for stretch in refused_stretches(sentence):
+        one = next((k for k in stretch[:DIRECT] if k in wanted), "")
+        if one and FAILING.isdisjoint(stretch[: DIRECT + 1]):
+            return f"'{surface(sentence, one)}' is refused in what is stored"
+    return ""
 
 
 def denied_keys(sentence: Sentence) -> frozenset[str]:
@@ -305,9 +276,9 @@ def swapped(sentence: Sentence, source: Sentence, telling: Collection[str]) -> s
         if first not in telling or (first, second) in theirs:
             continue
         # "Does not allow" is "forbids": what else says no has to be alike.
-        least = rejections(source) - (first in REFUSALS)
+        least = rejections(source) - says_no(surface(source, first).lower())
         for other, following in sorted(theirs):
-            alike = rejections(sentence) - (other in REFUSALS) == least
+            alike = rejections(sentence) - says_no(surface(sentence, other).lower()) == least
             if alike and following == second and other != first and opposed(first, other):
                 return f"'{surface(sentence, other)}' instead of '{surface(source, first)}'"
     return ""

@@ -151,3 +151,16 @@ def test_a_comparison_that_is_denied_means_the_other_side(text: str, side: int) 
 )
 def test_what_a_question_about_somebody_else_may_borrow(asked: str, stored: tuple[str, ...], wanted: str) -> None:
     assert judged(asked, None, WHO, *stored) == wanted
+
+
+@pytest.mark.parametrize(
+    ("asked", "stored", "wanted"),
+    [
+        ("Can you tell me Pia Moll's working hours?", "Ilse Varga wears a scarf of linen.", "not_retrieved"),
+        ("Can you tell me Pia Moll's working hours?", "Ilse Varga opens the cellar after nine in the morning.", "ok"),
+        ("May Pia Moll hear a Waltz?", "Ilse Varga welcomes waltzes at her door.", "ok"),
+        ("May Pia Moll hear a Waltz?", "Ilse Varga bans waltzes at her door.", "summary_error"),
+    ],
+)
+def test_the_sort_of_trait_and_its_name_tell_what_is_meant(asked: str, stored: str, wanted: str) -> None:
+    assert judged(asked, None, WHO, stored) == wanted

@@ -1,0 +1,165 @@
+"""What the refusals of a sentence are about, and the parts in which it says one thing after the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from pytest_memfail.judges.rules.persona_refusals import AFFIRMING, REFUSALS, says_no
+from pytest_memfail.judges.rules.polarity import is_negator
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
+
+ENDS: Final = re.compile(r"[;:.!?()]|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
+"""Where what a sentence says ends: a refusal in the next part of it is about something else."""
+CLOSES: Final = frozenset(
+    """because since as but so though although while whilst whereas unless until till except without instead hence thus
+    therefore thereby meaning owing due thanks given whenever""".split()
+)
+RELATIVE: Final = frozenset("that which who".split())
+COMPARING: Final = frozenset("only more less fewer longer later earlier just".split())
+GOES_ON: Final = frozenset(
+    """therefore always so then only thus hence instead he she they it we you will would shall should can could may might
+    must has have had is are was were does do did also often usually sometimes still just even""".split()
+)
+CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of"), ("off", "limits")))
+"""What follows them is what somebody does not do or take."""
+PREFERRING: Final = fold("prefer")
+SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
+OBJECTS: Final = frozenset("a an the his her their its to that only".split())
+FOLLOWING: Final = (
+    OBJECTS
+    | SPEAKERS
+    | frozenset(
+        """this these those all every each any some no both two three either neither him them me us my our your one's people
+    in on at by out off up down away back for with from into over under before after during until as""".split()
+    )
+)
+"""What may follow a verb."""
+ORDER: Final = frozenset("first second third next last final every each one two three".split())
+RULES: Final = frozenset(
+    fold(word)
+    for word in """rule policy law ban principle advice advise warn recommend caution decide argue speak preach rail vote
+    dead firm strict firmly strictly strongly""".split()
+)
+BEING: Final = frozenset("is are was were be been being gets get".split())
+UNDONE: Final = frozenset(
+    """turned refused banned denied sent rejected declined excluded missed skipped forgotten forbidden neglected ignored
+    barred omitted abandoned dropped disappointed bored""".split()
+)
+"""What is never turned away is taken."""
+FIRMLY: Final = frozenset("strictly absolutely totally completely entirely altogether firmly simply outright".split())
+DONE: Final = frozenset(
+    "forbidden welcome put kept left let seen worn sold given taken set fed held hung told brought".split()
+)
+SUBJECT: Final = 4
+LABEL: Final = 1
+"""One word before a colon is what the rest is said of."""
+STRETCH: Final = 12
+
+
+ALLERGY: Final = fold("allergic")
+
+
+def _goes_on(word: Word, words: Sequence[Word]) -> bool:
+    """Whether the word behind an "and" tells another thing that somebody does."""
+    if word.lower in GOES_ON or word.key in AFFIRMING:
+        return True
+    after = words[words.index(word) + 1 :][:1]
+    return word.lower.endswith("s") and bool(after) and (after[0].lower in FOLLOWING or bool(after[0].key))
+
+
+def refused_stretches(
+    sentence: Sentence, *, negations: bool = True, allergies: bool = False, comparing: bool = False
+) -> list[tuple[str, ...]]:
+    """What each refusal of the sentence is about: the keys behind it, to the end of the clause."""
+    words = sentence.words
+    found = []
+    for at, word in enumerate(words):
+        following = words[at + 1].lower if at + 1 < len(words) else ""
+        no = negations and is_negator(word.lower) and following not in COMPARING
+        refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY) or (word.lower, following) in CONTRASTS
+        refusal = (refusal and not _halt(words, at)) or (word.lower == "against" and _ruled(words, at))
+        if (no or refusal or (comparing and _less_liked(words, at))) and not any(
+            says_no(w.lower) for w in words[max(0, at - 4) : at]
+        ):
+            keys: list[str] = []
+            for before, follower in pairwise(words[at + ((word.lower, following) in CONTRASTS) : at + STRETCH]):
+                if (
+                    follower.lower in CLOSES
+                    or (follower.lower in RELATIVE and any(weight(k) >= 1.0 for k in keys))
+                    or (before.lower == "and" and _goes_on(follower, words))
+                    or says_no(follower.lower)
+                    or (follower.lower == "only" and keys)
+                    or ENDS.search(sentence.text[before.end : follower.end])
+                ):
+                    break
+                keys += [follower.key] * bool(follower.key)
+            found.append((*_barred(sentence, at, said=not no), *keys))
+    return found
+
+
+def _halt(words: Sequence[Word], at: int) -> bool:
+    """Whether it is a stop on the way."""
+    return words[at].lower in ("stop", "stops") and bool(at) and words[at - 1].lower in OBJECTS | ORDER
+
+
+def _ruled(words: Sequence[Word], at: int) -> bool:
+    """Whether somebody speaks against something, or has a rule against it."""
+    return any(w.key in RULES for w in words[max(0, at - 2) : at])
+
+
+def _barred(sentence: Sentence, at: int, *, said: bool) -> tuple[str, ...]:
+    """What is not done: "pets are not allowed", or said to be refused itself: "lights are banned"."""
+    words = sentence.words
+    start = at - 1 if at and words[at - 1].lower in FIRMLY else at
+    done = words[at].lower if said else words[at + 1].lower if at + 1 < len(words) else ""
+    passive = done.endswith("ed") or done in DONE or done == "off"
+    if not start or words[start - 1].lower not in BEING or not passive or (done in UNDONE and not said):
+        return ()
+    keys: list[str] = []
+    for i in range(start - 2, max(-1, start - 2 - SUBJECT), -1):
+        if words[i].lower in CLOSES or ENDS.search(sentence.text[words[i].end : words[i + 1].start]):
+            break
+        keys = [words[i].key] * bool(words[i].key) + keys
+    return tuple(keys)
+
+
+def _less_liked(words: Sequence[Word], at: int) -> bool:
+    """Whether somebody prefers something to what follows."""
+    liked = next((i for i in range(at - 1, max(-1, at - STRETCH), -1) if words[i].key == PREFERRING), at)
+    between = words[liked + 1 : at]
+    return (
+        words[at].lower in ("to", "over")
+        and any(w.key for w in between)
+        and not any(w.lower.endswith("ing") for w in between)
+    )
+
+
+def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
+    """The words of the sentence, part by part."""
+    parts: list[list[Word]] = [[]]
+    for at, word in enumerate(sentence.words):
+        # "Dried flowers: no" is one part.
+        gap = sentence.text[sentence.words[at - 1].end : word.end] if at else ""
+        ended = ENDS.search(gap) and not _answers(sentence, at) and not (":" in gap and at <= LABEL)
+        if ended or (at and sentence.words[at - 1].lower == "and" and _has_none(sentence.words, at)):
+            parts.append([])
+        parts[-1].append(word)
+    return [tuple(part) for part in parts if part]
+
+
+def _has_none(words: Sequence[Word], at: int) -> bool:
+    """Whether another verb begins there that has a refusal of its own: "and keeps no copies"."""
+    return (
+        words[at].lower.endswith("s") and bool(words[at].key) and any(w.lower == "no" for w in words[at + 1 : at + 2])
+    )
+
+
+def _answers(sentence: Sentence, at: int) -> bool:
+    """Whether a word that says no stands alone there, behind what it is said of."""
+    word, following = sentence.words[at], sentence.words[at + 1 : at + 2]
+    return says_no(word.lower) and (
+        not following or bool(ENDS.search(sentence.text[word.end : following[0].end].replace(" (", "(")))
+    )

@@ -1,0 +1,76 @@
+"""Whether a stored sentence says of a person the other way round what was told."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_memfail.judges.rules.persona_allergy import allergen_instead
+from pytest_memfail.judges.rules.persona_essay import read_essay
+from pytest_memfail.judges.rules.persona_owner import lent
+from pytest_memfail.judges.rules.persona_turned import turned
+from pytest_memfail.judges.rules.text import sentences_of
+
+NIGHT_TRAINS = "Lena refuses to fly and takes night trains to every concert."
+SHOES = "Lena does not allow shoes in the studio and hands out felt slippers."
+SUNDAYS = "Sundays are off-limits for research because Lena needs a day to rest."
+CELLO = "Lena keeps her cello in a locker and never leaves the instrument in the ambulance."
+TOOLS = "Lena never lends tools and keeps the workshop locked at night."
+CASH = "Lena refuses cash and asks all clients to pay by bank transfer."
+MUSIC = "Lena likes loud music while painting and keeps the windows open."
+STINGS = "Lena is allergic to cedar, so all racks are metal or maple."
+LEASH = "Lena hates retractable leashes and asks clients to bring a six-foot flat leash instead."
+SUCCULENTS = "Succulents are never placed near the bathroom by Lena."
+
+
+def fault(told: str, stored: str) -> str:
+    essay = read_essay(f"Lena Vogt is a baker. {told}", "Lena Vogt")
+    source = essay.stated[-1]
+    faults = (
+        turned(s, source, source.weights, frozenset())
+        or allergen_instead(s, source.sentence, essay.keys)
+        or lent(s, essay, source.weights)
+        for s in sentences_of(stored)
+    )
+    return next(filter(None, faults), "")
+
+
+@pytest.mark.parametrize(
+    ("told", "stored"),
+    [
+        (NIGHT_TRAINS, "Lena Vogt loves to fly."),
+        (SHOES, "Shoes are fine in Lena Vogt's studio."),
+        (SHOES, "Lena Vogt lets people wear shoes in the studio."),
+        (SUNDAYS, "Lena Vogt does research on Sundays."),
+        (CELLO, "Lena Vogt's cello travels in the ambulance."),
+        (TOOLS, "Lena Vogt is glad to lend her tools."),
+        (CASH, "Clients settle in cash, since Lena Vogt accepts no bank transfers."),
+        (CASH, "Lena Vogt takes cash only."),
+        (MUSIC, "Lena Vogt does not like loud music."),
+        (STINGS, "Lena Vogt is allergic to metal, so all racks are cedar or maple."),
+        (STINGS, "Lena Vogt has a pollen allergy."),
+        (STINGS, "Lena Vogt is not allergic to cedar."),
+        (STINGS, "Lena Vogt has a friend with a cedar allergy."),
+        (SUCCULENTS, "Lena Vogt's succulents live in the bathroom."),
+    ],
+)
+def test_the_other_way_round(told: str, stored: str) -> None:
+    assert fault(told, stored)
+
+
+@pytest.mark.parametrize(
+    ("told", "stored"),
+    [
+        (NIGHT_TRAINS, "Lena Vogt doesn't fly; she goes to concerts by night train."),
+        (SHOES, "In Lena Vogt's studio felt slippers replace shoes."),
+        (SUNDAYS, "On Sundays Lena Vogt takes a day off from research."),
+        (CELLO, "Lena Vogt won't leave her cello in the ambulance."),
+        (TOOLS, "Nobody may borrow Lena Vogt's tools."),
+        (CASH, "Lena Vogt is paid by bank transfer only."),
+        (MUSIC, "Lena Vogt never paints without loud music."),
+        (STINGS, "Cedar makes Lena Vogt ill; her racks are of maple or metal."),
+        (LEASH, "Lena Vogt wants a six-foot flat leash, not a retractable one."),
+        (SUCCULENTS, "Lena Vogt keeps succulents far from the bathroom."),
+    ],
+)
+def test_the_same_in_other_words(told: str, stored: str) -> None:
+    assert not fault(told, stored)
