@@ -67,7 +67,8 @@ DISLIKED: Final = re.compile(
     r"|(?:keeps?|stays?|kept|stayed) (?:well )?(?:clear|away) (?:of|from)|(?:keeps?|kept) (?:\w+ )?distance from"
     r"|rul(?:es|ed) out|(?:says?|said) no to|(?<!sound )(?<!volume )(?<!lights )(?<!music )turn(?:s|ed) down"
     r"|nothing to do with|grumbl\w+ (?:about|at)|moan\w* about|rants? about"
-    r"|disappoint\w*|let down by|regret\w*|mixed feelings|nothing out of|unmoved|underwhelm\w*|roll(?:s|ed) (?:\w+ )?eyes"
+    r"|disappoint\w*|let down by|regret\w*|mixed feelings (?:about|on|over|toward\w*)"
+    r"|nothing out of|unmoved|underwhelm\w*|roll(?:s|ed) (?:\w+ )?eyes"
     r"|sh(?:ies|ied) away|turn(?:s|ed) up (?:\w+ )?nose|wean\w+ (?:\w+ )?off|tolerat\w+|endur(?:es|ed)|suffers? through"
     r"|struggl\w+ to (?:enjoy|like|see)|(?:hard|difficult|impossible) to (?:enjoy|like|stomach|sit through)|cannot stomach"
     r"|skips?|refus\w+|rejects?|declin\w+|leaves? (?:them|him|her|me|the user|user) cold|gives? up on"
@@ -129,7 +130,8 @@ ILL: Final = (
     r"|frustrating|unbearable|disgusting|depressing|dreary|monotonous|pointless|useless|overrated|off-putting|gross|filthy"
     r"|(?:smell|dirt|mess|nois|greas|creep|scar|fuss|risk)y|ugly|tasteless|stale|cruel|impractical|inconvenient|unsafe"
     r"|too (?:much|many) \w+|(?:tire|weari|irk|loath|trouble|cumber|burden)some|wearying|grating|heavy going|hard going"
-    r"|embarrassing|awkward|silly|childish|cheesy|ridiculous|worthless|overpriced|a (?:poor|bad) \w+)"
+    r"|embarrassing|awkward|silly|childish|cheesy|ridiculous|worthless|overpriced|preachy|pretentious|corny|cringeworthy|gimmicky"
+    r"|soulless|smug|tacky|lame|trite|clich[eé]d|stuffy|snobbish|shallow|phon[e]?y|sappy|soppy|mawkish|a (?:poor|bad) \w+)"
     r"\b(?! (?:fun|pleasure|joy)\b)"
 )
 """What is bad, and not said of what follows: "silly", but not "silly fun"."""
@@ -190,7 +192,9 @@ FOUND_IT_ILL: Final = re.compile(
 OF_OTHERS: Final = RELATIONS | {"family", "people", "others", "everyone", "some"}
 NOT_DONE: Final = re.compile(
     r"[^.!?]*?\b(?:never|no longer|hardly|rarely|seldom|(?:do(?:es)?|did|wo|would|ca|could)(?: not|n't)|cannot) (?:\w+ )?\w+ "
-    r"(?:it|them)\b",
+    r"(?:it|them)\b|[^.!?]*?\b(?:(?:switch|click|shut|turn)(?:es|s)? (?:it|them) off|(?:push|send|put)(?:es|s)? (?:it|them) "
+    r"(?:away|back|aside)|pass(?:es)? (?:it|them) (?:up|over)|leaves? (?:it|them) (?:alone|out|aside|untouched)"
+    r"|gives? (?:it|them) a (?:miss|wide berth))\b",
     re.IGNORECASE,
 )
 """What is never done with a thing just named; what speaks for it all the same is taken out before."""
@@ -202,7 +206,7 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
     # Of a name whose words stand apart any may be what is set aside: "lined notebooks rather than dot-grid ones".
     if any(SET_ASIDE.search(sentence.text[: word.start]) for word in sentence.words[first : last + 1]):
         return -1
-    text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text)
+    text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text).replace("_", " ")
     before, after = text[:start], text[end:]
     if NEVER.search(before) or ILL_DONE.match(after) or (GAVE_UP.search(before) and UP.match(after)):
         return -1

@@ -9,6 +9,7 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import against, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
+from pytest_memfail.judges.rules.preference_described import described, handed_over, left_vague
 from pytest_memfail.judges.rules.preference_likeness import left_of, told_whole
 from pytest_memfail.judges.rules.preference_parts import damaged
 from pytest_memfail.judges.rules.preference_reading import (
@@ -28,7 +29,7 @@ from pytest_memfail.judges.rules.traces import Trace, best_trace, likeliest
 from pytest_memfail.judges.rules.verbatim import verbatim_store
 from pytest_memfail.judges.rules.view import View, needs
 from pytest_memfail.judges.rules.whose_after import MINE
-from pytest_memfail.judges.rules.whose_words import FAVOURING
+from pytest_memfail.judges.rules.whose_words import FAVOURING, USER
 
 READ: Final = 32
 """How many mentions are read closely."""
@@ -74,6 +75,9 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     whole_told = told_whole(wanted, view)
     if whole_told is not None:
         return _told(wanted, view, whole_told.at, whole_told.words, confidence=0.72)
+    description = described(wanted, view)
+    if description is not None:
+        return _told(wanted, view, description.at, description.words, confidence=0.68)
     part = next((r for r in readings[: 2 * READ] if damaged(wanted, view, r)), None)
     if part is not None:
         return _lost_part(wanted, view, part)
@@ -82,9 +86,12 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     trace = _trace_of(wanted, view, candidates, evidence)
     if trace is not None:
         return _trace(wanted, view, trace)
-    left = None if shown else left_of(wanted, view)
+    left = None if shown else left_of(wanted, view) or left_vague(wanted, view)
     if left is not None:
         return _trace(wanted, view, Trace(left.at, left.words, 0.65))
+    handed = None if shown else handed_over(wanted, view)
+    if handed is not None:
+        return _lost_to(wanted, view, Rewording(handed.at, handed.words, handed.owner, 0, handed.mine))
     return _nowhere(wanted, view, readings, shown=shown)
 
 
@@ -101,6 +108,8 @@ def _in_passing(view: View, wanted: Preference, reading: Reading) -> bool:
 def _is_kept(wanted: Preference, view: View, reading: Reading) -> bool:
     if not reading.ours or _is_against(wanted, view, reading) or reading.owner != MINE:
         return False
+    if len(wanted.targets[0].needed) > 1 and reading.mention.exact:
+        return True
     return not (_is_of_another(view, reading) and _in_passing(view, wanted, reading))
 
 
@@ -108,6 +117,14 @@ def _is_of_another(view: View, reading: Reading) -> bool:
     """Whether what the user only has does something with the thing: "User's bootcamp taught JavaScript"."""
     words = view.sentences[reading.mention.at].words[: reading.mention.first]
     subject = [w.lower for w in words if w.lower != "the"]
+    if (
+        words
+        and words[0].lower == "the"
+        and len(subject) > 1
+        and subject[0] not in USER | OWNED
+        and IDENTIFYING.isdisjoint(subject)
+    ):
+        return True
     return len(subject) > 2 and subject[0] in OWNED and IDENTIFYING.isdisjoint(subject)
 
 

@@ -16,7 +16,7 @@ from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.kinship import Kin
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.preference_reading import LIKING_KEYS, Preference
-from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, stands_for
+from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, is_far, stands_for
 from pytest_memfail.judges.rules.text import fold, sentences_of, weight
 from pytest_memfail.judges.rules.traces import ASKING, WISHED
 from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
@@ -60,6 +60,8 @@ class Likeness:
     """Whether a word of the name is there in another word."""
     told: bool
     """Whether it is like enough, and every word of the name is there, none by a general term, one at least in another word."""
+    owner: str
+    """Whose it is."""
 
 
 class _Words:
@@ -129,20 +131,20 @@ def _share(words: _Words, wanted: Mapping[str, float], keys: frozenset[str], sam
 
 
 @lru_cache(maxsize=4096)
-def _statement(text: str) -> Mapping[str, float]:
+def statement_words(text: str) -> Mapping[str, float]:
     keys = {w.key for s in sentences_of(text) for w in s.words if w.key and not w.key[0].isdigit()}
     return {key: weight(key) for key in sorted(keys - LIKING_KEYS)}
 
 
 def told_whole(wanted: Preference, view: View) -> Likeness | None:
     """The user's likest sentence that tells the whole name in words for it, if there is one."""
-    found = [one for one in _alike(wanted, view) if one.told]
+    found = [one for one in alike(wanted, view) if one.told]
     return max(found, key=lambda one: (one.score, -one.at), default=None)
 
 
 def left_of(wanted: Preference, view: View) -> Likeness | None:
     """The user's sentence that was most likely made from the statement, though it does not tell the name."""
-    found = [one for one in _alike(wanted, view) if _is_left(wanted, view, one)]
+    found = [one for one in alike(wanted, view) if _is_left(wanted, view, one)]
     return max(found, key=lambda one: (one.score, -one.at), default=None)
 
 
@@ -151,10 +153,10 @@ def _is_left(wanted: Preference, view: View, one: Likeness) -> bool:
     likes = LIKED.search(text) is not None and WISHED.search(text) is None
     if one.name >= NAMED and one.otherwise and len(one.words) > 1 and one.score >= (LIKE if likes else PLAIN):
         return True
-    return likes and one.mine >= OF_KIND and not wanted.topic.isdisjoint(_words(view).sentences[one.at])
+    return likes and one.mine >= OF_KIND and not wanted.topic.isdisjoint(words_of(view).sentences[one.at])
 
 
-def _words(view: View) -> _Words:
+def words_of(view: View) -> _Words:
     known = view.shared.get(_Words)
     if known is None:
         known = view.shared[_Words] = _Words(view)
@@ -162,19 +164,19 @@ def _words(view: View) -> _Words:
     return known
 
 
-def _alike(wanted: Preference, view: View) -> list[Likeness]:
-    """The user's sentences that have words of the statement, without those of which another statement has more."""
+def alike(wanted: Preference, view: View, *, others: bool = False) -> list[Likeness]:
+    """The user's sentences, or others', that have words of the statement, without those of which another statement has more."""
     if verbatim_store(view) or not wanted.targets or wanted.targets[0].codes or wanted.targets[0].digits:
         return []
     known = view.results.get(("alike", wanted.wording, wanted.source))
     if known is None:
-        words = _words(view)
+        words = words_of(view)
         name = {part.key: weight(part.key) for part in wanted.targets[0].parts}
         shares = _shares(words, {**wanted.context, **name})
         found = (_like(wanted, view, at, name, shares[at]) for at in sorted(shares) if shares[at] >= OF_KIND)
         known = view.results["alike", wanted.wording, wanted.source] = [one for one in found if one is not None]
     assert isinstance(known, list)
-    return known
+    return [one for one in known if (one.owner != MINE) is others]
 
 
 def _shares(words: _Words, statement: Mapping[str, float]) -> dict[int, float]:
@@ -192,7 +194,7 @@ def _shares(words: _Words, statement: Mapping[str, float]) -> dict[int, float]:
 
 
 def _like(wanted: Preference, view: View, at: int, name: Mapping[str, float], mine: float) -> Likeness | None:
-    words, sentence = _words(view), view.sentences[at]
+    words, sentence = words_of(view), view.sentences[at]
     keys = words.sentences[at]
     statement = {**wanted.context, **name}
     own = {key: max([words.near(k).get(key, 0.0) for k in statement]) for key in keys}
@@ -203,25 +205,23 @@ def _like(wanted: Preference, view: View, at: int, name: Mapping[str, float], mi
     is_far = score < LIKE and wanted.topic.isdisjoint(keys)
     if is_far or ASKING.search(sentence.text) or word_for_word(view, at):
         return None
-    if any(_share(words, _statement(sibling), keys) >= mine for sibling in wanted.siblings):
-        return None
-    if owner(view, at, len(sentence.words), -1) != MINE:
+    if any(_share(words, statement_words(sibling), keys) >= mine for sibling in wanted.siblings):
         return None
     held = tuple(sorted(key for key, worth in own.items() if worth))
     otherwise = any(0.0 < words.near(key).get(other, 0.0) < ORIGIN for key in name for other in keys)
     told = score >= WHOLLY and (len(name) > 1 or mine >= BY_ONE_WORD) and _is_told(wanted, view, at)
-    return Likeness(at, held, score, named, mine, otherwise, told)
+    return Likeness(at, held, score, named, mine, otherwise, told, owner(view, at, len(sentence.words), -1))
 
 
 def _is_told(wanted: Preference, view: View, at: int) -> bool:
-    words, sentence = _words(view), view.sentences[at]
+    words, sentence = words_of(view), view.sentences[at]
     keys = words.sentences[at]
     by: dict[str, float] = {}
     for part in wanted.targets[0].needed:
         if any(stands_for(part.key, key)[0] is Kin.GENERAL for key in keys):
             return False
         worth, held = max([(stands_for(part.key, key)[1], key) for key in sorted(keys)], default=(0.0, ""))
-        if worth < NAMED or held in by:
+        if worth < NAMED or held in by or (worth < ORIGIN and is_far(part.key, held)):
             return False
         by[held] = worth
     places = [i for i, word in enumerate(sentence.words) if word.key and fold(word.lower) in by]

@@ -20,7 +20,7 @@ from pytest_memfail.judges.rules.preference_reading import (
 )
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, loose
 from pytest_memfail.judges.rules.text import Sentence, weight
-from pytest_memfail.judges.rules.traces import ASKING, CHANCE, LISTED, coincidence
+from pytest_memfail.judges.rules.traces import ASKING, CHANCE, LISTED, OF_ALL, coincidence
 from pytest_memfail.judges.rules.variants import SORTING
 from pytest_memfail.judges.rules.verbatim import word_for_word
 from pytest_memfail.judges.rules.view import View
@@ -56,7 +56,11 @@ def damaged(wanted: Preference, view: View, reading: Reading) -> bool:
         return m.share >= HALF and reading.soft >= STANDS_BEHIND
     total, held = others_of(wanted, sentence)
     alone = total - held < ALONE or _is_item(sentence, m, wanted)
-    if m.head and not _modified(view, reading, wanted) and alone:
+    if (
+        m.head
+        and (alone or (OF_ALL.search(sentence.text) and liked(sentence)))
+        and not _modified(view, reading, wanted)
+    ):
         return True
     named = {loose(part.key) for target in wanted.targets for part in target.parts} - set(map(loose, m.missing))
     found = [k for k in sentence.keys if loose(k) in named or (loose(k) in wanted.loose_context and weight(k) >= 1.0)]

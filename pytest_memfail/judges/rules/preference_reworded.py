@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.everyday_things import everyday_thing
 from pytest_memfail.judges.rules.kinship import Kin, one_origin
 from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word, others_of
-from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, soft_support, stands_for
+from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, is_far, soft_support, stands_for
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, loose, place
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.verbatim import keeps, word_for_word
@@ -70,10 +70,10 @@ def _reworded(wanted: Preference, view: View, at: int) -> Rewording | None:
             continue  # numbers have no other words
         places = _told(wanted, target, sentence, support)
         if places:
-            first, last = min(places), max(places)
+            last = max(places)
             words = tuple(sentence.words[i].surface for i in sorted(places))
             said = min(attitude(sentence, i, i) for i in places)
-            return Rewording(at, words, owner(view, at, first, last), said, support)
+            return Rewording(at, words, owner(view, at, last, last), said, support)
     return None
 
 
@@ -129,6 +129,8 @@ def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], 
         if not word.key:
             continue
         held = fold(word.lower)
+        if held != part.key and any(held == other.key for other in wanted.targets[0].parts):
+            continue  # one word does not tell two parts of a name
         if contrast(part.key, held) and held not in everyday_thing(part.key) and alone:
             return 0.0, -1
         worth = _worth(part, held, is_head=is_head, alone=alone)
@@ -152,6 +154,6 @@ def _worth(part: Part, held: str, *, is_head: bool, alone: bool) -> float:
         return 0.0 if alone else GENERAL
     if not alone and held in everyday_thing(part.key):
         return max(worth, HALF)
-    if worth < HALF and not is_head and held == fold(place(part.key) or part.key):
+    if worth < HALF and not is_head and not is_far(part.key, held) and held == fold(place(part.key) or part.key):
         return HALF
-    return worth
+    return 0.0 if worth < ORIGIN and is_far(part.key, held) else worth

@@ -10,7 +10,7 @@ from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.everyday_things import everyday_thing
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.kinship import Kin, kin, one_origin
-from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.lexicon import NO_PARAPHRASES, lookup, paraphrases
 from pytest_memfail.judges.rules.targets import loose, relatives
 from pytest_memfail.judges.rules.text import Sentence, fold
 
@@ -56,3 +56,11 @@ def soft_support(context: Mapping[str, float], sentences: Iterable[Sentence]) ->
 def _worth(wanted: str, held: str) -> float:
     how, worth = stands_for(wanted, held)
     return GENERAL if how is Kin.GENERAL else worth
+
+
+def is_far(key: str, held: str) -> bool:
+    """Whether two words meet only in some sense of a third, though it is known what people say for the one."""
+    told, other = paraphrases(key), paraphrases(held)
+    if told is NO_PARAPHRASES or association(key, held) or held in everyday_thing(key):
+        return False
+    return held not in told.same | told.near and key not in other.same | other.near

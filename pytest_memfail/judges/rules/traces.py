@@ -50,8 +50,8 @@ HAVING: Final = re.compile(
 )
 """What one does with things that one likes."""
 ASKING: Final = re.compile(
-    r"\b(?:advice|recommend(?:s|ed|ations?)|suggestions?|ideas?|tips?|help with|plan(?:s|ned|ning)?"
-    r"|look(?:s|ing) for|consider(?:s|ing)"
+    r"\b(?:advice|recommend(?:s|ed|ations?)|suggestions?|help with|plan(?:s|ned|ning)?"
+    r"|(?:ideas?|tips?) (?:for|on|about|what|where|how|which)|look(?:s|ing) for|consider(?:s|ing)"
     r"|ask(?:s|ed|ing)|decid(?:es?|ing)|wonder(?:s|ing)|think(?:s|ing) (?:about|of)|organi[sz](?:es|ing))\b",
     re.IGNORECASE,
 )
@@ -69,12 +69,18 @@ VALUED: Final = re.compile(
     re.IGNORECASE,
 )
 VAGUE: Final = re.compile(
-    r"\b(?:something|some (?:sort|kind|type|form)|a (?:kind|sort|type|certain|couple)|certain|various|several|things?|stuff"
+    r"\b(?:something|some (?:sort|kind|type|form)|a (?:kind|sort|type|certain|couple)|certain|various|several|(?<!first )things?|stuff"
     r"|one (?:\w+ )?(?:way|kind|type|of)|different|items?|options?|activit(?:y|ies)|general(?:ly)?|other)\b",
     re.IGNORECASE,
 )
 
 
+OF_ALL: Final = re.compile(
+    r"\b(?:of (?:all|every|any|various|different|several|many)|all|any|every|various|different|several|many) "
+    r"(?:kinds?|sorts?|types?|styles?|forms?|varieties|manner)\b",
+    re.IGNORECASE,
+)
+"""All of a kind at once."""
 OTHERS: Final = re.compile(r"(?<!no )(?<!any )\bothers?\b", re.IGNORECASE)
 
 
@@ -180,7 +186,7 @@ def _generalised(view: View, stated: frozenset[str], general: frozenset[str], as
         if (named or not known & sentence.keys) and _is_narrowed(sentence, first, stated):
             continue
         little = len(others) <= 1 and (liked(sentence) or HAVING.search(sentence.text) is not None)
-        rare = coincidence(view, kind[:1], 3) <= 0.5
+        rare = coincidence(view, kind[:1], 3) <= 0.5 or OF_ALL.search(sentence.text) is not None
         if rare and (little or _is_object(sentence, general)) and owner(view, at, len(sentence.words), -1) == MINE:
             return Trace(at, tuple(kind), 0.6)
     return None

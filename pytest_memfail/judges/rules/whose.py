@@ -53,7 +53,8 @@ def persons(view: View) -> frozenset[str]:
             for at, word in enumerate(words):
                 if not name_like(word):
                     continue
-                near = {w.lower.removesuffix("'s") for w in (*words[max(0, at - 1) : at], *words[at + 1 : at + 3])}
+                beside = (i for i in (at - 1, at + 1, at + 2) if 0 <= i < len(words))
+                near = {bare_of(words[i]) for i in beside if i < at or not breaks(sentence, i - 1, i, "{:=")}
                 if at == 0 and len(words) > 1 and (word.lower.endswith("'s") or words[1].lower.endswith("s")):
                     subjects[bare_of(word)] += 1
                 if _is_field(sentence, at) or (near & RELATIONS and not breaks(sentence, at - 1, at, ".!?")):

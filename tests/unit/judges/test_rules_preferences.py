@@ -9,6 +9,8 @@ from test_rules_lists import ABSENT, DAMAGED, OK, judged, preference
 
 KARAOKE = ("karaoke", "Karaoke is my go-to activity for breaking the ice and having some silly fun.")
 RABBITS = ("rabbits", "Rabbits appeal to me for their gentle nature and soft fur.")
+CANDLES = ("candle making", "Candle making is a calming craft that lets me give handmade presents.")
+PUPPETRY = ("string puppetry", "String puppetry lets me entertain local children with hand-made dolls at fairs.")
 TEA = ("green tea", "I drink green tea in the morning because it wakes me gently.")
 
 
@@ -58,6 +60,9 @@ def test_what_is_said_against_something_else_is_not_said_against_it(stated: tupl
         (RABBITS, "Rabbits appeal to user's wife because they are gentle."),
         (KARAOKE, "User has soured on karaoke."),
         (KARAOKE, "User gives karaoke a miss."),
+        (KARAOKE, "User thinks karaoke is tacky."),
+        (KARAOKE, 'party_dislikes: ["karaoke"]'),
+        (KARAOKE, "When karaoke comes on, the user switches it off."),
         (KARAOKE, "User gave karaoke up."),
         (TEA, "User finds no joy in green tea."),
         (TEA, "Green tea holds no appeal for the user."),
@@ -166,3 +171,33 @@ def test_what_the_user_merely_has_does_not_make_it_a_preference() -> None:
 def test_the_user_says_it_again_in_other_words() -> None:
     music = preference("music", "Music always gets me excited, especially sharing favorite artists.")
     assert judged(music, "I get excited about music talk, especially favourite artists.", "I live in Ghent.") == OK
+
+
+@pytest.mark.parametrize(
+    ("stated", "entry", "expected"),
+    [
+        # A description has particulars of its own where the name stood; what is blurred has none.
+        (CANDLES, "User pours scented wax into jars, a soothing pastime that yields homemade gifts.", OK),
+        (CANDLES, "User likes soothing crafts.", DAMAGED),
+        (PUPPETRY, "User makes children laugh with something at fairs.", DAMAGED),
+        (PUPPETRY, "User's aunt Olga entertains local children at fairs, working dolls on strings by hand.", DAMAGED),
+        (PUPPETRY, "User lives near a school with many children.", ABSENT),
+        # All of a kind at once name none of it.
+        (
+            ("art museums", "Art museums calm me with their paintings."),
+            "User likes museums of all kinds on trips.",
+            DAMAGED,
+        ),
+        # What others have is nobody's preference, a name of several words stands for itself.
+        (("tennis", "Tennis keeps me active on weekends."), "The office got a table tennis table.", ABSENT),
+        (
+            ("Bullet Journaling", "Bullet Journaling keeps my tasks in one place."),
+            "User's lists sit in a bullet journal.",
+            OK,
+        ),
+        # One word does not tell two parts of a name.
+        (("tote bag", "A tote bag is roomy for errands."), "User takes a plain bag on errands.", DAMAGED),
+    ],
+)
+def test_descriptions_and_what_is_left(stated: tuple[str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(preference(*stated), entry, "User lives in Ghent.", "User owns a kettle.") == expected
