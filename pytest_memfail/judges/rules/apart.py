@@ -82,7 +82,7 @@ def apart(one: str, other: str) -> bool:
 def alternatives(one: str, other: str) -> bool:
     """Whether the two are different kinds of the same: ginger and mint.
 
-    >>> alternatives("ginger", "mint"), alternatives("ginger", "tea")
+    >>> alternatives("ginger", "mint"), alternatives("ginger", "spic")
     (True, False)
     """
     return bool(kinds_of(one) & kinds_of(other)) and not (

@@ -43,7 +43,7 @@ class Kin(Enum):
 def kin(wanted: str, held: str) -> tuple[Kin, float]:
     """What the held key is to the wanted one, and how well it stands for it.
 
-    >>> kin("pud", "dessert")[0], kin("win", "lose")[0], kin("cancel", "cancellat")[1] >= 0.6
+    >>> kin("oak", "tree")[0], kin("win", "lose")[0], kin("cancel", "cancellat")[1] >= 0.6
     (<Kin.GENERAL: 'general'>, <Kin.OPPOSITE: 'opposite'>, True)
     """
     if wanted == held:
@@ -82,9 +82,9 @@ def one_origin(one: str, other: str) -> bool:
 
 
 def is_cut(wanted: str, held: str) -> bool:
-    """Whether a word of the store is the wanted key cut short: synths for synthesizers.
+    """Whether a word of the store is the wanted key cut short: pils for pilsner.
 
-    >>> is_cut("synthesizer", "synths"), is_cut("pilsner", "pils"), is_cut("carpet", "cars")
+    >>> is_cut("kombucha", "kombu"), is_cut("pilsner", "pils"), is_cut("carpet", "cars")
     (True, True, False)
     """
     bare = held.removesuffix("s")

@@ -40,7 +40,7 @@ def likeness(wanted: str, held: str) -> float:
     """How far the one word can stand for the other.
 
     >>> likeness("puppetri", "puppet"), likeness("lose", "win")
-    (0.9, 0.0)
+    (0.75, 0.0)
     """
     near = nearness(wanted, held)
     if near or not wanted.isalpha() or not held.isalpha():
