@@ -15,7 +15,7 @@ from pytest_memfail.judges.rules.tables import table
 from pytest_memfail.judges.rules.text import Word, weight
 from pytest_memfail.judges.rules.words import STOP
 
-TOWARDS: Final = "about|for|of|over|against|towards?|to|with|by|on"
+TOWARDS: Final = re.compile(r" (?:about|for|of|over|against|towards?|to|with|by|on)\b")
 SAYING: Final = frozenset("is are was were".split())
 """What comes behind these is said of the thing, and is no part of its name."""
 CONCRETE: Final = frozenset("person animal artifact substanc".split())
@@ -75,7 +75,13 @@ def is_stance(text: str, word: Word) -> bool:
     root = next((kind for kind in table("kinds").get(word.key, "").split() if kind in ROOTS), "")
     if root in CONCRETE and not lookup(word.key).opposite:
         return False
-    return re.search(rf"\b{re.escape(word.surface)} (?:{TOWARDS})\b", text) is not None
+    at = text.find(word.surface)
+    while at >= 0:
+        begins = at == 0 or not (text[at - 1].isalnum() or text[at - 1] == "_")
+        if begins and TOWARDS.match(text, at + len(word.surface)):
+            return True
+        at = text.find(word.surface, at + 1)
+    return False
 
 
 def _stance(part: Part, tokens: Sequence[Token], at: Sequence[int], source: frozenset[str]) -> str:

@@ -70,6 +70,17 @@ def _phrases() -> Phrases:
 
 
 @cache
+def _openings() -> dict[int, set[str]]:
+    """By group, the words with which its wordings begin."""
+    found: dict[int, set[str]] = defaultdict(set)
+    for word, phrases in _phrases().items():
+        for _, group in phrases:
+            found[group].add(word)
+    return found
+
+
+@cache
 def _openers(groups: frozenset[int]) -> frozenset[str]:
     """The words with which wordings of the groups begin."""
-    return frozenset(word for word, phrases in _phrases().items() if any(group in groups for _, group in phrases))
+    openings = _openings()
+    return frozenset(word for group in groups for word in openings[group])
