@@ -14,7 +14,7 @@ from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import SYNONYM, Concept, Essay, Item, weighed
 from pytest_memfail.judges.rules.persona_numbers import telling
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
-from pytest_memfail.judges.rules.related import opposed, related, within_reach
+from pytest_memfail.judges.rules.related import related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
 
 WHICH: Final = frozenset("which what".split())
@@ -76,7 +76,7 @@ def hinted(essay: Essay, question: str) -> tuple[Item, ...]:
     if not sorts:
         return ()
     asked = sorted({w.key for s in sentences for w in s.words if _telling(w, s, essay)} - ASKING)
-    hits = [[weight(k) * _asks_any(k, frozenset(stated.weights)) for stated in essay.stated] for k in asked]
+    hits = [[weight(k) * _asks(k, frozenset(stated.weights)) for stated in essay.stated] for k in asked]
     for sort in sorts:
         hits.append([SYNONYM * (not sort.isdisjoint(s.sentence.keys | s.sentence.lowers)) for s in essay.stated])
     scores = _spread(hits)
@@ -96,7 +96,7 @@ def _telling(word: Word, question: Sentence, essay: Essay) -> bool:
 def _scores(essay: Essay, asked: list[str], *, kit: bool) -> dict[int, float]:
     """How much the essay's sentences have of what is asked, if it tells: what all of them have tells none apart."""
     told = [frozenset(stated.weights) for stated in essay.stated]
-    hits = [[weight(k) * _asks_any(k, keys) for keys in told] for k in asked]
+    hits = [[weight(k) * _asks(k, keys) for keys in told] for k in asked]
     if kit:
         hits.append([SYNONYM * (not KIT.isdisjoint(stated.weights)) for stated in essay.stated])
     named = {at for at, of_sentence in enumerate(zip(*hits, strict=True)) if sum(of_sentence) >= TRAIT}
@@ -133,7 +133,7 @@ def _trait(essay: Essay, at: int, about: list[str], sort: frozenset[str], told: 
     stated = essay.stated[at]
     clauses = [sentences_of(part) for part in PARTS.split(stated.sentence.text)]
     asked = [k for k in about if k not in sort]
-    named = [any(_asks(k, o) for k in about for s in clause for o in s.keys) for clause in clauses]
+    named = [any(_asks(k, s.keys) for k in about for s in clause) for clause in clauses]
     concepts: dict[str, Concept] = {}
     numbers: list[Quantity] = []
     # What kind of spoon it is belongs to the spoon that is asked for.
@@ -165,7 +165,7 @@ def _counts(number: Quantity, told: list[Quantity]) -> bool:
     return telling(number) and not any(number.same(q) for q in told)
 
 
-def _asks_any(asked: str, stated: frozenset[str]) -> float:
+def _asks(asked: str, stated: frozenset[str]) -> float:
     """How well the best of the words of a sentence stands for what is asked."""
     near = max([related(asked, key) for key in within_reach(asked, stated)], default=0.0)
     if near >= SYNONYM or weight(asked) < 1.0:
@@ -178,10 +178,3 @@ def _kinds_told(stated: frozenset[str]) -> frozenset[str]:
     """Every kind of thing that the words are, and their opposites."""
     entries = [lookup(key) for key in stated]
     return frozenset().union(*(e.general | e.opposite for e in entries), *map(kinds_of, stated))
-
-
-def _asks(asked: str, stated: str) -> float:
-    near = related(asked, stated)
-    if near >= SYNONYM or weight(asked) < 1.0:
-        return near if near >= SYNONYM else 0.0
-    return SYNONYM if asked in lookup(stated).general or asked in kinds_of(stated) or opposed(asked, stated) else 0.0

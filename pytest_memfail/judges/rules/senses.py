@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.phrase_index import Phrases, by_first, folded, stands
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.text import fold
-from pytest_memfail.judges.rules.words import STOP
 
 POLES: Final = (
     (
@@ -157,29 +157,26 @@ WORD: Final = re.compile(r"[^\W_]+(?:'[^\W\d_]+)*")
 State = tuple[int, int]
 
 
-def _folded(token: str) -> str:
-    return token if token in STOP else fold(token.removesuffix("'s"))
+@cache
+def _wordings() -> Phrases[State]:
+    """The wordings by their first word, the longest first; put in order when first looked for."""
+    every = (
+        (p, (kind, pole))
+        for kind, poles in enumerate(POLES)
+        for pole, told in enumerate(poles)
+        for p in told.split(",")
+    )
+    return {first: sorted(some, key=lambda wording: -len(wording[0])) for first, some in by_first(every).items()}
 
 
-def _table() -> dict[str, list[tuple[tuple[str, ...], State]]]:
-    """The wordings by their first word, the longest first."""
-    found: dict[str, list[tuple[tuple[str, ...], State]]] = {}
-    for kind, poles in enumerate(POLES):
-        for pole, phrases in enumerate(poles):
-            for phrase in phrases.split(","):
-                first, *rest = (_folded(token) for token in phrase.split())
-                found.setdefault(first, []).append((tuple(rest), (kind, pole)))
-    for wordings in found.values():
-        wordings.sort(key=lambda wording: -len(wording[0]))
-    return found
-
-
-_WORDINGS: Final = _table()
-_KEYS: Final[Mapping[State, frozenset[str]]] = {
-    (kind, pole): frozenset(_folded(phrase.strip()) for phrase in phrases.split(",") if " " not in phrase.strip())
-    for kind, poles in enumerate(POLES)
-    for pole, phrases in enumerate(poles)
-}
+@cache
+def _keys() -> Mapping[State, frozenset[str]]:
+    """The single words of each state."""
+    return {
+        (kind, pole): frozenset(folded(phrase.strip()) for phrase in phrases.split(",") if " " not in phrase.strip())
+        for kind, poles in enumerate(POLES)
+        for pole, phrases in enumerate(poles)
+    }
 
 
 @lru_cache(maxsize=65536)
@@ -190,7 +187,7 @@ def states(text: str) -> frozenset[State]:
     (True, frozenset())
     """
     lowers = WORD.findall(text.lower().replace("’", "'"))
-    tokens = [_folded(token) for token in lowers]
+    tokens = [folded(token) for token in lowers]
     found: set[State] = set()
     for at, token in enumerate(tokens):
         measured = MEASURES.get(token)
@@ -201,8 +198,8 @@ def states(text: str) -> frozenset[State]:
                 negative = any(is_negator(word) for word in around)
                 found.add((measured, int((high != negative) != (measured in FALLING))))
                 continue
-        for rest, (kind, pole) in _WORDINGS.get(token, ()):
-            if tuple(tokens[at + 1 : at + 1 + len(rest)]) != rest:
+        for rest, (kind, pole) in _wordings().get(token, ()):
+            if not stands(rest, tokens, at):
                 continue
             after = lowers[at + 1 + len(rest) : at + 2 + len(rest)]
             if not rest and (not TURNS.isdisjoint(after) or (at and lowers[at - 1] in PURPOSE)):
@@ -222,8 +219,8 @@ def _limits(lowers: list[str], at: int) -> bool:
 def is_contrary(text: str, state: State) -> bool:
     """Whether the text names the other state of the kind, be it negated or not."""
     kind, pole = state
-    words = {_folded(token) for token in WORD.findall(text.lower())}
-    return (kind, 1 - pole) in states(text) or not words.isdisjoint(_KEYS[kind, 1 - pole])
+    words = {folded(token) for token in WORD.findall(text.lower())}
+    return (kind, 1 - pole) in states(text) or not words.isdisjoint(_keys()[kind, 1 - pole])
 
 
 @lru_cache(maxsize=4096)

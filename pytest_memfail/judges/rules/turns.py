@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.phrase_index import Phrases, by_first, folded, stands
 from pytest_memfail.judges.rules.text import fold
-from pytest_memfail.judges.rules.words import STOP
 
 _TURNS: Final = tuple(
     line.split(": ")
@@ -107,22 +107,13 @@ home: his house, her house, their house, own four walls
 )
 
 
-def _folded(token: str) -> str:
-    return token if token in STOP else fold(token)
+@cache
+def _by_first() -> Phrases[frozenset[str]]:
+    """The turns by their first word; put in order when first looked for."""
+    keys = ((frozenset(fold(word) for word in words.split()), phrases) for words, phrases in _TURNS)
+    return by_first((phrase, meant) for meant, phrases in keys for phrase in phrases.split(", "))
 
 
-def _table() -> dict[str, list[tuple[tuple[str, ...], frozenset[str]]]]:
-    """The turns by their first word."""
-    found: dict[str, list[tuple[tuple[str, ...], frozenset[str]]]] = {}
-    for words, phrases in _TURNS:
-        keys = frozenset(fold(word) for word in words.split())
-        for phrase in phrases.split(", "):
-            first, *rest = (_folded(token) for token in phrase.split())
-            found.setdefault(first, []).append((tuple(rest), keys))
-    return found
-
-
-_BY_FIRST: Final = _table()
 WORD: Final = re.compile(r"[^\W_]+")
 
 
@@ -133,10 +124,11 @@ def turn_keys(text: str) -> frozenset[str]:
     >>> sorted(turn_keys("when nobody else is in"))
     ['alon', 'solitud']
     """
-    tokens = [_folded(token) for token in WORD.findall(text)]
+    tokens = [folded(token) for token in WORD.findall(text)]
+    turns = _by_first()
     found: set[str] = set()
     for at, token in enumerate(tokens):
-        for rest, keys in _BY_FIRST.get(token, ()):
-            if tuple(tokens[at + 1 : at + 1 + len(rest)]) == rest:
+        for rest, keys in turns.get(token, ()):
+            if stands(rest, tokens, at):
                 found |= keys
     return frozenset(found)
