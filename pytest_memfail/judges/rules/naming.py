@@ -63,8 +63,8 @@ def _is_general(sentence: Sentence, at: int, key: str) -> bool:
     )
 
 
-def mentions(target: Target, view: View, known: frozenset[str]) -> list[Mention]:
-    """Every sentence that names at least a part of the target; `known` are the keys that its own statement has."""
+def mentions(target: Target, view: View, known: frozenset[str], *, whole: bool = False) -> list[Mention]:
+    """Every sentence that names at least a part of the target, or the whole of it; `known` are the keys of its statement."""
     spelled = _spelled(view)
     candidates: set[int] = set()
     forms = _forms(target, spelled)
@@ -72,8 +72,8 @@ def mentions(target: Target, view: View, known: frozenset[str]) -> list[Mention]
         candidates.update(view.postings.get(key, ()))
     if target.phrase:
         candidates.update(_by_lower(view, target.phrase))
-    found = (_mention(target, view, at, known) for at in _likeliest(view, candidates, forms | known))
-    return [mention for mention in found if mention is not None]
+    found = (_mention(target, view, at, known, whole=whole) for at in _likeliest(view, candidates, forms | known))
+    return [mention for mention in found if mention is not None and (mention.share >= 1.0 or not whole)]
 
 
 def _likeliest(view: View, candidates: set[int], keys: frozenset[str] | set[str]) -> list[int]:
@@ -133,7 +133,7 @@ def _forms(target: Target, spelled: dict[str, list[str]]) -> set[str]:
     return forms
 
 
-def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Mention | None:
+def _mention(target: Target, view: View, at: int, known: frozenset[str], *, whole: bool) -> Mention | None:
     sentence = view.sentences[at]
     literal = _phrase_at(target, sentence)
     if literal is not None:
@@ -148,7 +148,7 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
     if joined is not None:
         return _full(target, at, sentence, joined, joined, known)
     held = [(part, found) for part, found in zip(target.parts, places, strict=True) if found]
-    if not held:
+    if not held or (whole and _lacks_a_part(target, held)):
         return None
     chosen = _closest(held)
     first, last = min(chosen.values()), max(chosen.values())
@@ -184,6 +184,12 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str]) -> Ment
         target.parts[-1].key in chosen,
         target.person,
     )
+
+
+def _lacks_a_part(target: Target, held: list[tuple[Part, list[int]]]) -> bool:
+    """Whether a word is plainly missing: one before the first that is held may stand cut short."""
+    there = {part.key for part, _ in held}
+    return not target.person and any(p.key not in there for p in target.needed) and all(found[0] for _, found in held)
 
 
 def _abbreviated(view: View, at: int) -> str:

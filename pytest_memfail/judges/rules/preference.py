@@ -50,13 +50,8 @@ IDENTIFYING: Final = frozenset("is are was were has have had includes include co
 def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: bool = False) -> Finding:
     """The preference in a view: some version of it (stored), and the specific one (faithful)."""
     wanted = read_preference(evidence, protocol)
-    found = [m for target in wanted.targets for m in mentions(target, view, wanted.stated)]
-    found += [
-        m for target in wanted.others for m in mentions(target, view, wanted.stated) if m.exact and m.share >= 1.0
-    ]
-    # Whom a mention is about is looked up for the likeliest ones only, and as rarely as possible.
-    readings = sorted((read_mention(wanted, view, m) for m in found), key=strength, reverse=True)
-    whole = [r for r in readings if r.mention.share >= 1.0][:READ]
+    # Whom a mention is about is looked up for the likeliest ones only, and parts of the name only where it is not kept whole.
+    whole = _readings(wanted, view, whole=True)[:READ]
     kept = next((r for r in whole if _is_kept(wanted, view, r)), None)
     if kept is not None:
         passing = _in_passing(view, wanted, kept)
@@ -68,6 +63,7 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
     if turned or away:
         return _turned(wanted, view, turned, away)
+    readings = _readings(wanted, view, whole=False)
     candidates = likeliest(view, wanted.context)
     told = reworded(wanted, view, dict.fromkeys([*candidates, *(r.mention.at for r in readings[:READ])]))
     if told is not None and told.owner == MINE and told.attitude >= 0:
@@ -93,6 +89,13 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     if handed is not None:
         return _lost_to(wanted, view, Rewording(handed.at, handed.words, handed.owner, 0, handed.mine))
     return _nowhere(wanted, view, readings, shown=shown)
+
+
+def _readings(wanted: Preference, view: View, *, whole: bool) -> list[Reading]:
+    """Where the preference is named, by any of its names or in part: the likeliest first."""
+    found = [m for target in wanted.targets for m in mentions(target, view, wanted.stated, whole=whole)]
+    found += [m for target in wanted.others for m in mentions(target, view, wanted.stated, whole=True) if m.exact]
+    return sorted((read_mention(wanted, view, m) for m in found), key=strength, reverse=True)
 
 
 def _trace_of(wanted: Preference, view: View, candidates: Iterable[int], evidence: Evidence) -> Trace | None:

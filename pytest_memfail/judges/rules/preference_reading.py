@@ -121,7 +121,7 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
     liking = {w.key for sentence in source for w in sentence.words if is_liking(w.lower)}
     context = {key: LINKS if key in LINKING else v for key, v in needs(stated - own - liking).items()}
     home = View([evidence.source], TextCache())
-    found = [m for target in targets for m in mentions(target, home, stated) if m.share >= 1.0]
+    found = [m for target in targets for m in mentions(target, home, stated, whole=True)]
     negative = any(attitude(source[m.at], m.first, m.last) < 0 for m in found[:1])
     loose_context = frozenset(map(loose, context))
     others = tuple(read_target(text) for text in renamed(named)) if protocol != "paper" else ()
