@@ -92,18 +92,18 @@ DISLIKED: Final = re.compile(
 PAST: Final = re.compile(
     r"\b(?:used to|no longer|stopped|quit|g(?:ave|ive|iven|iving|ives) (?:it |them |that |this )?up"
     r"|former(?:ly)?|previously|any ?more|not any longer"
-    r"|lost interest|grew out|grown out|outgrew|grew tired|abandoned|dropped|has moved on|moved away from|moved on from|in the past"
+    r"|lost interest|grew out|grown out|outgrew|grew tired|(?<!for )(?<!of )(?<!the )(?<!an )(?<!in )(?<!with )(?<!to )(?<!ing )abandoned|dropped|has moved on|moved away from|moved on from|in the past"
     r"|until (?:recently|last)|as a (?:child|kid|teen\w*|student|boy|girl)|years ago|back then|gone off"
     r"|cut out|cut down|(?:has|have) cut"
     r"|lost (?:all |the |\w+ )?(?:interest|taste) (?:in|for)"
     r"|last (?:played|went|did|used|wore|drank|ate|watched|read|visited|tried)|traded"
     r"|swapped|replaced|retired from|sold|got rid|was once|once (?:\w+ )?(?:keen|fond|loved|liked|enjoyed|favou?rite|into)"
-    r"|lost (?:its|their) (?:charm|appeal|magic|attraction)|(?:should|would) stop|(?:is|are) over)\b",
+    r"|lost (?:its|their) (?:charm|appeal|magic|attraction)|(?:should|would) stop|(?:is|are) over(?! (?:in|within|by|before|at|a|an|the|\d+)\b))\b",
     re.IGNORECASE,
 )
 SET_ASIDE: Final = re.compile(
     r"\b(?:unlike|except|against|anything but|apart from|rather than|instead of|far from|(?:switch|chang|mov|convert)\w* from"
-    r"|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over|to)"
+    r"|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over(?! for\b)|to)"
     r"|(?:rather|sooner)\b[^,.;]* than(?: \w+)?)"
     r" (?:(?:the|a|an|any|to|go|going|of|for) )*$",
     re.IGNORECASE,

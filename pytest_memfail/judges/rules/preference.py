@@ -9,6 +9,7 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import against, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
+from pytest_memfail.judges.rules.preference_called import called_so
 from pytest_memfail.judges.rules.preference_described import described, handed_over, left_vague
 from pytest_memfail.judges.rules.preference_likeness import left_of, told_whole
 from pytest_memfail.judges.rules.preference_parts import damaged
@@ -66,8 +67,15 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
         r for r in whole if (r.ours or r.support >= GIVEN_AWAY) and _is_against(wanted, view, r) and r.owner == MINE
     ]
     away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
-    if turned or away:
-        return _turned(wanted, view, turned, away)
+    if turned:
+        return _turned(wanted, view, turned, [])
+    otherwise = called_so(wanted, view)
+    kept = next((r for r in otherwise if _is_kept(wanted, view, r)), None)
+    if kept is not None:
+        words = view.sentences[kept.mention.at].words[kept.mention.first : kept.mention.last + 1]
+        return _told(wanted, view, kept.mention.at, tuple(word.surface for word in words))
+    if away:
+        return _turned(wanted, view, [], away)
     candidates = likeliest(view, wanted.context)
     told = reworded(wanted, view, dict.fromkeys([*candidates, *(r.mention.at for r in readings[:READ])]))
     if told is not None and told.owner == MINE and told.attitude >= 0:
