@@ -53,7 +53,10 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     wanted = read_preference(evidence, protocol)
     found = [m for target in wanted.targets for m in mentions(target, view, wanted.stated)]
     found += [
-        m for target in wanted.others for m in mentions(target, view, wanted.stated) if m.exact and m.share >= 1.0
+        m
+        for target in wanted.others
+        for m in mentions(target, view, wanted.stated)
+        if m.exact and m.share >= 1.0 and m.last - m.first <= len(target.parts)
     ]
     # Whom a mention is about is looked up for the likeliest ones only, and as rarely as possible.
     readings = sorted((read_mention(wanted, view, m) for m in found), key=strength, reverse=True)
