@@ -60,7 +60,8 @@ DISLIKED: Final = re.compile(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|detest\w*|loath\w+|dread\w*|avoid\w*|despis\w+|resent\w*|abhor\w*|shun\w*|annoy\w*"
     r"|irritat\w+|bores?|stays? away|steers? clear|keeps? away|turned off|put off|off-putting"
     r"|(?:puts?|turns?) (?:the user|them|him|her|me) off"
-    r"|fed up|(?:gone|went)(?: right| clean| completely| totally)? off|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
+    r"|fed up|(?:gone|went)(?: right| clean| completely| totally)? off|averse|aversion|allergic|intoleran\w+|overrated|pointless"
+    r"|disgust\w*"
     r"|soured on|(?:gone|went|goes) cold on|indifferent to|(?:has|have|had) had it with|through with|fail(?:s|ed)? to see(?: the \w+)?"
     r"|(?:no|little|less|hardly any|zero|scant) (?:great |big |real |much )?(?:lover|patience|enthusiasm"
     r"|interest|joy|pleasure|fun|appeal|time|love|taste|appetite|fan|friend|use|value) ?(?:in|for|of|from|to|with)?"
@@ -92,13 +93,17 @@ DISLIKED: Final = re.compile(
 PAST: Final = re.compile(
     r"\b(?:used to|no longer|stopped|quit|g(?:ave|ive|iven|iving|ives) (?:it |them |that |this )?up"
     r"|former(?:ly)?|previously|any ?more|not any longer"
-    r"|lost interest|grew out|grown out|outgrew|grew tired|(?<!for )(?<!of )(?<!the )(?<!an )(?<!in )(?<!with )(?<!to )(?<!ing )abandoned|dropped|has moved on|moved away from|moved on from|in the past"
+    r"|lost interest|grew out|grown out|outgrew|grew tired"
+    # "Abandoned" before a noun is said of that.
+    r"|(?<!for )(?<!of )(?<!the )(?<!an )(?<!in )(?<!with )(?<!to )(?<!ing )abandoned|dropped"
+    r"|has moved on|moved away from|moved on from|in the past"
     r"|until (?:recently|last)|as a (?:child|kid|teen\w*|student|boy|girl)|years ago|back then|gone off"
     r"|cut out|cut down|(?:has|have) cut"
     r"|lost (?:all |the |\w+ )?(?:interest|taste) (?:in|for)"
     r"|last (?:played|went|did|used|wore|drank|ate|watched|read|visited|tried)|traded"
     r"|swapped|replaced|retired from|sold|got rid|was once|once (?:\w+ )?(?:keen|fond|loved|liked|enjoyed|favou?rite|into)"
-    r"|lost (?:its|their) (?:charm|appeal|magic|attraction)|(?:should|would) stop|(?:is|are) over(?! (?:in|within|by|before|at|a|an|the|\d+)\b))\b",
+    r"|lost (?:its|their) (?:charm|appeal|magic|attraction)|(?:should|would) stop"
+    r"|(?:is|are) over(?! (?:in|within|by|before|at|a|an|the|\d+)\b))\b",
     re.IGNORECASE,
 )
 SET_ASIDE: Final = re.compile(
@@ -183,7 +188,9 @@ STANCE: Final = re.compile(
     re.IGNORECASE,
 )
 """The field of a note that says how its subject is liked."""
-NEGATIVE: Final = re.compile(r"\W*(?:no|none|never|negative|against|anti|contra|bad|low|poor|con|minus|averse)\b", re.IGNORECASE)
+NEGATIVE: Final = re.compile(
+    r"\W*(?:no|none|never|negative|against|anti|contra|bad|low|poor|con|minus|averse)\b", re.IGNORECASE
+)
 ANEW: Final = re.compile(
     r"[,;:]\s*(?:(?:so|and|but|then|yet|hence)\s+)?(?:the )?(?:user|she|he|they|it|i)\b|[,;]\s*(?:so|hence|only|just)\b"
     r"|\b(?:and|so|then|instead) (?:\w+ly )?(?:(?:has |have )?(?:took|taken|started|begun|began|turned|moved|switched|gone|went) "
@@ -212,7 +219,8 @@ OF_OTHERS: Final = RELATIONS | {"family", "people", "others", "everyone", "some"
 NOT_DONE: Final = re.compile(
     r"[^.!?]*?\b(?:never|no longer|hardly|rarely|seldom|(?:do(?:es)?|did|wo|would|ca|could)(?: not|n't)|cannot) (?:\w+ )?\w+ "
     r"(?:it|them)\b|[^.!?]*?\b(?:(?:switch|click|shut|turn)(?:es|s)? (?:it|them) off|(?:push|send|put)(?:es|s)? (?:it|them) "
-    r"(?:away|back|aside)|pass(?:es)? (?:it|them) (?:up|over)|pass(?:es)? on (?:it|them)|leaves? (?:it|them) (?:alone|out|aside|untouched)"
+    r"(?:away|back|aside)|pass(?:es)? (?:it|them) (?:up|over)|pass(?:es)? on (?:it|them)"
+    r"|leaves? (?:it|them) (?:alone|out|aside|untouched)"
     r"|gives? (?:it|them) a (?:miss|wide berth))\b",
     re.IGNORECASE,
 )
@@ -227,7 +235,12 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
         return -1
     text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text).replace("_", " ")
     before, after = text[:start], text[end:]
-    if NEVER.search(before) or ILL_DONE.match(after) or VERDICT.match(after) or (GAVE_UP.search(before) and UP.match(after)):
+    if (
+        NEVER.search(before)
+        or ILL_DONE.match(after)
+        or VERDICT.match(after)
+        or (GAVE_UP.search(before) and UP.match(after))
+    ):
         return -1
     if FOUND.search(before) and FOUND_ILL.match(after):
         return -1

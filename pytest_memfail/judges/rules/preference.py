@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.attitude import against, liked
+from pytest_memfail.judges.rules.attitude import LIKED, against, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
 from pytest_memfail.judges.rules.preference_called import called_so
@@ -153,7 +153,10 @@ def _given_away(wanted: Preference, view: View, reading: Reading) -> bool:
     if reading.mention.foreign:
         return False
     total, held = others_of(wanted, sentence)
-    if liked(sentence) or reading.attitude or sentence.lowers & FAVOURING:
+    words = sentence.words
+    beside = sentence.text[: words[reading.mention.first].start] + sentence.text[words[reading.mention.last].end :]
+    # "Thriller" itself says no liking.
+    if LIKED.search(beside) or reading.attitude or sentence.lowers & FAVOURING:
         return reading.support > 0 or total - held < FOREIGN + 1.5
     whole = len(wanted.targets[0].needed) > 1 and reading.mention.exact
     return (held >= 2 or whole) and reading.support >= REASONED
