@@ -9,7 +9,7 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import LIKED, against, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
-from pytest_memfail.judges.rules.preference_called import called_so
+from pytest_memfail.judges.rules.preference_called import called_so, said_vaguely
 from pytest_memfail.judges.rules.preference_described import described, handed_over, left_vague
 from pytest_memfail.judges.rules.preference_likeness import left_of, told_whole
 from pytest_memfail.judges.rules.preference_parts import damaged
@@ -100,6 +100,10 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     left = None if shown else left_of(wanted, view) or left_vague(wanted, view)
     if left is not None:
         return _trace(wanted, view, Trace(left.at, left.words, 0.65))
+    vague = None if shown else said_vaguely(wanted, view)
+    if vague is not None:
+        words = view.sentences[vague.mention.at].words[vague.mention.first : vague.mention.last + 1]
+        return _trace(wanted, view, Trace(vague.mention.at, tuple(word.surface for word in words), 0.6))
     handed = None if shown else handed_over(wanted, view)
     if handed is not None:
         return _lost_to(wanted, view, Rewording(handed.at, handed.words, handed.owner, 0, handed.mine))
