@@ -95,7 +95,8 @@ PAST: Final = re.compile(
     r"|former(?:ly)?|previously|any ?more|not any longer"
     r"|lost interest|grew out|grown out|outgrew|grew tired"
     # "Abandoned" before a noun is said of that.
-    r"|(?<!for )(?<!of )(?<!the )(?<!an )(?<!in )(?<!with )(?<!to )(?<!ing )abandoned|dropped"
+    r"|abandoned(?<!for abandoned)(?<!of abandoned)(?<!the abandoned)(?<!an abandoned)"
+    r"(?<!in abandoned)(?<!with abandoned)(?<!to abandoned)(?<!ing abandoned)|dropped"
     r"|has moved on|moved away from|moved on from|in the past"
     r"|until (?:recently|last)|as a (?:child|kid|teen\w*|student|boy|girl)|years ago|back then|gone off"
     r"|cut out|cut down|(?:has|have) cut"

@@ -18,7 +18,7 @@ from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.targets import Target, read_target
 from pytest_memfail.judges.rules.text import words_of
 from pytest_memfail.judges.rules.traces import ASKING
-from pytest_memfail.judges.rules.verbatim import word_for_word
+from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.whose_after import MINE
 
@@ -33,12 +33,12 @@ APART: Final = 2
 
 def called_so(wanted: Preference, view: View) -> list[Reading]:
     """Where the preference stands under another wording, with something of its statement beside it."""
-    return _readings(wanted, view, called(wanted.wording), BACKED)
+    return [] if verbatim_store(view) else _readings(wanted, view, called(wanted.wording), BACKED)
 
 
 def said_vaguely(wanted: Preference, view: View) -> Reading | None:
     """Where the user's preference stands under a vaguer wording, with something of its statement beside it."""
-    for reading in _readings(wanted, view, vaguer(wanted.wording), LEFT):
+    for reading in () if verbatim_store(view) else _readings(wanted, view, vaguer(wanted.wording), LEFT):
         at = reading.mention.at
         if reading.owner == MINE and ASKING.search(view.sentences[at].text) is None and _rest(wanted, reading) >= LEFT:
             return reading
