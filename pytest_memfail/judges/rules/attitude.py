@@ -60,7 +60,8 @@ DISLIKED: Final = re.compile(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|detest\w*|loath\w+|dread\w*|avoid\w*|despis\w+|resent\w*|abhor\w*|shun\w*|annoy\w*"
     r"|irritat\w+|bores?|stays? away|steers? clear|keeps? away|turned off|put off|off-putting"
     r"|(?:puts?|turns?) (?:the user|them|him|her|me) off"
-    r"|fed up|gone off|went off|averse|aversion|allergic|intoleran\w+|overrated|pointless|disgust\w*"
+    r"|fed up|(?:gone|went)(?: right| clean| completely| totally)? off|averse|aversion|allergic|intoleran\w+|overrated|pointless"
+    r"|disgust\w*"
     r"|soured on|(?:gone|went|goes) cold on|indifferent to|(?:has|have|had) had it with|through with|fail(?:s|ed)? to see(?: the \w+)?"
     r"|(?:no|little|less|hardly any|zero|scant) (?:great |big |real |much )?(?:lover|patience|enthusiasm"
     r"|interest|joy|pleasure|fun|appeal|time|love|taste|appetite|fan|friend|use|value) ?(?:in|for|of|from|to|with)?"
@@ -92,18 +93,23 @@ DISLIKED: Final = re.compile(
 PAST: Final = re.compile(
     r"\b(?:used to|no longer|stopped|quit|g(?:ave|ive|iven|iving|ives) (?:it |them |that |this )?up"
     r"|former(?:ly)?|previously|any ?more|not any longer"
-    r"|lost interest|grew out|grown out|outgrew|grew tired|abandoned|dropped|has moved on|moved away from|moved on from|in the past"
+    r"|lost interest|grew out|grown out|outgrew|grew tired"
+    # "Abandoned" before a noun is said of that.
+    r"|abandoned(?<!for abandoned)(?<!of abandoned)(?<!the abandoned)(?<!an abandoned)"
+    r"(?<!in abandoned)(?<!with abandoned)(?<!to abandoned)(?<!ing abandoned)|dropped"
+    r"|has moved on|moved away from|moved on from|in the past"
     r"|until (?:recently|last)|as a (?:child|kid|teen\w*|student|boy|girl)|years ago|back then|gone off"
     r"|cut out|cut down|(?:has|have) cut"
     r"|lost (?:all |the |\w+ )?(?:interest|taste) (?:in|for)"
     r"|last (?:played|went|did|used|wore|drank|ate|watched|read|visited|tried)|traded"
     r"|swapped|replaced|retired from|sold|got rid|was once|once (?:\w+ )?(?:keen|fond|loved|liked|enjoyed|favou?rite|into)"
-    r"|lost (?:its|their) (?:charm|appeal|magic|attraction)|(?:should|would) stop|(?:is|are) over)\b",
+    r"|lost (?:its|their) (?:charm|appeal|magic|attraction)|(?:should|would) stop"
+    r"|(?:is|are) over(?! (?:in|within|by|before|at|a|an|the|\d+)\b))\b",
     re.IGNORECASE,
 )
 SET_ASIDE: Final = re.compile(
     r"\b(?:unlike|except|against|anything but|apart from|rather than|instead of|far from|(?:switch|chang|mov|convert)\w* from"
-    r"|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over|to)"
+    r"|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over(?! for\b)|to)"
     r"|(?:rather|sooner)\b[^,.;]* than(?: \w+)?)"
     r" (?:(?:the|a|an|any|to|go|going|of|for) )*$",
     re.IGNORECASE,
@@ -130,7 +136,7 @@ ILL: Final = (
     r"|frustrating|unbearable|disgusting|depressing|dreary|monotonous|pointless|useless|overrated|off-putting|gross|filthy"
     r"|(?:smell|dirt|mess|nois|greas|creep|scar|fuss|risk)y|ugly|tasteless|stale|cruel|impractical|inconvenient|unsafe"
     r"|too (?:much|many) \w+|(?:tire|weari|irk|loath|trouble|cumber|burden)some|wearying|grating|heavy going|hard going"
-    r"|embarrassing|awkward|silly|childish|cheesy|ridiculous|worthless|overpriced|preachy|pretentious|corny|cringeworthy|gimmicky"
+    r"|embarrassing|awkward|silly|childish|cheesy|ridiculous|worthless|overpriced|overhyped|preachy|pretentious|corny|cringeworthy|gimmicky"
     r"|soulless|smug|tacky|lame|trite|clich[eé]d|stuffy|snobbish|shallow|phon[e]?y|sappy|soppy|mawkish|a (?:poor|bad) \w+)"
     r"\b(?! (?:fun|pleasure|joy)\b)"
 )
@@ -154,7 +160,7 @@ ILL_DONE: Final = re.compile(
     rf"|{WITHIN}{{0,30}}? makes? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:cringe|shudder|wince|yawn|sneeze"
     rf"|cough|itch|restless|tense|jittery|drowsy|dizzy|irritable|sick|sad|nervous|anxious"
     r"|uneasy|miserable|uncomfortable|angry)\b"
-    rf"|{WITHIN}{{0,20}}? (?:(?:spoils?|ruins?|upsets?) |does nothing for"
+    rf"|{WITHIN}{{0,20}}? (?:(?:spoils?|ruins?|upsets?) |do(?:es)? nothing for|(?:rank|come|finish)s? (?:dead )?last"
     rf"|(?:is|are) (?:now )?(?:a thing of the past|history)|gives? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:headaches?"
     rf"|nightmares|heartburn|indigestion|the creeps)\b)|\W*(?:\w+ ){{0,2}}(?:never again|no thanks|no way|not any ?more)\b"
     r"|[\s:=-]*(?:no|never)\s*(?:[.,;!)]|$)"
@@ -165,6 +171,27 @@ ILL_DONE: Final = re.compile(
     re.IGNORECASE,
 )
 """What a thing is, or does to the user."""
+VERDICT: Final = re.compile(
+    r"(?: (?:places?|ones?|stuff|things|restaurants?|food|drinks?|music|shows|films|games|classes))?"
+    r"(?:\s*[:=(|\u2013\u2014\u2192,]|\s*-+>?\s|\s(?:is|are|was|were|gets?|remains?|stays?)\b)[\s\"']*"
+    r"(?:(?:an?|still|simply|just|really|strictly|definitely|firmly|absolutely|hard|big|clear|now|rather) )*"
+    r"(?:(?:no(?:-go|pe|ne)?|nah|never(?: again| ever)?|pass|skip|out|meh|yuck|ugh|bah|last|unloved|unwanted|taboo)"
+    r"(?=\s*(?:$|[.,;:!)|/\"'\u2013\u2014]|(?:from|for|with|to|on) (?:the )?(?:user|me|her|him|them)\b))"
+    r"|no(?:t,)? (?:thanks|thank you|way|chance|sirree)|not (?:for|(?:my|his|her|their|the user's|user's) (?:thing|cup|taste|style))\b"
+    r"|(?:thumbs?[- ]down|two thumbs down|turn-?off|no-no|deal-?breaker|off the (?:list|menu|table|cards)|off-limits"
+    r"|(?:crossed|struck|scratched|taken) off|ruled out|banned|bottom of the (?:list|pile)|on (?:the|\w+) blacklist)\b)",
+    re.IGNORECASE,
+)
+"""What is noted behind a thing in a word or two: "karaoke: no thanks", "karaoke = a no-go"."""
+STANCE: Final = re.compile(
+    r"\W*(?:stance|attitude|opinion|feelings?|views?|rating|verdict|sentiment|preference|liking|polarity|mood|likes?\?)[\"']?\s*[:=]"
+    r"(?P<said>.*)",
+    re.IGNORECASE,
+)
+"""The field of a note that says how its subject is liked."""
+NEGATIVE: Final = re.compile(
+    r"\W*(?:no|none|never|negative|against|anti|contra|bad|low|poor|con|minus|averse)\b", re.IGNORECASE
+)
 ANEW: Final = re.compile(
     r"[,;:]\s*(?:(?:so|and|but|then|yet|hence)\s+)?(?:the )?(?:user|she|he|they|it|i)\b|[,;]\s*(?:so|hence|only|just)\b"
     r"|\b(?:and|so|then|instead) (?:\w+ly )?(?:(?:has |have )?(?:took|taken|started|begun|began|turned|moved|switched|gone|went) "
@@ -193,7 +220,8 @@ OF_OTHERS: Final = RELATIONS | {"family", "people", "others", "everyone", "some"
 NOT_DONE: Final = re.compile(
     r"[^.!?]*?\b(?:never|no longer|hardly|rarely|seldom|(?:do(?:es)?|did|wo|would|ca|could)(?: not|n't)|cannot) (?:\w+ )?\w+ "
     r"(?:it|them)\b|[^.!?]*?\b(?:(?:switch|click|shut|turn)(?:es|s)? (?:it|them) off|(?:push|send|put)(?:es|s)? (?:it|them) "
-    r"(?:away|back|aside)|pass(?:es)? (?:it|them) (?:up|over)|leaves? (?:it|them) (?:alone|out|aside|untouched)"
+    r"(?:away|back|aside)|pass(?:es)? (?:it|them) (?:up|over)|pass(?:es)? on (?:it|them)"
+    r"|leaves? (?:it|them) (?:alone|out|aside|untouched)"
     r"|gives? (?:it|them) a (?:miss|wide berth))\b",
     re.IGNORECASE,
 )
@@ -208,7 +236,12 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
         return -1
     text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text).replace("_", " ")
     before, after = text[:start], text[end:]
-    if NEVER.search(before) or ILL_DONE.match(after) or (GAVE_UP.search(before) and UP.match(after)):
+    if (
+        NEVER.search(before)
+        or ILL_DONE.match(after)
+        or VERDICT.match(after)
+        or (GAVE_UP.search(before) and UP.match(after))
+    ):
         return -1
     if FOUND.search(before) and FOUND_ILL.match(after):
         return -1
@@ -216,6 +249,9 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
     if said:
         return said
     if following is not None:
+        stance = STANCE.match(following.text)
+        if stance and (NEGATIVE.match(stance["said"]) or [sign for _, sign in _cues(stance["said"])][:1] == [-1]):
+            return -1
         cues = _cues(TWISTED.sub(" ", following.text[:60]))
         if (cues and cues[0][1] < 0 and OF_IT.search(following.text[:60])) or _is_found_ill(following.text[:60]):
             return -1

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.attitude import against, liked
+from pytest_memfail.judges.rules.attitude import LIKED, against, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
+from pytest_memfail.judges.rules.preference_called import called_so, said_vaguely
 from pytest_memfail.judges.rules.preference_described import described, handed_over, left_vague
 from pytest_memfail.judges.rules.preference_likeness import left_of, told_whole
 from pytest_memfail.judges.rules.preference_parts import damaged
@@ -61,8 +62,15 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
         r for r in whole if (r.ours or r.support >= GIVEN_AWAY) and _is_against(wanted, view, r) and r.owner == MINE
     ]
     away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
-    if turned or away:
-        return _turned(wanted, view, turned, away)
+    if turned:
+        return _turned(wanted, view, turned, [])
+    otherwise = called_so(wanted, view)
+    kept = next((r for r in otherwise if _is_kept(wanted, view, r)), None)
+    if kept is not None:
+        words = view.sentences[kept.mention.at].words[kept.mention.first : kept.mention.last + 1]
+        return _told(wanted, view, kept.mention.at, tuple(word.surface for word in words))
+    if away:
+        return _turned(wanted, view, [], away)
     readings = _readings(wanted, view, whole=False)
     candidates = likeliest(view, wanted.context)
     told = reworded(wanted, view, dict.fromkeys([*candidates, *(r.mention.at for r in readings[:READ])]))
@@ -85,6 +93,10 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     left = None if shown else left_of(wanted, view) or left_vague(wanted, view)
     if left is not None:
         return _trace(wanted, view, Trace(left.at, left.words, 0.65))
+    vague = None if shown else said_vaguely(wanted, view)
+    if vague is not None:
+        words = view.sentences[vague.mention.at].words[vague.mention.first : vague.mention.last + 1]
+        return _trace(wanted, view, Trace(vague.mention.at, tuple(word.surface for word in words), 0.6))
     handed = None if shown else handed_over(wanted, view)
     if handed is not None:
         return _lost_to(wanted, view, Rewording(handed.at, handed.words, handed.owner, 0, handed.mine))
@@ -94,7 +106,12 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
 def _readings(wanted: Preference, view: View, *, whole: bool) -> list[Reading]:
     """Where the preference is named, by any of its names or in part: the likeliest first."""
     found = [m for target in wanted.targets for m in mentions(target, view, wanted.stated, whole=whole)]
-    found += [m for target in wanted.others for m in mentions(target, view, wanted.stated, whole=True) if m.exact]
+    found += [
+        m
+        for target in wanted.others
+        for m in mentions(target, view, wanted.stated, whole=True)
+        if m.exact and m.last - m.first <= len(target.parts)
+    ]
     return sorted((read_mention(wanted, view, m) for m in found), key=strength, reverse=True)
 
 
@@ -145,7 +162,10 @@ def _given_away(wanted: Preference, view: View, reading: Reading) -> bool:
     if reading.mention.foreign:
         return False
     total, held = others_of(wanted, sentence)
-    if liked(sentence) or reading.attitude or sentence.lowers & FAVOURING:
+    words = sentence.words
+    beside = sentence.text[: words[reading.mention.first].start] + sentence.text[words[reading.mention.last].end :]
+    # "Thriller" itself says no liking.
+    if LIKED.search(beside) or reading.attitude or sentence.lowers & FAVOURING:
         return reading.support > 0 or total - held < FOREIGN + 1.5
     whole = len(wanted.targets[0].needed) > 1 and reading.mention.exact
     return (held >= 2 or whole) and reading.support >= REASONED

@@ -179,6 +179,15 @@ def alike(wanted: Preference, view: View, *, others: bool = False) -> list[Liken
     return [one for one in known if (one.owner != MINE) is others]
 
 
+def likelier_of_sibling(wanted: Preference, view: View, at: int) -> bool:
+    """Whether the sentence has more of what was said of another preference of the row."""
+    words = words_of(view)
+    keys = words.sentences[at]
+    name = {part.key: weight(part.key) for part in wanted.targets[0].parts}
+    mine = _share(words, {**wanted.context, **name}, keys)
+    return any(_share(words, statement_words(sibling), keys) > mine for sibling in wanted.siblings)
+
+
 def _shares(words: _Words, statement: Mapping[str, float]) -> dict[int, float]:
     """How much of the statement each sentence has that has any of it."""
     total = sum(statement.values())

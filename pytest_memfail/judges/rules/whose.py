@@ -19,23 +19,29 @@ from pytest_memfail.judges.rules.whose_words import (
     DOING,
     EVERYONE,
     FAVOURING,
+    FEELS,
     FIELDS,
     INTRODUCED,
     JOINS,
     LIKING_VERBS,
     MOVING,
+    PASSIVE,
     PETS,
     POSSESSIVES,
     PREPOSITIONS,
     PRONOUNS,
     RELATIONS,
     SAYING,
+    STRANGERS,
     USER,
     USER_OBJECT,
+    WHEREABOUTS,
 )
 from pytest_memfail.judges.rules.words import OPENERS
 
 HEADER: Final = re.compile(r"^[^.!?]{0,60}:?\s*$")
+FAR: Final = 7
+"""So many words at most from somebody to what they do."""
 INDEXING: Final = re.compile(r"^\W*(?:keywords?|tags?|topics?|context|categor(?:y|ies)|labels?)\s*[:=]", re.IGNORECASE)
 """A field that repeats in single words what the entry says."""
 
@@ -57,7 +63,8 @@ def persons(view: View) -> frozenset[str]:
                 near = {bare_of(words[i]) for i in beside if i < at or not breaks(sentence, i - 1, i, "{:=")}
                 if at == 0 and len(words) > 1 and (word.lower.endswith("'s") or words[1].lower.endswith("s")):
                     subjects[bare_of(word)] += 1
-                if _is_field(sentence, at) or (near & RELATIONS and not breaks(sentence, at - 1, at, ".!?")):
+                plainly = _is_field(sentence, at) or _feels(sentence, at)
+                if plainly or (near & RELATIONS and not breaks(sentence, at - 1, at, ".!?")):
                     found[bare_of(word)] += 2
                 elif (
                     (_opens(sentence, at) or _does(words, at))
@@ -129,7 +136,7 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
             and words[i + 1].lower in ("who", "that")
         ):
             found.append((i, bare_of(word)))
-        elif lower in EVERYONE and _opens(sentence, i):
+        elif (lower in EVERYONE or (lower in STRANGERS and _feels(sentence, i))) and _opens(sentence, i):
             found.append((i, lower))
         elif lower in ("user's", "users", "speaker's"):
             if not any(is_person(w, names) for w in words[i + 1 : i + 4]):
@@ -142,15 +149,35 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
             (is_person(word, names) or _is_pet(words, i))
             and (_opens(sentence, i) or _is_subject(words, i))
             and not _with_user(sentence, i)
+            and not _is_done_to(words, i, first)
         ):
             found.append((i, bare_of(word)))
     return found
+
+
+def _feels(sentence: Sentence, at: int) -> bool:
+    """Whether the word begins a sentence, with words that say where to find somebody between it and what only a person does."""
+    words = sentence.words
+    if at > 2 or at + 2 >= len(words) or words[at + 1].lower not in WHEREABOUTS | FEELS:
+        return False
+    for i in range(at + 1, min(len(words), at + FAR)):
+        if words[i].lower in USER or breaks(sentence, i - 1, i, ".;:!?="):
+            return False
+        if words[i].lower in FEELS:
+            return i > at + 1 or words[at].lower in STRANGERS
+    return False
 
 
 def _of_user(words: tuple[Word, ...], at: int, names: frozenset[str]) -> bool:
     """Whether the user is only named to say who somebody is: "Pia, a friend of the user"."""
     before = at - 1 if words[at - 1].lower == "the" else at
     return before >= 2 and words[before - 1].lower == "of" and is_person(words[before - 2], names)
+
+
+def _is_done_to(words: tuple[Word, ...], at: int, mention: int) -> bool:
+    """Whether the thing is what is done to somebody: "podcasts in which guests are interviewed"."""
+    passive = at + 2 < len(words) and words[at + 1].lower in PASSIVE
+    return passive and at + 2 <= mention < min(at + 4, len(words)) and words[mention].lower.endswith("ed")
 
 
 def _does(words: tuple[Word, ...], at: int) -> bool:

@@ -40,6 +40,21 @@ LIKING_VERBS: Final = frozenset(
     cherishes treasures favours favors fancies relishes savours savors loathes despises abhors shuns dreads""".split()
 )
 DOES: Final = LIKING_VERBS | DOING
+FEELS: Final = LIKING_VERBS | frozenset(
+    """raves gushes dotes enthuses rhapsodises rhapsodizes admires worships obsesses reads collects drinks says thinks
+    goes keeps owns hums sings knits swims fancies gets reckons misses studies listens recommends praises""".split()
+)
+"""What only a person does, however many words stand between: "Priya from next door raves"."""
+STRANGERS: Final = frozenset(
+    """man woman guy gal girl boy lady gentleman bloke chap fellow couple family person someone somebody kids folks
+    people crowd team crew students pensioner stranger""".split()
+)
+"""Somebody else where they are what a sentence begins with: "the couple across the hall loves"."""
+WHEREABOUTS: Final = frozenset(
+    """from at in of on upstairs downstairs next across down over opposite with who whom near behind above below along
+    around by""".split()
+)
+"""What may begin the words between somebody and what they do."""
 PETS: Final = frozenset("dog cat puppy kitten horse rabbit parrot hamster".split())
 """Somebody else only where the memory says whose they are."""
 PLURAL_COMPANY: Final = frozenset("friends colleagues coworkers neighbors neighbours guests relatives".split())
@@ -60,6 +75,7 @@ INTRODUCED: Final = frozenset(
     "introduced got taught convinced inspired hooked turned encouraged showed recommended gave gifted lent bought".split()
 )
 COPULA: Final = frozenset("is are was were".split())
+PASSIVE: Final = COPULA | {"get", "gets", "being", "be"}
 BEFORE_OWNER: Final = frozenset("the my her his their users user's".split())
 ANYONE: Final = frozenset("someone somebody people others".split())
 """Somebody else, if it is told "who"."""
