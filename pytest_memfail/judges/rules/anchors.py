@@ -19,6 +19,8 @@ from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
 
 AGAIN: Final = re.compile(r"\b(?:a|the|for a) second time\b|\btwo times over\b", re.IGNORECASE)
+NAMED_HOURS: Final = frozenset("noon midday midnight".split())
+"""Numbers by name: as words, they may be told in other words."""
 REACH: Final = 12
 """Words that the parts of one end are spread over at most."""
 
@@ -107,8 +109,8 @@ ADVERBS: Final = frozenset(
 def read_anchor(text: str, verbal: bool) -> Anchor:
     """The end's words with what part each plays; `verbal`: it opens with a verb."""
     words = [w for s in sentences_of(text) for w in s.words if w.key]
-    numbers = tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words))
-    words = [w for w in words if not (w.key[0].isdigit() or (numbers and w.lower in ("noon", "midnight")))]
+    numbers = tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words) if q.text not in NAMED_HOURS)
+    words = [w for w in words if not w.key[0].isdigit()]
     telling = [
         w for w in words if w.key not in LIGHT or (verbal and w is words[0] and words[-1].key in SOMEBODY)
     ] or words
