@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from pytest_memfail.judges.rules.anchor_match import is_somebody
 from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, Part, Token
 from pytest_memfail.judges.rules.apart import alternatives, apart, poles
 from pytest_memfail.judges.rules.kinds import ROOTS
@@ -79,7 +80,8 @@ def is_undone(part: Part, tokens: Sequence[Token], start: int) -> bool:
 
 
 def _excludes(wanted: str, held: str) -> bool:
-    return apart(wanted, held) or alternatives(wanted, held)
+    # Nobody is somebody else.
+    return apart(wanted, held) or alternatives(wanted, held) or (is_somebody(wanted) and is_somebody(held))
 
 
 def is_stance(text: str, word: Word) -> bool:
