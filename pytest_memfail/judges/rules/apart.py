@@ -59,6 +59,7 @@ share publish post / hide conceal delete withhold
 invite welcome / avoid shun exclude
 show / hide conceal
 give hand / receive
+organise organize host run stage / attend visit join avoid
 fill / empty burn
 lose / gain win
 remember / forget
