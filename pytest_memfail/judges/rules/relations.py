@@ -106,7 +106,7 @@ FRONTED: Final = re.compile(
 )
 NAMED: Final = re.compile(
     r"\b(?:reason|cause|trigger|source|inspiration|motive|motivation) (?:for|of|behind|why)\b[^,|:]*$"
-    rf"|\b(?:what|whatever)(?: \w+)? {_VERBS}\b[^,|:]*$|\bbehind(?: (?:the|a|an|his|her|their|my|this|user's)){0, 2}$"
+    rf"|\b(?:what|whatever)(?: \w+)? {_VERBS}\b[^,|:]*$|\bbehind(?: (?:the|a|an|his|her|their|my|this|user's)){{0,2}}$"
 )
 """What comes next is told to be led to by what follows."""
 IS: Final = re.compile(r"[:=]|\b(?:is|are|was|being|lies?|stands?|sits?)\b")
