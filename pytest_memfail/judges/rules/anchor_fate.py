@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from pytest_memfail.judges.rules.anchor_match import is_somebody
 from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, Part, Token
-from pytest_memfail.judges.rules.apart import alternatives, apart
+from pytest_memfail.judges.rules.apart import alternatives, apart, poles
 from pytest_memfail.judges.rules.kinds import ROOTS
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
 from pytest_memfail.judges.rules.lexicon import lookup
@@ -40,6 +41,8 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
     if part.kind == "stance":
         return _stance(part, tokens, at, source)
     if part.kind == "verb":
+        if is_undone(part, tokens, at[0]):
+            return "opposite"
         rivals = _content(tokens, at[0] - 1, -1, source)
         if not rivals:
             return "light"
@@ -66,8 +69,19 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
     return "dropped"
 
 
+def is_undone(part: Part, tokens: Sequence[Token], start: int) -> bool:
+    """Whether the opposite is done to what stands here: to start a novel is not to finish it."""
+    for i in range(start - 1, max(-1, start - 1 - NEAR), -1):
+        if tokens[i + 1].breaks:
+            return False
+        if tokens[i].key and poles(part.key, tokens[i].key):
+            return True
+    return False
+
+
 def _excludes(wanted: str, held: str) -> bool:
-    return apart(wanted, held) or alternatives(wanted, held)
+    # Nobody is somebody else.
+    return apart(wanted, held) or alternatives(wanted, held) or (is_somebody(wanted) and is_somebody(held))
 
 
 def is_stance(text: str, word: Word) -> bool:

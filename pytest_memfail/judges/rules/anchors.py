@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 from unicodedata import combining, normalize
 
-from pytest_memfail.judges.rules.anchor_fate import fate_of, is_stance
+from pytest_memfail.judges.rules.anchor_fate import fate_of, is_stance, is_undone
 from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, is_somebody, matches_of
 from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, SOMEBODY, Part, Token
 from pytest_memfail.judges.rules.everyday import everyday
@@ -19,6 +19,8 @@ from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
 
 AGAIN: Final = re.compile(r"\b(?:a|the|for a) second time\b|\btwo times over\b", re.IGNORECASE)
+NAMED_HOURS: Final = frozenset("noon midday midnight".split())
+"""Numbers by name: as words, they may be told in other words."""
 REACH: Final = 12
 """Words that the parts of one end are spread over at most."""
 
@@ -107,8 +109,8 @@ ADVERBS: Final = frozenset(
 def read_anchor(text: str, verbal: bool) -> Anchor:
     """The end's words with what part each plays; `verbal`: it opens with a verb."""
     words = [w for s in sentences_of(text) for w in s.words if w.key]
-    numbers = tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words))
-    words = [w for w in words if not (w.key[0].isdigit() or (numbers and w.lower in ("noon", "midnight")))]
+    numbers = tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words) if q.text not in NAMED_HOURS)
+    words = [w for w in words if not w.key[0].isdigit()]
     telling = [
         w for w in words if w.key not in LIGHT or (verbal and w is words[0] and words[-1].key in SOMEBODY)
     ] or words
@@ -147,8 +149,8 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
 
 def _wordings(text: str, parts: Sequence[Part]) -> Iterator[tuple[int, frozenset[int]]]:
     tokens = tokens_of(sentences_of(text))
-    for group, first, last in everyday(tokens):
-        keys = {t.key for t in tokens[first : last + 1]}
+    for group, at in everyday(tokens):
+        keys = {tokens[i].key for i in at}
         covered = frozenset(number for number, part in enumerate(parts) if part.key in keys)
         if covered:
             yield group, covered
@@ -199,7 +201,8 @@ def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str], but:
 
 def _by_wording(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, int, float]]:
     """Where another everyday wording stands for parts of the end, from its first word to its last."""
-    for group, first, last in everyday(tokens, anchor.groups):
+    for group, words in everyday(tokens, anchor.groups):
+        first, last = words[0], words[-1]
         for other, covered in anchor.wordings:
             if other == group:
                 opens = first if tokens[first].key or is_negator(tokens[first].lower) else last
@@ -235,6 +238,8 @@ def _place(
     for number, part in enumerate(anchor.parts):
         if number in best or part.kind == "light":
             soft += part.weight * (number not in best)
+            if anchor.verbal and number == 0 and is_undone(part, tokens, at[0]):
+                gaps.append((part.surface, "opposite"))
             if best.get(number, (0.0, 0))[0] == IN_GENERAL:
                 gaps.append((part.surface, "general"))
             continue

@@ -49,6 +49,84 @@ neighbour colleague friend boss
 walk run swim
 """
 """Of what one line names, no two can be the same."""
+POLES: Final = """
+start begin launch commence open / finish complete end stop quit conclude abandon close cease
+write compose pen / read
+light ignite kindle / extinguish blow snuff
+cancel scrap / schedule arrange book organise organize plan
+skip miss forgo / eat attend
+share publish post / hide conceal delete withhold
+invite welcome / avoid shun exclude
+show / hide conceal
+give hand / receive
+organise organize host run stage / attend visit join avoid
+fill / empty burn
+lose / gain win
+remember / forget
+love adore crave like enjoy / hate dislike detest loathe despise avoid
+laugh smile grin / cry weep frown scowl
+calm soothe settle / fray upset agitate irritate
+relax unwind / tense worry
+tune repair fix / smash break
+knit make build / unravel destroy
+pull / delete burn
+calm peaceful quiet tranquil serene / busy agitated hectic frantic anxious racing chaotic
+early / evening night midnight dusk
+long lengthy extended / short quick brief hurried
+big large huge hearty / small little tiny meagre modest
+loud noisy rowdy blaring / quiet silent soft hushed
+fast quick rapid swift hurried brisk / slow leisurely unhurried
+hot warm / cold icy chilly cool frosty
+new fresh brand-new / old worn stale ancient used
+bright vivid colourful colorful / dark dull drab grey black
+strong potent robust / weak mild watery feeble
+spicy fiery / mild bland sweet
+happy cheerful joyful merry joyous / sad gloomy glum sombre miserable angry
+deep / shallow
+thick heavy / thin light
+crowded packed / empty deserted uncrowded
+steady / shaky trembling
+acoustic unplugged / electric electronic
+solo alone lone / group team together shared joint
+handwritten / typed printed electronic
+formal planned / spontaneous impromptu
+encouraging supportive positive / harsh discouraging critical negative
+proud / ashamed embarrassed
+confident assured / insecure unsure shy doubtful hesitant
+productive efficient / lazy idle unproductive
+motivated driven / unmotivated lazy sluggish
+energized energised lively energetic / tired exhausted drained weary sleepy sluggish
+relaxed relaxing easy / tense nervous strained forced
+restless fidgety / calm still
+rainy wet drizzly / sunny dry
+foggy misty / clear sunny
+more / less fewer
+gently softly lightly / wildly roughly violently
+energetically vigorously / slowly lazily listlessly
+deeply fully / barely shallowly
+peacefully soundly / restlessly badly poorly fitfully
+loudly / softly quietly silently
+freshly newly recently / long
+inspired / bored uninspired
+curious interested / bored indifferent
+focused concentrated attentive / distracted scattered unfocused
+talkative chatty / quiet silent taciturn withdrawn
+satisfied content pleased / dissatisfied discontent unhappy disappointed
+cozy cosy snug / noisy grim bare
+awkward stilted / easy pleasant deep fluent
+nostalgic / futuristic
+reflective thoughtful / thoughtless careless
+tender affectionate loving / angry cold harsh hostile
+celebratory festive / sombre gloomy mournful
+surprising unexpected / boring expected dull
+free / paid
+heartfelt sincere / business formal insincere
+public / private
+cheap / expensive costly dear
+full / empty half
+first / second third last
+"""
+"""What one side of a line names is not what the other names."""
 ASSOCIATED: Final = 0.5
 _SIZES: Final = {fold(word): size for word, size in MEASURES.items() if len(word) > 2}
 
@@ -57,6 +135,23 @@ _CLASSES: Final[dict[str, frozenset[int]]] = {}
 for _number, _line in enumerate(EXCLUDING.strip().splitlines()):
     for _side in _line.split():
         _CLASSES[fold(_side)] = _CLASSES.get(fold(_side), frozenset()) | {_number}
+
+_POLES: Final[dict[str, frozenset[str]]] = {}
+for _line in POLES.strip().splitlines():
+    _one, _other = ([fold(word) for word in side.split()] for side in _line.split("/"))
+    for _sides in (_one, _other), (_other, _one):
+        for _word in _sides[0]:
+            _POLES[_word] = _POLES.get(_word, frozenset()) | frozenset(_sides[1])
+
+
+@lru_cache(maxsize=65536)
+def poles(one: str, other: str) -> bool:
+    """Whether two words are known as opposites of everyday life.
+
+    >>> poles(fold("start"), fold("finish")), poles(fold("start"), fold("begin"))
+    (True, False)
+    """
+    return other in _POLES.get(one, frozenset())
 
 
 @lru_cache(maxsize=65536)
@@ -71,7 +166,7 @@ def apart(one: str, other: str) -> bool:
         return one != other
     if other in mine.general or one in theirs.general:
         return False  # a hike is a walk
-    if contrast(one, other) or other in mine.opposite or one in theirs.opposite:
+    if contrast(one, other) or poles(one, other) or other in mine.opposite or one in theirs.opposite:
         return True
     if mine.opposite & theirs.same or theirs.opposite & mine.same:
         return True

@@ -25,30 +25,29 @@ GAP: Final = 2
 Phrases = dict[str, list[tuple[tuple[str, ...], int]]]
 
 
-def everyday(tokens: Sequence[Token], groups: frozenset[int] | None = None) -> Iterator[tuple[int, int, int]]:
-    """The groups whose wordings stand among the words, each with its first and last word; of `groups` alone, if they are given."""
-    known = _phrases()
+def everyday(tokens: Sequence[Token], groups: frozenset[int] | None = None) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """The groups whose wordings stand among the words, each with where its words are; of `groups` alone, if they are given."""
+    known = _phrases() if groups is None else _phrases_of(groups)
     said = [_said(token) for token in tokens]
-    if groups is not None and _openers(groups).isdisjoint(said):
+    if known.keys().isdisjoint(said):
         return
     told = [(at, word) for at, word in enumerate(said) if word not in ARTICLES]
-    for start, (at, word) in enumerate(told):
+    for start, (_, word) in enumerate(told):
         for phrase, group in known.get(word, ()):
-            if groups is None or group in groups:
-                last = _last(told, start, phrase)
-                if last is not None:
-                    yield group, at, last
+            words = _words(told, start, phrase)
+            if words:
+                yield group, words
 
 
-def _last(told: Sequence[tuple[int, str]], start: int, phrase: tuple[str, ...]) -> int | None:
-    """Where the phrase ends that begins here, if all of it is there."""
+def _words(told: Sequence[tuple[int, str]], start: int, phrase: tuple[str, ...]) -> tuple[int, ...]:
+    """Where the words of the phrase are that begins here, if all of it is there."""
     if len(phrase) == 1:
-        return told[start][0]
+        return (told[start][0],)
     for gap in range(GAP + 1):
         behind = told[start + gap + 1 : start + gap + len(phrase)]
         if tuple(word for _, word in behind) == phrase[1:]:
-            return behind[-1][0]
-    return None
+            return (told[start][0], *(at for at, _ in behind))
+    return ()
 
 
 def _said(token: Token) -> str:
@@ -70,17 +69,19 @@ def _phrases() -> Phrases:
 
 
 @cache
-def _openings() -> dict[int, set[str]]:
-    """By group, the words with which its wordings begin."""
-    found: dict[int, set[str]] = defaultdict(set)
-    for word, phrases in _phrases().items():
-        for _, group in phrases:
-            found[group].add(word)
+def _phrases_of(groups: frozenset[int]) -> Phrases:
+    """The wordings of the groups alone."""
+    found: Phrases = defaultdict(list)
+    for group in groups:
+        for phrase in _by_group()[group]:
+            found[phrase[0]].append((phrase, group))
     return found
 
 
 @cache
-def _openers(groups: frozenset[int]) -> frozenset[str]:
-    """The words with which wordings of the groups begin."""
-    openings = _openings()
-    return frozenset(word for group in groups for word in openings[group])
+def _by_group() -> dict[int, list[tuple[str, ...]]]:
+    found: dict[int, list[tuple[str, ...]]] = defaultdict(list)
+    for phrases in _phrases().values():
+        for phrase, group in phrases:
+            found[group].append(phrase)
+    return found

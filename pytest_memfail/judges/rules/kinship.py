@@ -6,6 +6,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.apart import poles
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, nearness
 from pytest_memfail.judges.rules.tables import table
@@ -49,7 +50,7 @@ def kin(wanted: str, held: str) -> tuple[Kin, float]:
     if wanted == held:
         return Kin.SAME, 1.0
     entry = lookup(wanted)
-    if held in entry.opposite or wanted in lookup(held).opposite:
+    if held in entry.opposite or wanted in lookup(held).opposite or poles(wanted, held):
         return Kin.OPPOSITE, 0.0
     near = max(LIKE * nearness(wanted, held), ORIGIN if one_origin(wanted, held) else 0.0)
     if near:

@@ -57,6 +57,9 @@ VAGUE: Final = frozenset("something anything things stuff somebody someone somew
 POINTING: Final = frozenset("that those this these such same".split())
 
 
+DEFINITE: Final = POINTING | {"the", "his", "her", "their", "my", "all"}
+
+
 def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
     """The link in a view: both ends in one place (stored), related the right way round (faithful)."""
     link = read_link(evidence, protocol)
@@ -127,7 +130,7 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
         return read_person(link, view, at, tokens)
     found = (places(link.ends[0], tokens, link.stated), places(link.ends[1], tokens, link.stated))
     pair = _pair(link, tokens, found)
-    if pair is not None and _firm(pair, view) and _tied(tokens, pair):
+    if pair is not None and _firm(pair, view) and _tied(link, tokens, pair):
         reading = _judge(link, view, at, tokens, pair)
         if reading is not None:
             return reading
@@ -147,7 +150,7 @@ def _pair(link: Link, tokens: tuple[Token, ...], found: tuple[list[Place], list[
             continue
         crossed = first.first <= second.last and second.first <= first.last
         length = first.last - first.first + second.last - second.first
-        whole = first.share + second.share
+        whole = first.share + second.share + first.firm + second.firm
         value = first.soft + second.soft + (first.kept + second.kept) + 0.2 * whole - 0.01 * length - 0.5 * crossed
         if best is None or value > best[0]:
             best = (value, (first, second))
@@ -162,14 +165,19 @@ def _firm(pair: tuple[Place, Place], view: View) -> bool:
     return least >= HALF or most >= (MOST if least >= SOME or is_small(view) else ALL)
 
 
-def _tied(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
+def _tied(link: Link, tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
     """Within a sentence, or in one that refers back."""
     left, right = sorted(pair, key=lambda p: p.first)
+    end = link.ends[0] if left is pair[0] else link.ends[1]
     if tokens[left.last].inside == tokens[right.first].inside:
         return True
     first = next(i for i, t in enumerate(tokens) if t.inside == tokens[right.first].inside)
     opening = tokens[first : min(first + 5, right.last + 1)]
-    return any(t.lower in REFERRING for t in opening) or is_field(tokens, right.first)
+    if any(t.lower in REFERRING for t in opening) or is_field(tokens, right.first):
+        return True
+    # "He brews espresso. The brewing gets him pacing": one of its words stands for the whole.
+    named = {part.key for part in end.parts if part.kind != "light"}
+    return opening[0].lower in DEFINITE and any(t.key in named for t in opening[1:])
 
 
 def _judge(
@@ -190,6 +198,7 @@ def _judge(
     if not all(kept):
         return blurred(link, entries, pair, kept, turn, owner, small=is_small(view))
     closeness = min(p.share for p in pair)
+    alike = is_small(view) and all(place.alike for place in pair)
 
     def damaged(reason: str, confidence: float, fault: bool = False) -> Reading:
         finding = Finding(True, False, reason, entries, (), link.wordings, confidence=confidence)
@@ -201,7 +210,7 @@ def _judge(
         return damaged(f"the link from {arrow} is stored, but as somebody else's", 0.85)
     if not link.negative and negated(tokens, pair):
         return damaged(f"the link from {arrow} is stored, but negated", 0.75)
-    if turn != link.direction and min(place.firm for place in pair) < SOME:
+    if turn != link.direction and min(place.firm for place in pair) < SOME and not (turn and alike):
         return None
     if turn == -link.direction:
         return damaged(f"the link from {arrow} is stored the other way round", 0.75)

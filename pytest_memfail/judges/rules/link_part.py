@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_memfail.judges.rules.actors import OTHER, next_actor
-from pytest_memfail.judges.rules.anchor_words import Token
+from pytest_memfail.judges.rules.anchor_words import LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.kinship import ORIGIN, kin
@@ -101,10 +101,9 @@ def half(
         alone = (
             end.verbal
             and (number == 1) == (link.direction == 1)
-            and place.firm >= ALL
             and not cause
             and not effect
-            and anywhere(link.ends[1 - number], view)
+            and ((place.firm >= ALL and anywhere(link.ends[1 - number], view)) or _nothing_else(link, tokens, place))
         )
         if (role and not (cause and effect)) or alone:
             lost = link.wordings[1 - number]
@@ -114,6 +113,21 @@ def half(
             )
             return Reading((2.0 + place.soft,), finding)
     return None
+
+
+def _nothing_else(link: Link, tokens: tuple[Token, ...], place: Place) -> bool:
+    """Whether nothing is told but that it is done: "Ada tends to go to bed early"."""
+    return not any(
+        token.key and token.key not in LIGHT and token.lower.removesuffix("'s") not in link.mine | OFTEN
+        for at, token in enumerate(tokens)
+        if not place.first <= at <= place.last
+    )
+
+
+OFTEN: Final = frozenset(
+    """often usually always sometimes regularly frequently occasionally generally typically normally commonly tends tend
+    something someone thing habit known apt prone likely inclined mostly also""".split()
+)
 
 
 def _somebody_else(link: Link, view: View, tokens: tuple[Token, ...], place: Place) -> bool:

@@ -8,10 +8,12 @@ from typing import Final
 from pytest_memfail.judges.rules.actors import OTHER
 from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Place, places
+from pytest_memfail.judges.rules.apart import poles
 from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.kinship import Kin, kin
+from pytest_memfail.judges.rules.link_feeling import figured
 from pytest_memfail.judges.rules.link_part import is_small, of_another
 from pytest_memfail.judges.rules.links import (
     BEST,
@@ -42,7 +44,8 @@ DOES: Final = frozenset("do does did doing".split())
 
 
 MILD: Final = re.compile(
-    r"\b(?:do(?:es)?n't|do(?:es)? not|never) (?:really )?(?:mind|care)\b|\b(?:fine|okay|ok|all right|at ease) with\b"
+    r"\b(?:do(?:es)?n't|do(?:es)? not|never) (?:really )?(?:mind\b|care\b(?! (?:much )?for))"
+    r"|\b(?:fine|okay|ok|all right|at ease) with\b"
     r"|\b(?:nothing|no objection) (?:against|to)\b|\bno (?:problem|trouble|issue)s? with\b|\b(?:used|indifferent|neutral) to\b"
     r"|\b(?:tolerat|endur)\w+|\bputs? up with\b|\b(?:can|could) take or leave\b|\bunbothered\b|\bdoesn't bother\b"
 )
@@ -162,13 +165,16 @@ def _tie_found(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token,
         return 1
     inside = tokens[place.first].inside
     here = [t for i, t in enumerate(tokens) if t.inside == inside and i not in place.at]
-    if link.sentiment and MILD.search(" ".join(t.lower for t in here)):
-        return -1
     if link.sentiment:
-        felt = felt_for(view.sentences[at[inside]], tokens, place)
+        said = " ".join(t.lower for t in here)
+        if MILD.search(said):
+            return -1
+        felt = figured(said) or felt_for(view.sentences[at[inside]], tokens, place)
         if felt:
             return felt * link.sentiment
     keys = link.relation - LIGHT - CAUSING
+    if any(t.key and poles(key, t.key) for key in keys for t in here):
+        return -1
     if (
         not keys
         and not link.sentiment

@@ -199,7 +199,7 @@ def otherwise_worded(evidence: Evidence, protocol: str) -> tuple[Link, ...]:
 
 
 def _like(text: str, end: Anchor) -> Anchor:
-    return read_anchor(text, any(part.kind == "verb" for part in end.parts))
+    return read_anchor(text, end.verbal)
 
 
 def _felt(source: tuple[Sentence, ...], tokens: tuple[Token, ...], place: Place | None) -> int:

@@ -19,7 +19,8 @@ _VERBS: Final = (
     r"(?:has|have)(?! (?:been|had|\w+ed|\w+en)\b)|allow(?:s|ing)?|enabl(?:es?|ing)|mov(?:es?|ing)|"
     r"end(?:s|ing)?|relax(?:es|ing)?|induc(?:es?|ing)|provok(?:es?|ing)|evok(?:es?|ing)|creat(?:es?|ing)|produc(?:es?|ing)|"
     r"urg(?:es?|ing)|nudg(?:es?|ing)|compel(?:s|ling)?|forc(?:es?|ing)|mean(?:s|ing)?|set(?:s|ting)?|stir(?:s|ring)?|"
-    r"spur(?:s|ring)?|remind(?:s|ing)?|fuel(?:s|ling)?|start(?:s|ing)?|fill(?:s|ing)?|follow(?:ed|s) up)"
+    r"spur(?:s|ring)?|remind(?:s|ing)?|fuel(?:s|ling)?|start(?:s|ing)?(?! with)|"
+    r"usher(?:s|ing)?|culminat(?:es?|ing)|fill(?:s|ing)?|follow(?:ed|s) up)"
 )
 _REASONS: Final = "because|since|due to|thanks to|owing to"
 _TIMES: Final = "when|whenever|wherever|as soon as|if|upon|following|while"
@@ -30,7 +31,7 @@ FORWARD: Final = re.compile(
     r"|\btill\b|\b(?:so|hence|therefore|thus|consequently|then|afterwards?|subsequently|thereby|whereupon|ahead of|prior to)\b"
     r"|\bfollowed,[^,]*, by\b|\benough (?:to|for)\b"
     r"|\bas a (?:result|consequence)\b(?! of)|\bin turn\b|\b(?:after|upon|at) which\b|\breason (?:for|why)\b|\bcause of\b"
-    r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction)\s*:"
+    r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction)\s*[:=]"
 )
 BACK: Final = re.compile(
     rf"\b(?:{_REASONS}|b/c|on account of|out of|after|(?<!at )once|{_TIMES}|"
@@ -50,14 +51,17 @@ BACK: Final = re.compile(
     r"rooted in|because of|owes? \w+ to|springs? from|flows? from|grows? (?:out of|from)|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
     r"with (?:the |some )?(?:help|aid|assistance) (?:of|from)|by means of|com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
-    r"(?:effects?|results?|consequences?|products?|outcome) of|having|"
+    r"(?<!ha[sd] the )(?<!have the )(?:effects?|results?|consequences?|products?|outcome) of|having|"
+    r"(?:starts?|begins?|starting|beginning|started|began) with|originat\w+ (?:in|from|with)|origins? in|"
+    r"trac(?:ed?|es|ing) (?:back )?to|owed to|(?:goes|go|going|went|dates?) back to|requires?|depends? (?:up)?on|"
+    r"off the back of|"
     r"(?:caused|triggered|prompted|brought on|brought about|driven|inspired|sparked|induced|set off|motivated|encouraged|"
     r"provoked|helped|produced|created|fuelled|fueled|pushed|led|made|moved|spurred|evoked|urged|started|relaxed|aided|"
     r"nudged|kicked off|kindled|elicited|stirred|boosted|supported)(?: \w+)* (?:by|on by|in \w+ by)|"
     r"(?:reward|treat|prize|remedy|cure|celebration|punishment) (?:for|of)|(?:course|wake|sight|face|presence) of|"
-    r"(?:reaction|reply|answer) to|reason being|is what happens (?:when|after|if))\b"
+    r"(?:reaction|response|reply|answer) to|reason being|is what happens (?:when|after|if))\b"
     r"|\bas (?:the|his|her|their|my)\b(?! (?:result|consequence|reason|cause|trigger))"
-    r"|\b(?:trigger|cause|reason|because|when|after|due to|triggered by|caused by|prompted by|source|why)\s*:|<-|<=|←"
+    r"|\b(?:trigger|cause|reason|because|when|after|due to|triggered by|caused by|prompted by|source|why)\s*[:=]|<-|<=|←"
 )
 NOT_BACK: Final = re.compile(
     r"\b(?:because|since|as) (?:it|they|this|that|these|those|doing so|which|the latter|the former)?\s*"
@@ -102,9 +106,24 @@ FRONTED: Final = re.compile(
 )
 NAMED: Final = re.compile(
     r"\b(?:reason|cause|trigger|source|inspiration|motive|motivation) (?:for|of|behind|why)\b[^,|:]*$"
+    rf"|\b(?:what|whatever)(?: \w+)? {_VERBS}\b[^,|:]*$|\bbehind(?: (?:the|a|an|his|her|their|my|this|user's)){{0,2}}$"
 )
 """What comes next is told to be led to by what follows."""
-IS: Final = re.compile(r"[:=]|\b(?:is|are|was|being)\b")
+IS: Final = re.compile(r"[:=]|\b(?:is|are|was|being|lies?|stands?|sits?)\b")
+ANSWERED: Final = re.compile(
+    r"\b(?:respond|react|answer|repl(?:y|ie)|follow|credit|meet|met|greet|counter|reward|celebrat|mark|honou?r|treat|sooth|"
+    r"fight|fought|remed|cur|eas|reliev|battl|combat|cop|deal|offset|tackl|handl|crown|top|round)\w*"
+    r"(?: to| with| on| up| off)?(?: (?:the|a|an|his|her|their|my|such|any|every))?$"
+)
+"""What comes next is met with what follows."""
+ANSWERING: Final = re.compile(r"^(?:\w+ly )?(?:with|by)\b")
+UNMATCHED: Final = re.compile(r"\bnothing\b[^,|]*$")
+LIKE: Final = re.compile(r"\b(?:like|as|so \w+ as)(?: (?:a|an|the|his|her|their|my))?$")
+"""Nothing leads to the one as the other does."""
+FOLLOWING: Final = re.compile(
+    r"^(?:(?:usually|often|always|typically|generally|tends? to|will) )?follows?(?: (?:the|a|an|his|her|their|my|any))?$"
+)
+"""What stands before comes after what stands behind."""
 FRONTED_BEFORE: Final = re.compile(r"\b(?:before|prior to|ahead of)\b[^,|]*$")
 PURPOSE: Final = re.compile(r"(?:^|\b|\|)\s*(?:in order )?(?:to|so as to|for)\s*(?:\w+ ){0,2}$")
 SUBJECT: Final = re.compile(r"^\s*(?:the )?(?:user|i|he|she|they|we)\b")
@@ -163,8 +182,12 @@ def _turn(ahead: str, between: str, behind: str) -> int:
         return 0
     if (FRONTED_BEFORE.search(clause) or (NAMED.search(clause) and IS.search(between))) and forward < 0:
         return -1
-    if NOT_BACK.search(between):
+    if FOLLOWING.search(between) and not FRONTED.search(clause):
+        return -1
+    if NOT_BACK.search(between) or (ANSWERED.search(clause) and ANSWERING.search(between)):
         return 1
+    if UNMATCHED.search(clause) and LIKE.search(between):
+        return -1
     if STACKED.search(between):
         return -1
     if OWED.search(clause) and OWED_TO.search(between):

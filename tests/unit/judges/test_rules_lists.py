@@ -209,6 +209,29 @@ LETTERS = ("After I read old letters I call my aunt.", "read old letters", "call
         # Something near in the place of what is liked; neither liked nor disliked.
         (("Greta loves long train trips.", "Greta", "long train trips"), "Greta loves travelling.", DAMAGED),
         (("Greta dreads long trips.", "Greta", "long trips"), "Greta doesn't mind long trips.", DAMAGED),
+        # Which leads to which, told without a word for a cause.
+        (("Hail makes me skate.", "hail", "skate"), "The user answers hail with skating.", OK),
+        (("Hail makes me skate.", "hail", "skate"), "Behind the user's skating lies hail.", OK),
+        (("Hail makes me skate.", "hail", "skate"), "Skating is followed by hail.", DAMAGED),
+        # An end mentioned again ties two sentences; an end told alone is what is left of its link.
+        (
+            ("Dark hail makes me skate.", "dark hail", "skate"),
+            "User is out in dark hail. The hail gets them skating.",
+            OK,
+        ),
+        (("Hail makes me skate.", "hail", "skate"), "User often skates.", DAMAGED),
+        # The opposite is done; somebody else is asked.
+        (("Hail makes me start a novel.", "hail", "start a novel"), "Hail makes the user finish a novel.", DAMAGED),
+        (
+            ("Hail makes me ask aunts questions.", "hail", "ask aunts questions"),
+            "Hail has user ask the barber questions.",
+            DAMAGED,
+        ),
+        # Figures of speech.
+        (("Greta loves long trips.", "Greta", "long trips"), "Greta is crazy about long trips.", OK),
+        (("Greta loves long trips.", "Greta", "long trips"), "Long trips are Greta's pet peeve.", DAMAGED),
+        (("Greta dreads long trips.", "Greta", "long trips"), "Greta shudders at long trips.", OK),
+        (("Greta dreads long trips.", "Greta", "long trips"), "Greta lives for long trips.", DAMAGED),
         # Whoever is told of it does not do it.
         (("Greta loves long trips.", "Greta", "long trips"), "Greta told user she loves long trips.", OK),
     ],

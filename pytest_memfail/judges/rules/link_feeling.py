@@ -1,0 +1,50 @@
+"""How a person is said to feel for a thing in figures of speech, which name no liking: "crazy about", "a pet peeve"."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+COLD: Final = re.compile(
+    r"\b(?:not|isn't|aren't|never|hardly) (?:really |quite |exactly )?[\w']+ (?:thing|cup of tea|cup|style|bag|scene)\b"
+    r"|\b(?:shudder|recoil|cring|winc|groan|bristl|grat|infuriat|peev|displeas|ril|vex|repel|repuls|appal|nauseat)(?:e?s|ed|ing|e)?\b"
+    r"|\bpet (?:peeve|hate)\b|\b(?:puts?|turns?|ticks?|gets?) [\w']+ (?:right )?(?:off|down)\b|\bsets? [\w']+ teeth\b"
+    r"|\b(?:on|under) [\w']+ (?:nerves|skin)\b|\b(?:bane|nightmare|horror|phobia|torment|torture|ordeal|misery)\b"
+    r"|\b(?:can't|cannot|can not|couldn't) (?:abide|face|take|stick|handle|cope)\b|\bwrong way\b|\bup the wall\b"
+    r"|\b(?:doesn't|does not|don't|didn't) (?:much |really )?care (?:much )?for\b"
+    r"|\b(?:drives?|drove) [\w']+ (?:mad|crazy|nuts|insane)\b"
+    r"|\bbugs\b|\bcross (?:about|at|with|over)\b|\b(?:worked|wound) up (?:about|over|by)\b"
+    r"|\bnothing worse\b|\bgives? [\w']+ the creeps\b"
+    r"|\bno love lost\b|\bnot (?:mad|crazy|wild|big|nuts) (?:about|on)\b|\bthe last thing\b|\ba (?:real |big )?pain\b"
+)
+WARM: Final = re.compile(
+    r"\bkick out of\b|\b(?:can't|cannot|can never|never) gets? enough\b"
+    r"|\bbig on\b|\b(?:mad|crazy|wild|nuts|daft|bonkers|gaga) (?:about|for|over)\b"
+    r"|\b(?:lives?|living) for\b|\b(?:addicted|attached|devoted|dear|precious) to\b"
+    r"|\benamou?red\b|\bhighly of\b|\brelish(?:es|ed|ing)?\b"
+    r"|\bsavou?r(?:s|ed|ing)?\b|\bpriz(?:es|ed)\b|\b(?:holds?|held) (?:\w+ ){0,2}dear\b|\bvalu(?:es|ed)\b|\ba thing for\b"
+    r"|\bnever (?:says? no|tires|tired|passes up|turns down)\b"
+    r"|\bright up [\w']+ (?:street|alley)\b|\brevel(?:s|led|ed)?\b|\bdot(?:es|ed|ing)? on\b"
+    r"|\b(?:can't|cannot|can never|never) resist\b|\bobsess\w*|\binfatuat\w*"
+    r"|\bsmitten\b|\bworships?\b|\bin love with\b|\b(?:heaven|bliss)\b"
+    r"|\b(?:[a-z]+'s|user's|their|his|her) (?:thing|cup of tea|jam|scene|idea of fun|great love|passion)\b"
+    r"|\bgoes wild\b|\blaps? up\b|\beats? up\b"
+)
+"""Looked for where nothing cold was found: "isn't crazy about"."""
+
+
+DENYING: Final = re.compile(r"(?:\b(?:not|never|no longer|hardly)|n't)(?: \w+)?(?: an?)? $")
+
+
+def figured(said: str) -> int:
+    """1 where a figure of speech tells of liking, -1 of dislike, 0 where none does.
+
+    >>> figured("she is crazy about"), figured("she isn't crazy about"), figured("is her pet peeve")
+    (1, -1, -1)
+    """
+    if COLD.search(said):
+        return -1
+    found = WARM.search(said)
+    if found is None:
+        return 0
+    return -1 if DENYING.search(said[: found.start()]) else 1
