@@ -80,7 +80,7 @@ _PHRASES: Final = tuple(
         ("coffee shop café cafe", r"caf[eé]s?|coffee ?(?:shop|house|bar|place|spot)s?|espresso bar|tea ?room"),
         ("beach", r"shore(?:line|front)?|seaside|seafront|seashore|waterfront|strand|on the sand|by the (?:sea|ocean|water)|coast"),
         ("ocean sea", r"surf|open water|the (?:atlantic|pacific|deep)"),
-        ("backyard garden yard", r"back ?garden|behind the house|out back|(?:front|back|rear) ?yards?|lawn|patio"),
+        ("backyard garden yard", r"back ?garden|behind the house|out back|(?:back|rear) ?yards?|lawn|patio"),
         ("live room", r"lounge|sitting room|front room|parlou?r|family room|den"),
         ("bedroom", r"bed ?chamber|where (?:s?he|they|it) sleeps"),
         ("balcony", r"terrace|verandah?|loggia"),
