@@ -29,7 +29,7 @@ from pytest_memfail.judges.rules.rule_other import (
     generalised,
     withheld,
 )
-from pytest_memfail.judges.rules.rule_phrases import clashes, values
+from pytest_memfail.judges.rules.rule_phrases import clashes, values, without
 from pytest_memfail.judges.rules.rule_places import LIGHT, explains
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.rule_refused import done, is_refusal, refusal_kept
@@ -219,8 +219,9 @@ def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
 def _clashing(rule: Rule, here: Sequence[Sentence]) -> str:
     """Another weekday, season or weather than the rule's."""
     when = rule.when if any(values(rule.when)) or rule.asked_state else rule.told
-    if clashes(when, (s.text for s in here), rule.told):
-        return "another time or weather is said than its own"
+    done = rule.behavior.keys() - rule.asked  # a cloak of raindrops is no weather
+    if clashes(when, (without(s, done) for s in here), rule.told):
+        return "another time, place or company is said than its own"
     if rule.meant:
         told = frozenset().union(*(states(s.text) for s in here))
         known = states(rule.told) | rule.meant

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.text import fold
+from pytest_memfail.judges.rules.text import Sentence, fold
 from pytest_memfail.judges.rules.turns import turn_keys
 
 DAYS: Final = tuple(f"{day}day" for day in "mon tues wednes thurs fri satur sun".split())
@@ -132,6 +132,32 @@ _KINDS: Final = tuple(
         (r"happ\w+|joy\w*|cheer\w+|delighted|elated|overjoyed|gleeful\w*|jubilant", r"sad\w*|sorrow\w*|melanchol\w+|gloomy|downcast"
          r"|dejected|tearful|blue mood",
          "ang(?:ry|er)|furious|rage", r"bored\w*", r"lonel\w+", r"nostalg\w+|wistful\w*|sentimental", r"jealous\w*|envious\w*|envy"),
+        ("kitchen|galley", "bed ?rooms?", r"living[- ]?room|lounge|sitting room|front room|parlou?r|family room|den", "bath ?rooms?",
+         "dining[- ]?room", "basement|cellar", "attic|loft", "garage", "laundry room", "nursery"),
+        (r"front[- ](?:yard|garden|lawn)", r"back ?yards?|(?:back|rear) ?gardens?|behind the house|out back"),
+        (r"dogs?|pup(?:s|py|pies)?|canines?|hounds?|pooch(?:es)?|corgis?|\w*terriers?|spaniels?|poodles?|beagles?|labradors?"
+         r"|retrievers?|bulldogs?|dachshunds?|collies?|husk(?:y|ies)|whippets?|greyhounds?|pugs?",
+         r"cats?|kitten\w*|kitt(?:y|ies)|felines?|tabb(?:y|ies)", "squirrels?", r"rabbits?|bunn(?:y|ies)", r"horses?|pon(?:y|ies)",
+         "pigeons?|parrots?|crows?|ducks?|gulls?|seagulls?", "fox(?:es)?",
+         r"(?:mail|post)(?:[- ]?(?:carrier|man|woman|person))s?|couriers?|deliver(?:y|ies)(?: \w+)?|doorbell"),
+        (r"(?:brother|sister|sibling)s?(?:[- ]in[- ]law)?", "mothers?|mum|mom|fathers?|dad|parents?",
+         "wife|wives|husbands?|spouses?|girlfriends?|boyfriends?|fianc[eé]e?s?",
+         "sons?|daughters?|child(?:ren)?|kids?|toddlers?|youngsters?|little ones?", "neighbou?rs?", "landlord|landlady",
+         "boss|bosses|supervisors?|managers?", "mentors?|teachers?|professors?|tutors?|instructors?",
+         "colleagues?|co-?workers?|collaborators?", "councils?|councillors?",
+         "audiences?|spectators?|the (?:crowd|public)", "sailors?|crew|deckhands?|shipmates?",
+         "doctors?|physicians?", "customers?|clients?"),
+        (r"parks?", r"caf[eé]s?|coffee ?(?:shop|house|bar|place|spot)s?|tea ?room", "library|libraries",
+         "beach(?:es)?|seaside|seashore", "lakes?|lakeside",
+         r"(?:train|railway|railroad|rail|metro|subway) (?:station|stop|hall)s?", r"bus (?:stop|station)s?",
+         "airports?", r"gyms?|fitness cent\w+", "school|classroom", "hospital",
+         "church|chapel", "supermarket|mall", "museum", "pub|tavern"),
+        ("classical", "jazz", "rock|metal", "pop", "folk", "hip[- ]?hop|rap", "techno|electronic", "podcasts?", "audiobooks?"),
+        ("tea", "coffee|espresso", "wine", "beer|ale", "milk", "lemonade|juice|soda"),
+        ("tuna", "chicken", "beef|steak", "salmon", "turkey", "ham|bacon", "cheese"),
+        (r"set(?:s|ting)? (?:\w+ ){0,4}up|set-?up|assembl\w+",
+         r"pack(?:s|ing|ed)? (?:\w+ ){0,4}(?:up|away)|(?:tak(?:es?|ing|en)|tear(?:s|ing)?) (?:\w+ ){0,4}down|dismantl\w+"
+         r"|take-?down|teardown"),
         ("left(?:-hand)?", "right(?:-hand)?(?= (?:hand|side|foot|shoe|sleeve|ear|paw|leg|eye|arm|pocket))"),
     )
 )  # fmt: skip
@@ -206,3 +232,13 @@ def clashes(wanted: str, stored: Iterable[str], source: str) -> bool:
         if want and have and not want & have and have - said:
             return True
     return False
+
+
+def without(sentence: Sentence, keys: Collection[str]) -> str:
+    """The text without the words of these keys, where it names a value at all."""
+    text = sentence.text
+    if values(text) is _NO_VALUE:
+        return text
+    for word in reversed([word for word in sentence.words if word.key in keys]):
+        text = text[: word.start] + text[word.end :]
+    return text
