@@ -21,6 +21,7 @@ from pytest_memfail.judges.rules.rule_numbers import (
     telling,
 )
 from pytest_memfail.judges.rules.rule_only import leaves_nothing
+from pytest_memfail.judges.rules.rule_origin import tells_the_rule
 from pytest_memfail.judges.rules.rule_other import (
     LACKING,
     condition_clause,
@@ -33,7 +34,7 @@ from pytest_memfail.judges.rules.rule_phrases import clashes, values, without
 from pytest_memfail.judges.rules.rule_places import LIGHT, explains
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.rule_refused import done, is_refusal, refusal_kept
-from pytest_memfail.judges.rules.rule_sequence import sequence
+from pytest_memfail.judges.rules.rule_sequence import sequence, spans_beside
 from pytest_memfail.judges.rules.rule_shifted import loosened, shifted
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
 from pytest_memfail.judges.rules.senses import MEASURED, POLES, states
@@ -47,6 +48,8 @@ TOLD_BY_NUMBER: Final = 0.6
 ACCOUNTED: Final = 0.34
 ONLY_KEYS: Final = frozenset(fold(word) for word in EXCLUSIVE)
 NEAR: Final = 3
+SHARED: Final = 3
+"""So many words of the rule's own show at a glance that a sentence may have been made from it."""
 ANY: Final = re.compile(
     r"\b(?:any|anything|anywhere|anyone|all (?:kinds|sorts)|whatever|wherever|various)\b", re.IGNORECASE
 )
@@ -101,6 +104,11 @@ def kept_condition(
     """
     if not rule.conditions and not rule.numbers and not rule.link:
         return Kept(1.0, True, True, (), "", ())
+    if rule.tied and (rule.order or rule.asked_order or rule.numbers):
+        # An entry's sentence that ties the two is looked at, though more of the behaviour stands beside it.
+        at_home = {view.entry[i] for i in core}
+        beside = [i for i in region if i not in core and view.entry[i] in at_home]
+        core = [*core, *(i for i in beside if _made_from_the_rule(rule, view.sentences[i]))]
     here = [view.sentences[i] for i in core]
     apart = not rule.tied and (not rule.link or len(rule.conditions) == 1)  # what ties the two may tell no condition
     entries = {view.entry[i] for i in region}
@@ -135,6 +143,10 @@ def kept_condition(
     ok = said_so and not lost and not dropped
     only = not rule.only or bool(behind) or leaves_nothing(rule, view, core, region)
     return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
+
+
+def _made_from_the_rule(rule: Rule, sentence: Sentence) -> bool:
+    return len(sentence.keys & rule.spoken) >= SHARED and tells_the_rule(sentence, rule)
 
 
 def _beside(rule: Rule, sentence: Sentence) -> bool:
@@ -293,6 +305,9 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
 def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
     """Whether the behaviour is told to come before what it follows, or the reverse."""
     does = rule.behavior.keys() - rule.when_keys
+    meant = spans_beside(rule.when) or spans_beside(rule.told)
+    if meant and any(spans_beside(s.text) and not meant & spans_beside(s.text) for s in told):
+        return "what comes first and what follows have changed places"
     for sentence in told:
         if withheld(sentence, rule) and not is_refusal(rule):
             continue  # not until then is after it

@@ -180,7 +180,9 @@ _ANY_VALUE: Final = _any_of(pattern for kind in _KINDS for pattern in kind)
 _NOT_ON_TIME: Final = re.compile(
     r"\b(?:not|never|\w+n't|fail\w*) (?:\w+ ){0,4}(?:on time|on schedule|punctual(?:ly)?)\b"
 )
-_NO_VALUE: Final = (frozenset[int](),) * len(_KINDS)
+NONE: Final = frozenset[int]()
+_NO_VALUE: Final = (NONE,) * len(_KINDS)
+_WITH_ANY: Final = tuple((_any_of(kind), kind) for kind in _KINDS)
 
 
 @lru_cache(maxsize=65536)
@@ -208,7 +210,10 @@ def values(text: str) -> tuple[frozenset[int], ...]:
     if not _ANY_VALUE.search(text):
         return _NO_VALUE
     text = _NOT_ON_TIME.sub("overdue", text)
-    return tuple(frozenset(i for i, pattern in enumerate(kind) if pattern.search(text)) for kind in _KINDS)
+    return tuple(
+        frozenset(i for i, pattern in enumerate(kind) if pattern.search(text)) if any_of_kind.search(text) else NONE
+        for any_of_kind, kind in _WITH_ANY
+    )
 
 
 def values_of(texts: Iterable[str]) -> tuple[frozenset[int], ...]:
@@ -239,6 +244,6 @@ def without(sentence: Sentence, keys: Collection[str]) -> str:
     text = sentence.text
     if values(text) is _NO_VALUE:
         return text
-    for word in reversed([word for word in sentence.words if word.key in keys]):
+    for word in reversed([word for word in sentence.words if word.key in keys and values(word.lower) is not _NO_VALUE]):
         text = text[: word.start] + text[word.end :]
     return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.rule_likeness import coverage
@@ -37,6 +38,7 @@ UNDONE: Final = re.compile(
 TOLD: Final = 0.4
 
 
+@lru_cache(maxsize=4096)
 def is_refusal(rule: Rule) -> bool:
     """Whether the behaviour is to refuse something."""
     return next((w.key for s in sentences_of(rule.gold) for w in s.words if w.key in rule.behavior), "") in REFUSING

@@ -32,6 +32,19 @@ AIM: Final = re.compile(
 PARTS: Final = re.compile(r"[,;:]|\band\b|\bbut\b|\s[-–—]\s", re.IGNORECASE)
 
 
+SPAN: Final = re.compile(
+    r"\b(hour|day|night|evening|morning|week|month)s? (?:right |just )?(before|after)\b", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=16384)
+def spans_beside(text: str) -> frozenset[tuple[str, str]]:
+    """The stretches of time that are told by what lies next to them: the hour before, the day after."""
+    if "before" not in text and "after" not in text:
+        return frozenset()
+    return frozenset((match[1].lower(), match[2].lower()) for match in SPAN.finditer(text))
+
+
 def sequence(sentence: Sentence, behavior: Collection[str], condition: Collection[str]) -> int:
     """1 where the condition is told to come first and the behaviour to follow, -1 the other way round, else 0."""
     text = sentence.text
