@@ -22,8 +22,8 @@ CONDITIONAL: Final = frozenset(
     as by""".split()
 )
 NEVER_EXCEPT: Final = re.compile(
-    r"\b(?:never|not|no|n't|nothing|nowhere|nobody|none)\b.*"
-    r"\b(?:unless|except|until|other than|otherwise|outside|without|else|any other|besides)\b"
+    r"(?:\b(?:never|not|no|cannot|nothing|nowhere|nobody|none)|n't)\b.*"
+    r"\b(?:unless|except|until|till|other than|otherwise|outside|without|else|any other|besides)\b"
     r"|\bno other\b|\bnowhere else\b|\bnot otherwise\b|\bspecific(?:ally)? to\b"
     r"|\bjust (?:when|if|after|during|before|at|in|on)\b"
     r"|\bnever (?:at|when|in|on|outside|otherwise)\b|\bnot (?:at|in|on|when|during) (?:any )?other",
@@ -90,12 +90,22 @@ def condition_negated(sentence: Sentence, keys: Collection[str]) -> bool:
 
 
 WAIT: Final = 12
+HELD: Final = 6
+"""So many words after "keep" may say that it is kept back."""
 WAITING: Final = frozenset(
     """wait waits waiting waited delay delays delaying delayed postpone postpones postponing postponed defer defers deferring
     deferred refrain refrains refraining abstain abstains takes""".split()
 )
-HOLDING: Final = frozenset("hold holds holding held put puts putting keep keeps keeping kept".split())
-"""To hold off, put off, keep back."""
+HOLDING: Final = frozenset(
+    """hold holds holding held put puts putting keep keeps keeping kept leave leaves leaving left stay stays staying stayed
+    remain remains remaining remained sit sits lie lies""".split()
+)
+"""To hold off, put off, keep back, stay away."""
+BACK: Final = frozenset(
+    """off back away shut closed sealed locked packed hidden down out idle dry empty blank silent quiet undone untouched
+    unopened unused unpainted unwritten unsent unread unsaid unsung""".split()
+)
+ENDING: Final = frozenset(("until", "till"))
 OPENED: Final = re.compile(
     r"(?:it's|it is|that's|most (?:nights|days|often) it is) (?:\w+ ){0,2}?(after|before)\b", re.IGNORECASE
 )
@@ -114,8 +124,13 @@ def order(sentence: Sentence, keys: Collection[str]) -> int:
 def is_waiting(words: Sequence[Word], at: int) -> bool:
     """Whether it is put off: what is, is done after what stands behind "until"."""
     return words[at].lower in WAITING or (
-        words[at].lower in HOLDING and any(word.lower in ("off", "back") for word in words[at + 1 : at + 3])
+        words[at].lower in HOLDING and any(word.lower in BACK for word in words[at + 1 : at + HELD])
     )
+
+
+COUNTING: Final = frozenset("every per each or".split())
+"""After "once", where it counts."""
+BEFORE: Final = frozenset(("before", "prior", *ENDING))
 
 
 def _order_before(sentence: Sentence, at: int) -> int:
@@ -124,11 +139,13 @@ def _order_before(sentence: Sentence, at: int) -> int:
     for i in range(at - 1, max(-1, at - 8), -1):
         if _breaks(sentence, i, i + 1):
             return 0
-        if words[i].lower in ("after", "once", "following"):
+        if words[i].lower in ("after", "following") or (
+            words[i].lower == "once" and words[i + 1].lower not in COUNTING
+        ):
             return 1
-        if words[i].lower == "until" and any(is_waiting(words, k) for k in range(max(0, i - WAIT), i)):
+        if words[i].lower in ENDING and any(is_waiting(words, k) for k in range(max(0, i - WAIT), i)):
             return 1
-        if words[i].lower in ("before", "until", "prior"):
+        if words[i].lower in BEFORE or (words[i].lower == "ahead" and words[i + 1].lower == "of"):
             return -1
     return 0
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.exclusivity import tells_when_not
 from pytest_memfail.judges.rules.lexicon import likely
-from pytest_memfail.judges.rules.polarity import EXCEPTING, condition_negated, excepted, is_negator, negated, order
+from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
 from pytest_memfail.judges.rules.rule_numbers import (
     SELF_TELLING,
@@ -21,17 +21,20 @@ from pytest_memfail.judges.rules.rule_numbers import (
     telling,
 )
 from pytest_memfail.judges.rules.rule_only import leaves_nothing
+from pytest_memfail.judges.rules.rule_origin import tells_the_rule
 from pytest_memfail.judges.rules.rule_other import (
-    REFUSING,
+    LACKING,
     condition_clause,
     contraposed,
     contrary_condition,
     generalised,
     withheld,
 )
-from pytest_memfail.judges.rules.rule_phrases import clashes, values
+from pytest_memfail.judges.rules.rule_phrases import clashes, values, without
 from pytest_memfail.judges.rules.rule_places import LIGHT, explains
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
+from pytest_memfail.judges.rules.rule_refused import done, is_refusal, refusal_kept
+from pytest_memfail.judges.rules.rule_sequence import sequence, spans_beside
 from pytest_memfail.judges.rules.rule_shifted import loosened, shifted
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
 from pytest_memfail.judges.rules.senses import MEASURED, POLES, states
@@ -45,18 +48,8 @@ TOLD_BY_NUMBER: Final = 0.6
 ACCOUNTED: Final = 0.34
 ONLY_KEYS: Final = frozenset(fold(word) for word in EXCLUSIVE)
 NEAR: Final = 3
-LACKING: Final = re.compile(
-    r"\b(?:yet to|without|lacks?|lacking|missing|un(?!der|i|cle|til|less)\w+|absen\w+|fails?|pending|awaiting|until|no|not|never"
-    r"|\w+n't|free of|skips?|skipped|wait\w*|\w{4,}less)\b",
-    re.IGNORECASE,
-)
-
-REFUSED: Final = re.compile(
-    rf"{LACKING.pattern}|\b(?:cannot|off|away|alone|untouched|uneaten|ignor\w+|leav\w+|left|reject\w*|resist\w*|stops?|stay\w*"
-    r"|balks?|stubborn\w*|unwilling|interest|appetite|fast(?:s|ing)|only|instead|down|until|sooner|earlier|earliest)\b",
-    re.IGNORECASE,
-)
-"""Words of not doing something, in whatever turn."""
+SHARED: Final = 3
+"""So many words of the rule's own show at a glance that a sentence may have been made from it."""
 ANY: Final = re.compile(
     r"\b(?:any|anything|anywhere|anyone|all (?:kinds|sorts)|whatever|wherever|various)\b", re.IGNORECASE
 )
@@ -111,6 +104,11 @@ def kept_condition(
     """
     if not rule.conditions and not rule.numbers and not rule.link:
         return Kept(1.0, True, True, (), "", ())
+    if rule.tied and (rule.order or rule.asked_order or rule.numbers):
+        # An entry's sentence that ties the two is looked at, though more of the behaviour stands beside it.
+        at_home = {view.entry[i] for i in core}
+        beside = [i for i in region if i not in core and view.entry[i] in at_home]
+        core = [*core, *(i for i in beside if _made_from_the_rule(rule, view.sentences[i]))]
     here = [view.sentences[i] for i in core]
     apart = not rule.tied and (not rule.link or len(rule.conditions) == 1)  # what ties the two may tell no condition
     entries = {view.entry[i] for i in region}
@@ -125,7 +123,7 @@ def kept_condition(
     found = {"number": moved} if moved and not quirks.numbers and "number" not in quirks.checks else {}
     if moved and not lost and not rule.turned and any(withheld(sentence, rule) for sentence in here):
         found = {}  # not done at seven or less: done above it
-    behind = [sentence for sentence in here if contraposed(rule, sentence)]
+    behind = [sentence for sentence in here if contraposed(rule, sentence) or refusal_kept(rule, sentence) > 0]
     straight = [sentence for sentence in here if sentence not in behind]
     found |= {name: how for name, how in _contradictions(rule, straight, told) if name not in quirks.checks}
     turned = next(iter(found.values()), "")
@@ -147,6 +145,10 @@ def kept_condition(
     return Kept(share, ok, only, lost, turned, dropped, frozenset(found))
 
 
+def _made_from_the_rule(rule: Rule, sentence: Sentence) -> bool:
+    return len(sentence.keys & rule.spoken) >= SHARED and tells_the_rule(sentence, rule)
+
+
 def _beside(rule: Rule, sentence: Sentence) -> bool:
     """Whether it keeps what the source says by the way: that it shares a word with the condition ties nothing to it."""
     keys = sentence.keys - rule.name_keys
@@ -165,7 +167,8 @@ def _contradictions(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentenc
     checks = (
         ("turned", _turned(rule, here) if rule.tied else ""),
         ("order", _other_order(rule, here if rule.tied else told)),
-        ("done", _done(rule, here)),
+        ("refused", _refused_otherwise(rule, here)),
+        ("done", done(rule, here)),
         ("opposed", _opposed(rule, here)),
         ("clashing", _clashing(rule, here)),
         ("contrary", "" if _in_state(rule, here) else contrary_condition(rule, here)),
@@ -177,6 +180,10 @@ def _contradictions(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentenc
         ("rate", other_rate(rule.when, rule.source, here)),
     )
     return ((name, how) for name, how in checks if how)
+
+
+def _refused_otherwise(rule: Rule, here: Sequence[Sentence]) -> str:
+    return "it is refused at all the other times" if any(refusal_kept(rule, s) < 0 for s in here) else ""
 
 
 def _clauses_swapped(rule: Rule, here: Sequence[Sentence]) -> str:
@@ -224,8 +231,9 @@ def _accounted(rule: Rule, here: Sequence[Sentence]) -> bool:
 def _clashing(rule: Rule, here: Sequence[Sentence]) -> str:
     """Another weekday, season or weather than the rule's."""
     when = rule.when if any(values(rule.when)) or rule.asked_state else rule.told
-    if clashes(when, (s.text for s in here), rule.told):
-        return "another time or weather is said than its own"
+    done = rule.behavior.keys() - rule.asked  # a cloak of raindrops is no weather
+    if clashes(when, (without(s, done) for s in here), rule.told):
+        return "another time, place or company is said than its own"
     if rule.meant:
         told = frozenset().union(*(states(s.text) for s in here))
         known = states(rule.told) | rule.meant
@@ -282,10 +290,8 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
             continue
         only = tells_when_not(sentence)
         negative = (condition_negated(sentence, keys.keys()) and not only) or excepted(sentence, keys.keys())
-        if sentence.lowers & EXCEPTING and _refusing(rule) and not any(is_negator(word) for word in sentence.lowers):
-            return "its condition is told as the exception"
         withheld = "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned
-        if rule.negative and withheld:
+        if rule.negative and withheld and not negative:
             continue  # not done with it is done without it
         if rule.negative and not negative and not LACKING.search(sentence.text):
             return "its condition is turned around"
@@ -298,29 +304,20 @@ def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
 
 def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
     """Whether the behaviour is told to come before what it follows, or the reverse."""
+    does = rule.behavior.keys() - rule.when_keys
+    meant = spans_beside(rule.when) or spans_beside(rule.told)
+    if meant and any(spans_beside(s.text) and not meant & spans_beside(s.text) for s in told):
+        return "what comes first and what follows have changed places"
     for sentence in told:
-        if withheld(sentence, rule) and not _refusing(rule):
+        if withheld(sentence, rule) and not is_refusal(rule):
             continue  # not until then is after it
-        if rule.behavior.keys() & sentence.keys and order(sentence, rule.when_keys) * rule.order < 0:
+        if not rule.order or not rule.behavior.keys() & sentence.keys:
+            continue
+        told_order = rule.asked_order and sequence(sentence, does, rule.when_keys)
+        told_order = told_order or order(sentence, rule.when_keys)
+        if told_order * rule.order < 0:
             return "what comes first and what follows have changed places"
     return ""
-
-
-def _refusing(rule: Rule) -> bool:
-    """Whether the behaviour is to refuse something."""
-    return next((w.key for s in sentences_of(rule.gold) for w in s.words if w.key in rule.behavior), "") in REFUSING
-
-
-def _done(rule: Rule, told: Sequence[Sentence]) -> str:
-    """Whether what the rule says to be refused is told as done."""
-    if (
-        not REFUSING & rule.behavior.keys()
-        or not _refusing(rule)
-        or any(REFUSED.search(s.text) or s.keys & REFUSING for s in told)
-    ):
-        return ""
-    does = rule.behavior.keys() - REFUSING
-    return "its behaviour is told as done" if coverage(dict.fromkeys(does, 1.0), told) >= KEPT else ""
 
 
 def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
@@ -9,7 +10,7 @@ from typing import Final
 from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import likely, lookup, nearness
-from pytest_memfail.judges.rules.polarity import CONDITIONAL, is_negator
+from pytest_memfail.judges.rules.polarity import CONDITIONAL, condition_negated, is_negator
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, likeness, said
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers, telling
 from pytest_memfail.judges.rules.rule_places import LIGHT
@@ -20,6 +21,11 @@ OPENING: Final = CONDITIONAL | {"with", "for", "every", "each", "outside", "near
 """Words that a condition may begin with."""
 CLAUSE: Final = frozenset("once when whenever if during after before while unless".split())
 """Words after which nothing but a condition stands."""
+LACKING: Final = re.compile(
+    r"\b(?:yet to|without|lacks?|lacking|missing|un(?!der|i|cle|til|less)\w+|absen\w+|fails?|pending|awaiting|until|no|not|never"
+    r"|\w+n't|free of|skips?|skipped|wait\w*|\w{4,}less)\b",
+    re.IGNORECASE,
+)
 REFUSING: Final = frozenset(fold(word) for word in "refuse decline avoid skip".split())
 WITHHELD: Final = 4
 """So many words before a behaviour may say that it is not done."""
@@ -61,8 +67,10 @@ def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
 
 def contraposed(rule: Rule, sentence: Sentence) -> bool:
     """Whether it says that the behaviour is not done under the contrary of the condition: the same rule, from behind."""
-    if rule.turned or rule.negative or not withheld(sentence, rule):
+    if rule.turned or not withheld(sentence, rule):
         return False
+    if rule.negative:  # not done with it, where it is done without
+        return not sentence.keys.isdisjoint(rule.asked) and not condition_negated(sentence, rule.asked)
     stated = stated_numbers(sentence)
     if any(alike(q, o) and q.direction * o.direction < 0 for q in rule.numbers for o in stated):
         return True  # not done at seven or less

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Final
 
-from pytest_memfail.judges.rules.text import fold
+from pytest_memfail.judges.rules.text import Sentence, fold
 from pytest_memfail.judges.rules.turns import turn_keys
 
 DAYS: Final = tuple(f"{day}day" for day in "mon tues wednes thurs fri satur sun".split())
@@ -80,7 +80,7 @@ _PHRASES: Final = tuple(
         ("coffee shop café cafe", r"caf[eé]s?|coffee ?(?:shop|house|bar|place|spot)s?|espresso bar|tea ?room"),
         ("beach", r"shore(?:line|front)?|seaside|seafront|seashore|waterfront|strand|on the sand|by the (?:sea|ocean|water)|coast"),
         ("ocean sea", r"surf|open water|the (?:atlantic|pacific|deep)"),
-        ("backyard garden yard", r"back ?garden|behind the house|out back|(?:front|back|rear) ?yards?|lawn|patio"),
+        ("backyard garden yard", r"back ?garden|behind the house|out back|(?:back|rear) ?yards?|lawn|patio"),
         ("live room", r"lounge|sitting room|front room|parlou?r|family room|den"),
         ("bedroom", r"bed ?chamber|where (?:s?he|they|it) sleeps"),
         ("balcony", r"terrace|verandah?|loggia"),
@@ -132,6 +132,32 @@ _KINDS: Final = tuple(
         (r"happ\w+|joy\w*|cheer\w+|delighted|elated|overjoyed|gleeful\w*|jubilant", r"sad\w*|sorrow\w*|melanchol\w+|gloomy|downcast"
          r"|dejected|tearful|blue mood",
          "ang(?:ry|er)|furious|rage", r"bored\w*", r"lonel\w+", r"nostalg\w+|wistful\w*|sentimental", r"jealous\w*|envious\w*|envy"),
+        ("kitchen|galley", "bed ?rooms?", r"living[- ]?room|lounge|sitting room|front room|parlou?r|family room|den", "bath ?rooms?",
+         "dining[- ]?room", "basement|cellar", "attic|loft", "garage", "laundry room", "nursery"),
+        (r"front[- ](?:yard|garden|lawn)", r"back ?yards?|(?:back|rear) ?gardens?|behind the house|out back"),
+        (r"dogs?|pup(?:s|py|pies)?|canines?|hounds?|pooch(?:es)?|corgis?|\w*terriers?|spaniels?|poodles?|beagles?|labradors?"
+         r"|retrievers?|bulldogs?|dachshunds?|collies?|husk(?:y|ies)|whippets?|greyhounds?|pugs?",
+         r"cats?|kitten\w*|kitt(?:y|ies)|felines?|tabb(?:y|ies)", "squirrels?", r"rabbits?|bunn(?:y|ies)", r"horses?|pon(?:y|ies)",
+         "pigeons?|parrots?|crows?|ducks?|gulls?|seagulls?", "fox(?:es)?",
+         r"(?:mail|post)(?:[- ]?(?:carrier|man|woman|person))s?|couriers?|deliver(?:y|ies)(?: \w+)?|doorbell"),
+        (r"(?:brother|sister|sibling)s?(?:[- ]in[- ]law)?", "mothers?|mum|mom|fathers?|dad|parents?",
+         "wife|wives|husbands?|spouses?|girlfriends?|boyfriends?|fianc[eé]e?s?",
+         "sons?|daughters?|child(?:ren)?|kids?|toddlers?|youngsters?|little ones?", "neighbou?rs?", "landlord|landlady",
+         "boss|bosses|supervisors?|managers?", "mentors?|teachers?|professors?|tutors?|instructors?",
+         "colleagues?|co-?workers?|collaborators?", "councils?|councillors?",
+         "audiences?|spectators?|the (?:crowd|public)", "sailors?|crew|deckhands?|shipmates?",
+         "doctors?|physicians?", "customers?|clients?"),
+        (r"parks?", r"caf[eé]s?|coffee ?(?:shop|house|bar|place|spot)s?|tea ?room", "library|libraries",
+         "beach(?:es)?|seaside|seashore", "lakes?|lakeside",
+         r"(?:train|railway|railroad|rail|metro|subway) (?:station|stop|hall)s?", r"bus (?:stop|station)s?",
+         "airports?", r"gyms?|fitness cent\w+", "school|classroom", "hospital",
+         "church|chapel", "supermarket|mall", "museum", "pub|tavern"),
+        ("classical", "jazz", "rock|metal", "pop", "folk", "hip[- ]?hop|rap", "techno|electronic", "podcasts?", "audiobooks?"),
+        ("tea", "coffee|espresso", "wine", "beer|ale", "milk", "lemonade|juice|soda"),
+        ("tuna", "chicken", "beef|steak", "salmon", "turkey", "ham|bacon", "cheese"),
+        (r"set(?:s|ting)? (?:\w+ ){0,4}up|set-?up|assembl\w+",
+         r"pack(?:s|ing|ed)? (?:\w+ ){0,4}(?:up|away)|(?:tak(?:es?|ing|en)|tear(?:s|ing)?) (?:\w+ ){0,4}down|dismantl\w+"
+         r"|take-?down|teardown"),
         ("left(?:-hand)?", "right(?:-hand)?(?= (?:hand|side|foot|shoe|sleeve|ear|paw|leg|eye|arm|pocket))"),
     )
 )  # fmt: skip
@@ -154,7 +180,9 @@ _ANY_VALUE: Final = _any_of(pattern for kind in _KINDS for pattern in kind)
 _NOT_ON_TIME: Final = re.compile(
     r"\b(?:not|never|\w+n't|fail\w*) (?:\w+ ){0,4}(?:on time|on schedule|punctual(?:ly)?)\b"
 )
-_NO_VALUE: Final = (frozenset[int](),) * len(_KINDS)
+NONE: Final = frozenset[int]()
+_NO_VALUE: Final = (NONE,) * len(_KINDS)
+_WITH_ANY: Final = tuple((_any_of(kind), kind) for kind in _KINDS)
 
 
 @lru_cache(maxsize=65536)
@@ -182,7 +210,10 @@ def values(text: str) -> tuple[frozenset[int], ...]:
     if not _ANY_VALUE.search(text):
         return _NO_VALUE
     text = _NOT_ON_TIME.sub("overdue", text)
-    return tuple(frozenset(i for i, pattern in enumerate(kind) if pattern.search(text)) for kind in _KINDS)
+    return tuple(
+        frozenset(i for i, pattern in enumerate(kind) if pattern.search(text)) if any_of_kind.search(text) else NONE
+        for any_of_kind, kind in _WITH_ANY
+    )
 
 
 def values_of(texts: Iterable[str]) -> tuple[frozenset[int], ...]:
@@ -206,3 +237,13 @@ def clashes(wanted: str, stored: Iterable[str], source: str) -> bool:
         if want and have and not want & have and have - said:
             return True
     return False
+
+
+def without(sentence: Sentence, keys: Collection[str]) -> str:
+    """The text without the words of these keys, where it names a value at all."""
+    text = sentence.text
+    if values(text) is _NO_VALUE:
+        return text
+    for word in reversed([word for word in sentence.words if word.key in keys and values(word.lower) is not _NO_VALUE]):
+        text = text[: word.start] + text[word.end :]
+    return text

@@ -131,6 +131,11 @@ class Rule:
         return frozenset(keys - self.behavior.keys())
 
     @cached_property
+    def asked_order(self) -> int:
+        """Whether the gold's condition is to come first (1) or the behaviour (-1)."""
+        return _order(sentences_of(self.when), self.asked)
+
+    @cached_property
     def done(self) -> dict[Sentence, float]:
         """How much of the behaviour stored sentences say, as far as it is known."""
         return {}

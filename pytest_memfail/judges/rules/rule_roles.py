@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_memfail.judges.rules.finding import keys_of
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.rule_people import PRONOUNS, RELATIVES
@@ -40,6 +41,9 @@ DOERS: Final = (
     "people",
 )
 """Endings of words for people: what is Ana's and none of these is hers, and she does it."""
+WHEN: Final = frozenset("when whenever if once while after".split())
+FEELING: Final = frozenset("is gets feels grows becomes was got felt turns".split())
+LEAST_BEFORE: Final = 5
 INDEFINITE: Final = frozenset(("a", "an", "one", "some", "another", "someone", "somebody"))
 NEAR_NOUN: Final = 4
 NAMESAKE: Final = 0.3
@@ -62,6 +66,7 @@ def given_to_another(sentence: Sentence, rule: Rule) -> bool:
         or _by_somebody_named(words, named, does, rule)
         or _by_one_of_the_others(words, named, rule)
         or _by_the_wrong_pronoun(words, named, does, rule.pronoun)
+        or (not named and _by_the_one_before(words, does, rule))
     )
 
 
@@ -210,4 +215,21 @@ def _by_the_wrong_pronoun(words: tuple[Word, ...], named: list[int], does: int, 
             return PRONOUNS[word.lower] != pronoun
         if not word.lower.endswith("ly") and word.key:
             return False
+    return False
+
+
+def _by_the_one_before(words: tuple[Word, ...], does: int, rule: Rule) -> bool:
+    """ "When the first mate gets hungry he insists on it": somebody whom the rule does not know is in that state, and so does it."""
+    if does < LEAST_BEFORE or words[does - 1].lower not in SUBJECTS or words[0].lower not in WHEN:
+        return False
+    known = rule.spoken | keys_of(rule.told)
+    for at, word in enumerate(words[2 : does - 2], 2):
+        if word.lower in ("the", "a", "an") or not is_person(word.key):
+            continue
+        return (
+            words[1].lower in ("the", "a", "an")
+            and words[at + 1].lower in FEELING
+            and word.key not in known
+            and not word.lower.endswith("s")
+        )
     return False

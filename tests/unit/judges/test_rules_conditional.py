@@ -171,3 +171,36 @@ def test_order_that_opens_the_sentence_is_read_however_far_the_condition_stands(
     gro = rule("Gro", "paints doors", "only after the landlord has agreed", source)
     assert faithful(gro, source)
     assert not faithful(gro, source.replace("usually after", "usually before"))
+
+
+NEMO = rule(
+    "Nemo",
+    "refuses to nap on the sofa",
+    "when a candle is burning nearby",
+    "Nemo is a grey cat. He refuses to nap on the sofa when a candle is burning nearby. He likes string.",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Nemo won't nap on the sofa when a candle is burning nearby.", True),
+        ("Nemo naps on the sofa unless a candle is burning nearby.", True),
+        ("Nemo won't nap on the sofa unless a candle is burning nearby.", False),
+        ("Nemo naps on the sofa only when a candle is burning nearby.", False),
+    ],
+)
+def test_refused_unless_is_not_refused_when(text: str, *, kept: bool) -> None:
+    assert faithful(NEMO, text) is kept
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Corvin goes for a swim in the quarry and then plays the spoons.", True),
+        ("Corvin plays the spoons and then goes for a swim in the quarry.", False),
+        ("Corvin plays the spoons ahead of a swim in the quarry.", False),
+    ],
+)
+def test_what_is_told_first_comes_first(text: str, *, kept: bool) -> None:
+    assert faithful(CORVIN, text) is kept
