@@ -87,14 +87,14 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     likest = {m.at: essay.stated[m.stated] for m in match.own}
     for at in kept.where:
         held, source = view.sentences[at], essay.stated[item.at]
-        fault = turned(held, source, told, asked) or allergen_instead(held, source.sentence, essay.keys)
+        fault = turned(held, source, essay, told, asked) or allergen_instead(held, source.sentence, essay.keys)
         holder = "" if fault else given(held, (source, likest[at]), essay, told) or lent(held, essay, told)
         if holder:
             fault = f"'{item.wording}' is told of '{holder}'"
         if fault:
             return Judged(item, kept, fault, turned=True)
     if kept.missing:
-        other_number = changed(item, kept, view)
+        other_number = changed(item, kept, view, essay)
         # A number beside the point is missed only where the rest was kept without it.
         missed = limited(item, kept) if item.trait else item.weight >= 1.0 or kept.share > 0.25
         if missed or other_number:
