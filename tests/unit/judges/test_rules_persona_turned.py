@@ -20,6 +20,7 @@ MUSIC = "Lena likes loud music while painting and keeps the windows open."
 STINGS = "Lena is allergic to cedar, so all racks are metal or maple."
 LEASH = "Lena hates retractable leashes and asks clients to bring a six-foot flat leash instead."
 STORM = "Lena refuses to take the boat out in winds over twenty knots and will cancel rather than risk it."
+BLADES = "Lena takes no serrated blades in class. She prefers octagonal Japanese blades for teaching."
 DRILLS = "Lena plans most of her cabinets with hand drills rather than power drills."
 SUCCULENTS = "Succulents are never placed near the bathroom by Lena."
 
@@ -53,6 +54,7 @@ def fault(told: str, stored: str) -> str:
         (STINGS, "Lena Vogt is not allergic to cedar."),
         (STINGS, "Lena Vogt has a friend with a cedar allergy."),
         (SUCCULENTS, "Lena Vogt's succulents live in the bathroom."),
+        (BLADES, "Lena Vogt takes no Japanese blades for teaching."),
         (LEASH, "Lena Vogt on retractable leashes: loves them."),
         (STINGS, "Lena Vogt: metal allergy -> racks of cedar or maple."),
         (DRILLS, "Lena Vogt has little time for hand drills and plans her cabinets with power drills."),
@@ -75,6 +77,7 @@ def test_the_other_way_round(told: str, stored: str) -> None:
         (STINGS, "Cedar makes Lena Vogt ill; her racks are of maple or metal."),
         (LEASH, "Lena Vogt wants a six-foot flat leash, not a retractable one."),
         (SUCCULENTS, "Lena Vogt keeps succulents far from the bathroom."),
+        (BLADES, "Lena Vogt likes Japanese octagonal blades for teaching and takes no serrated blades."),
         (LEASH, "Lena Vogt on retractable leashes: can't stand them."),
         (LEASH, "Lena Vogt's kit list. Retractable leashes: not welcome. Six-foot flat leash: yes."),
         (STINGS, "Lena Vogt: cedar allergy -> racks of metal or maple only."),
