@@ -13,7 +13,7 @@ from pytest_memfail.judges.rules.persona_detail import Judged, Match, judge_deta
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated, read_essay
 from pytest_memfail.judges.rules.persona_match import Made, own_sentences
 from pytest_memfail.judges.rules.persona_need import needed_items
-from pytest_memfail.judges.rules.persona_numbers import telling
+from pytest_memfail.judges.rules.persona_numbers import renumbered, telling
 from pytest_memfail.judges.rules.persona_trait import hinted
 from pytest_memfail.judges.rules.persona_turned import affirmed, exchanged_apart, turned
 from pytest_memfail.judges.rules.text import Sentence
@@ -220,6 +220,9 @@ def _turned_elsewhere(match: Match, view: View) -> Finding | None:
     """What the essay refuses and the store has: a question may borrow it in words that nothing else has in common."""
     fault = next(filter(None, (affirmed(s, t.sentence, t.weights) for s, t in _likest(match, view))), "")
     fault = fault or _other_allergen(match, view)
+    fault = fault or renumbered(
+        [(view.quantities((m.at,)), m.by) for m in match.made if m.own >= ANCHORED], match.essay
+    )
     if not fault:
         return None
     entries, lost = _entries(match.made, view), match.wordings(kept=False)
@@ -243,7 +246,7 @@ def _unclear(match: Match, view: View) -> Finding:
     """A question that does not tell which trait it borrows: what is stored of the person must not be turned around."""
     entries = _entries(match.made, view)
     kept, lost = match.wordings(kept=True), match.wordings(kept=False)
-    faults = (turned(s, t, t.weights, frozenset()) for s, t in _likest(match, view))
+    faults = (turned(s, t, match.essay, t.weights, frozenset()) for s, t in _likest(match, view))
     fault = next(filter(None, faults), "") or _other_allergen(match, view)
     if fault:
         return Finding(True, False, f"of {match.who} {fault}", entries, kept, lost, (), UNSURE, fault="turned")

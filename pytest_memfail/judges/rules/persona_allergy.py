@@ -39,16 +39,21 @@ FARTHEST: Final = 4
 
 def other_allergen(stored: Iterable[Sentence], essay: Essay) -> str:
     """What the stored sentences call an allergy, where the essay tells of another one; empty if nothing."""
-    told = _matter(s.sentence.keys for s in essay.stated if not ALLERGIES.isdisjoint(s.sentence.keys))
-    held = [s.keys for s in stored if not ALLERGIES.isdisjoint(s.keys)] if told else []
-    if any(_may_be(key, other) for keys in held for key in keys for other in told):
+    source = [s.sentence for s in essay.stated if not ALLERGIES.isdisjoint(s.sentence.keys)]
+    told = _matter(source)
+    held = [s for s in stored if not ALLERGIES.isdisjoint(s.keys)] if told else []
+    if held and all(NONE.search(s.text) for s in held) and not any(NONE.search(s.text) for s in source):
+        return f"an allergy is denied, where one to '{min(told)}' was told"
+    if any(_may_be(key, other) for s in held for key in s.keys for other in told):
         return ""
-    strange = _matter(held) - essay.keys
+    strange = _matter(held) - essay.keys - essay.ignored
     return f"an allergy to '{min(strange)}' is told instead of '{min(told)}'" if strange else ""
 
 
-def _matter(of: Iterable[Set[str]]) -> Set[str]:
-    return {key for keys in of for key in keys - ALLERGIES if not MATTER.isdisjoint(kinds_of(key))}
+def _matter(of: Sequence[Sentence]) -> Set[str]:
+    """What the sentences about an allergy may call its cause."""
+    named = {key for s in of for key in _allergens(s) if key not in ALLERGIES}
+    return named or {key for s in of for key in s.keys - ALLERGIES if not MATTER.isdisjoint(kinds_of(key))}
 
 
 def _may_be(one: str, other: str) -> bool:

@@ -28,6 +28,10 @@ TRAIT_KEPT: Final = 0.25
 """The same for a trait that a misleading question borrows: a whole sentence of the essay."""
 TRAIT_NAMED: Final = 0.5
 """Share of what the question names of the trait."""
+REST_KEPT: Final = 0.45
+"""The share of what the question does not name of a trait that tells it, in whatever words the question's own are put."""
+AROUND: Final = 1.5
+"""How much of it there must be."""
 ONLY_KEPT: Final = 0.5
 """Share of what stands behind an "only" that keeps it."""
 OTHERWISE: Final = 0.7
@@ -87,14 +91,14 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     likest = {m.at: essay.stated[m.stated] for m in match.own}
     for at in kept.where:
         held, source = view.sentences[at], essay.stated[item.at]
-        fault = turned(held, source, told, asked) or allergen_instead(held, source.sentence, essay.keys)
+        fault = turned(held, source, essay, told, asked) or allergen_instead(held, source.sentence, essay.keys)
         holder = "" if fault else given(held, (source, likest[at]), essay, told) or lent(held, essay, told)
         if holder:
             fault = f"'{item.wording}' is told of '{holder}'"
         if fault:
             return Judged(item, kept, fault, turned=True)
     if kept.missing:
-        other_number = changed(item, kept, view)
+        other_number = changed(item, kept, view, essay)
         # A number beside the point is missed only where the rest was kept without it.
         missed = limited(item, kept) if item.trait else item.weight >= 1.0 or kept.share > 0.25
         if missed or other_number:
@@ -113,7 +117,8 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     if item.trait:
         named = [c for c in item.concepts if c.weight == ASKED]
         there = sum(stands(c, item, keys, essay) for c in named)
-        if named and there < TRAIT_NAMED * len(named) and not item.numbers:
+        few = named and there < TRAIT_NAMED * len(named) and not item.numbers
+        if few and not (there and _told_around(item, keys, essay)):
             missing = [c.keys[0] for c in named if not stands(c, item, keys, essay)]
             return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
     quiet = not any(refusing(view.sentences[at]) for at in kept.where)
@@ -131,6 +136,13 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
             item, kept, f"{listed([c.keys[-1] for c in alone if not stands(c, item, keys, essay)])} is missing"
         )
     return Judged(item, kept, "")
+
+
+def _told_around(item: Item, keys: frozenset[str], essay: Essay) -> bool:
+    """Whether so much of what the question does not name stands there that the rest of its words were reworded."""
+    rest = [c for c in item.concepts if c.weight < ASKED]
+    told = sum(c.weight for c in rest if stands(c, item, keys, essay))
+    return told >= max(AROUND, REST_KEPT * sum(c.weight for c in rest))
 
 
 def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:

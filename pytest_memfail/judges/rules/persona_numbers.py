@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.persona_essay import Essay, Item
@@ -15,6 +15,9 @@ from pytest_memfail.judges.rules.view import View
 COUNTED: Final = 12
 """Small numbers without a unit mostly count things."""
 
+BESIDE: Final = 1.0
+"""How much of a sentence of the essay must stand beside a number that takes the place of its own."""
+
 
 def telling(number: Quantity) -> bool:
     """Whether a number tells something itself."""
@@ -26,16 +29,30 @@ def limited(item: Item, kept: Kept) -> bool:
     return any(number.direction for number in item.numbers if number.text in kept.missing)
 
 
-def changed(item: Item, kept: Kept, view: View) -> str:
-    """Another number of the same unit in the place of a missing one."""
+def changed(item: Item, kept: Kept, view: View, essay: Essay) -> str:
+    """Another number of the same unit in the place of a missing one, and not one that was told beside it."""
+    told = (*item.numbers, *essay.stated[item.at].numbers)
     stated = view.quantities(kept.where)
     for number in item.numbers:
         if number.text in kept.missing:
-            other = next(
-                (q for q in stated if q.unit == number.unit and not any(q.same(n) for n in item.numbers)), None
-            )
+            other = next((q for q in stated if q.unit == number.unit and not any(q.same(n) for n in told)), None)
             if other is not None:
                 return f"'{other.text.strip()}' instead of '{number.text.strip()}'"
+    return ""
+
+
+def renumbered(stored: Sequence[tuple[Sequence[Quantity], Mapping[int, float]]], essay: Essay) -> str:
+    """Another number in the place of the only one of its unit that the essay tells, which is not stored.
+
+    Stored are the numbers of each sentence, and how much it has of each of the essay's.
+    """
+    for held, by in stored:
+        for number in (q for q in held if q.unit):
+            told = [(at, q) for at, s in enumerate(essay.stated) for q in s.numbers if q.unit == number.unit]
+            if len(told) == 1 and by.get(told[0][0], 0.0) >= BESIDE:
+                one = told[0][1]
+                if not any(one.same(q) for numbers, _ in stored for q in numbers):
+                    return f"'{number.text.strip()}' instead of '{one.text.strip()}'"
     return ""
 
 

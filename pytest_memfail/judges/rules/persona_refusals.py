@@ -63,6 +63,18 @@ REFUSING: Final = re.compile(
     r"|(?:day|days|break|rest|pause|holiday|leave|time|evening|weekend) (?:off|(?:off )?from)|rest(?:s|ed|ing)? from|off from"
     r"|(?:has|have|must|can) (?:to )?wait"
     r"|second (?:choice|best|rate)|where others|(?:leaves?|left) [^.;,]{1,40} at home|(?:not|n't|no) (?:a |much of a )?(?:fan|friend)"
+    r"|(?:little|scant|hardly any|limited|zero) (?:\w+ )?(?:time|use|love|patience|interest|taste|need|room|place|liking|sympathy"
+    r"|regard|appetite|tolerance|enthusiasm|affection|respect|desire|point|value) (?:for|in)"
+    r"|(?:leaves?|left|leaving) (?:[^.;,]{1,30} )?(?:cold|to (?:others|other people|someone else|somebody else)|alone|unused)"
+    r"|(?:thinks?|thought|makes?) (?:very )?(?:little|nothing|poorly|ill) of|to (?:a|the) (?:bare )?minimum|prefers? not|would never"
+    r"|(?:could|can|lives?|gets? by|manages?|copes?) (?:just )?(?:do |live |cope |manage )?without|looks? down on|frowns? (?:on|upon)"
+    r"|turns? (?:his|her|their|up (?:his|her|their)) nose|(?:wary|suspicious|sceptical|skeptical|leery|critical) of|lukewarm"
+    r"|as a last resort|gone off|went off|sparingly|infrequently|a rare (?:thing|event|exception|occurrence|treat)|a rarity"
+    r"|(?:on|in) (?:very )?rare (?:occasions|cases)|once in a (?:blue moon|while)|few and far between"
+    r"|a (?:hard|firm|flat|definite|clear) no"
+    r"|(?:is|are|was|were|goes|go|stays?|:) (?:right |strictly |definitely )?out(?=\s*(?:[.;,!)]|$))"
+    r"|(?:wipes?|wiped|wash|washes|washed|takes?) off|at (?:the|his|her|their) door|under no circumstances|anathema"
+    r"|no go|on (?:his|her|their) blacklist"
     r"|ahead of|at the expense of|gets? on (?:his|her|their) nerves|anti-?\w+)\b|\w-free\b|\w{4}less\b",
     re.IGNORECASE,
 )
@@ -81,6 +93,21 @@ EXCLUDING: Final = re.compile(
     re.IGNORECASE,
 )
 """Who has one thing only has none of the others."""
+
+ANSWERED: Final = re.compile(
+    r"(?:(?:he|she|they) )?(?:(?:simply|just|really|absolutely|strictly|flatly|always|also|definitely|completely) )?"
+    r"(?:(?:can't|cannot|can not|couldn't|could not|won't|will not|doesn't|does not|don't|do not|wouldn't|would not)(?: even)?"
+    r" (?:stand|bear|abide|tolerate|take|use|like|want|have|allow|touch|suffer|do|eat|wear|drink|accept|go near|care for|hear of)"
+    r"|(?:hates|hated|loathes|detests|despises|dislikes|avoids|refuses|rejects|bans|forbids|shuns|declines|skips))"
+    r"(?: (?:them|it|that|those|these|any|either|all))?(?=\s*(?:[.;,!)]|$))"
+    r"|(?:(?:is|are|strictly|absolutely|simply|firmly|always) )*(?:never(?: ever)?|no (?:way|thanks|go|chance)|no-go|out|hated"
+    r"|loathed|detested|disliked|avoided|not (?:allowed|welcome|wanted|permitted|accepted|tolerated|at all|ok|okay|an option|on"
+    r"|for (?:him|her|them)|liked|used|done|any)|banned|forbidden|prohibited|off[ -]limits|refused|declined|rejected|unwelcome"
+    r"|nope|taboo|a no-go|barred)"
+    r"(?=\s*(?:[.;,!)]|$))",
+    re.IGNORECASE,
+)
+"""What says no to that before it, and nothing else."""
 
 
 def says_no(lower: str) -> bool:

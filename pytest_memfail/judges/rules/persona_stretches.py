@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from pytest_memfail.judges.rules.persona_refusals import AFFIRMING, REFUSALS, says_no
+from pytest_memfail.judges.rules.persona_refusals import AFFIRMING, ANSWERED, REFUSALS, says_no
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 
-ENDS: Final = re.compile(r"[;:.!?()]|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
+ENDS: Final = re.compile(r"[;:.!?()→|=]|->|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
 """Where what a sentence says ends: a refusal in the next part of it is about something else."""
 CLOSES: Final = frozenset(
     """because since as but so though although while whilst whereas unless until till except without instead hence thus
@@ -43,6 +43,12 @@ RULES: Final = frozenset(
     for word in """rule policy law ban principle advice advise warn recommend caution decide argue speak preach rail vote
     dead firm strict firmly strictly strongly""".split()
 )
+LITTLE: Final = frozenset("little scant limited".split())
+REGARD: Final = frozenset(
+    """time use love patience interest taste need room place liking sympathy regard appetite tolerance enthusiasm affection
+    respect desire""".split()
+)
+"""Of what somebody has little for what is not wanted."""
 BEING: Final = frozenset("is are was were be been being gets get".split())
 UNDONE: Final = frozenset(
     """turned refused banned denied sent rejected declined excluded missed skipped forgotten forbidden neglected ignored
@@ -60,6 +66,10 @@ STRETCH: Final = 12
 
 
 ALLERGY: Final = fold("allergic")
+TOWARDS: Final = frozenset("to against towards of from".split())
+AUXILIARIES: Final = frozenset(
+    "have has had must should shall can could may might will would are is were was need needs do does".split()
+)
 
 
 def _goes_on(word: Word, words: Sequence[Word]) -> bool:
@@ -67,7 +77,11 @@ def _goes_on(word: Word, words: Sequence[Word]) -> bool:
     if word.lower in GOES_ON or word.key in AFFIRMING:
         return True
     after = words[words.index(word) + 1 :][:1]
-    return word.lower.endswith("s") and bool(after) and (after[0].lower in FOLLOWING or bool(after[0].key))
+    return (
+        word.lower.endswith("s")
+        and bool(after)
+        and (after[0].lower in FOLLOWING or after[0].lower in AUXILIARIES or bool(after[0].key))
+    )
 
 
 def refused_stretches(
@@ -81,9 +95,13 @@ def refused_stretches(
         no = negations and is_negator(word.lower) and following not in COMPARING
         refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY) or (word.lower, following) in CONTRASTS
         refusal = (refusal and not _halt(words, at)) or (word.lower == "against" and _ruled(words, at))
+        refusal = refusal or (word.lower in ("for", "of") and _little(words, at))
         if (no or refusal or (comparing and _less_liked(words, at))) and not any(
             says_no(w.lower) for w in words[max(0, at - 4) : at]
         ):
+            if word.key == ALLERGY and not _allergic_to(sentence, at):
+                found.append(tuple(w.key for w in words[max(0, at - 1) : at] if w.key))
+                continue
             keys: list[str] = []
             for before, follower in pairwise(words[at + ((word.lower, following) in CONTRASTS) : at + STRETCH]):
                 if (
@@ -100,9 +118,23 @@ def refused_stretches(
     return found
 
 
+def _allergic_to(sentence: Sentence, at: int) -> bool:
+    """Whether what somebody is allergic to stands behind the word, and not before it: "a latex allergy"."""
+    after = sentence.words[at + 1 : at + 2]
+    return bool(after) and (after[0].lower in TOWARDS or ":" in sentence.text[sentence.words[at].end : after[0].start])
+
+
 def _halt(words: Sequence[Word], at: int) -> bool:
     """Whether it is a stop on the way."""
     return words[at].lower in ("stop", "stops") and bool(at) and words[at - 1].lower in OBJECTS | ORDER
+
+
+def _little(words: Sequence[Word], at: int) -> bool:
+    """Whether somebody has little time for what follows, or thinks little of it."""
+    before = [w.lower for w in words[max(0, at - 3) : at]]
+    if words[at].lower == "of":
+        return before[-1:] == ["little"] and any(w in ("think", "thinks", "thought") for w in before)
+    return before[-1:] != [] and before[-1] in REGARD and not LITTLE.isdisjoint(before)
 
 
 def _ruled(words: Sequence[Word], at: int) -> bool:
@@ -160,6 +192,8 @@ def _has_none(words: Sequence[Word], at: int) -> bool:
 def _answers(sentence: Sentence, at: int) -> bool:
     """Whether a word that says no stands alone there, behind what it is said of."""
     word, following = sentence.words[at], sentence.words[at + 1 : at + 2]
+    if ANSWERED.match(sentence.text, word.start):
+        return True
     return says_no(word.lower) and (
         not following or bool(ENDS.search(sentence.text[word.end : following[0].end].replace(" (", "(")))
     )

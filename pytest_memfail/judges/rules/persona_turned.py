@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
-from pytest_memfail.judges.rules.persona_essay import Stated
+from pytest_memfail.judges.rules.persona_essay import Essay, Stated
 from pytest_memfail.judges.rules.persona_partners import NEAR, crossed, pairs, surface
 from pytest_memfail.judges.rules.persona_refusals import (
     ACCEPTING,
@@ -207,7 +207,28 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozense
             elif word.lower in ("and", "or") or word.lower in CLOSES:
                 since.clear()
             since.add(word.key)
-    return sentence.keys - unwanted - before, unwanted, frozenset(before)
+    return sentence.keys - unwanted - before - _circumstances(sentence), unwanted, frozenset(before)
+
+
+def _circumstances(sentence: Sentence) -> set[str]:
+    """What the sentence only has of when it holds: "if the wind is strong", "above twenty knots"."""
+    found: set[str] = set()
+    for part in parts_of(sentence):
+        inside = False
+        for at, word in enumerate(part):
+            gap = sentence.text[part[at - 1].end : word.start] if at else ""
+            # Behind the clause stands who does what.
+            if "," in gap or word.lower in SPEAKERS or (at > 1 and word.surface[0].isupper()):
+                inside = False
+            inside = inside or word.lower in WHEN or (not at and word.lower in FRONTED)
+            if inside:
+                found.add(word.key)
+    return found
+
+
+WHEN: Final = frozenset("if when whenever once wherever".split())
+FRONTED: Final = frozenset("above over below under beyond past during in at on with after before".split())
+SPEAKERS: Final = frozenset("he she they".split())
 
 
 def _affirms(words: Sequence[Word], key: str) -> bool:
@@ -219,7 +240,7 @@ def _affirms(words: Sequence[Word], key: str) -> bool:
     return bool(wanted) and not any(says_no(w.lower) for w in words[max(0, min(wanted) - 3) : at])
 
 
-def turned(sentence: Sentence, stated: Stated, telling: Collection[str], asked: Collection[str]) -> str:
+def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection[str], asked: Collection[str]) -> str:
     """What the stored sentence says the other way round than the essay's sentence; empty if nothing.
 
     Telling are the words of the detail; asked those of the question, which say when and where it holds.
@@ -228,7 +249,7 @@ def turned(sentence: Sentence, stated: Stated, telling: Collection[str], asked: 
     fault = (
         affirmed(sentence, source, telling)
         or exchanged(sentence, source, telling)
-        or _spurned(sentence, source, telling)
+        or _spurned(sentence, stated, essay, telling)
     )
     if fault:
         return fault
@@ -237,7 +258,8 @@ def turned(sentence: Sentence, stated: Stated, telling: Collection[str], asked: 
             return f"'{surface(sentence, key)}' is denied in what is stored"
         for stretch in refused_stretches(sentence, negations=False):
             direct = [k for k in stretch if weight(k) >= 1.0][:1]
-            if direct and direct[0] in telling and direct[0] in stated.weights:
+            refused = direct and direct[0] in telling and direct[0] in stated.weights
+            if refused and not _refused_elsewhere(direct[0], stretch, stated, essay):
                 return f"'{surface(sentence, direct[0])}' is refused in what is stored"
     told = {*telling, *asked}
     return (
@@ -247,15 +269,28 @@ def turned(sentence: Sentence, stated: Stated, telling: Collection[str], asked: 
     )
 
 
-def _spurned(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
-    """What the source says that somebody likes or wants, and the stored sentence refuses."""
+def _refused_elsewhere(key: str, stretch: Sequence[str], stated: Stated, essay: Essay) -> bool:
+    """Whether another sentence of the essay refuses that: prefers Japanese blades, and takes no serrated ones."""
+    others = {k for k in stretch if weight(k) >= 1.0} - stated.sentence.keys
+    return any(
+        key in told and not others.isdisjoint(told)
+        for other in essay.stated
+        if others and other is not stated and key in other.sentence.keys
+        for told in refused_stretches(other.sentence)
+    )
+
+
+def _spurned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection[str]) -> str:
+    """What the essay's sentence says that somebody likes or wants, and the stored sentence refuses."""
+    source = stated.sentence
     wanted = [w.key for w in source.words if w.key in telling and w.key in sentence.keys and weight(w.key) >= 1.0]
     wanted = [k for k in wanted if _affirms(source.words, k)]
     if not wanted or never_except(sentence.text) or "free" in source.lowers:
         return ""
     for stretch in refused_stretches(sentence):
         one = next((k for k in stretch[:DIRECT] if k in wanted), "")
-        if one and FAILING.isdisjoint(stretch[: DIRECT + 1]):
+        failing = not FAILING.isdisjoint(stretch[: DIRECT + 1])
+        if one and not failing and not _refused_elsewhere(one, stretch, stated, essay):
             return f"'{surface(sentence, one)}' is refused in what is stored"
     return ""
 

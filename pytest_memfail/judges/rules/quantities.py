@@ -49,6 +49,8 @@ BEGINS: Final = frozenset("noon midday midnight half a an".split())
 AND_A_HALF: Final = ("and", "a", "half")
 FILLERS: Final = frozenset("full whole entire consecutive straight solid".split())
 """What may stand between a number and its unit of time."""
+OR_SO: Final = frozenset("more less fewer over under above below longer so higher lower".split())
+"""What may stand behind an "or" between a number and its unit."""
 CLOCK: Final = "clock"
 HALF_OPEN: Final = "clock?"
 DURATION: Final = "time"
@@ -141,6 +143,10 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
         following = words[end].lower if end < len(words) else ""
     if end + 1 < len(words) and words[end + 1].lower in MINUTES and (following in FILLERS or _describes(words, end)):
         following, end = words[end + 1].lower, end + 1
+    measured = words[end + 2].lower if following == "or" and end + 2 < len(words) else ""
+    if measured in MEASURES and words[end + 1].lower in OR_SO:  # "fifty or more kilometres"
+        factor, unit = MEASURES[measured]
+        return round(value * factor, 9), unit, end
     if following in MEASURES:
         factor, unit = MEASURES[following]
         if unit == "metre" and (hourly := _hourly(words, end + 1)):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
+from unicodedata import combining, normalize
 
 from pytest_memfail.judges.rules.words import IRREGULAR, NUMBERS, PHRASES, STOP, SYNONYMS, WEAK, WEAK_WEIGHT
 
@@ -124,6 +125,8 @@ def fold(word: str) -> str:
     >>> fold("writes") == fold("wrote") == fold("writing")
     True
     """
+    if not word.isascii():  # façade, café: as they are typed in haste
+        word = "".join(c for c in normalize("NFKD", word) if not combining(c)) or word
     if word in NUMBERS:
         return str(NUMBERS[word])
     if word[0].isdigit():

@@ -19,6 +19,9 @@ CASH = "Lena refuses cash and asks all clients to pay by bank transfer."
 MUSIC = "Lena likes loud music while painting and keeps the windows open."
 STINGS = "Lena is allergic to cedar, so all racks are metal or maple."
 LEASH = "Lena hates retractable leashes and asks clients to bring a six-foot flat leash instead."
+STORM = "Lena refuses to take the boat out in winds over twenty knots and will cancel rather than risk it."
+BLADES = "Lena takes no serrated blades in class. She prefers octagonal Japanese blades for teaching."
+DRILLS = "Lena plans most of her cabinets with hand drills rather than power drills."
 SUCCULENTS = "Succulents are never placed near the bathroom by Lena."
 
 
@@ -26,7 +29,7 @@ def fault(told: str, stored: str) -> str:
     essay = read_essay(f"Lena Vogt is a baker. {told}", "Lena Vogt")
     source = essay.stated[-1]
     faults = (
-        turned(s, source, source.weights, frozenset())
+        turned(s, source, essay, source.weights, frozenset())
         or allergen_instead(s, source.sentence, essay.keys)
         or lent(s, essay, source.weights)
         for s in sentences_of(stored)
@@ -51,6 +54,10 @@ def fault(told: str, stored: str) -> str:
         (STINGS, "Lena Vogt is not allergic to cedar."),
         (STINGS, "Lena Vogt has a friend with a cedar allergy."),
         (SUCCULENTS, "Lena Vogt's succulents live in the bathroom."),
+        (BLADES, "Lena Vogt takes no Japanese blades for teaching."),
+        (LEASH, "Lena Vogt on retractable leashes: loves them."),
+        (STINGS, "Lena Vogt: metal allergy -> racks of cedar or maple."),
+        (DRILLS, "Lena Vogt has little time for hand drills and plans her cabinets with power drills."),
     ],
 )
 def test_the_other_way_round(told: str, stored: str) -> None:
@@ -70,6 +77,14 @@ def test_the_other_way_round(told: str, stored: str) -> None:
         (STINGS, "Cedar makes Lena Vogt ill; her racks are of maple or metal."),
         (LEASH, "Lena Vogt wants a six-foot flat leash, not a retractable one."),
         (SUCCULENTS, "Lena Vogt keeps succulents far from the bathroom."),
+        (BLADES, "Lena Vogt likes Japanese octagonal blades for teaching and takes no serrated blades."),
+        (LEASH, "Lena Vogt on retractable leashes: can't stand them."),
+        (LEASH, "Lena Vogt's kit list. Retractable leashes: not welcome. Six-foot flat leash: yes."),
+        (STINGS, "Lena Vogt: cedar allergy -> racks of metal or maple only."),
+        (STINGS, "Because of a cedar allergy Lena Vogt takes metal or maple racks."),
+        (STORM, "If the wind is over 20 knots, Lena Vogt cancels instead of taking the risk."),
+        (DRILLS, "Lena Vogt plans her cabinets with hand drills and has little time for power drills."),
+        (DRILLS, "Power drills leave Lena Vogt cold; she plans cabinets with hand drills."),
     ],
 )
 def test_the_same_in_other_words(told: str, stored: str) -> None:
