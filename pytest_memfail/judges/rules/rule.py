@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.finding import Finding, listed
-from pytest_memfail.judges.rules.made_from import made_from
+from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.rule_condition import (
     NO_QUIRKS,
     Quirks,
     kept_condition,
-    unexplained,
 )
+from pytest_memfail.judges.rules.rule_finding import absent, explained
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
-from pytest_memfail.judges.rules.rule_match import ALL, SEVERAL, Match, is_stored
-from pytest_memfail.judges.rules.rule_numbers import alike, other_currency, stated_numbers
+from pytest_memfail.judges.rules.rule_match import ALL, SEVERAL, VERBATIM, Match, is_stored
+from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
 from pytest_memfail.judges.rules.rule_origin import tells_the_rest, tells_the_rule
 from pytest_memfail.judges.rules.rule_places import explains, goes_on
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule, source_view
@@ -36,8 +35,6 @@ CONDITION_ELSEWHERE: Final = 0.75
 OWN_ELSEWHERE: Final = 0.7
 """Share of the entry's words that are the source's, that shows the rule under another name."""
 TELLS: Final = 0.4
-VERBATIM: Final = 0.9
-"""Share that shows a place to be as good as word for word: there the rules are sure, elsewhere they are not."""
 ALSO: Final = 0.9
 SWAPPED: Final = 0.5
 CONDITION_SWAPPED: Final = 0.3
@@ -46,8 +43,6 @@ CORES: Final = 6
 CLOSE: Final = 0.2
 OWN_SHARE: Final = 0.6
 """Of two places as good, one has to have so much of the other's share of the source's words."""
-PART_ONLY: Final = 0.6
-"""With less of the behaviour, and no other word in the place of the rest, it is told in part only."""
 REFERS: Final = 0.2
 """Share of the behaviour by which another sentence refers to it."""
 HALF: Final = 0.5
@@ -69,10 +64,10 @@ def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
     if match is None or not is_stored(match):
         match = _of_another(rule, view, own) or match
     if match is None or not is_stored(match):
-        return _absent(rule, view, match)
+        return absent(rule, view, match)
     if protocol == "paper" and not _stored_by_the_paper(evidence, rule, view, match):
-        return _absent(rule, view, match)
-    return _explained(evidence, rule, view, match)
+        return absent(rule, view, match)
+    return explained(evidence, rule, view, match)
 
 
 def _own(rule: Rule, view: View) -> list[int]:
@@ -297,76 +292,3 @@ def _stored_by_the_paper(evidence: Evidence, rule: Rule, view: View, match: Matc
     if rule.condition:
         return any(window.coverage >= CONDITION_KEPT_APART for window in view.search(rule.condition, None)[:1])
     return not rule.numbers or any(q.same(o) for q in rule.numbers for o in view.quantities(range(len(view.sentences))))
-
-
-def _absent(rule: Rule, view: View, match: Match | None) -> Finding:
-    window = next(iter(view.search(rule.behavior, rule.name)), None)
-    if match and match.share:
-        entries, top = view.entries_of(match.core), match.share
-    else:
-        entries, top = (view.entries_of(window.sentences), window.coverage) if window else ((), 0.0)
-    if (made := made_from(rule.stated, rule.name, view)) is not None and made not in entries:
-        inside = [view.sentences[i] for i in range(view.first[made], view.first[made + 1])]
-        # An entry made from the source tells more than another one's with a word of the behaviour.
-        entries, top = (made,), max((coverage(rule.behavior, (s,), rule.name_keys) for s in inside), default=0.0)
-    reason = f"no entry says that {_who(rule)} {rule.wording_behavior!r}"
-    return Finding(
-        False,
-        False,
-        f"{reason}; the closest has {top:.0%} of its words" if top else reason,
-        entries[:3],
-        (),
-        tuple(dict.fromkeys(filter(None, (rule.wording_behavior, rule.wording_condition)))),
-        confidence=0.9 if top < 0.3 else 0.7,
-    )
-
-
-def _explained(evidence: Evidence, rule: Rule, view: View, match: Match) -> Finding:
-    """What is kept of a stored rule, and what is not."""
-    kept, who = match.kept, _who(rule)
-    entries = view.entries_of(match.region)
-    found: tuple[str, ...] = (rule.wording_behavior,)
-    missing: tuple[str, ...]
-    if not match.own:
-        reason = f"the behaviour {rule.wording_behavior!r} is stored, but not as {who}'s"
-        missing = (rule.name.full,) if rule.name else ()
-        return Finding(True, False, reason, entries, found, missing, confidence=0.8, fault="elsewhere")
-    stored = " ".join(view.sentences[i].text for i in match.region)
-    money = bool(rule.numbers) and other_currency(f"{evidence.condition} {evidence.source}", stored)
-    only = kept.only or not rule.only
-    part = match.share < PART_ONLY and not unexplained(rule, [view.sentences[i] for i in match.core])
-    if match.whole and only and not money and not part:
-        found += (rule.wording_condition,) if rule.wording_condition else ()
-        reason = f"behaviour and condition of {who} are kept"
-        return Finding(
-            True,
-            True,
-            reason,
-            entries,
-            found,
-            confidence=0.97 if min(match.share, kept.share) >= ALL and match.source >= VERBATIM else 0.7,
-        )
-    missing = kept.lost_numbers or (rule.wording_condition,)
-    if kept.turned:
-        reason = f"the rule of {who} is stored, but {kept.turned}"
-    elif kept.lost_numbers:
-        reason = f"the rule of {who} is stored without {listed(kept.lost_numbers)}"
-    elif money:
-        reason = f"the rule of {who} is stored, but in another currency"
-    elif kept.dropped:
-        reason = f"the rule of {who} is stored, but {listed(kept.dropped)} of its condition is left out"
-    elif kept.ok and part:
-        reason = f"of {rule.wording_behavior!r} too little is stored of {who}"
-        missing = (rule.wording_behavior,)
-    elif not kept.ok:
-        reason = f"the behaviour of {who} is stored, but its condition {rule.wording_condition!r} is not kept with it"
-    else:
-        reason = f"the rule of {who} is stored, but not that it holds {rule.wording_only!r} then"
-        missing = (rule.wording_only,)
-        found += (rule.wording_condition,)
-    fault: Literal["", "turned"] = "turned" if kept.turned else ""
-    return Finding(True, False, reason, entries, found, tuple(filter(None, missing)), confidence=0.7, fault=fault)
-
-
-def _who(rule: Rule) -> str:
-    return rule.name.full if rule.name else "the entity"

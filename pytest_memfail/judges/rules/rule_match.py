@@ -13,6 +13,8 @@ STORED_WITH_CONDITION: Final = 0.3
 STORED_BY_SYNONYMS: Final = 0.45
 CONDITION_THERE: Final = 0.55
 ALL: Final = 0.85
+VERBATIM: Final = 0.9
+"""Share that shows a place to be as good as word for word: there the rules are sure, elsewhere they are not."""
 SEVERAL: Final = 2
 """So many words of the behaviour in one place show it."""
 CONDITION_HINTED: Final = 0.3
