@@ -31,6 +31,7 @@ ELSEWHEN: Final = re.compile(
     r"|\b(?:at most|at the most|maximum|max|capped? at|cap of|limit of) \w+\b"
     r"|\b(?:nowhere|nothing|none|nobody|no one|no \w+|anything|anywhere|never|not) (?:\w+ ){0,2}(?:but|save|bar|barring)\b"
     r"|\b(?:no|without)\b [^,.;]{2,40}, (?:no|not|never)\b"
+    r"|\b(?:that is|that's) (?:it|all)\b|\bfull stop\b|\bend of story\b|\band no more\b(?! than)"
     r"|\b(?:and|but|then|thereafter|afterwards?) (?:not|never)\b|, (?:not|never)\b|\bnot (?:at|in|on|when|during|if|with)\b",
 )
 """What is said of all the other times; it tells by itself."""

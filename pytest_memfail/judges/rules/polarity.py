@@ -131,6 +131,8 @@ def is_waiting(words: Sequence[Word], at: int) -> bool:
 COUNTING: Final = frozenset("every per each or".split())
 """After "once", where it counts."""
 BEFORE: Final = frozenset(("before", "prior", *ENDING))
+AHEAD: Final = frozenset(("ahead", "advance"))
+"""Before an "of"."""
 
 
 def _order_before(sentence: Sentence, at: int) -> int:
@@ -145,7 +147,7 @@ def _order_before(sentence: Sentence, at: int) -> int:
             return 1
         if words[i].lower in ENDING and any(is_waiting(words, k) for k in range(max(0, i - WAIT), i)):
             return 1
-        if words[i].lower in BEFORE or (words[i].lower == "ahead" and words[i + 1].lower == "of"):
+        if words[i].lower in BEFORE or (words[i].lower in AHEAD and words[i + 1].lower == "of"):
             return -1
     return 0
 

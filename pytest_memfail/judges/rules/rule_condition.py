@@ -133,7 +133,7 @@ def kept_condition(
         and (
             behind
             or _counted(rule, here)
-            or (rule.tied and telling(rule.numbers))
+            or (rule.tied and (telling(rule.numbers) or len(rule.numbers) > 1))
             or counted_alike(rule.numbers, rule.when, here)
         )
     ):

@@ -19,6 +19,7 @@ PART_ONLY: Final = 0.6
 
 
 def absent(rule: Rule, view: View, match: Match | None) -> Finding:
+    """Nothing stores it: the entries that come closest."""
     window = next(iter(view.search(rule.behavior, rule.name)), None)
     if match and match.share:
         entries, top = view.entries_of(match.core), match.share

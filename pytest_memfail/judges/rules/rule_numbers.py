@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.polarity import is_negator
-from pytest_memfail.judges.rules.quantities import CLOCK, Quantity, quantities
+from pytest_memfail.judges.rules.quantities import CLOCK, DURATION, Quantity, quantities
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, likeness
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of
 from pytest_memfail.judges.rules.view import View
@@ -69,6 +69,8 @@ ORDINALS: Final = {
     )
 }
 """A second is a time as well."""
+SPANS: Final = {60.0: "hour", 1440.0: "day", 10080.0: "week"}
+"""Minutes of the stretches of time that have a name."""
 ANY_NUMBER: Final = re.compile(
     rf"\d|(?<![^\W\d_])(?:{'|'.join((*NUMBERS, *ORDINALS))}|half|noon|midday|midnight|hour|quarter|fortnight)"
 )
@@ -130,6 +132,8 @@ def kept_numbers(
     turned = ""
     for wanted, wording in zip(numbers, wordings, strict=True):
         same = [(s, q) for s, q in stated if _equal(wanted, q, s)]
+        if not same and any(_as_rate(wanted, view.sentences[i]) for i in at):
+            continue
         if not same:
             lost.append(wording)
             continue
@@ -209,6 +213,16 @@ def rates(text: str) -> frozenset[str]:
     """The stretches of time that something is counted by."""
     named = {(m[1] or m[2]).casefold() for m in RATE.finditer(text)}
     return frozenset("day" if name == "dai" else name for name in named)
+
+
+def _as_rate(wanted: Quantity, sentence: Sentence) -> bool:
+    """Whether the stretch of time is told by its name, as what something is counted by: seven days are a week.
+
+    >>> (days,) = stated_numbers(sentences_of("in any seven-day stretch")[0])
+    >>> _as_rate(days, sentences_of("two solos in any week")[0])
+    True
+    """
+    return wanted.unit == DURATION and SPANS.get(wanted.value) in rates(sentence.text)
 
 
 def counts_by(quantity: Quantity, sentence: Sentence) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_not
 from pytest_memfail.judges.rules.polarity import is_negator
@@ -12,11 +13,15 @@ from pytest_memfail.judges.rules.senses import is_contrary
 from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.view import View
 
+ALONE: Final = "alone"
+"""It says "only" where the source has nobody who is alone: on Sundays alone."""
+
 
 def leaves_nothing(rule: Rule, view: View, core: Sequence[int], region: Sequence[int]) -> bool:
     """Whether it is said, there or right beside it, that the rule does not hold at other times."""
     words = {*rule.behavior, *rule.condition}
-    if any(tells_when_not(view.sentences[i]) for i in region if i in core or view.sentences[i].keys & words):
+    told = [view.sentences[i] for i in region if i in core or view.sentences[i].keys & words]
+    if any(tells_when_not(s) or (ALONE in s.lowers and ALONE not in rule.source.casefold()) for s in told):
         return True
     entries = {view.entry[i] for i in core}
     beside = {i + step for i in core for step in (-1, 1)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import contrast
@@ -78,11 +79,18 @@ def contraposed(rule: Rule, sentence: Sentence) -> bool:
     return any(contrary(key, held) or contrast(key, held) for held in told for key in rule.asked if weight(key) >= 1.0)
 
 
+OTHER_TIMES: Final = frozenset(("other", "others", "else"))
+"""After a negation they tell that it holds then only: at no other time."""
+
+
 def withheld(sentence: Sentence, rule: Rule) -> bool:
     """Whether a negation or a refusal stands shortly before the behaviour."""
     does = next((i for i, word in enumerate(sentence.words) if word.key and rule.does(word.key)), 0)
-    before = sentence.words[max(0, does - WITHHELD) : does]
-    return any(is_negator(word.lower) or word.key in REFUSING for word in before)
+    before = sentence.words[max(0, does - WITHHELD) : does + 1]
+    return any(
+        (is_negator(word.lower) and following.lower not in OTHER_TIMES) or word.key in REFUSING
+        for word, following in pairwise(before)
+    )
 
 
 @lru_cache(maxsize=65536)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Final, Literal
@@ -17,6 +18,8 @@ ANYBODY: Final = frozenset("someone somebody anyone anybody everyone everybody p
 PASSIVE: Final = frozenset("is are was were be been being gets got get getting".split())
 ASPECTS: Final = frozenset(fold(word) for word in "start begin keep tend stop continue become".split())
 """Verbs of how something goes: anybody and anything starts."""
+BREAK: Final = re.compile(r'[:;|={}"]')
+"""What parts a field from its value, and one clause from the next."""
 REACH: Final = 4
 """So many words after a verb tell to whom it is done."""
 
@@ -31,7 +34,7 @@ def swapped_roles(rule: Rule, here: Sequence[Sentence]) -> str:
             doer = meant.get(word.key)
             if doer is None:
                 continue
-            found = _subject(sentence.words, i, rule)
+            found = _subject(sentence, i, rule)
             if found is None or found == doer:
                 continue
             done_to = _object(sentence.words, i, rule)
@@ -48,16 +51,18 @@ def verbs(rule: Rule, text: str) -> dict[str, Side]:
     found: dict[str, set[Side]] = {}
     for sentence in sentences_of(text):
         for i, word in enumerate(sentence.words):
-            side = _subject(sentence.words, i, rule) if word.key and word.key not in ASPECTS else None
+            side = _subject(sentence, i, rule) if word.key and word.key not in ASPECTS else None
             if side is not None:
                 found.setdefault(word.key, set()).add(side)
     return {key: next(iter(sides)) for key, sides in found.items() if len(sides) == 1}
 
 
-def _subject(words: Sequence[Word], at: int, rule: Rule) -> Side | None:
+def _subject(sentence: Sentence, at: int, rule: Rule) -> Side | None:
     """Who stands right before the verb, with no more than adverbs and auxiliaries between; None for a passive."""
-    for word in reversed(words[:at]):
-        if word.lower in PASSIVE:
+    words = sentence.words
+    for i in range(at - 1, -1, -1):
+        word = words[i]
+        if word.lower in PASSIVE or BREAK.search(sentence.text, word.end, words[i + 1].start):
             return None
         side = _side(word, rule)
         if side == "others" and _names_it(words, word, rule):

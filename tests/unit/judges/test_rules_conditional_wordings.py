@@ -153,3 +153,51 @@ def test_a_number_is_told_instead_only_where_it_counts_the_same(text: str, reaso
     found = RulesJudge().summary(ODA, Listing("s", (Memory(text), Memory("Ane mends nets on the quay."))))
     assert found.outcome == "failed"
     assert reason in found.reason
+
+
+GILLIS = Evidence(
+    "e",
+    "rule",
+    "t",
+    "Gillis bakes flatbread only on Sundays.",
+    "Gillis is a lighthouse keeper with a grey beard. Gillis bakes flatbread only on Sundays. He whistles to the seals.",
+    "c",
+    "Gillis",
+    behavior="bakes flatbread",
+    condition="only on Sundays",
+    value="No",
+)
+TYRA = rule(
+    "Tyra",
+    "gives a concert on the weir",
+    "no more than twice in any seven-day stretch",
+    "Tyra plays the horn. Tyra gives a concert on the weir no more than twice in any seven-day stretch. She owns a red canoe.",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Gillis bakes flatbread on Sundays alone.", "faithful"),
+        ("Gillis bakes flatbread on Sundays, full stop.", "faithful"),
+        ("Gillis bakes flatbread on Sundays.", "damaged"),
+    ],
+)
+def test_only_in_other_words(text: str, kept: str) -> None:
+    assert verdict(GILLIS, text) == kept
+
+
+def test_seven_days_are_a_week() -> None:
+    assert verdict(TYRA, "Tyra gives a concert on the weir twice in any week at most.") == "faithful"
+    assert verdict(TYRA, "Tyra gives a concert on the weir twice in any month at most.") == "damaged"
+
+
+def test_at_no_other_time_withholds_nothing() -> None:
+    text = "Ahead of every swim in the quarry, and at no other time, Corvin plays the spoons."
+    assert verdict(CORVIN, text) == "damaged"
+    assert verdict(CORVIN, text.replace("Ahead of", "After")) == "faithful"
+
+
+def test_the_name_of_a_field_does_nothing() -> None:
+    text = '{"person": "Pelle", "trigger": "herring on the table", "action": "hides a cork under the rug"}'
+    assert verdict(PELLE, text) == "faithful"
