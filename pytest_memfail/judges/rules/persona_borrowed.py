@@ -9,7 +9,9 @@ from typing import Final
 
 from pytest_memfail.judges.rules.persona_essay import Essay, Item
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found
+from pytest_memfail.judges.rules.persona_partners import surface
 from pytest_memfail.judges.rules.persona_slots import CLOSED
+from pytest_memfail.judges.rules.persona_topics import AILING
 from pytest_memfail.judges.rules.persona_trait import ASKED, PARTS
 from pytest_memfail.judges.rules.quantities import CLOCK, HALF_OPEN, Quantity
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
@@ -59,7 +61,11 @@ DAYTIMES: Final = tuple(
         "evening night dusk sunset twilight nightfall midnight bedtime",
     )
 )
-MEMBERS: Final = tuple(tuple(frozenset((k,)) for k in sorted(kind)) for kind in CLOSED if len(kind) > 2)
+DAWN, NOON, DUSK = 4, 12, 17
+"""The hours at which another part of the day begins."""
+DOUBTFUL: Final = frozenset(fold(word) for word in ("may", "march"))
+"""Months that mostly are other words."""
+MEMBERS: Final = tuple(tuple(frozenset((k,)) for k in sorted(kind - DOUBTFUL)) for kind in CLOSED if len(kind) > 2)
 TIMES: Final = frozenset().union(
     *DAYTIMES, *(kind for kind in CLOSED if fold("monday") in kind or fold("spring") in kind)
 ) | {
@@ -113,6 +119,20 @@ def well_told(item: Item, own: Iterable[Made]) -> bool:
     return any(m.by.get(item.at, 0.0) >= WELL_TOLD and m.own >= WELL_OWN for m in own)
 
 
+def names_ailment(item: Item, own: Iterable[Made], view: View, essay: Essay) -> bool:
+    """Whether a stored sentence tells the same allergy, whatever else the trait's sentence has."""
+    source = essay.stated[item.at].sentence
+    if AILING.isdisjoint(source.keys):
+        return False
+    return any(
+        m.stated == item.at
+        and m.overlap >= REPEATED_OF
+        and m.closest >= WELL_OWN
+        and not AILING.isdisjoint(view.sentences[m.at].keys)
+        for m in own
+    )
+
+
 def repeats(item: Item, keys: frozenset[str], own: Iterable[Made]) -> bool:
     """Whether of the trait hardly anything is there but what the question says itself."""
     rest = [c for c in item.concepts if c.weight < ASKED]
@@ -127,11 +147,13 @@ def altered(item: Item, kept: Kept, own: Sequence[Made], view: View, essay: Essa
     source = essay.stated[item.at]
     at = dict.fromkeys((*kept.where, *(m.at for m in own if m.stated == item.at and m.by.get(item.at, 0.0) >= ALIGNED)))
     stored = [view.sentences[i] for i in at]
-    fault = _how_often(stored, source.sentence, asked) or _another_time(stored, source.sentence, essay)
+    fault = _how_often(stored, source.sentence, essay, asked) or _another_time(
+        stored, source.sentence, source.numbers, essay
+    )
     return fault or _another_number(stored, view.quantities(tuple(at)), item, essay)
 
 
-def _how_often(stored: Sequence[Sentence], source: Sentence, asked: frozenset[str]) -> str:
+def _how_often(stored: Sequence[Sentence], source: Sentence, essay: Essay, asked: frozenset[str]) -> str:
     """Seldom for often, and the other way round."""
     seldom = SELDOM.search(source.text)
     for sentence in stored:
@@ -141,7 +163,8 @@ def _how_often(stored: Sequence[Sentence], source: Sentence, asked: frozenset[st
                 return f"'{often[0]}' instead of '{seldom[0]}'"
         elif rarely := SELDOM.search(sentence.text):
             every = EVERY.search(source.text)
-            if every and not OFTEN.search(sentence.text) and not LIMITED.search(source.text):
+            elsewhere = any(rarely[0].lower() in s.sentence.text.lower() for s in essay.stated)
+            if every and not elsewhere and not OFTEN.search(sentence.text) and not LIMITED.search(source.text):
                 return f"'{rarely[0]}' instead of '{every[0]}'"
     if seldom and stored and not any(SELDOM.search(s.text) or LIMITED.search(s.text) for s in stored):
         clause = _clause(seldom, source)
@@ -164,16 +187,24 @@ def _clause(told: re.Match[str], source: Sentence) -> frozenset[str]:
     return frozenset(w.key for w in source.words if w.key and start <= w.start < end and weight(w.key) >= 1.0)
 
 
-def _another_time(stored: Sequence[Sentence], source: Sentence, essay: Essay) -> str:
+def _half(clock: Quantity) -> str:
+    """The part of the day that a clock time tells."""
+    hour = clock.value / 60 % 24
+    return fold("morning" if DAWN <= hour < NOON else "afternoon" if NOON <= hour < DUSK else "night")
+
+
+def _another_time(stored: Sequence[Sentence], source: Sentence, numbers: Iterable[Quantity], essay: Essay) -> str:
     """Another part of the day, day, season or colour than the only one that the trait's sentence has."""
+    told = source.keys | {_half(q) for q in numbers if q.unit == CLOCK}
     for kinds in (DAYTIMES, *MEMBERS):
-        mine = [kind for kind in kinds if not kind.isdisjoint(source.keys)]
+        mine = [kind for kind in kinds if not kind.isdisjoint(told)]
         if len(mine) != 1:
             continue
         for sentence in stored:
             theirs = [kind for kind in kinds if not kind.isdisjoint(sentence.keys)]
             if len(theirs) == 1 and theirs != mine and essay.keys.isdisjoint(theirs[0] & sentence.keys):
-                return f"'{min(theirs[0] & sentence.keys)}' instead of '{min(mine[0] & source.keys)}'"
+                held, wanted = min(theirs[0] & sentence.keys), min(mine[0] & told)
+                return f"'{surface(sentence, held)}' instead of '{surface(source, wanted)}'"
     return ""
 
 
@@ -183,7 +214,7 @@ def _another_number(stored: Sequence[Sentence], numbers: Sequence[Quantity], ite
     for number in told.numbers:
         if not any(number.same(q) for q in numbers):
             for other in numbers:
-                alike = other.unit == number.unit and (number.unit or number.direction * other.direction > 0)
+                alike = other.unit == number.unit and (number.unit or (number.direction and other.direction))
                 if alike and not any(other.same(q) for s in essay.stated for q in s.numbers):
                     return f"'{other.text.strip()}' instead of '{number.text.strip()}'"
     mine = _measured(told.sentence)

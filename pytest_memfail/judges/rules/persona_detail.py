@@ -8,7 +8,7 @@ from typing import Final
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_allergy import allergen_instead
-from pytest_memfail.judges.rules.persona_borrowed import altered, given_away, repeats, well_told
+from pytest_memfail.judges.rules.persona_borrowed import altered, given_away, names_ailment, repeats, well_told
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
@@ -98,7 +98,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
             fault = f"'{item.wording}' is told of '{holder}'"
         if fault:
             return Judged(item, kept, fault, turned=True)
-    whole = item.trait and well_told(item, match.own)
+    whole = item.trait and (well_told(item, match.own) or names_ailment(item, match.own, view, essay))
     if item.trait:
         fault = altered(item, kept, match.own, view, essay, asked)
         if fault:
