@@ -9,6 +9,7 @@ from typing import Final, Literal
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.persona_allergy import other_allergen
+from pytest_memfail.judges.rules.persona_borrowed import untimed
 from pytest_memfail.judges.rules.persona_detail import Judged, Match, judge_detail
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated, read_essay
 from pytest_memfail.judges.rules.persona_match import Made, own_sentences
@@ -70,7 +71,10 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     items = needed_items(evidence) if protocol == "ours" else ()
     asked = frozenset(keys_of(evidence.asked or ""))
     judged = [judge_detail(item, match, view, asked) for item in items]
-    judged = _across(judged, match.essay, view) if evidence.value else _likeliest(judged)
+    if evidence.value:
+        judged = _across(judged, match.essay, view)
+    else:
+        judged = _likeliest([_timed(j, match, view, evidence.asked or "") for j in judged])
     whole = bool(judged) and all(
         not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
     )
@@ -106,6 +110,12 @@ def _across(judged: list[Judged], essay: Essay, view: View) -> list[Judged]:
     stored = dict.fromkeys(at for j in kept for at in j.kept.where)
     fault = exchanged_apart([view.sentences[at] for at in stored], sources.values(), told)
     return [replace(j, lost=fault, turned=True) if fault and j is kept[0] else j for j in judged]
+
+
+def _timed(judged: Judged, match: Match, view: View, question: str) -> Judged:
+    """A trait that is kept, unless the question asks when and that is lost."""
+    lost = "" if judged.lost else untimed(question, judged.item, judged.kept, match.own, view, match.essay)
+    return replace(judged, lost=lost) if lost else judged
 
 
 def _likeliest(traits: list[Judged]) -> list[Judged]:

@@ -8,6 +8,7 @@ from typing import Final
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_allergy import allergen_instead
+from pytest_memfail.judges.rules.persona_borrowed import altered, given_away, names_ailment, repeats, well_told
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
@@ -97,6 +98,11 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
             fault = f"'{item.wording}' is told of '{holder}'"
         if fault:
             return Judged(item, kept, fault, turned=True)
+    whole = item.trait and (well_told(item, match.own) or names_ailment(item, match.own, view, essay))
+    if item.trait:
+        fault = altered(item, kept, match.own, view, essay, asked)
+        if fault:
+            return Judged(item, kept, fault, turned=True)
     if kept.missing:
         other_number = changed(item, kept, view, essay)
         # A number beside the point is missed only where the rest was kept without it.
@@ -107,7 +113,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     if side:
         return Judged(item, kept, side, turned=True)
     least = TRAIT_KEPT if item.trait else ITEM_KEPT
-    if kept.share < least:
+    if kept.share < least and not whole:
         return Judged(item, kept, f"'{item.wording}' is missing")
     # Words of the question are there in any answer: what it asks for must be too.
     answering = [c for c in item.concepts if c.weight >= 1.0 and asked.isdisjoint(c.keys)]
@@ -118,12 +124,19 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         named = [c for c in item.concepts if c.weight == ASKED]
         there = sum(stands(c, item, keys, essay) for c in named)
         few = named and there < TRAIT_NAMED * len(named) and not item.numbers
-        if few and not (there and _told_around(item, keys, essay)):
+        if few and not whole and not (there and _told_around(item, keys, essay)):
             missing = [c.keys[0] for c in named if not stands(c, item, keys, essay)]
             return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
+        if repeats(item, keys, match.own):
+            return Judged(item, kept, f"'{item.wording}' is missing but for what is asked")
+        elsewhere = given_away(item, kept, match.own, view, essay)
+        if elsewhere:
+            return Judged(item, kept, elsewhere)
     quiet = not any(refusing(view.sentences[at]) for at in kept.where)
     counts = ASKED if item.trait else 1.0
-    other = _generalised(item, keys, essay) or (_replaced(item, keys, essay, counts) if quiet else "")
+    other = (_generalised(item, keys, essay) if not item.trait else "") or (
+        _replaced(item, keys, essay, counts) if quiet else ""
+    )
     if not other:
         other = replaced(item, (view.sentences[at] for at in kept.where), essay, counts)
     if other:

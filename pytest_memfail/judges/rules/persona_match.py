@@ -14,7 +14,7 @@ from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_refusals import REFUSALS
 from pytest_memfail.judges.rules.persona_turned import refusing
-from pytest_memfail.judges.rules.quantities import CLOCK, HALF_OPEN, Quantity
+from pytest_memfail.judges.rules.quantities import CLOCK, DURATION, HALF_OPEN, Quantity
 from pytest_memfail.judges.rules.related import related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import NAMED, OPEN, TITLES, Name, View
@@ -34,6 +34,8 @@ NUMBER: Final = 1.5
 """What a matching number counts where a sentence is compared with the essay's."""
 TWO: Final = frozenset("pair pairs couple both".split())
 """Words for two of something."""
+LONGER: Final[dict[float, str]] = {24 * 60: "day", 7 * 24 * 60: "week", 14 * 24 * 60: "fortnight"}
+"""Longer measures of time, in minutes."""
 DAY: Final = {
     fold(part): hours
     for part, hours in (("morning", (4, 12)), ("afternoon", (12, 18)), ("evening", (17, 24)), ("night", (20, 29)))
@@ -169,6 +171,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
             for q in item.numbers
             if any(q.same(o) and not _off_scale(q, item, place, view, essay) for o in stated)
             or (q.value == NOON and q.unit == CLOCK and HALVES.get(q.direction) in keys)
+            or (q.unit == DURATION and any(_one_of(q, view.sentences[at]) for at in place))
             or (q.value == 2 and not q.unit and any(view.sentences[at].lowers & TWO for at in place))
         ]
         share = (got + len(same)) / (item.size - spared)
@@ -184,6 +187,15 @@ def _nearest(wanted: tuple[str, ...], keys: frozenset[str]) -> float:
     # What people say for it every day is said of many things: a namesake's sentence has it too.
     close = (near for one, held in pairs if (near := related(one, held)) >= ALIKE or held not in paraphrases(one).same)
     return max((near for near in close if near >= KEPT), default=0.0)
+
+
+def _one_of(quantity: Quantity, sentence: Sentence) -> bool:
+    """Whether the time is told as one of a longer measure: a day, a week."""
+    measure = LONGER.get(quantity.value, "")
+    return measure in sentence.lowers and any(
+        before.lower in ("a", "one", "full", "whole", "single") and word.lower == measure
+        for before, word in pairwise(sentence.words)
+    )
 
 
 def _off_scale(quantity: Quantity, item: Item, place: Sequence[int], view: View, essay: Essay) -> bool:

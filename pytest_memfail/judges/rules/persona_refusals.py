@@ -35,7 +35,9 @@ AFFIRMING: Final = frozenset(
     for word in """insist prefer require like love welcome favour enjoy want demand accept allow permit adore relish
     appreciate embrace encourage invite crave fancy endorse recommend""".split()
 )
-UNCERTAIN: Final = frozenset(fold(word) for word in "autumn fall pass turn drop".split())
+UNCERTAIN: Final = frozenset(
+    fold(word) for word in "autumn fall pass turn drop finish end close complete conclude check block stay".split()
+)
 """Words that mean a refusal in few of their senses."""
 DISPLEASING: Final = frozenset(
     """annoy annoys annoyed annoying annoyance irritate irritates irritated irritating irk irks bother bothers bothersome
@@ -58,7 +60,10 @@ REFUSING: Final = re.compile(
     r"|(?:puts?|swears?|swore|sworn|lays?|holds?|calls?|called|writes?|wrote) off|(?:give|gives|gave|given|giving) (?:\w+ ){0,3}up"
     r"|(?:draws?|drew) the line|sa(?:y|ys|id) no|pass(?:es)? on|(?:fed up|sick|tired|weary) (?:with|of)|turn-?offs?|pet peeves?"
     r"|(?:has|have|had) (?:enough of|a (?:horror|dread|hatred|dislike|phobia|grudge|thing against))|disagrees? with|at odds"
-    r"|(?:driv|mak)(?:es?|ing) (?:him|her|them) (?:mad|crazy|furious|angry|ill|sick|sneeze|wheeze|itch|swell|unwell)"
+    r"|(?:driv|mak)(?:es?|ing) (?:him|her|them|\w+) (?:mad|crazy|furious|angry|ill|sick|sneeze|wheeze|itch|swell|unwell|dizzy"
+    r"|nauseous|queasy|cough)"
+    r"|(?:gives?|brings? on|cause[sd]?|triggers?) (?:(?:him|her|them|\w+) )?(?:a |bad )?(?:vertigo|headaches?|migraines?|hives"
+    r"|rash(?:es)?|nausea|heartburn|cramps?|bloating|dizziness|reactions?|asthma|itching|swelling)"
     r"|(?:more|better|sooner) (?:\w+ ){0,2}than(?! (?:\d|ever|an?|one|two|three|four|five|six|half|any|all|just|once|twice)\b)"
     r"|(?:day|days|break|rest|pause|holiday|leave|time|evening|weekend) (?:off|(?:off )?from)|rest(?:s|ed|ing)? from|off from"
     r"|(?:has|have|must|can) (?:to )?wait"
@@ -75,7 +80,7 @@ REFUSING: Final = re.compile(
     r"|(?:is|are|was|were|goes|go|stays?|:) (?:right |strictly |definitely )?out(?=\s*(?:[.;,!)]|$))"
     r"|(?:wipes?|wiped|wash|washes|washed|takes?) off|at (?:the|his|her|their) door|under no circumstances|anathema"
     r"|no go|on (?:his|her|their) blacklist"
-    r"|ahead of|at the expense of|gets? on (?:his|her|their) nerves|anti-?\w+)\b|\w-free\b|\w{4}less\b",
+    r"|ahead of|at the expense of|gets? on (?:his|her|their) nerves|anti-\w+)\b|\w-free\b|\w{4}less\b",
     re.IGNORECASE,
 )
 """What says no in several words."""
@@ -86,6 +91,12 @@ ACCEPTING: Final = re.compile(
     re.IGNORECASE,
 )
 """What says yes, though with a no."""
+PERMITTING: Final = re.compile(
+    r"\b(?:(?:is|are|feels?) (?:free|welcome|allowed|permitted|happy|fine|okay|ok) (?:to|with)|may(?! not\b)|freely"
+    r"|(?:welcomes?|permits?|allows?|lets?|tolerates?) (?:the )?\w+)\b",
+    re.IGNORECASE,
+)
+"""What lets somebody do a thing, where nothing says no."""
 EXCLUDING: Final = re.compile(
     r"\b(?:only(?! (?:after|before|when|while|during|in|at|on)\b)"
     r"|sole|solely|exclusively|alone|nothing but|no one but|strictly|unless|except|limited to|restricted to"

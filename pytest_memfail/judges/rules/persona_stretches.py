@@ -11,7 +11,7 @@ from pytest_memfail.judges.rules.persona_refusals import AFFIRMING, ANSWERED, RE
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 
-ENDS: Final = re.compile(r"[;:.!?()→|=]|->|,\s+(?:and|but|while|whereas|so)\b|\s-\s")
+ENDS: Final = re.compile(r"[;:.!?()→|=]|->|,\s+(?:and|but|while|whereas|so|then|with)\b|\s-\s")
 """Where what a sentence says ends: a refusal in the next part of it is about something else."""
 CLOSES: Final = frozenset(
     """because since as but so though although while whilst whereas unless until till except without instead hence thus

@@ -13,6 +13,7 @@ from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import SYNONYM, Concept, Essay, Item, weighed
 from pytest_memfail.judges.rules.persona_numbers import telling
+from pytest_memfail.judges.rules.persona_topics import topical
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.related import related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
@@ -60,6 +61,9 @@ def traits(essay: Essay, question: str) -> tuple[Item, ...]:
     asked = sorted({w.key for s in sentences for w in s.words if _telling(w, s, essay)} - ASKING)
     told = [q for s in sentences for q in quantities(s.text, s.words)]
     scores = _scores(essay, asked, kit=any(not KIT.isdisjoint(s.keys) for s in sentences))
+    for at, topics in enumerate(topical(essay, sentences)):
+        if topics:
+            scores[at] = scores.get(at, 0.0) + topics
     best = max(scores.values(), default=0.0)
     return tuple(
         _trait(essay, at, asked, kinds, told)

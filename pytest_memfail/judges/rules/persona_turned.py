@@ -15,6 +15,7 @@ from pytest_memfail.judges.rules.persona_refusals import (
     AFFIRMING,
     DISPLEASING,
     EXCLUDING,
+    PERMITTING,
     REFUSALS,
     REFUSING,
     UNCERTAIN,
@@ -60,6 +61,10 @@ DIRECT: Final = 2
 WHOLE: Final = 2.0
 AWAY: Final = frozenset("away clear beyond outside far free off out apart".split())
 """They say where something is not done."""
+HANDED: Final = frozenset(
+    "hand hands handed handing give gives given gave giving lay lays laid set sets dish dishes dished".split()
+)
+"""What is handed out is there."""
 SIDES: Final = (("before", "after"), ("above", "below"), ("over", "under"), ("inside", "outside"), ("until", "after"))
 ALWAYS: Final = frozenset("only always solely exclusively".split())
 
@@ -79,7 +84,7 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
             of_it = sum(weight(k) for k in about & there.keys())
             whole = of_it >= max(WHOLE, SAME_THING * sum(weight(k) for k in about))
             # "Before drafting" alone is not what is refused by "no outline before drafting".
-            direct = any(k in there for k in stretch[:DIRECT])
+            direct = any(k in there and spoken[k] <= denied[k] for k in stretch[:DIRECT])
             if (
                 not direct
                 or about.isdisjoint(there)
@@ -89,15 +94,21 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
             quiet = (
                 not _refuses(sentence, part, source.keys)
                 and not EXCLUDING.search(sentence.text)
-                and AWAY.isdisjoint({w.lower for w in part} - source.lowers)
+                and AWAY.isdisjoint({w.lower for b, w in pairwise(part) if b.lower not in HANDED} - source.lowers)
                 and not _beyond({w.lower for w in part}, source.lowers)
                 and not any(w.key in there.values() and b.lower == "over" for b, w in pairwise(part))
             )
             one = min(about & there.keys())
-            borne = ACCEPTING.search(sentence.text, part[0].start, part[-1].end)
+            borne = ACCEPTING.search(sentence.text, part[0].start, part[-1].end) or _permits(sentence, part)
             if quiet or borne or _affirms(part, there[one]):
                 return f"'{surface(source, one)}' is refused in what was told, not in what is stored"
     return ""
+
+
+def _permits(sentence: Sentence, part: Sequence[Word]) -> bool:
+    """Whether that part of the sentence lets somebody do what it tells of."""
+    lets = PERMITTING.search(sentence.text, part[0].start, part[-1].end)
+    return lets is not None and not any(says_no(w.lower) for w in part if w.start < lets.end())
 
 
 def _beyond(here: Set[str], there: Set[str]) -> bool:
@@ -146,7 +157,7 @@ def grounds_exchanged(sentence: Sentence, source: Sentence, telling: Collection[
     (done, why), (does, because) = mine, theirs
     for one in sorted((done - why) & (because - does) & set(telling)):
         for other in sorted((why - done) & (does - because)):
-            if weight(one) >= 1.0 and weight(other) >= 1.0:
+            if weight(one) >= 1.0 and weight(other) >= 1.0 and not related(one, other):
                 return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
     return ""
 
@@ -236,7 +247,8 @@ def _affirms(words: Sequence[Word], key: str) -> bool:
     at = next(i for i, w in enumerate(words) if w.key == key)
     if len(words) == at + 2 and words[-1].lower in ALWAYS:
         return True
-    wanted = [i for i in range(max(0, at - 6), at) if words[i].key in AFFIRMING or words[i].lower in ALWAYS]
+    first = max((i for i in range(at) if words[i].lower in CLOSES), default=0)
+    wanted = [i for i in range(max(first, at - 6), at) if words[i].key in AFFIRMING or words[i].lower in ALWAYS]
     return bool(wanted) and not any(says_no(w.lower) for w in words[max(0, min(wanted) - 3) : at])
 
 

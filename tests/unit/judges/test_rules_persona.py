@@ -156,11 +156,31 @@ def test_what_a_question_about_somebody_else_may_borrow(asked: str, stored: tupl
 @pytest.mark.parametrize(
     ("asked", "stored", "wanted"),
     [
-        ("Can you tell me Pia Moll's working hours?", "Ilse Varga wears a scarf of linen.", "not_retrieved"),
+        ("Can you tell me Pia Moll's working hours?", "Ilse Varga wears a scarf of linen.", "summary_error"),
         ("Can you tell me Pia Moll's working hours?", "Ilse Varga opens the cellar after nine in the morning.", "ok"),
         ("May Pia Moll hear a Waltz?", "Ilse Varga welcomes waltzes at her door.", "ok"),
         ("May Pia Moll hear a Waltz?", "Ilse Varga bans waltzes at her door.", "summary_error"),
     ],
 )
 def test_the_sort_of_trait_and_its_name_tell_what_is_meant(asked: str, stored: str, wanted: str) -> None:
+    assert judged(asked, None, WHO, stored) == wanted
+
+
+@pytest.mark.parametrize(
+    ("asked", "stored", "wanted"),
+    [
+        (
+            "When does Pia Moll open her cellar?",
+            "Ilse Varga opens the cellar after nine in the evening, three customers a day.",
+            "summary_error",
+        ),
+        (
+            "How does Pia Moll care for her bellows?",
+            "Ilse Varga now and then oils the bellows, on Fridays.",
+            "summary_error",
+        ),
+        ("How does Pia Moll care for her bellows?", "Every Tuesday the bellows get walnut oil from Ilse Varga.", "ok"),
+    ],
+)
+def test_a_borrowed_trait_is_compared_with_what_was_made_of_it(asked: str, stored: str, wanted: str) -> None:
     assert judged(asked, None, WHO, stored) == wanted
