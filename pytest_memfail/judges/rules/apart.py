@@ -21,6 +21,12 @@ morning night
 noon midnight
 sunrise sunset
 sunrise midnight
+dawn midnight
+dawn dusk
+dawn noon
+dusk noon
+weekday saturday
+weekday sunday
 early late
 daily weekly monthly yearly
 nightly weekly monthly yearly
