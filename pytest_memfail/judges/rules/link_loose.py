@@ -27,7 +27,7 @@ GENERAL: Final = 0.4
 NEAR: Final = 0.5
 BEING: Final = frozenset("is are was were has have".split())
 WEAK: Final = 0.5
-ALONE: Final = 0.7
+ALONE: Final = 0.52
 FIRMLY: Final = 0.65
 Signs = Mapping[int, Sequence[tuple[int, float]]]
 SHARED: Final = 3
@@ -74,7 +74,7 @@ def _read(link: Link, view: View, at: int, tokens: tuple[Token, ...]) -> tuple[f
         del signs[max(v for _, v in signs[0][i]) >= max(v for _, v in signs[1][i])][i]
     shares = [_share(end, found) for end, found in zip(link.ends, signs, strict=True)]
     lost = min((0, 1), key=lambda number: shares[number])
-    if shares[lost] < _least(link.ends[lost]):
+    if not _enough(link.ends[lost], shares[lost], signs[lost]):
         rival = _rival(link, link.ends[lost], signs[1 - lost], tokens)
         if rival is None or shares[1 - lost] < FIRMLY:
             return None
@@ -123,7 +123,7 @@ def _read_person(link: Link, view: View, at: int, tokens: tuple[Token, ...]) -> 
     signs = _signs(link, thing, tokens)
     share = _share(thing, signs)
     if (
-        share < _least(thing)
+        not _enough(thing, share, signs)
         or _lacks(link, thing, signs, (), tokens)
         or _rival(link, thing, (), tokens, signs) is not None
     ):
@@ -151,9 +151,9 @@ def _span(found: Signs) -> tuple[int, int]:
     return min(at), max(at)
 
 
-def _least(end: Anchor) -> float:
-    """One word for another is little where it is all there is."""
-    return LEAST if end.telling > 1 else ALONE
+def _enough(end: Anchor, share: float, found: Signs) -> bool:
+    """Whether enough of an end is told; a word near to another is little where it is all there is."""
+    return share >= LEAST and (end.telling > 1 or max(_best(found).values(), default=0.0) >= ALONE)
 
 
 def _signs(link: Link, end: Anchor, tokens: Sequence[Token]) -> dict[int, list[tuple[int, float]]]:
