@@ -111,6 +111,7 @@ def is_name(tokens: Sequence[Token], at: int) -> bool:
         or tokens[at - 1].inside != token.inside
         or "|" in token.gap
         or "]" in token.gap
+        or ")" in token.gap
         or ">" in token.gap
         or ":" in token.gap
     )

@@ -184,7 +184,7 @@ def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str], but:
     """The places where the end, or some of it, stands, `but` at these words; the wholest first."""
     matches = [match for match in matches_of(anchor.parts, tokens, source) if match[0] not in but]
     if anchor.wordings:
-        matches += [match for match in _by_wording(anchor, tokens) if match[0] not in but]
+        matches += [match for match in by_wording(anchor, tokens) if match[0] not in but]
     starts = sorted({at for at, *_ in matches})
     found: dict[tuple[int, ...], Place] = {}
     for start in starts:
@@ -199,7 +199,7 @@ def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str], but:
     return sorted(found.values(), key=lambda p: (-round(p.soft, 3), -round(p.share, 3), p.last - p.first, p.first))[:4]
 
 
-def _by_wording(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, int, float]]:
+def by_wording(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, int, float]]:
     """Where another everyday wording stands for parts of the end, from its first word to its last."""
     for group, words in everyday(tokens, anchor.groups):
         first, last = words[0], words[-1]

@@ -21,6 +21,12 @@ morning night
 noon midnight
 sunrise sunset
 sunrise midnight
+dawn midnight
+dawn dusk
+dawn noon
+dusk noon
+weekday saturday
+weekday sunday
 early late
 daily weekly monthly yearly
 nightly weekly monthly yearly
@@ -125,6 +131,21 @@ public / private
 cheap / expensive costly dear
 full / empty half
 first / second third last
+exhilarated thrilled elated energized energised / worn exhausted drained weary deflated listless
+uplifted elated cheerful joyful / downcast dejected deflated gloomy miserable low
+energized energised refreshed / sluggish lethargic listless flat
+confident assured / nervous timid self-conscious
+satisfied content / frustrated
+playful / serious solemn stern
+organized organised / chaotic disorganized disorganised muddled
+productive / useless idle unproductive
+alert / drowsy sleepy
+alertness / drowsiness sleepiness grogginess
+inspired / uninspired discouraged
+serene peaceful / rattled jittery frazzled
+clarity / confusion muddle
+laugh laughing / tears sob sobbing weep
+informed / uninformed
 """
 """What one side of a line names is not what the other names."""
 ASSOCIATED: Final = 0.5

@@ -51,6 +51,8 @@ def _words(told: Sequence[tuple[int, str]], start: int, phrase: tuple[str, ...])
 
 
 def _said(token: Token) -> str:
+    if token.surface[:1].isupper() and token.lower.endswith("'s"):
+        return "one's"
     return WHOSE.get(token.lower) or token.key or token.lower
 
 

@@ -18,6 +18,7 @@ from pytest_memfail.judges.rules.anchor_fate import SAYING
 from pytest_memfail.judges.rules.anchor_words import LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places
 from pytest_memfail.judges.rules.finding import Finding
+from pytest_memfail.judges.rules.link_loose import read_loosely
 from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_field, is_small
 from pytest_memfail.judges.rules.link_person import in_its_place, read_person
 from pytest_memfail.judges.rules.links import (
@@ -40,6 +41,9 @@ from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.view import View
 
 CANDIDATES: Final = 24
+
+
+UNSURE: Final = 0.65
 
 
 FEW: Final = 5
@@ -73,6 +77,10 @@ def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
             best = finding
         if best.faithful:
             break
+    if not best.present or best.confidence <= UNSURE:
+        loosely = read_loosely(link, view)
+        if loosely is not None and (loosely.faithful or not best.present):
+            best = loosely
     return best if best.present else in_its_place(link, view) or best
 
 

@@ -66,8 +66,7 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
         return None
     entries = view.entries_of(at)
     said_of = whose_is(link, view, tokens, place)
-    named = any(t.lower.removesuffix("'s") in link.mine for t in tokens) or _inherited(link, view, at)
-    tie = _tie_found(link, view, at, tokens, place)
+    tie = tie_found(link, view, at, tokens, place)
     if (tie < 0 and not place.kept) or (tie == 0 and of_another(link, tokens, thing)):
         return None
     cause, effect = sides(tokens, span(place))
@@ -82,7 +81,7 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
 
     if elsewhere and tie == 0:
         return None
-    if not named or said_of == OTHER:
+    if not named(link, view, at, tokens) or said_of == OTHER:
         if (
             place.kept
             and (tie > 0 or not link.relation)
@@ -94,7 +93,7 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
     if not place.kept:
         general = place.generalised and place.share >= HALF and is_small(view)
         if (tie > 0 or not link.relation or general) and (max(place.share, place.soft) >= HALF or place.generalised):
-            return damaged(f"{owner}'s link is stored, but {wanted!r} is blurred", 0.75, 4.0)
+            return damaged(f"{owner}'s link is stored, but {wanted!r} is blurred", 0.65, 4.0)
         return None
     if tie < 0:
         return damaged(f"{owner}'s link with {wanted!r} is stored the other way round", 0.85, 6.0)
@@ -149,8 +148,10 @@ def _only(link: Link, tokens: tuple[Token, ...]) -> bool:
     return all(not t.key or t.key in link.stated or t.key in LIGHT for t in tokens)
 
 
-def _inherited(link: Link, view: View, at: tuple[int, ...]) -> bool:
-    """Whether the name stands in the sentences before, in the same entry."""
+def named(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> bool:
+    """Whether the name stands there, or in the sentences before, in the same entry."""
+    if any(t.lower.removesuffix("'s") in link.mine for t in tokens):
+        return True
     start = view.first[view.entry[at[0]]]
     return any(
         t.lower.removesuffix("'s") in link.mine
@@ -159,7 +160,7 @@ def _inherited(link: Link, view: View, at: tuple[int, ...]) -> bool:
     )
 
 
-def _tie_found(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], place: Place) -> int:
+def tie_found(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, ...], place: Place) -> int:
     """1 where the words that tie person and thing stand there too, -1 where their opposite does, 0 where neither does."""
     if not link.relation:
         return 1

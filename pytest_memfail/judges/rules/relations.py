@@ -51,7 +51,8 @@ BACK: Final = re.compile(
     r"rooted in|because of|owes? \w+ to|springs? from|flows? from|grows? (?:out of|from)|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
     r"with (?:the |some )?(?:help|aid|assistance) (?:of|from)|by means of|com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
-    r"(?<!ha[sd] the )(?<!have the )(?:effects?|results?|consequences?|products?|outcome) of|having|"
+    r"(?<!ha[sd] the )(?<!have the )(?:effects?|results?|consequences?|products?|outcome|upshot|fruits?|by-?products?|fallout)"
+    r" of|having|(?:saved|reserved|kept) for|"
     r"(?:starts?|begins?|starting|beginning|started|began) with|originat\w+ (?:in|from|with)|origins? in|"
     r"trac(?:ed?|es|ing) (?:back )?to|owed to|(?:goes|go|going|went|dates?) back to|requires?|depends? (?:up)?on|"
     r"off the back of|"
@@ -134,7 +135,8 @@ BEHIND: Final = re.compile(
 """Behind the second place these say that it is what leads to the first."""
 WHAT: Final = re.compile(r"\b(?:is|are|being|was) (?:what|where|how|something|the thing)\b|,? ?(?:which|that)\s*$")
 WHAT_BEHIND: Final = re.compile(
-    rf"^\s*(?:always |usually |often )?(?:{_VERBS}|does|do)\b(?:\s+(?:the )?(?:user|to|in|on|about))?"
+    rf"^\s*(?:always |usually |often )?(?:{_VERBS}|does|do|calls? for|asks? for|demands?|takes)\b"
+    r"(?:\s+(?:the )?(?:user|to|in|on|about))?"
 )
 WALLS: Final = re.compile(r"->|=>|→|⇒|\|")
 OBJECTS: Final = frozenset("user me him her them us".split())
@@ -167,6 +169,8 @@ def relate(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) 
         said(tokens, right[1] + 1, len(tokens)),
     )
     if right[1] > right[0] and DOING.search(between):
+        return order
+    if ANSWERING.search(between) and ANSWERED.search(said(tokens, 0, left[0] + 1)):
         return order
     if not between and tokens[right[0]].lower.endswith("ed") and not tokens[right[0]].gap:
         return -order  # "dozes wrapped in a blanket"

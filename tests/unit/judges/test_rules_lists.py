@@ -232,6 +232,17 @@ LETTERS = ("After I read old letters I call my aunt.", "read old letters", "call
         (("Greta loves long trips.", "Greta", "long trips"), "Long trips are Greta's pet peeve.", DAMAGED),
         (("Greta dreads long trips.", "Greta", "long trips"), "Greta shudders at long trips.", OK),
         (("Greta dreads long trips.", "Greta", "long trips"), "Greta lives for long trips.", DAMAGED),
+        # Both ends in other words, with something that leads to the other; what cannot be an end in its place.
+        (
+            ("Noisy cafes give me headaches.", "noisy cafes", "headaches"),
+            "The din of coffee shops leaves the user with a pounding head.",
+            OK,
+        ),
+        (
+            ("Dancing makes me feel exhilarated.", "dancing", "feel exhilarated"),
+            "Dancing leaves the user worn out.",
+            DAMAGED,
+        ),
         # Whoever is told of it does not do it.
         (("Greta loves long trips.", "Greta", "long trips"), "Greta told user she loves long trips.", OK),
     ],
