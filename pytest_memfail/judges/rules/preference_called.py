@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
 
+from pytest_memfail.judges.rules.attitude import liked
 from pytest_memfail.judges.rules.naming import mentions
 from pytest_memfail.judges.rules.preference_likeness import likelier_of_sibling
 from pytest_memfail.judges.rules.preference_reading import Preference, Reading, read_mention
@@ -27,18 +28,20 @@ BACKED: Final = 0.15
 
 LEFT: Final = 0.15
 """The same for a vaguer wording, which says less of what is meant."""
+HINTED: Final = 0.1
+"""The same for one that is a single word, and plain."""
 APART: Final = 2
 """How many other words may stand between those of a wording."""
 
 
 def called_so(wanted: Preference, view: View) -> list[Reading]:
     """Where the preference stands under another wording, with something of its statement beside it."""
-    return [] if verbatim_store(view) else _readings(wanted, view, called(wanted.wording), BACKED)
+    return [] if verbatim_store(view) else _readings(wanted, view, called(wanted.wording), BACKED, plainly=True)
 
 
 def said_vaguely(wanted: Preference, view: View) -> Reading | None:
     """Where the user's preference stands under a vaguer wording, with something of its statement beside it."""
-    for reading in () if verbatim_store(view) else _readings(wanted, view, vaguer(wanted.wording), LEFT):
+    for reading in () if verbatim_store(view) else _readings(wanted, view, vaguer(wanted.wording), LEFT, plainly=False):
         at = reading.mention.at
         if reading.owner == MINE and ASKING.search(view.sentences[at].text) is None and _rest(wanted, reading) >= LEFT:
             return reading
@@ -54,7 +57,9 @@ def _rest(wanted: Preference, reading: Reading) -> float:
     return soft_support({key: value for key, value in wanted.context.items() if key not in own}, [beside])
 
 
-def _readings(wanted: Preference, view: View, wordings: tuple[Target, ...], least: float) -> list[Reading]:
+def _readings(
+    wanted: Preference, view: View, wordings: tuple[Target, ...], least: float, *, plainly: bool
+) -> list[Reading]:
     """Where any of the wordings stands, the best backed first."""
     found = []
     for target in wordings:
@@ -65,9 +70,18 @@ def _readings(wanted: Preference, view: View, wordings: tuple[Target, ...], leas
             if not mention.exact or apart > APART or word_for_word(view, mention.at):
                 continue
             reading = read_mention(wanted, view, mention)
-            if reading.soft >= least and not likelier_of_sibling(wanted, view, mention.at):
+            backed = reading.soft >= least and not likelier_of_sibling(wanted, view, mention.at)
+            if backed or (plainly and _is_plain(target, reading)):
                 found.append(reading)
     return sorted(found, key=lambda reading: (-reading.soft, reading.mention.at))
+
+
+def _is_plain(target: Target, reading: Reading) -> bool:
+    """Whether the wording alone tells which thing is meant: none of its words is left out, and it is liked or has several."""
+    if len(target.parts) < len(words_of(target.text)):
+        return False
+    several = len(target.parts) > 1
+    return several or reading.soft >= HINTED or liked(reading.view.sentences[reading.mention.at])
 
 
 @lru_cache(maxsize=4096)

@@ -10,6 +10,7 @@ from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.whose_after import MINE, bare_of, breaks, is_person, name_like, told_after
+from pytest_memfail.judges.rules.whose_called import ROLES, user_roles
 from pytest_memfail.judges.rules.whose_words import (
     ANYONE,
     BEFORE_PERSON,
@@ -90,7 +91,7 @@ def owner(view: View, at: int, first: int, last: int) -> str:
     sentence, names = view.sentences[at], persons(view)
     told = told_after(sentence, last, names)
     if told:
-        return told
+        return _beyond(view, sentence, told)
     marks = _marks(sentence, names, first, last)
     watched = _watched(sentence, names, first)
     if watched:
@@ -104,8 +105,16 @@ def owner(view: View, at: int, first: int, last: int) -> str:
             return others[-1] if others and not earlier else MINE if earlier else _antecedent(view, at, names)
         if who != MINE and _introduced(sentence, i, first):
             return MINE
-        return who
+        return _beyond(view, sentence, who)
     return _field(view, at, names) or _heading(view, at, names)
+
+
+def _beyond(view: View, sentence: Sentence, who: str) -> str:
+    """Who is meant where somebody is called as the store calls its user: the user, or whom they have."""
+    if who not in ROLES or who not in user_roles(view):
+        return who
+    pairs = zip(sentence.words, sentence.words[1:], strict=False)
+    return next((bare_of(b) for a, b in pairs if a.lower == f"{who}'s" and bare_of(b) in RELATIONS), MINE)
 
 
 def _field(view: View, at: int, names: frozenset[str]) -> str:
