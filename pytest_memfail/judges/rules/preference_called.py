@@ -62,10 +62,11 @@ def _readings(
 ) -> list[Reading]:
     """Where any of the wordings stands, the best backed first."""
     found = []
+    written = view.as_written()
     for target in wordings:
-        if any(part.key not in view.postings for part in target.parts):
+        if any(part.key not in written.postings for part in target.parts):
             continue
-        for mention in mentions(target, view, wanted.stated, whole=True):
+        for mention in mentions(target, written, wanted.stated, whole=True):
             apart = mention.last - mention.first - len(target.parts)
             if not mention.exact or apart > APART or word_for_word(view, mention.at):
                 continue
