@@ -9,7 +9,7 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import LIKED, against, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
-from pytest_memfail.judges.rules.preference_called import called_so, said_vaguely
+from pytest_memfail.judges.rules.preference_called import blurred, called_so, said_vaguely
 from pytest_memfail.judges.rules.preference_described import described, handed_over, left_vague
 from pytest_memfail.judges.rules.preference_likeness import left_of, told_whole
 from pytest_memfail.judges.rules.preference_parts import damaged
@@ -91,7 +91,9 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     if whole_told is not None and not is_shifted(wanted.source, view.sentences[whole_told.at]):
         return _told(wanted, view, whole_told.at, whole_told.words, confidence=0.72)
     description = described(wanted, view)
-    if description is not None and not is_shifted(wanted.source, view.sentences[description.at]):
+    if description is not None and not (
+        is_shifted(wanted.source, view.sentences[description.at]) or blurred(wanted, view, description.at)
+    ):
         return _told(wanted, view, description.at, description.words, confidence=0.68)
     part = next((r for r in readings[: 2 * READ] if damaged(wanted, view, r)), None)
     if part is not None:

@@ -30,7 +30,8 @@ LEFT: Final = 0.15
 """The same for a vaguer wording, which says less of what is meant."""
 HINTED: Final = 0.1
 """The same for one that is a single word, and plain."""
-APART: Final = 2
+TURNING: Final = frozenset("before after without no not".split())
+APART: Final = 3
 """How many other words may stand between those of a wording."""
 
 
@@ -46,6 +47,17 @@ def said_vaguely(wanted: Preference, view: View) -> Reading | None:
         if reading.owner == MINE and ASKING.search(view.sentences[at].text) is None and _rest(wanted, reading) >= LEFT:
             return reading
     return None
+
+
+def blurred(wanted: Preference, view: View, at: int) -> bool:
+    """Whether the sentence has a vaguer wording in place of the thing."""
+    written = view.as_written()
+    return any(
+        mention.at == at and mention.exact and mention.last - mention.first < len(target.parts)
+        for target in vaguer(wanted.wording)
+        if all(part.key in written.sentences[at].keys - wanted.topic for part in target.parts)
+        for mention in mentions(target, written, wanted.stated, whole=True)
+    )
 
 
 def _rest(wanted: Preference, reading: Reading) -> float:
@@ -70,11 +82,19 @@ def _readings(
             apart = mention.last - mention.first - len(target.parts)
             if not mention.exact or apart > APART or word_for_word(view, mention.at):
                 continue
+            if not _turning(target.text) <= view.sentences[mention.at].lowers:
+                continue
             reading = read_mention(wanted, view, mention)
             backed = reading.soft >= least and not likelier_of_sibling(wanted, view, mention.at)
             if backed or (plainly and _is_plain(target, reading)):
                 found.append(reading)
     return sorted(found, key=lambda reading: (-reading.soft, reading.mention.at))
+
+
+@lru_cache(maxsize=4096)
+def _turning(wording: str) -> frozenset[str]:
+    """The small words of the wording without which it says something else."""
+    return TURNING.intersection(wording.split())
 
 
 def _is_plain(target: Target, reading: Reading) -> bool:
