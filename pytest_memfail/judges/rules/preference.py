@@ -55,8 +55,9 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     """The preference in a view: some version of it (stored), and the specific one (faithful)."""
     wanted = read_preference(evidence, protocol)
     given = view
-    if not shown or any(soft_support(wanted.context, [sentence]) >= RESAID for sentence in view.sentences):
-        view = as_kept(view, (evidence.source, *wanted.siblings))
+    view = as_kept(view, (evidence.source, *wanted.siblings))
+    if shown and view is not given and all(soft_support(wanted.context, [s]) < RESAID for s in view.sentences):
+        view = given
     # Whom a mention is about is looked up for the likeliest ones only, and parts of the name only where it is not kept whole.
     whole = _readings(wanted, view, whole=True)[:READ]
     kept = next((r for r in whole if _is_kept(wanted, view, r)), None)

@@ -20,6 +20,7 @@ AVERSE: Final = re.compile(
     r"|(?:regarded|considered|treated|written off|dismissed|thought of|viewed|seen) as (?:\w+ )?(?:done|finished|over|closed|silly"
     r"|childish|dull|boring|crude|vulgar|noise|dated|a (?:waste|bore|chore|nuisance))"
     r"|(?:dismissed|written off|waved away|brushed aside)"
+    r"|(?:gets?|got|is|are|feels?|grows?|left) (?:\w+ )?(?:bored|restless|impatient|queasy)(?! (?:when|if|without|on|at home|after)\b)"
     r"|a closed chapter|unappealing|unattractive|uninteresting|(?:strik\w+|struck) "
     rf"{WHOM} as (?:\w+ )?(?:tasteless|dull|silly|boring|crude|childish|vulgar|pointless|cruel|lazy|dreary|fake|cold|ugly|bland)"
     r"|caught dead|(?:see|sees|seeing|understand|understands|grasp|grasps) what (?:others|people|anyone|everyone|the fuss)\b"
