@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.preference_aversion import AVERSE
 from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.whose_words import RELATIONS
 
@@ -39,6 +40,9 @@ TWISTED: Final = re.compile(
     r"|\bavoids? [^,.;]{1,40} by\b|\band avoids? (?!it\b|them\b)"
     r"|\bwithout (?:\w+ )?(?:irrit|stress|fuss|hassl|pressur|pain|strain|worr|bother|trouble|tir|bor"
     r"|annoy|distract|frustrat|overwhelm|upset|ruin|regret|disappoint)\w*"
+    r"|\bno (?:desire|wish|intention|plans?|need) (?:to|of) (?:giv|miss|stop|quit|los|chang|part|skip|end|leav|drop)\w*"
+    r"|\b(?:far|never|not) (?:from )?(?:too (?:far|\w+)|boring|dull)\b|\bnot for (?:the |every|those)"
+    r"|\b(?:in no time|no end|no doubt|no wonder|by no means|no small)\b"
     r"|\bno matter|\bcan't wait|\bnever leaves?\b|\bcannot wait|\brather than\b|\binstead of\b"
     r"|\b(?:can(?:not|'t)|hard to) put\b[^,.;]*? down\b|\bnot to mention|\bno(?:t a)? problem|\bno trouble|\bcan(?:not|'t) stop"
     r"|(?:\b(?:no|not|never|nothing|cannot|hardly|dull|boring|incomplete|unthinkable|lost|miserable)\b|n't\b)[^,.;]*?\bwithout\b",
@@ -271,12 +275,12 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
 def against(text: str) -> frozenset[str]:
     """The words that speak against something."""
     text = TWISTED.sub(" ", text)
-    return frozenset(m[0].casefold() for pattern in (PAST, NEGATED, DISLIKED) for m in pattern.finditer(text))
+    return frozenset(m[0].casefold() for pattern in (PAST, NEGATED, DISLIKED, AVERSE) for m in pattern.finditer(text))
 
 
 _CUES: Final = tuple(
     (re.compile(pattern.pattern), sign, reach)
-    for pattern, sign, reach in ((PAST, -1, 12), (NEGATED, -1, 0), (DISLIKED, -1, 0), (LIKED, 1, 0))
+    for pattern, sign, reach in ((PAST, -1, 12), (NEGATED, -1, 0), (AVERSE, -1, 0), (DISLIKED, -1, 0), (LIKED, 1, 0))
 )
 """The cues for lower case alone, which are found several times as fast; "used to love": what one governs says nothing itself."""
 

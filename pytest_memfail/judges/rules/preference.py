@@ -9,7 +9,7 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import LIKED, against, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
-from pytest_memfail.judges.rules.preference_called import called_so, said_vaguely
+from pytest_memfail.judges.rules.preference_called import blurred, called_so, said_vaguely
 from pytest_memfail.judges.rules.preference_described import described, handed_over, left_vague
 from pytest_memfail.judges.rules.preference_likeness import left_of, told_whole
 from pytest_memfail.judges.rules.preference_parts import damaged
@@ -25,9 +25,11 @@ from pytest_memfail.judges.rules.preference_reading import (
     strength,
 )
 from pytest_memfail.judges.rules.preference_reworded import Rewording, reworded
+from pytest_memfail.judges.rules.preference_times import is_shifted
+from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.text import sentences_of
 from pytest_memfail.judges.rules.traces import Trace, best_trace, likeliest
-from pytest_memfail.judges.rules.verbatim import verbatim_store
+from pytest_memfail.judges.rules.verbatim import as_kept, verbatim_store
 from pytest_memfail.judges.rules.view import View, needs
 from pytest_memfail.judges.rules.whose_after import MINE
 from pytest_memfail.judges.rules.whose_words import FAVOURING, USER
@@ -42,7 +44,8 @@ AWAY: Final = 0.4
 REASONED: Final = 0.25
 """Share of our statement with which somebody else has our very preference, though no liking is said."""
 
-
+RESAID: Final = 0.35
+"""Share of our statement with which a memory shown in the first person may be it in other words."""
 OWNED: Final = frozenset(("user's", "users", "my"))
 IDENTIFYING: Final = frozenset("is are was were has have had includes include contains contain features covers".split())
 """Verbs by which something of the user's is said to be the thing, or to have it."""
@@ -51,6 +54,10 @@ IDENTIFYING: Final = frozenset("is are was were has have had includes include co
 def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: bool = False) -> Finding:
     """The preference in a view: some version of it (stored), and the specific one (faithful)."""
     wanted = read_preference(evidence, protocol)
+    given = view
+    view = as_kept(view, (evidence.source, *wanted.siblings))
+    if shown and view is not given and all(soft_support(wanted.context, [s]) < RESAID for s in view.sentences):
+        view = given
     # Whom a mention is about is looked up for the likeliest ones only, and parts of the name only where it is not kept whole.
     whole = _readings(wanted, view, whole=True)[:READ]
     kept = next((r for r in whole if _is_kept(wanted, view, r)), None)
@@ -74,13 +81,20 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     readings = _readings(wanted, view, whole=False)
     candidates = likeliest(view, wanted.context)
     told = reworded(wanted, view, dict.fromkeys([*candidates, *(r.mention.at for r in readings[:READ])]))
+    shifted = [r.mention.at for r in whole if r.ours and r.owner == MINE]
+    shifted += [told.at] if told is not None and told.owner == MINE else []
+    shifted = [at for at in shifted if is_shifted(wanted.source, view.sentences[at])]
+    if shifted:
+        return _trace(wanted, view, Trace(shifted[0], (wanted.wording,), 0.72))
     if told is not None and told.owner == MINE and told.attitude >= 0:
         return _told(wanted, view, told.at, told.words)
     whole_told = told_whole(wanted, view)
-    if whole_told is not None:
+    if whole_told is not None and not is_shifted(wanted.source, view.sentences[whole_told.at]):
         return _told(wanted, view, whole_told.at, whole_told.words, confidence=0.72)
     description = described(wanted, view)
-    if description is not None:
+    if description is not None and not (
+        is_shifted(wanted.source, view.sentences[description.at]) or blurred(wanted, view, description.at)
+    ):
         return _told(wanted, view, description.at, description.words, confidence=0.68)
     part = next((r for r in readings[: 2 * READ] if damaged(wanted, view, r)), None)
     if part is not None:
@@ -90,10 +104,10 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     trace = _trace_of(wanted, view, candidates, evidence)
     if trace is not None:
         return _trace(wanted, view, trace)
-    left = None if shown else left_of(wanted, view) or left_vague(wanted, view)
+    left = None if shown else left_of(wanted, given) or left_vague(wanted, given)
     if left is not None:
         return _trace(wanted, view, Trace(left.at, left.words, 0.65))
-    vague = None if shown else said_vaguely(wanted, view)
+    vague = None if shown else said_vaguely(wanted, given)
     if vague is not None:
         words = view.sentences[vague.mention.at].words[vague.mention.first : vague.mention.last + 1]
         return _trace(wanted, view, Trace(vague.mention.at, tuple(word.surface for word in words), 0.6))
@@ -127,6 +141,8 @@ def _in_passing(view: View, wanted: Preference, reading: Reading) -> bool:
 
 def _is_kept(wanted: Preference, view: View, reading: Reading) -> bool:
     if not reading.ours or _is_against(wanted, view, reading) or reading.owner != MINE:
+        return False
+    if is_shifted(wanted.source, view.sentences[reading.mention.at]):
         return False
     if len(wanted.targets[0].needed) > 1 and reading.mention.exact:
         return True

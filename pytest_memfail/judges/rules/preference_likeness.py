@@ -14,7 +14,7 @@ from pytest_memfail.judges.rules.attitude import LIKED, attitude
 from pytest_memfail.judges.rules.everyday_things import everyday_thing
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.kinship import Kin
-from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.preference_reading import LIKING_KEYS, Preference
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, is_far, stands_for
 from pytest_memfail.judges.rules.text import fold, sentences_of, weight
@@ -230,7 +230,12 @@ def _is_told(wanted: Preference, view: View, at: int) -> bool:
         if any(stands_for(part.key, key)[0] is Kin.GENERAL for key in keys):
             return False
         worth, held = max([(stands_for(part.key, key)[1], key) for key in sorted(keys)], default=(0.0, ""))
-        if worth < NAMED or held in by or (worth < ORIGIN and is_far(part.key, held)):
+        if (
+            worth < NAMED
+            or held in by
+            or held in paraphrases(part.key).other
+            or (worth < ORIGIN and is_far(part.key, held))
+        ):
             return False
         by[held] = worth
     places = [i for i, word in enumerate(sentence.words) if word.key and fold(word.lower) in by]

@@ -11,6 +11,7 @@ from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.everyday_things import everyday_thing
 from pytest_memfail.judges.rules.kinship import Kin, one_origin
+from pytest_memfail.judges.rules.lexicon import paraphrases
 from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word, others_of
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, is_far, soft_support, stands_for
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, loose, place
@@ -133,6 +134,8 @@ def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], 
             continue  # one word does not tell two parts of a name
         if contrast(part.key, held) and held not in everyday_thing(part.key) and alone:
             return 0.0, -1
+        if alone and held in paraphrases(part.key).other:
+            return 0.0, -1  # another of its kind
         worth = _worth(part, held, is_head=is_head, alone=alone)
         follows = i + 1 < len(sentence.words) and sentence.words[i + 1].key == wanted.targets[0].parts[-1].key
         if not is_head and follows and not worth and any(one_origin(key, held) for key in wanted.context):

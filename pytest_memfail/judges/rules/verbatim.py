@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Final
 
 from pytest_memfail.judges.rules.text import sentences_of
@@ -16,6 +17,8 @@ MOSTLY: Final = 0.6
 def word_for_word(view: View, at: int) -> bool:
     """Whether the sentence reads like one that the user said, in a store that keeps what was said."""
     sentence = view.sentences[at]
+    if view.shared.get("restated"):
+        return False
     if sentence.lowers & FIRST_PERSON and not sentence.lowers & NARRATED:
         return True
     return not sentence.lowers & NARRATED and verbatim_store(view)
@@ -38,3 +41,13 @@ def keeps(view: View, statements: Iterable[str]) -> bool:
         known = view.shared["texts"] = frozenset(sentence.text for sentence in view.sentences)
     assert isinstance(known, frozenset)
     return any(sentence.text in known for statement in statements for sentence in sentences_of(statement))
+
+
+def as_kept(view: View, statements: Iterable[str]) -> View:
+    """The view, or, where it speaks as the user but has none of the statements as it was said, as one that puts all in other words."""
+    if not verbatim_store(view) or keeps(view, statements):
+        return view
+    restated = copy(view)
+    restated.results = {}
+    restated.shared = {**view.shared, "first person": False, "restated": True}
+    return restated

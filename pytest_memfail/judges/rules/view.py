@@ -122,6 +122,7 @@ class View:
         self.results: dict[tuple[object, ...], object] = {}
         self.shared: dict[object, object] = {}
         """What holds of the texts whoever reads them: copies made by `seen_for` share it."""
+        self._read: View | None = None
         self._links: dict[tuple[Name, int], int] = {}
         self._quantities: dict[int, tuple[Quantity, ...]] = {}
         self._uncapitalised: set[str] = set()
@@ -164,6 +165,7 @@ class View:
         if not alias:
             return self
         seen = copy(self)
+        seen._read = self
         seen.results = {}
         seen.postings = defaultdict(list, self.postings)
         seen.sentences = _Aliased(self.sentences, alias, {at for key in alias for at in self.postings[key]})
@@ -171,6 +173,10 @@ class View:
             more = {at for other, stands in alias.items() if stands == key for at in self.postings[other]}
             seen.postings[key] = sorted(more.union(self.postings.get(key, ())))
         return seen
+
+    def as_written(self) -> View:
+        """The view in which every word stands for itself alone."""
+        return self._read or self
 
     def mentions(self, name: Name) -> list[int]:
         """The sentences that name the entity."""

@@ -10,6 +10,7 @@ from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.whose_after import MINE, bare_of, breaks, is_person, name_like, told_after
+from pytest_memfail.judges.rules.whose_called import ROLES, user_roles
 from pytest_memfail.judges.rules.whose_words import (
     ANYONE,
     BEFORE_PERSON,
@@ -32,6 +33,7 @@ from pytest_memfail.judges.rules.whose_words import (
     PRONOUNS,
     RELATIONS,
     SAYING,
+    SHARING,
     STRANGERS,
     USER,
     USER_OBJECT,
@@ -63,7 +65,7 @@ def persons(view: View) -> frozenset[str]:
                 near = {bare_of(words[i]) for i in beside if i < at or not breaks(sentence, i - 1, i, "{:=")}
                 if at == 0 and len(words) > 1 and (word.lower.endswith("'s") or words[1].lower.endswith("s")):
                     subjects[bare_of(word)] += 1
-                plainly = _is_field(sentence, at) or _feels(sentence, at)
+                plainly = _is_field(sentence, at) or _feels(sentence, at) or _is_told_who(sentence, at)
                 if plainly or (near & RELATIONS and not breaks(sentence, at - 1, at, ".!?")):
                     found[bare_of(word)] += 2
                 elif (
@@ -90,7 +92,7 @@ def owner(view: View, at: int, first: int, last: int) -> str:
     sentence, names = view.sentences[at], persons(view)
     told = told_after(sentence, last, names)
     if told:
-        return told
+        return _beyond(view, sentence, told)
     marks = _marks(sentence, names, first, last)
     watched = _watched(sentence, names, first)
     if watched:
@@ -104,8 +106,16 @@ def owner(view: View, at: int, first: int, last: int) -> str:
             return others[-1] if others and not earlier else MINE if earlier else _antecedent(view, at, names)
         if who != MINE and _introduced(sentence, i, first):
             return MINE
-        return who
+        return _beyond(view, sentence, who)
     return _field(view, at, names) or _heading(view, at, names)
+
+
+def _beyond(view: View, sentence: Sentence, who: str) -> str:
+    """Who is meant where somebody is called as the store calls its user: the user, or whom they have."""
+    if who not in ROLES or who not in user_roles(view):
+        return who
+    pairs = zip(sentence.words, sentence.words[1:], strict=False)
+    return next((bare_of(b) for a, b in pairs if a.lower == f"{who}'s" and bare_of(b) in RELATIONS), MINE)
 
 
 def _field(view: View, at: int, names: frozenset[str]) -> str:
@@ -145,7 +155,9 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
             found.append((i, "pronoun"))
         elif lower == "my" and not any(is_person(w, names) for w in words[i + 1 : i + 4]):
             found.append((i, MINE))
-        elif (bare_of(word) in names and word.surface[0].isupper() and _does(words, i)) or (
+        elif (
+            bare_of(word) in names and word.surface[0].isupper() and (_does(words, i) or _is_told_who(sentence, i))
+        ) or (
             (is_person(word, names) or _is_pet(words, i))
             and (_opens(sentence, i) or _is_subject(words, i))
             and not _with_user(sentence, i)
@@ -153,6 +165,16 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
         ):
             found.append((i, bare_of(word)))
     return found
+
+
+def _is_told_who(sentence: Sentence, at: int) -> bool:
+    """Whether it is told who the one of that name is: "Dana, who streams", "Theo (shares the flat)"."""
+    words = sentence.words
+    if at + 1 >= len(words) or words[at].lower.endswith("'s") or _with_user(sentence, at):
+        return False
+    if words[at + 1].lower == "who":
+        return True
+    return words[at + 1].lower in SHARING and breaks(sentence, at, at + 1, "(")
 
 
 def _feels(sentence: Sentence, at: int) -> bool:
@@ -214,7 +236,7 @@ def _opens(sentence: Sentence, at: int) -> bool:
             return True
         before = words[i - 1]
         bare = bare_of(before)
-        if before.lower in JOINS or (i == 1 and before.lower == "for"):
+        if before.lower in JOINS or (i == 1 and before.lower in SAYING | {"for"}):
             return True
         if before.lower in COPULA and i > 1 and words[i - 2].lower == "it":
             return True  # "it is her uncle who"

@@ -65,6 +65,8 @@ BEFORE_PERSON: Final = frozenset(
     middle ex great""".split()
 )
 SAYING: Final = frozenset("said says told tells asked asks mentioned mentions thinks thought explained noted".split())
+SHARING: Final = frozenset("shares lives works sits studies rents sleeps teaches who".split())
+"""What may begin a parenthesis behind a name that tells who somebody is."""
 FIELDS: Final = frozenset("subject person who owner name speaker whose".split())
 """Labels of fields that say whom a note is about."""
 PREPOSITIONS: Final = frozenset("with for from to by of at in on like than about and".split())
