@@ -8,6 +8,7 @@ from typing import Final
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_allergy import allergen_instead
+from pytest_memfail.judges.rules.persona_core import core_lost
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
@@ -114,6 +115,10 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     open_ = not item.trait and not item.confirming and not item.numbers
     if open_ and answering and not any(stands(c, item, keys, essay) for c in answering):
         return Judged(item, kept, f"{listed([c.keys[-1] for c in answering])} is missing")
+    if item.weight >= 1.0 and not item.trait and not item.confirming:
+        gone, replaced_by = core_lost(item, keys, [view.sentences[at] for at in kept.where], essay)
+        if gone:
+            return Judged(item, kept, gone, turned=replaced_by)
     if item.trait:
         named = [c for c in item.concepts if c.weight == ASKED]
         there = sum(stands(c, item, keys, essay) for c in named)

@@ -1,0 +1,115 @@
+"""What in an answer answers the question's question word: the tie of a lucky red tie, the oat of oat milk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from pytest_memfail.judges.rules.associations import association, contrast
+from pytest_memfail.judges.rules.finding import listed
+from pytest_memfail.judges.rules.kinds import is_person, kinds_of
+from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
+from pytest_memfail.judges.rules.persona_essay import CALENDAR, Essay, Item
+from pytest_memfail.judges.rules.persona_match import stands
+from pytest_memfail.judges.rules.persona_partners import surface
+from pytest_memfail.judges.rules.related import opposed, related
+from pytest_memfail.judges.rules.tables import table
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
+
+TIMES: Final = frozenset(fold(day) for day in CALENDAR)
+SPANS: Final = frozenset(fold(word) for word in "weekend weekday week day daily month season".split())
+"""What may stand for a day or a month."""
+WHEN: Final = re.compile(r"\b(?:when|what (?:days?|months?|time)|which (?:days?|months?)|how often)\b", re.IGNORECASE)
+SIBLINGS: Final = 3
+"""So many kinds in common make two things members of one sort: a tie and a scarf."""
+NEW: Final = 0.7
+"""What a word must tell to be another wording of something."""
+
+
+def cores(part: Sequence[Sentence], asked: frozenset[str], question: str) -> frozenset[str]:
+    """The keys of a part of the answer that answer the question: what its first new noun is, or what it is said of."""
+    found = {w.key for s in part for w in s.words if w.key in TIMES} - asked if WHEN.search(question) else set()
+    for run in (run for s in part for run in _nouns(s)):
+        # Of oat milk, where milk was asked for, the oat is told; who does it goes without saying.
+        own = [w.key for w in run if w.key not in asked]
+        if own and not is_person(own[-1]):
+            found.update(own)
+            break
+    return frozenset(found)
+
+
+def _nouns(sentence: Sentence) -> Iterator[list[Word]]:
+    """Words side by side of which the last is a noun."""
+    run: list[Word] = []
+    for at, word in enumerate(sentence.words):
+        gap = sentence.text[sentence.words[at - 1].end : word.start] if at else ""
+        # A spool of thread is one thing, and so is a fresh-cut log.
+        if run and (gap.strip(" -") or not (word.key or word.lower == "of")):
+            if _noun(run[-1]):
+                yield run
+            run = []
+        if word.key and not word.key[0].isdigit():
+            run.append(word)
+    if run and _noun(run[-1]):
+        yield run
+
+
+def _noun(word: Word) -> bool:
+    return word.key in table("kinds")
+
+
+def core_lost(item: Item, keys: frozenset[str], stored: Sequence[Sentence], essay: Essay) -> tuple[str, bool]:
+    """What answers the question and is not there, and whether something else stands for it."""
+    core = [c for c in item.concepts if c.core]
+    lost = [c for c in core if not stands(c, item, keys, essay)]
+    if not lost:
+        return "", False
+    source = essay.stated[item.at].sentence
+    strange = {
+        k
+        for k in keys - essay.keys - essay.ignored - item.told
+        if not k[0].isdigit() and weight(k) >= NEW and not essay.near.get(k)
+    }
+    for concept in lost:
+        other = next((k for k in sorted(strange) if any(_other(one, k) for one in concept.keys)), "")
+        other = other or _sibling(concept.keys[-1], source, stored, strange)
+        if other:
+            held = next((surface(s, other) for s in stored if other in s.keys), other)
+            return f"'{held}' instead of '{surface(source, concept.keys[-1])}'", True
+    timed = [c for c in lost if not TIMES.isdisjoint(c.keys) and SPANS.isdisjoint(keys)]
+    new = any(weight(k) >= NEW for k in keys - source.keys - essay.ignored)
+    gone = timed or ([] if new or len(lost) < len(core) else lost)
+    return f"{listed([surface(source, c.keys[-1]) for c in gone])} of '{item.wording}' is missing" if gone else "", False
+
+
+def _other(one: str, other: str) -> bool:
+    return other in paraphrases(one).other or one in paraphrases(other).other or contrast(one, other)
+
+
+def _sibling(wanted: str, source: Sentence, stored: Iterable[Sentence], strange: Iterable[str]) -> str:
+    """Another thing of the same sort beside the same word: a red scarf for a red tie."""
+    beside = {one.key for one, other in _ties(source) if other.key == wanted}
+    for sentence in stored:
+        for one, other in _ties(sentence):
+            if one.key in beside and other.key in strange and _alike(wanted, other.key):
+                return other.key
+    return ""
+
+
+def _ties(sentence: Sentence) -> Iterator[tuple[Word, Word]]:
+    """Neighbouring words with nothing between them."""
+    for one, other in zip(sentence.words, sentence.words[1:], strict=False):
+        if one.key and other.key and not sentence.text[one.end : other.start].strip(" -"):
+            yield one, other
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether the two are of one sort, and neither is the other nor spoken of with it."""
+    return (
+        len(kinds_of(one) & kinds_of(other)) >= SIBLINGS
+        and not related(one, other)
+        and not association(one, other)
+        and other not in lookup(one).general
+        and one not in lookup(other).general
+    )
