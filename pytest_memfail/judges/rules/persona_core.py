@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import association, contrast
@@ -21,22 +21,41 @@ TIMES: Final = frozenset(fold(day) for day in CALENDAR)
 SPANS: Final = frozenset(fold(word) for word in "weekend weekday week day daily month season".split())
 """What may stand for a day or a month."""
 WHEN: Final = re.compile(r"\b(?:when|what (?:days?|months?|time)|which (?:days?|months?)|how often)\b", re.IGNORECASE)
+WHERE: Final = re.compile(r"\b(?:where|who|whose|whom|called|named?|brand|place|venue|location)\b", re.IGNORECASE)
+TRIGGERS: Final = frozenset("when whenever if after before during until once while unless".split())
+"""What follows them tells when something is done."""
 SIBLINGS: Final = 3
 """So many kinds in common make two things members of one sort: a tie and a scarf."""
 NEW: Final = 0.7
 """What a word must tell to be another wording of something."""
 
 
-def cores(part: Sequence[Sentence], asked: frozenset[str], question: str) -> frozenset[str]:
+def cores(
+    part: Sequence[Sentence], weights: Mapping[str, float], asked: frozenset[str], question: str
+) -> frozenset[str]:
     """The keys of a part of the answer that answer the question: what its first new noun is, or what it is said of."""
-    found = {w.key for s in part for w in s.words if w.key in TIMES} - asked if WHEN.search(question) else set()
+    found = set[str]()
     for run in (run for s in part for run in _nouns(s)):
         # Of oat milk, where milk was asked for, the oat is told; who does it goes without saying.
         own = [w.key for w in run if w.key not in asked]
         if own and not is_person(own[-1]):
-            found.update(own)
+            found.update(key for key in own if weights.get(key, 0.0) >= 1.0)
             break
-    return frozenset(found)
+    if WHERE.search(question):
+        found.update(w.key for s in part for w in s.words[1:] if w.key and _named(w))
+    if WHEN.search(question):
+        found.update(key for s in part for key in _times(s))
+    return frozenset(found) - asked
+
+
+def _times(sentence: Sentence) -> Iterator[str]:
+    """Days and months, and what something is done after, or when it happens."""
+    tied = False
+    for at, word in enumerate(sentence.words):
+        gap = sentence.text[sentence.words[at - 1].end : word.start] if at else ""
+        tied = word.lower in TRIGGERS or (tied and not gap.strip(" -"))
+        if word.key and (tied or word.key in TIMES):
+            yield word.key
 
 
 def _nouns(sentence: Sentence) -> Iterator[list[Word]]:
@@ -49,18 +68,29 @@ def _nouns(sentence: Sentence) -> Iterator[list[Word]]:
             if _noun(run[-1]):
                 yield run
             run = []
-        if word.key and not word.key[0].isdigit():
+        # What is counted belongs to its number.
+        counted = at and sentence.words[at - 1].key[:1].isdigit()
+        if word.key and not word.key[0].isdigit() and not counted:
             run.append(word)
     if run and _noun(run[-1]):
         yield run
+
+
+def _named(word: Word) -> bool:
+    return word.surface[0].isupper() and word.key not in TIMES
 
 
 def _noun(word: Word) -> bool:
     return word.key in table("kinds")
 
 
-def core_lost(item: Item, keys: frozenset[str], stored: Sequence[Sentence], essay: Essay) -> tuple[str, bool]:
-    """What answers the question and is not there, and whether something else stands for it."""
+def core_lost(
+    item: Item, keys: frozenset[str], stored: Sequence[Sentence], beside: Iterable[Sentence], essay: Essay
+) -> tuple[str, bool]:
+    """What answers the question and is not there, and whether something else stands for it.
+
+    Beside is what else is told of the person: one sentence may have become two entries.
+    """
     core = [c for c in item.concepts if c.core]
     lost = [c for c in core if not stands(c, item, keys, essay)]
     if not lost:
@@ -77,10 +107,17 @@ def core_lost(item: Item, keys: frozenset[str], stored: Sequence[Sentence], essa
         if other:
             held = next((surface(s, other) for s in stored if other in s.keys), other)
             return f"'{held}' instead of '{surface(source, concept.keys[-1])}'", True
+    told = keys.union(*(s.keys for s in beside))
+    lost = [c for c in lost if not stands(c, item, told, essay)]
     timed = [c for c in lost if not TIMES.isdisjoint(c.keys) and SPANS.isdisjoint(keys)]
+    # A name is told by no other word.
+    names = {w.key for w in source.words[1:] if _named(w)}
+    named = [c for c in core if not names.isdisjoint(c.keys)]
+    timed = timed or (named if all(c in lost for c in named) else [])
     new = any(weight(k) >= NEW for k in keys - source.keys - essay.ignored)
     gone = timed or ([] if new or len(lost) < len(core) else lost)
-    return f"{listed([surface(source, c.keys[-1]) for c in gone])} of '{item.wording}' is missing" if gone else "", False
+    wording = listed([surface(source, c.keys[-1]) for c in gone])
+    return f"{wording} of '{item.wording}' is missing" if gone else "", False
 
 
 def _other(one: str, other: str) -> bool:

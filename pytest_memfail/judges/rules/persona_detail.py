@@ -116,7 +116,8 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     if open_ and answering and not any(stands(c, item, keys, essay) for c in answering):
         return Judged(item, kept, f"{listed([c.keys[-1] for c in answering])} is missing")
     if item.weight >= 1.0 and not item.trait and not item.confirming:
-        gone, replaced_by = core_lost(item, keys, [view.sentences[at] for at in kept.where], essay)
+        here = [view.sentences[at] for at in kept.where]
+        gone, replaced_by = core_lost(item, keys, here, (view.sentences[m.at] for m in match.own), essay)
         if gone:
             return Judged(item, kept, gone, turned=replaced_by)
     if item.trait:

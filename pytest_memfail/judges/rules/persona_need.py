@@ -134,7 +134,7 @@ def _grounded(
     numbers = [q for s in sentences for q in quantities(s.text, s.words)]
     if numbers:
         keys = {key: value for key, value in keys.items() if key not in SIDES}
-    core = cores(sentences, asked, question)
+    core = cores(sentences, keys, asked, question)
     best: Item | None = None
     score = 0.0
     for at, stated in enumerate(essay.stated):
@@ -152,7 +152,7 @@ def _grounded(
                             tuple(dict.fromkeys((key, nearest[1]))),
                             value * (NAMED_TOO if key in asked else 1.0),
                             key in asked,
-                            key in core and value >= 1.0,
+                            key in core,
                         )
                     )
         same = tuple(q for q in stated.numbers if _telling(q) and any(q.same(n) for n in numbers))
