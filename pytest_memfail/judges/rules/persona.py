@@ -8,8 +8,9 @@ from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
+from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.persona_allergy import other_allergen
-from pytest_memfail.judges.rules.persona_detail import Judged, Match, judge_detail
+from pytest_memfail.judges.rules.persona_detail import ITEM_KEPT, Judged, Match, judge_detail
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated, read_essay
 from pytest_memfail.judges.rules.persona_match import Made, own_sentences
 from pytest_memfail.judges.rules.persona_need import needed_items
@@ -74,7 +75,7 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     whole = bool(judged) and all(
         not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
     )
-    damaged = any(j.turned and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0)
+    damaged = any(j.turned and j.kept.share >= ITEM_KEPT and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0)
     if not match.made and not whole and not damaged:
         return _absent(match, view)
     if judged:
@@ -146,8 +147,13 @@ def _made(m: Made) -> bool:
 def _same_person(m: Made, essay: Essay, view: View) -> bool:
     """Whether a short sentence under the name has a word that tells who it is: the trade, the name of the ship."""
     known = view.sentences[m.at].keys & essay.identity
-    named = essay.name is not None and view.link(m.at, essay.name) == NAMED
+    named = essay.name is not None and view.link(m.at, essay.name) == NAMED and not _other_trade(m, essay, view)
     return named and bool(known) and m.total <= BRIEF and m.sure >= max(2.0, IDENTITY_OWN * m.total)
+
+
+def _other_trade(m: Made, essay: Essay, view: View) -> bool:
+    """Whether the sentence calls the person something that the essay knows nothing of: that is a namesake."""
+    return any(is_person(k) and not essay.read(k) for k in view.sentences[m.at].keys - essay.ignored)
 
 
 def _anchored(judged: Judged, match: Match, *, shown: bool) -> bool:
