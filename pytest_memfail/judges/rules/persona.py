@@ -103,7 +103,7 @@ def _across(judged: list[Judged], essay: Essay, view: View) -> list[Judged]:
     sources = {j.item.at: essay.stated[j.item.at].sentence for j in kept}
     if len(sources) < 2:
         return judged
-    told = {k for j in kept for c in j.item.concepts for k in c.keys}
+    told = {k for j in kept for c in j.item.concepts if c.weight >= 1.0 for k in c.keys}
     stored = dict.fromkeys(at for j in kept for at in j.kept.where)
     fault = exchanged_apart([view.sentences[at] for at in stored], sources.values(), told)
     return [replace(j, lost=fault, turned=True) if fault and j is kept[0] else j for j in judged]

@@ -25,6 +25,10 @@ from pytest_memfail.judges.rules.view import NAMED, View
 
 ITEM_KEPT: Final = 0.46
 """Share of a needed detail's words that keeps it; all its numbers must be there."""
+ANSWER_KEPT: Final = 0.4
+"""The same where what answers the question is there: what goes with it may be left out."""
+COUNT_KEPT: Final = 0.3
+"""The same where a number with its unit is there."""
 TRAIT_KEPT: Final = 0.25
 """The same for a trait that a misleading question borrows: a whole sentence of the essay."""
 TRAIT_NAMED: Final = 0.5
@@ -107,7 +111,9 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     side = other_side(item, kept, view, essay) or recounted(item, kept, view, essay)
     if side:
         return Judged(item, kept, side, turned=True)
-    least = TRAIT_KEPT if item.trait else ITEM_KEPT
+    answered = not item.trait and any(c.core and stands(c, item, keys, essay) for c in item.concepts)
+    counted = not item.trait and not kept.missing and any(n.unit for n in item.numbers)
+    least = TRAIT_KEPT if item.trait else COUNT_KEPT if counted else ANSWER_KEPT if answered else ITEM_KEPT
     if kept.share < least:
         return Judged(item, kept, f"'{item.wording}' is missing")
     # Words of the question are there in any answer: what it asks for must be too.

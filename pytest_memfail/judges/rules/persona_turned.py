@@ -133,7 +133,7 @@ def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) ->
     kept, refused, _ = _sides(sentence)
     for one in sorted((wanted - unwanted) & (refused - kept)):
         for other in sorted(k for k in unwanted - wanted if _has(k, kept - refused)):
-            counted = one[0].isdigit() or other[0].isdigit()
+            counted = one[0].isdigit() or other[0].isdigit() or surface(source, other) in AWAY
             if not counted and weight(one) >= 1.0 and weight(other) >= 1.0 and (one in telling or other in telling):
                 return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
     return ""
