@@ -75,7 +75,11 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     whole = bool(judged) and all(
         not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
     )
-    damaged = any(j.turned and j.kept.share >= ITEM_KEPT and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0)
+    damaged = any(
+        j.turned and j.kept.share >= ITEM_KEPT and _anchored(j, match, shown=shown)
+        for j in judged
+        if j.item.weight >= 1.0
+    )
     if not match.made and not whole and not damaged:
         return _absent(match, view)
     if judged:

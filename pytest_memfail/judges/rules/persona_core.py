@@ -13,7 +13,7 @@ from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import CALENDAR, Essay, Item
 from pytest_memfail.judges.rules.persona_match import stands
 from pytest_memfail.judges.rules.persona_partners import surface
-from pytest_memfail.judges.rules.related import opposed, related
+from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.tables import table
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 

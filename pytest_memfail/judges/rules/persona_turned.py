@@ -9,7 +9,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated
-from pytest_memfail.judges.rules.persona_partners import NEAR, crossed, pairs, surface
+from pytest_memfail.judges.rules.persona_partners import AWAY, NEAR, crossed, pairs, surface
 from pytest_memfail.judges.rules.persona_refusals import (
     ACCEPTING,
     AFFIRMING,
@@ -59,8 +59,6 @@ SPELLING: Final = 0.9
 DIRECT: Final = 2
 """What is refused is told by so many words right behind the refusal."""
 WHOLE: Final = 2.0
-AWAY: Final = frozenset("away clear beyond outside far free off out apart".split())
-"""They say where something is not done."""
 SIDES: Final = (("before", "after"), ("above", "below"), ("over", "under"), ("inside", "outside"), ("until", "after"))
 ALWAYS: Final = frozenset("only always solely exclusively".split())
 
@@ -152,7 +150,7 @@ def grounds_exchanged(sentence: Sentence, source: Sentence, telling: Collection[
     (done, why), (does, because) = mine, theirs
     for one in sorted((done - why) & (because - does) & set(telling)):
         for other in sorted((why - done) & (does - because)):
-            if weight(one) >= 1.0 and weight(other) >= 1.0:
+            if weight(one) >= 1.0 and weight(other) >= 1.0 and surface(source, other) not in AWAY:
                 return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
     return ""
 
