@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import association, contrast
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.kinds import is_person, kinds_of
-from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
-from pytest_memfail.judges.rules.persona_essay import CALENDAR, Essay, Item
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
+from pytest_memfail.judges.rules.persona_essay import CALENDAR, Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_match import stands
 from pytest_memfail.judges.rules.persona_partners import surface
 from pytest_memfail.judges.rules.related import related
@@ -76,6 +76,20 @@ def _nouns(sentence: Sentence) -> Iterator[list[Word]]:
         yield run
 
 
+def _known(concept: Concept) -> bool:
+    """Whether the name is an ordinary word too: the library of Lindholm Library."""
+    return any(key in table("kinds") for key in concept.keys)
+
+
+def _new_name(stored: Iterable[Sentence], essay: Essay) -> bool:
+    """Whether a name stands there of which the essay does not tell."""
+    return any(
+        _named(w) and w.key and w.key not in essay.keys | essay.ignored and lookup(w.key) is EMPTY
+        for s in stored
+        for w in s.words[1:]
+    )
+
+
 def _named(word: Word) -> bool:
     return word.surface[0].isupper() and word.key not in TIMES
 
@@ -101,9 +115,10 @@ def core_lost(
         for k in keys - essay.keys - essay.ignored - item.told
         if not k[0].isdigit() and weight(k) >= NEW and not essay.near.get(k)
     }
+    given = {k for c in item.concepts if c.given for k in c.keys}
     for concept in lost:
         other = next((k for k in sorted(strange) if any(_other(one, k) for one in concept.keys)), "")
-        other = other or _sibling(concept.keys[-1], source, stored, strange)
+        other = other or _sibling(concept.keys[-1], given, source, stored, strange)
         if other:
             held = next((surface(s, other) for s in stored if other in s.keys), other)
             return f"'{held}' instead of '{surface(source, concept.keys[-1])}'", True
@@ -113,7 +128,8 @@ def core_lost(
     # A name is told by no other word.
     names = {w.key for w in source.words[1:] if _named(w)}
     named = [c for c in core if not names.isdisjoint(c.keys)]
-    timed = timed or (named if all(c in lost for c in named) else [])
+    renamed = [c for c in lost if c in named and not _known(c) and _new_name(stored, essay)]
+    timed = timed or renamed or (named if all(c in lost for c in named) else [])
     new = any(weight(k) >= NEW for k in keys - source.keys - essay.ignored)
     gone = timed or ([] if new or len(lost) < len(core) else lost)
     wording = listed([surface(source, c.keys[-1]) for c in gone])
@@ -124,13 +140,18 @@ def _other(one: str, other: str) -> bool:
     return other in paraphrases(one).other or one in paraphrases(other).other or contrast(one, other)
 
 
-def _sibling(wanted: str, source: Sentence, stored: Iterable[Sentence], strange: Iterable[str]) -> str:
-    """Another thing of the same sort beside the same word: a red scarf for a red tie."""
+def _sibling(
+    wanted: str, given: Collection[str], source: Sentence, stored: Iterable[Sentence], strange: Iterable[str]
+) -> str:
+    """Another thing of the same sort beside the same word, or another before what was asked for: red scarf, nettle tea."""
     beside = {one.key for one, other in _ties(source) if other.key == wanted}
+    before = {other.key for one, other in _ties(source) if one.key == wanted and other.key in given}
     for sentence in stored:
         for one, other in _ties(sentence):
             if one.key in beside and other.key in strange and _alike(wanted, other.key):
                 return other.key
+            if other.key in before and one.key in strange and _noun(one) and _apart(wanted, one.key):
+                return one.key
     return ""
 
 
@@ -141,12 +162,16 @@ def _ties(sentence: Sentence) -> Iterator[tuple[Word, Word]]:
             yield one, other
 
 
-def _alike(one: str, other: str) -> bool:
-    """Whether the two are of one sort, and neither is the other nor spoken of with it."""
+def _apart(one: str, other: str) -> bool:
+    """Whether the two have nothing to do with each other."""
     return (
-        len(kinds_of(one) & kinds_of(other)) >= SIBLINGS
-        and not related(one, other)
+        not related(one, other)
         and not association(one, other)
         and other not in lookup(one).general
         and one not in lookup(other).general
     )
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether the two are of one sort, and neither is the other nor spoken of with it."""
+    return len(kinds_of(one) & kinds_of(other)) >= SIBLINGS and _apart(one, other)

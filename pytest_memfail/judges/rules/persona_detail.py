@@ -27,7 +27,7 @@ ITEM_KEPT: Final = 0.46
 """Share of a needed detail's words that keeps it; all its numbers must be there."""
 ANSWER_KEPT: Final = 0.4
 """The same where what answers the question is there: what goes with it may be left out."""
-COUNT_KEPT: Final = 0.3
+COUNT_KEPT: Final = 0.34
 """The same where a number with its unit is there."""
 TRAIT_KEPT: Final = 0.25
 """The same for a trait that a misleading question borrows: a whole sentence of the essay."""

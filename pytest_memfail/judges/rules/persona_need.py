@@ -14,7 +14,7 @@ from pytest_memfail.judges.rules.persona_core import cores
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item, read_essay, weighed
 from pytest_memfail.judges.rules.persona_trait import traits
 from pytest_memfail.judges.rules.polarity import exclusive
-from pytest_memfail.judges.rules.quantities import MEASURES, Quantity, quantities
+from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, sentences_of
 
@@ -133,9 +133,7 @@ def _grounded(
     keys = weighed(essay, sentences, ADVICE)
     numbers = [q for s in sentences for q in quantities(s.text, s.words)]
     if numbers:
-        # The number tells its unit and its side.
-        units = {w.key for s in sentences for w in s.words if w.lower in MEASURES}
-        keys = {key: value for key, value in keys.items() if key not in SIDES | units}
+        keys = {key: value for key, value in keys.items() if key not in SIDES}
     core = cores(sentences, keys, asked, question)
     best: Item | None = None
     score = 0.0
