@@ -8,9 +8,10 @@ from typing import Final, Literal
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
+from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.persona_allergy import other_allergen
 from pytest_memfail.judges.rules.persona_borrowed import untimed
-from pytest_memfail.judges.rules.persona_detail import Judged, Match, judge_detail
+from pytest_memfail.judges.rules.persona_detail import ITEM_KEPT, Judged, Match, judge_detail
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated, read_essay
 from pytest_memfail.judges.rules.persona_match import Made, own_sentences
 from pytest_memfail.judges.rules.persona_need import needed_items
@@ -78,7 +79,11 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     whole = bool(judged) and all(
         not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
     )
-    damaged = any(j.turned and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0)
+    damaged = any(
+        j.turned and j.kept.share >= ITEM_KEPT and _anchored(j, match, shown=shown)
+        for j in judged
+        if j.item.weight >= 1.0
+    )
     if not match.made and not whole and not damaged:
         return _absent(match, view)
     if judged:
@@ -106,7 +111,7 @@ def _across(judged: list[Judged], essay: Essay, view: View) -> list[Judged]:
     sources = {j.item.at: essay.stated[j.item.at].sentence for j in kept}
     if len(sources) < 2:
         return judged
-    told = {k for j in kept for c in j.item.concepts for k in c.keys}
+    told = {k for j in kept for c in j.item.concepts if c.weight >= 1.0 for k in c.keys}
     stored = dict.fromkeys(at for j in kept for at in j.kept.where)
     fault = exchanged_apart([view.sentences[at] for at in stored], sources.values(), told)
     return [replace(j, lost=fault, turned=True) if fault and j is kept[0] else j for j in judged]
@@ -156,8 +161,13 @@ def _made(m: Made) -> bool:
 def _same_person(m: Made, essay: Essay, view: View) -> bool:
     """Whether a short sentence under the name has a word that tells who it is: the trade, the name of the ship."""
     known = view.sentences[m.at].keys & essay.identity
-    named = essay.name is not None and view.link(m.at, essay.name) == NAMED
+    named = essay.name is not None and view.link(m.at, essay.name) == NAMED and not _other_trade(m, essay, view)
     return named and bool(known) and m.total <= BRIEF and m.sure >= max(2.0, IDENTITY_OWN * m.total)
+
+
+def _other_trade(m: Made, essay: Essay, view: View) -> bool:
+    """Whether the sentence calls the person something that the essay knows nothing of: that is a namesake."""
+    return any(is_person(k) and not essay.read(k) for k in view.sentences[m.at].keys - essay.ignored)
 
 
 def _anchored(judged: Judged, match: Match, *, shown: bool) -> bool:

@@ -9,6 +9,7 @@ from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.persona_allergy import allergen_instead
 from pytest_memfail.judges.rules.persona_borrowed import altered, given_away, names_ailment, repeats, well_told
+from pytest_memfail.judges.rules.persona_core import core_lost
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
@@ -25,6 +26,10 @@ from pytest_memfail.judges.rules.view import NAMED, View
 
 ITEM_KEPT: Final = 0.46
 """Share of a needed detail's words that keeps it; all its numbers must be there."""
+ANSWER_KEPT: Final = 0.4
+"""The same where what answers the question is there: what goes with it may be left out."""
+COUNT_KEPT: Final = 0.34
+"""The same where a number with its unit is there."""
 TRAIT_KEPT: Final = 0.25
 """The same for a trait that a misleading question borrows: a whole sentence of the essay."""
 TRAIT_NAMED: Final = 0.5
@@ -112,7 +117,9 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     side = other_side(item, kept, view, essay) or recounted(item, kept, view, essay)
     if side:
         return Judged(item, kept, side, turned=True)
-    least = TRAIT_KEPT if item.trait else ITEM_KEPT
+    answered = not item.trait and any(c.core and stands(c, item, keys, essay) for c in item.concepts)
+    counted = not item.trait and not kept.missing and any(n.unit for n in item.numbers)
+    least = TRAIT_KEPT if item.trait else COUNT_KEPT if counted else ANSWER_KEPT if answered else ITEM_KEPT
     if kept.share < least and not whole:
         return Judged(item, kept, f"'{item.wording}' is missing")
     # Words of the question are there in any answer: what it asks for must be too.
@@ -120,6 +127,11 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     open_ = not item.trait and not item.confirming and not item.numbers
     if open_ and answering and not any(stands(c, item, keys, essay) for c in answering):
         return Judged(item, kept, f"{listed([c.keys[-1] for c in answering])} is missing")
+    if item.weight >= 1.0 and not item.trait and not item.confirming:
+        here = [view.sentences[at] for at in kept.where]
+        gone, replaced_by = core_lost(item, keys, here, (view.sentences[m.at] for m in match.own), essay)
+        if gone:
+            return Judged(item, kept, gone, turned=replaced_by)
     if item.trait:
         named = [c for c in item.concepts if c.weight == ASKED]
         there = sum(stands(c, item, keys, essay) for c in named)

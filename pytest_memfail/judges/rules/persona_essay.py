@@ -52,6 +52,8 @@ class Concept:
     weight: float
     given: bool = False
     """Whether the question itself says it: an entry about it need not."""
+    core: bool = False
+    """Whether it answers the question: what merely goes with it may be left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import keys_of, passage
+from pytest_memfail.judges.rules.persona_core import cores
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item, read_essay, weighed
 from pytest_memfail.judges.rules.persona_trait import traits
 from pytest_memfail.judges.rules.polarity import exclusive
@@ -65,7 +66,7 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str], question: str) 
         found: list[Item] = []
         for part in ITEMS.split(clause):
             item = (
-                _grounded(essay, part, asked, known, frozenset(i.at for i in (*items, *found)))
+                _grounded(essay, part, asked, known, frozenset(i.at for i in (*items, *found)), question)
                 if part and part.strip()
                 else None
             )
@@ -124,13 +125,16 @@ def _joined(found: list[Item]) -> list[Item]:
     return [item for item in items if item.size >= 1.0] or items[:1]
 
 
-def _grounded(essay: Essay, part: str, asked: frozenset[str], known: set[str], used: frozenset[int]) -> Item | None:
+def _grounded(
+    essay: Essay, part: str, asked: frozenset[str], known: set[str], used: frozenset[int], question: str
+) -> Item | None:
     """What this part of the answer takes from the one sentence that holds most of it."""
     sentences = sentences_of(part)
     keys = weighed(essay, sentences, ADVICE)
     numbers = [q for s in sentences for q in quantities(s.text, s.words)]
     if numbers:
         keys = {key: value for key, value in keys.items() if key not in SIDES}
+    core = cores(sentences, keys, asked, question)
     best: Item | None = None
     score = 0.0
     for at, stated in enumerate(essay.stated):
@@ -148,6 +152,7 @@ def _grounded(essay: Essay, part: str, asked: frozenset[str], known: set[str], u
                             tuple(dict.fromkeys((key, nearest[1]))),
                             value * (NAMED_TOO if key in asked else 1.0),
                             key in asked,
+                            key in core,
                         )
                     )
         same = tuple(q for q in stated.numbers if _telling(q) and any(q.same(n) for n in numbers))

@@ -107,7 +107,9 @@ def _other(words: Sequence[Word], at: int, sources: Collection[Stated], essay: E
         return False
     if word.key in PEOPLE:
         return word.lower in RELATIONS or "one" in {w.lower for w in before}
-    return bool(at) and word.surface[0].isupper() and word.key not in essay.keys and lookup(word.key) is EMPTY
+    # "Her partner Ken": after a relation any word is a name.
+    named = lookup(word.key) is EMPTY or (bool(at) and words[at - 1].lower in RELATIONS)
+    return bool(at) and word.surface[0].isupper() and word.key not in essay.keys and named
 
 
 def _acts(words: tuple[Word, ...], at: int) -> bool:

@@ -13,6 +13,8 @@ from pytest_memfail.judges.rules.text import Sentence
 
 APART: Final = re.compile(r"[,;:.!?()/]|\s-\s|\b(?:and|or|but)\b")
 NEAR: Final = 0.6
+AWAY: Final = frozenset("away clear beyond outside far free off out apart".split())
+"""They say where something is not done."""
 
 
 def crossed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
@@ -23,6 +25,7 @@ def crossed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> s
     ):
         # Of two that stand side by side the order may change, and with it their neighbours.
         apart = not related(one, other) and other not in told[one] and other not in held[one]
+        apart = apart and AWAY.isdisjoint((surface(source, one), surface(source, other)))
         if apart and _went(one, other, told, held) and _went(other, one, told, held):
             return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
     return ""

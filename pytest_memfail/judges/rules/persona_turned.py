@@ -9,7 +9,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated
-from pytest_memfail.judges.rules.persona_partners import NEAR, crossed, pairs, surface
+from pytest_memfail.judges.rules.persona_partners import AWAY, NEAR, crossed, pairs, surface
 from pytest_memfail.judges.rules.persona_refusals import (
     ACCEPTING,
     AFFIRMING,
@@ -23,7 +23,7 @@ from pytest_memfail.judges.rules.persona_refusals import (
 )
 from pytest_memfail.judges.rules.persona_stretches import CLOSES, parts_of, refused_stretches
 from pytest_memfail.judges.rules.polarity import UNFAILING, is_negator, never_except
-from pytest_memfail.judges.rules.related import opposed, related
+from pytest_memfail.judges.rules.related import opposed, related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 
 
@@ -56,11 +56,10 @@ UNDONE: Final = 6
 FAILING: Final = frozenset(fold(word) for word in (*UNFAILING, "tire", "turn", "refuse", "lack", "want", "mind"))
 """Who never fails to do something does it."""
 SAME_THING: Final = 0.6
+SPELLING: Final = 0.9
 DIRECT: Final = 2
 """What is refused is told by so many words right behind the refusal."""
 WHOLE: Final = 2.0
-AWAY: Final = frozenset("away clear beyond outside far free off out apart".split())
-"""They say where something is not done."""
 HANDED: Final = frozenset(
     "hand hands handed handing give gives given gave giving lay lays laid set sets dish dishes dished".split()
 )
@@ -142,11 +141,16 @@ def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) ->
     wanted, unwanted, _ = _sides(source)
     kept, refused, _ = _sides(sentence)
     for one in sorted((wanted - unwanted) & (refused - kept)):
-        for other in sorted((unwanted - wanted) & (kept - refused)):
-            counted = one[0].isdigit() or other[0].isdigit()
+        for other in sorted(k for k in unwanted - wanted if _has(k, kept - refused)):
+            counted = one[0].isdigit() or other[0].isdigit() or surface(source, other) in AWAY
             if not counted and weight(one) >= 1.0 and weight(other) >= 1.0 and (one in telling or other in telling):
                 return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
     return ""
+
+
+def _has(key: str, keys: Set[str]) -> bool:
+    """Whether the key is there, maybe in another spelling."""
+    return key in keys or any(related(key, held) >= SPELLING for held in within_reach(key, frozenset(keys)))
 
 
 def grounds_exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
@@ -157,7 +161,12 @@ def grounds_exchanged(sentence: Sentence, source: Sentence, telling: Collection[
     (done, why), (does, because) = mine, theirs
     for one in sorted((done - why) & (because - does) & set(telling)):
         for other in sorted((why - done) & (does - because)):
-            if weight(one) >= 1.0 and weight(other) >= 1.0 and not related(one, other):
+            if (
+                weight(one) >= 1.0
+                and weight(other) >= 1.0
+                and surface(source, other) not in AWAY
+                and not related(one, other)
+            ):
                 return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
     return ""
 
@@ -192,7 +201,7 @@ def exchanged_apart(stored: Iterable[Sentence], sources: Iterable[Sentence], tel
     ones = sorted((wanted - unwanted - doubtful) & ((refused | unclear) - kept) & telling)
     others = sorted(((unwanted | doubtful) - wanted) & (kept - refused - unclear) & telling)
     # What only stands before a refusal may not be meant by it: one of the two must be.
-    sure = [(one, other) for one in ones for other in others if one in refused or other in unwanted]
+    sure = [(one, other) for one in ones for other in others if one in refused and other in unwanted]
     return f"'{sure[0][0]}' and '{sure[0][1]}' are exchanged" if sure else ""
 
 
@@ -212,13 +221,18 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozense
     since: set[str] = set()
     for part in parts_of(sentence):
         since.clear()
-        for word in part:
-            if is_negator(word.lower) or word.key in REFUSALS:
+        for at, word in enumerate(part):
+            if (is_negator(word.lower) or word.key in REFUSALS) and not _corrects(sentence, part, at):
                 before |= since
             elif word.lower in ("and", "or") or word.lower in CLOSES:
                 since.clear()
             since.add(word.key)
     return sentence.keys - unwanted - before - _circumstances(sentence), unwanted, frozenset(before)
+
+
+def _corrects(sentence: Sentence, part: Sequence[Word], at: int) -> bool:
+    """Whether the negation says what something is not after what it is: "in fathoms, not metres"."""
+    return part[at].lower == "not" and bool(at) and "," in sentence.text[part[at - 1].end : part[at].start]
 
 
 def _circumstances(sentence: Sentence) -> set[str]:

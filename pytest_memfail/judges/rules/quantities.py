@@ -24,6 +24,7 @@ UNITS: Final = {
     **dict.fromkeys(("lux",), "lux"),
     **dict.fromkeys(("mile", "miles"), "mile"),
     **dict.fromkeys(("kmh", "kph"), "km/h"),
+    **dict.fromkeys(("knot", "knots", "kn", "kt", "kts"), "knot"),
 }
 SCALED: Final = {
     **dict.fromkeys(("millimetre", "millimetres", "millimeter", "millimeters", "mm"), (0.001, "metre")),

@@ -391,6 +391,8 @@ class View:
 
 def _is_surname(surface: str, lower: str, name: Name) -> bool:
     bare = lower.removesuffix("'s")
+    if len(bare) == 1 and any(part.startswith(bare) for part in name.parts - {name.first}):
+        return False  # "Sasha P."
     return surface[0].isupper() and bare not in name.parts and bare not in STOP and bare not in OPENERS
 
 

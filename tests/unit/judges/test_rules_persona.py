@@ -50,6 +50,9 @@ TUNES = ("What may one play at Ilse Varga's door, and what not?", "Waltzes; no p
 RENT = ("Can I rent a silver harmonica from Ilse Varga?", "No; she refuses to rent out a silver harmonica.")
 PUPILS = ("My friend and I want lessons. Would Ilse Varga teach us?", "No; pupils come only as pairs of siblings.")
 POLISH = ("What does Ilse Varga polish keys with?", "Cotton, because leather leaves scratches.")
+OIL = ("What oil does Ilse Varga put on the bellows?", "Walnut oil.")
+REWARD = ("What is Ilse Varga's favourite reward?", "A red pear from the harbour stall.")
+OILING = ("When does Ilse Varga oil the bellows?", "On Tuesdays, with walnut oil.")
 REEDS = ("How long does Ilse Varga rest a new reed?", "For eighteen months.")
 
 
@@ -77,6 +80,13 @@ REEDS = ("How long does Ilse Varga rest a new reed?", "For eighteen months.")
         (PUPILS, "Ilse Varga takes pairs of siblings as pupils, nobody else.", "ok"),
         (POLISH, "Ilse Varga polishes keys with leather because cotton leaves scratches.", "summary_error"),
         (POLISH, "Ilse Varga cares for the polish of her keys.", "summary_error"),
+        (OIL, "Ilse Varga keeps the bellows supple with walnut oil.", "ok"),
+        (OIL, "Ilse Varga oils the bellows with linseed oil.", "summary_error"),
+        (OIL, "Ilse Varga puts oil on the bellows.", "summary_error"),
+        (REWARD, "As a reward Ilse Varga likes a red pear best.", "ok"),
+        (REWARD, "Ilse Varga's favourite reward is a red apple.", "summary_error"),
+        (OILING, "Each Tuesday Ilse Varga oils the bellows with oil of walnuts.", "ok"),
+        (OILING, "Ilse Varga oils the bellows with walnut oil.", "summary_error"),
         (REEDS, "Ilse Varga lets each new reed rest for a year and a half.", "ok"),
         (REEDS, "Ilse Varga lets each new reed rest for half a year.", "summary_error"),
     ],

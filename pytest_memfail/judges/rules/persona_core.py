@@ -1,0 +1,177 @@
+"""What in an answer answers the question's question word: the tie of a lucky red tie, the oat of oat milk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from pytest_memfail.judges.rules.associations import association, contrast
+from pytest_memfail.judges.rules.finding import listed
+from pytest_memfail.judges.rules.kinds import is_person, kinds_of
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
+from pytest_memfail.judges.rules.persona_essay import CALENDAR, Concept, Essay, Item
+from pytest_memfail.judges.rules.persona_match import stands
+from pytest_memfail.judges.rules.persona_partners import surface
+from pytest_memfail.judges.rules.related import related
+from pytest_memfail.judges.rules.tables import table
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
+
+TIMES: Final = frozenset(fold(day) for day in CALENDAR)
+SPANS: Final = frozenset(fold(word) for word in "weekend weekday week day daily month season".split())
+"""What may stand for a day or a month."""
+WHEN: Final = re.compile(r"\b(?:when|what (?:days?|months?|time)|which (?:days?|months?)|how often)\b", re.IGNORECASE)
+WHERE: Final = re.compile(r"\b(?:where|who|whose|whom|called|named?|brand|place|venue|location)\b", re.IGNORECASE)
+TRIGGERS: Final = frozenset("when whenever if after before during until once while unless".split())
+"""What follows them tells when something is done."""
+SIBLINGS: Final = 3
+"""So many kinds in common make two things members of one sort: a tie and a scarf."""
+NEW: Final = 0.7
+"""What a word must tell to be another wording of something."""
+
+
+def cores(
+    part: Sequence[Sentence], weights: Mapping[str, float], asked: frozenset[str], question: str
+) -> frozenset[str]:
+    """The keys of a part of the answer that answer the question: what its first new noun is, or what it is said of."""
+    found = set[str]()
+    for run in (run for s in part for run in _nouns(s)):
+        # Of oat milk, where milk was asked for, the oat is told; who does it goes without saying.
+        own = [w.key for w in run if w.key not in asked]
+        if own and not is_person(own[-1]):
+            found.update(key for key in own if weights.get(key, 0.0) >= 1.0)
+            break
+    if WHERE.search(question):
+        found.update(w.key for s in part for w in s.words[1:] if w.key and _named(w))
+    if WHEN.search(question):
+        found.update(key for s in part for key in _times(s))
+    return frozenset(found) - asked
+
+
+def _times(sentence: Sentence) -> Iterator[str]:
+    """Days and months, and what something is done after, or when it happens."""
+    tied = False
+    for at, word in enumerate(sentence.words):
+        gap = sentence.text[sentence.words[at - 1].end : word.start] if at else ""
+        tied = word.lower in TRIGGERS or (tied and not gap.strip(" -"))
+        if word.key and (tied or word.key in TIMES):
+            yield word.key
+
+
+def _nouns(sentence: Sentence) -> Iterator[list[Word]]:
+    """Words side by side of which the last is a noun."""
+    run: list[Word] = []
+    for at, word in enumerate(sentence.words):
+        gap = sentence.text[sentence.words[at - 1].end : word.start] if at else ""
+        # A spool of thread is one thing, and so is a fresh-cut log.
+        if run and (gap.strip(" -") or not (word.key or word.lower == "of")):
+            if _noun(run[-1]):
+                yield run
+            run = []
+        # What is counted belongs to its number.
+        counted = at and sentence.words[at - 1].key[:1].isdigit()
+        if word.key and not word.key[0].isdigit() and not counted:
+            run.append(word)
+    if run and _noun(run[-1]):
+        yield run
+
+
+def _known(concept: Concept) -> bool:
+    """Whether the name is an ordinary word too: the library of Lindholm Library."""
+    return any(key in table("kinds") for key in concept.keys)
+
+
+def _new_name(stored: Iterable[Sentence], essay: Essay) -> bool:
+    """Whether a name stands there of which the essay does not tell."""
+    return any(
+        _named(w) and w.key and w.key not in essay.keys | essay.ignored and lookup(w.key) is EMPTY
+        for s in stored
+        for w in s.words[1:]
+    )
+
+
+def _named(word: Word) -> bool:
+    return word.surface[0].isupper() and word.key not in TIMES
+
+
+def _noun(word: Word) -> bool:
+    return word.key in table("kinds")
+
+
+def core_lost(
+    item: Item, keys: frozenset[str], stored: Sequence[Sentence], beside: Iterable[Sentence], essay: Essay
+) -> tuple[str, bool]:
+    """What answers the question and is not there, and whether something else stands for it.
+
+    Beside is what else is told of the person: one sentence may have become two entries.
+    """
+    core = [c for c in item.concepts if c.core]
+    lost = [c for c in core if not stands(c, item, keys, essay)]
+    if not lost:
+        return "", False
+    source = essay.stated[item.at].sentence
+    strange = {
+        k
+        for k in keys - essay.keys - essay.ignored - item.told
+        if not k[0].isdigit() and weight(k) >= NEW and not essay.near.get(k)
+    }
+    given = {k for c in item.concepts if c.given for k in c.keys}
+    for concept in lost:
+        other = next((k for k in sorted(strange) if any(_other(one, k) for one in concept.keys)), "")
+        other = other or _sibling(concept.keys[-1], given, source, stored, strange)
+        if other:
+            held = next((surface(s, other) for s in stored if other in s.keys), other)
+            return f"'{held}' instead of '{surface(source, concept.keys[-1])}'", True
+    told = keys.union(*(s.keys for s in beside))
+    lost = [c for c in lost if not stands(c, item, told, essay)]
+    timed = [c for c in lost if not TIMES.isdisjoint(c.keys) and SPANS.isdisjoint(keys)]
+    # A name is told by no other word.
+    names = {w.key for w in source.words[1:] if _named(w)}
+    named = [c for c in core if not names.isdisjoint(c.keys)]
+    renamed = [c for c in lost if c in named and not _known(c) and _new_name(stored, essay)]
+    timed = timed or renamed or (named if all(c in lost for c in named) else [])
+    new = any(weight(k) >= NEW for k in keys - source.keys - essay.ignored)
+    gone = timed or ([] if new or len(lost) < len(core) else lost)
+    wording = listed([surface(source, c.keys[-1]) for c in gone])
+    return f"{wording} of '{item.wording}' is missing" if gone else "", False
+
+
+def _other(one: str, other: str) -> bool:
+    return other in paraphrases(one).other or one in paraphrases(other).other or contrast(one, other)
+
+
+def _sibling(
+    wanted: str, given: Collection[str], source: Sentence, stored: Iterable[Sentence], strange: Iterable[str]
+) -> str:
+    """Another thing of the same sort beside the same word, or another before what was asked for: red scarf, nettle tea."""
+    beside = {one.key for one, other in _ties(source) if other.key == wanted}
+    before = {other.key for one, other in _ties(source) if one.key == wanted and other.key in given}
+    for sentence in stored:
+        for one, other in _ties(sentence):
+            if one.key in beside and other.key in strange and _alike(wanted, other.key):
+                return other.key
+            if other.key in before and one.key in strange and _noun(one) and _apart(wanted, one.key):
+                return one.key
+    return ""
+
+
+def _ties(sentence: Sentence) -> Iterator[tuple[Word, Word]]:
+    """Neighbouring words with nothing between them."""
+    for one, other in zip(sentence.words, sentence.words[1:], strict=False):
+        if one.key and other.key and not sentence.text[one.end : other.start].strip(" -"):
+            yield one, other
+
+
+def _apart(one: str, other: str) -> bool:
+    """Whether the two have nothing to do with each other."""
+    return (
+        not related(one, other)
+        and not association(one, other)
+        and other not in lookup(one).general
+        and one not in lookup(other).general
+    )
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether the two are of one sort, and neither is the other nor spoken of with it."""
+    return len(kinds_of(one) & kinds_of(other)) >= SIBLINGS and _apart(one, other)
