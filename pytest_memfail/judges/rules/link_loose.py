@@ -23,21 +23,32 @@ from pytest_memfail.judges.rules.relations import relate, sides
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.view import View
 
-GENERAL: Final = 0.4
-NEAR: Final = 0.5
-BEING: Final = frozenset("is are was were has have".split())
-WEAK: Final = 0.5
-ALONE: Final = 0.52
-FIRMLY: Final = 0.65
 Signs = Mapping[int, Sequence[tuple[int, float]]]
+"""By word of the sentence, the parts of an end that it may stand for, and how well."""
+NEAR: Final = 0.5
+GENERAL: Final = 0.4
+"""How well a word stands for one that the thesaurus has near to it, and for one that it is only spoken of with."""
 SHARED: Final = 3
+SHARED_PART: Final = 0.1
+"""So many words near to both, and that share of all, show two words to be spoken of together."""
+WEAK: Final = 0.5
+"""Parts of an end that weigh less may be anywhere."""
+LEAST: Final = 0.4
+"""Share of an end that is enough, and of a sibling's that explains the words otherwise."""
+TOGETHER: Final = 1.2
+"""What both ends must have between them."""
+ALONE: Final = 0.52
+"""How well the only word of an end must be told."""
+SURE: Final = 0.58
+"""From here on nothing else in the sentence is taken for the part's rival."""
+FIRMLY: Final = 0.65
+"""Share of the other end that shows that the one has been replaced, or that both have changed places."""
+REACH: Final = 6
+"""So many words around what is told of an end may belong to it."""
+BEING: Final = frozenset("is are was were has have".split())
 VAGUE: Final = frozenset("something anything things stuff somebody someone".split())
 WORSE: Final = frozenset(("general", "opposite", "number"))
-LEAST: Final = 0.4
-TOGETHER: Final = 1.2
-REACH: Final = 6
-SURE: Final = 0.58
-SHARED_PART: Final = 0.1
+"""What may have become of a part that makes it another one."""
 
 
 def read_loosely(link: Link, view: View) -> Finding | None:

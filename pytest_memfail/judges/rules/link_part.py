@@ -107,7 +107,8 @@ def half(
         )
         if (role and not (cause and effect)) or alone:
             lost = link.wordings[1 - number]
-            reason = f"{link.wordings[number]!r} is stored with something else than {lost!r}"
+            how = "without" if alone else "with something else than"
+            reason = f"{link.wordings[number]!r} is stored {how} {lost!r}"
             finding = Finding(
                 True, False, reason, view.entries_of(at), (link.wordings[number],), (lost,), confidence=0.6
             )
