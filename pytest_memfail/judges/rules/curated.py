@@ -9,11 +9,12 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.core import Detail, Evidence
+from pytest_memfail.judges.rules.entity_name import Name
 from pytest_memfail.judges.rules.exclusivity import tells_otherwise
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.opposites import turned
 from pytest_memfail.judges.rules.text import Sentence, sentences_of
-from pytest_memfail.judges.rules.view import OPEN, Name, View
+from pytest_memfail.judges.rules.view import OPEN, View
 from pytest_memfail.judges.rules.wordings import Wording, candidates, read_wording, share_of
 from pytest_memfail.judges.rules.words import EXCLUSIVE
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_memfail.judges.rules.entity_name import Name
 from pytest_memfail.judges.rules.finding import keys_of
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
-from pytest_memfail.judges.rules.view import AFTER_NAME, FIRST_PERSON, Name, View
+from pytest_memfail.judges.rules.view import AFTER_NAME, FIRST_PERSON, View
 from pytest_memfail.judges.rules.whose_words import DID, DOING, LIKING_VERBS, RELATIONS
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 

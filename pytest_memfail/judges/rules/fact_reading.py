@@ -10,12 +10,13 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import DISLIKED, NEGATED
+from pytest_memfail.judges.rules.entity_name import Name
 from pytest_memfail.judges.rules.finding import keys_of, passage
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.polarity import is_negator, negated
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, sentences_of, weight
-from pytest_memfail.judges.rules.view import Name, needs
+from pytest_memfail.judges.rules.view import needs
 from pytest_memfail.judges.rules.wordings import Wording, read_wording, share_of
 from pytest_memfail.judges.rules.words import OPENERS
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
+from pytest_memfail.judges.rules.entity_name import Name
 from pytest_memfail.judges.rules.text import weight
-from pytest_memfail.judges.rules.view import Name, View
+from pytest_memfail.judges.rules.view import View
 
 RARE: Final = 20
 """Words in more sentences than these, and in more than their share of all, tell no entry from the others."""

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.kinds import kinds_of
-from pytest_memfail.judges.rules.kinship import SHARED, is_cut, one_origin
+from pytest_memfail.judges.rules.kinship import SHARED, one_origin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
-from pytest_memfail.judges.rules.targets import GENERAL_KEYS, PARTICLES, Part, Target, loose, relatives, squash
-from pytest_memfail.judges.rules.text import Sentence, Word, fold, words_of
+from pytest_memfail.judges.rules.name_spelling import coded, initials_at, is_exact, joined_at, phrase_at, places_of
+from pytest_memfail.judges.rules.targets import GENERAL_KEYS, PARTICLES, Part, Target, loose, relatives
+from pytest_memfail.judges.rules.text import Sentence, Word, fold
 from pytest_memfail.judges.rules.variants import SORTING
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import STOP
@@ -51,7 +51,7 @@ class Mention:
 def _is_synonym(sentence: Sentence, at: int, key: str) -> bool:
     """Whether the word stands for the key by its meaning alone."""
     word = sentence.words[at]
-    return key in sentence.aliased and not _is_exact(word, key) and not one_origin(key, fold(word.lower))
+    return key in sentence.aliased and not is_exact(word, key) and not one_origin(key, fold(word.lower))
 
 
 def _is_general(sentence: Sentence, at: int, key: str) -> bool:
@@ -135,16 +135,16 @@ def _forms(target: Target, spelled: dict[str, list[str]]) -> set[str]:
 
 def _mention(target: Target, view: View, at: int, known: frozenset[str], *, whole: bool) -> Mention | None:
     sentence = view.sentences[at]
-    literal = _phrase_at(target, sentence)
+    literal = phrase_at(target, sentence)
     if literal is not None:
         return _full(target, at, sentence, *literal, known)
-    short = _initials_at(target, sentence)
+    short = initials_at(target, sentence)
     if short is not None:
         return Mention(at, short, short, 1.0, (), True, "", True)
     if target.phrase and not any(p.key for p in target.parts):
         return None
-    places = [_places(part, sentence) for part in target.parts]
-    joined = _joined_at(target, sentence)
+    places = [places_of(part, sentence) for part in target.parts]
+    joined = joined_at(target, sentence)
     if joined is not None:
         return _full(target, at, sentence, joined, joined, known)
     held = [(part, found) for part, found in zip(target.parts, places, strict=True) if found]
@@ -154,7 +154,7 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str], *, whol
     first, last = min(chosen.values()), max(chosen.values())
     short_of = _abbreviated(view, at) if first == 0 else ""
     missing = [p.key for p in target.needed if p.key not in chosen and not (short_of and p.key.startswith(short_of))]
-    missing += [code for code in target.codes if not _coded(code).search(sentence.text)]
+    missing += [code for code in target.codes if not coded(code).search(sentence.text)]
     stated = (
         {number.lstrip("0") for number in NUMBER.findall(sentence.text)} | sentence.keys if target.digits else set()
     )
@@ -171,7 +171,7 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str], *, whol
         missing = [k for k, i in chosen.items() if _is_synonym(sentence, i, k)]
     missing += [k for k, i in chosen.items() if k not in missing and _is_general(sentence, i, k)]
     total = len(target.needed) + len(target.codes) + len(target.digits) + len(particles)
-    exact = all(key not in sentence.aliased or _is_exact(sentence.words[i], key) for key, i in chosen.items())
+    exact = all(key not in sentence.aliased or is_exact(sentence.words[i], key) for key, i in chosen.items())
     end = chosen.get(target.parts[-1].key, last)
     return Mention(
         at,
@@ -201,93 +201,8 @@ def _abbreviated(view: View, at: int) -> str:
     return last.lower if last and 3 <= len(last.lower) <= 5 and before.text.endswith(last.surface + ".") else ""
 
 
-@lru_cache(maxsize=512)
-def _coded(code: str) -> re.Pattern[str]:
-    """The code with or without a space between number and letters."""
-    return re.compile(r"\b" + re.sub(r"(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)", r"[ -]?", code) + r"\b", re.IGNORECASE)
-
-
 def _full(target: Target, at: int, sentence: Sentence, first: int, last: int, known: frozenset[str]) -> Mention:
     return Mention(at, first, last, 1.0, (), True, foreign(sentence, last, target, known), True)
-
-
-def _phrase_at(target: Target, sentence: Sentence) -> tuple[int, int] | None:
-    """Where all words of the phrase stand one after the other, the first and last in any form."""
-    size = len(target.phrase)
-    if not size:
-        return None
-    folded = tuple(fold(w) for w in target.phrase)
-    words = sentence.words
-    for i in range(len(words) - size + 1):
-        if all(fold(w.lower) == f for w, f in zip(words[i : i + size], folded, strict=True)):
-            return i, i + size - 1
-    return None
-
-
-def _initials_at(target: Target, sentence: Sentence) -> int | None:
-    if not target.initials or not sentence.lowers & {target.initials, f"{target.initials}s"}:
-        return None
-    for i, word in enumerate(sentence.words):
-        bare = word.surface.removesuffix("s")
-        if bare.casefold() == target.initials and bare.isupper():
-            return i
-    return None
-
-
-def _joined_at(target: Target, sentence: Sentence) -> int | None:
-    """Where a name of two words is written as one."""
-    if len(target.parts) != 2 and not (len(target.parts) == 1 and target.joined):
-        return None
-    spelled = _spelling(sentence)
-    at = [spelled.squashed[joined] for joined in target.joined if joined in spelled.squashed]
-    for joined in target.joined:
-        at += spelled.loosely.get(joined, ())[:1] + spelled.loosely.get(loose(fold(joined)), ())[:1]
-    return min(at, default=None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Spelling:
-    """Where the words with a key stand in a sentence, by how they are written."""
-
-    loosely: dict[str, tuple[int, ...]]
-    squashed: dict[str, int]
-    pairs: dict[str, tuple[int, ...]]
-    """Neighbours written together."""
-    begins: dict[str, tuple[int, ...]]
-    """Where a word begins so."""
-
-
-@lru_cache(maxsize=4096)
-def _spelling(sentence: Sentence) -> _Spelling:
-    loosely: dict[str, tuple[int, ...]] = {}
-    squashed: dict[str, int] = {}
-    pairs: dict[str, tuple[int, ...]] = {}
-    begins: dict[str, tuple[int, ...]] = {}
-    for i, w in enumerate(sentence.words):
-        begins[w.lower[:SHARED]] = (*begins.get(w.lower[:SHARED], ()), i)
-        if w.key:
-            spelled = loose(w.key)
-            loosely[spelled] = (*loosely.get(spelled, ()), i)
-            squashed.setdefault(squash(w.lower), i)
-    for i, (a, b) in enumerate(pairwise(sentence.words)):
-        if a.key and b.key:
-            one, other = fold(a.lower), fold(b.lower)  # not what they are but synonyms of
-            for pair in {loose(fold(a.lower + b.lower)), one + other, other + one}:
-                pairs[pair] = (*pairs.get(pair, ()), i)
-    return _Spelling(loosely, squashed, pairs, begins)
-
-
-def _places(part: Part, sentence: Sentence) -> list[int]:
-    spelled = _spelling(sentence)
-    found = list(spelled.loosely.get(part.loose, ()))
-    if not found and len(part.loose) >= 5:
-        akin = relatives(part.loose) & spelled.loosely.keys()
-        found = sorted(i for other in akin for i in spelled.loosely[other])
-    if not found:
-        found = [i for i in spelled.begins.get(part.key[:SHARED], ()) if is_cut(part.key, sentence.words[i].lower)]
-    if not found and len(part.loose) > 5:
-        found = list(spelled.pairs.get(part.loose, ()))
-    return found
 
 
 def _closest(held: list[tuple[Part, list[int]]]) -> dict[str, int]:
@@ -376,13 +291,3 @@ def _clause(sentence: Sentence, at: int) -> tuple[Word, ...]:
 
 def _adjacent(sentence: Sentence, first: int, last: int) -> bool:
     return sentence.text[sentence.words[first].end : sentence.words[last].start] in (" ", "-")
-
-
-def _is_exact(word: Word, key: str) -> bool:
-    own = _own_key(word.lower)
-    return own is not None and (own == key or loose(own) == loose(key))
-
-
-@lru_cache(maxsize=16384)
-def _own_key(lower: str) -> str | None:
-    return next((word.key for word in words_of(lower)), None)

@@ -8,11 +8,11 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
+from pytest_memfail.judges.rules.entity_name import Name
 from pytest_memfail.judges.rules.finding import keys_of, passage
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.related import akin
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
-from pytest_memfail.judges.rules.view import Name
 
 HALVES: Final = frozenset(("am", "pm"))
 """They belong to a number."""

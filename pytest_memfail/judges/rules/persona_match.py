@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import association
+from pytest_memfail.judges.rules.entity_name import TITLES, Name
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_refusals import REFUSALS
@@ -17,7 +18,7 @@ from pytest_memfail.judges.rules.persona_turned import refusing
 from pytest_memfail.judges.rules.quantities import CLOCK, DURATION, HALF_OPEN, Quantity
 from pytest_memfail.judges.rules.related import related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
-from pytest_memfail.judges.rules.view import NAMED, OPEN, TITLES, Name, View
+from pytest_memfail.judges.rules.view import NAMED, OPEN, View
 
 ALIKE: Final = 0.9
 KEPT: Final = 0.6

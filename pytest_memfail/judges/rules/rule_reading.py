@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
+from pytest_memfail.judges.rules.entity_name import Name
 from pytest_memfail.judges.rules.finding import keys_of, passage
 from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, exclusive, negated, order
@@ -28,7 +29,7 @@ from pytest_memfail.judges.rules.rule_places import (
 )
 from pytest_memfail.judges.rules.senses import State, states, states_meant
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
-from pytest_memfail.judges.rules.view import Name, View
+from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import COMPARING
 
 COMPARING_KEYS: Final = frozenset(fold(word) for word in COMPARING)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_memfail.judges.rules.entity_name import Name
 from pytest_memfail.judges.rules.finding import keys_of
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.lexicon import lookup
@@ -11,7 +12,7 @@ from pytest_memfail.judges.rules.rule_people import PRONOUNS, RELATIVES
 from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.rule_sides import verbs
 from pytest_memfail.judges.rules.text import Sentence, Word
-from pytest_memfail.judges.rules.view import Name, View
+from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 SUBJECTS: Final = frozenset(("he", "she"))

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from unicodedata import combining, normalize
 
-from pytest_memfail.judges.rules.words import IRREGULAR, NUMBERS, PHRASES, STOP, SYNONYMS, WEAK, WEAK_WEIGHT
+from pytest_memfail.judges.rules.irregular import IRREGULAR
+from pytest_memfail.judges.rules.words import NUMBERS, PHRASES, STOP, SYNONYMS, WEAK, WEAK_WEIGHT
 
 MAX_SENTENCE: Final = 60
 """Longer stretches without a full stop are cut: a detail has to stand in one place."""

@@ -9,19 +9,18 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Final, Literal, overload
+from typing import Final, Literal
 
+from pytest_memfail.judges.rules.aliased import Aliased
+from pytest_memfail.judges.rules.entity_name import TITLES, Name, is_surname
 from pytest_memfail.judges.rules.lexicon import lookup, nearness
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
-from pytest_memfail.judges.rules.text import Sentence, TextCache, Word, plain, weigh, weight
+from pytest_memfail.judges.rules.text import Sentence, TextCache, Word, weigh, weight
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 REACH: Final = 16
 """How many sentences back a pronoun may find its name."""
 CANDIDATES: Final = 24
-TITLES: Final = frozenset(
-    "captain sir lady lord dr doctor professor prof mr mrs ms miss the of king queen prince old".split()
-)
 AFTER_NAME: Final = frozenset(
     "is has was had will only always often usually never can keeps loves likes refuses who also and won't doesn't".split()
 )
@@ -37,32 +36,6 @@ OTHER: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
-    """The name of the one a fact is about."""
-
-    full: str
-    parts: frozenset[str]
-    """Its telling words, lower case: any of them names the entity."""
-    first: str
-    known: frozenset[str] = frozenset()
-    """Words of the source: a sentence that opens with one of them does not name somebody else."""
-
-    @staticmethod
-    def of(full: str | None, known: frozenset[str] = frozenset()) -> Name | None:
-        """The name, or None where there is none."""
-        parts = [w.casefold().strip(".,'\"") for w in plain(full or "").split()]
-        telling = [p for p in parts if p and p not in TITLES and p not in STOP] or [p for p in parts if p]
-        return Name(full or "", frozenset(telling), telling[0], known) if telling else None
-
-    def words_of(self, sentence: Sentence) -> list[Word]:
-        """Where the sentence has a word of the name."""
-        lowers = sentence.lowers
-        if self.parts.isdisjoint(lowers) and not any(f"{part}'s" in lowers for part in self.parts):
-            return []
-        return [word for word in sentence.words if word.lower.removesuffix("'s") in self.parts]
-
-
-@dataclass(frozen=True, slots=True)
 class Window:
     """One or two neighbouring sentences, and how much of what was looked for stands in them."""
 
@@ -70,33 +43,6 @@ class Window:
     coverage: float
     link: int
     found: frozenset[str]
-
-
-class _Aliased(Sequence[Sentence]):
-    """Sentences as one reads them who takes a synonym for the key it stands for; each made when it is first looked at."""
-
-    def __init__(self, base: Sequence[Sentence], alias: Mapping[str, str], changed: Iterable[int]) -> None:
-        self._base = base
-        self._alias = alias
-        self._changed: dict[int, Sentence | None] = dict.fromkeys(changed)
-
-    def __len__(self) -> int:
-        return len(self._base)
-
-    @overload
-    def __getitem__(self, at: int) -> Sentence: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Sentence]: ...
-    def __getitem__(self, at: int | slice) -> Sentence | Sequence[Sentence]:
-        if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(len(self)))]
-        at = at + len(self) if at < 0 else at
-        if at not in self._changed:
-            return self._base[at]
-        read = self._changed[at]
-        if read is None:
-            read = self._changed[at] = self._base[at].with_keys(self._alias)
-        return read
 
 
 class View:
@@ -168,7 +114,7 @@ class View:
         seen._read = self
         seen.results = {}
         seen.postings = defaultdict(list, self.postings)
-        seen.sentences = _Aliased(self.sentences, alias, {at for key in alias for at in self.postings[key]})
+        seen.sentences = Aliased(self.sentences, alias, {at for key in alias for at in self.postings[key]})
         for key in sorted(set(alias.values())):
             more = {at for other, stands in alias.items() if stands == key for at in self.postings[other]}
             seen.postings[key] = sorted(more.union(self.postings.get(key, ())))
@@ -196,7 +142,7 @@ class View:
             return len(name.parts) == 1 or len(present) > 1 or len(next(iter(present))) > 2
         words = sentence.words
         for this, following in pairwise(words):
-            if this.lower == name.first and _is_surname(following.surface, following.lower, name):
+            if this.lower == name.first and is_surname(following.surface, following.lower, name):
                 continue
             if this.lower.removesuffix("'s") == name.first:
                 return True
@@ -387,13 +333,6 @@ class View:
                 )
             at = self._about[name] = sorted(found)
         return at
-
-
-def _is_surname(surface: str, lower: str, name: Name) -> bool:
-    bare = lower.removesuffix("'s")
-    if len(bare) == 1 and any(part.startswith(bare) for part in name.parts - {name.first}):
-        return False  # "Sasha P."
-    return surface[0].isupper() and bare not in name.parts and bare not in STOP and bare not in OPENERS
 
 
 def needs(keys: Iterable[str]) -> dict[str, float]:

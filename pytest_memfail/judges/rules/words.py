@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_memfail.judges.rules.irregular import FORMS
-
 STOP: Final = frozenset(
     """
     a an the and or but nor so yet of to in on at by for from with without into onto over under about around as than then
@@ -46,93 +44,6 @@ WEAK: Final = frozenset(
 """Words that many facts share: they count, but little."""
 
 WEAK_WEIGHT: Final = 0.5
-
-IRREGULAR: Final = FORMS | {
-    form: base
-    for line in """
-    write wrote written writes writing
-    run ran runs running
-    sing sang sung sings singing
-    speak spoke spoken
-    take took taken taking
-    make made making
-    eat ate eaten
-    drink drank drunk
-    give gave given giving
-    go went gone goes going
-    come came coming
-    wear wore worn
-    keep kept
-    sleep slept asleep
-    feel felt
-    leave left leaves leaving
-    draw drew drawn
-    drive drove driven driving
-    hide hid hidden hides hiding
-    ride rode ridden
-    rise rose risen
-    break broke broken
-    choose chose chosen choosing
-    bring brought
-    buy bought
-    think thought
-    teach taught
-    catch caught
-    sit sat sitting
-    stand stood
-    begin began begun beginning
-    build built
-    bake baking
-    tell told
-    sell sold
-    hold held
-    find found
-    meet met
-    swim swam swum
-    fall fell fallen
-    grow grew grown
-    throw threw thrown
-    know knew known
-    sew sewed sewn
-    sweep swept
-    spend spent
-    send sent
-    lose lost losing
-    light lit
-    pay paid
-    win won
-    shoot shot
-    child children
-    person people
-    mouse mice
-    foot feet
-    tooth teeth
-    leaf leaves
-    knife knives
-    bus buses
-    shelf shelves
-    life lives
-    half halves
-    die died dying dies
-    cancel cancelled cancelling
-    movie movies
-    travel travelled travelling
-    lie lying
-    tie tied tying
-    untie untied
-    journal journaling journalling journals
-    ski skiing skis
-    weave wove woven weaving
-    ring rang rung
-    steal stole stolen
-    shake shook shaken
-    forget forgot forgotten
-    fly flies flew flown flying
-    """.strip().splitlines()
-    for base, *forms in [line.split()]
-    for form in forms
-}
-"""Forms that no ending rule folds onto their base."""
 
 SYNONYMS: Final = tuple(
     tuple(line.split())

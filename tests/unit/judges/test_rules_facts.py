@@ -10,10 +10,11 @@ import pytest
 from pytest_memfail.calibration import read_cases, shipped_cases
 from pytest_memfail.core import Conversation, Detail, Evidence, Listing, Memory, Question
 from pytest_memfail.judges import RulesJudge
+from pytest_memfail.judges.rules.entity_name import Name
 from pytest_memfail.judges.rules.fact_owner import other_thing, strange
 from pytest_memfail.judges.rules.history import later, stamp_of, tells_change
 from pytest_memfail.judges.rules.text import TextCache, sentences_of
-from pytest_memfail.judges.rules.view import Name, View
+from pytest_memfail.judges.rules.view import View
 from pytest_memfail.tasks import TaskRequest, load_tasks
 
 (TASK,) = load_tasks(TaskRequest(("updated_facts",)))
