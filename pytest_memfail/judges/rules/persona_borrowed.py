@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
+from pytest_memfail.judges.rules.persona_core import WHEN
 from pytest_memfail.judges.rules.persona_essay import Essay, Item
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found
 from pytest_memfail.judges.rules.persona_partners import surface
 from pytest_memfail.judges.rules.persona_slots import CLOSED
 from pytest_memfail.judges.rules.persona_topics import AILING
 from pytest_memfail.judges.rules.persona_trait import ASKED, PARTS
-from pytest_memfail.judges.rules.quantities import CLOCK, HALF_OPEN, Quantity
+from pytest_memfail.judges.rules.quantities import CLOCK, HALF_OPEN, MEASURES, Quantity
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import View
 
@@ -73,45 +74,6 @@ TIMES: Final = frozenset().union(
     for word in "early late hour weekend weekday day night daily weekly breakfast lunch dinner before after".split()
 }
 """What tells when something is done."""
-WHEN: Final = re.compile(
-    r"^\s*when\b|\b(?:when (?:during|does|do|is|are|would|will)|(?:what|which|best|good) (?:time|hour|day)s?|hours"
-    r"|how (?:early|late|often)|time of (?:the )?day)\b",
-    re.IGNORECASE,
-)
-UNITS: Final = {
-    word: group.split()[0]
-    for group in (
-        "pound pounds lb lbs",
-        "kilogram kilograms kilogramme kilogrammes kilo kilos kg kgs",
-        "ounce ounces oz",
-        "gram grams gramme grammes g",
-        "stone stones",
-        "ton tons tonne tonnes",
-        "mile miles mi",
-        "kilometre kilometres kilometer kilometers km kms",
-        "metre metres meter meters m",
-        "centimetre centimetres centimeter centimeters cm",
-        "millimetre millimetres millimeter millimeters mm",
-        "foot feet ft",
-        "inch inches",
-        "yard yards",
-        "second seconds sec secs",
-        "minute minutes min mins",
-        "hour hours hr hrs h",
-        "day days",
-        "week weeks",
-        "month months",
-        "year years",
-        "litre litres liter liters l",
-        "millilitre millilitres milliliter milliliters ml",
-        "gallon gallons",
-        "cup cups",
-        "pint pints",
-        "percent",
-    )
-    for word in group.split()
-}
-"""Measures by the words for them."""
 
 
 def well_told(item: Item, own: Iterable[Made]) -> bool:
@@ -219,19 +181,18 @@ def _another_number(stored: Sequence[Sentence], numbers: Sequence[Quantity], ite
                     return f"'{other.text.strip()}' instead of '{number.text.strip()}'"
     mine = _measured(told.sentence)
     for sentence in stored:
-        for value, unit in _measured(sentence).items():
-            if value in mine and mine[value] != unit:
-                return f"'{unit}' instead of '{mine[value]}'"
+        for value, (measure, word) in _measured(sentence).items():
+            if value in mine and mine[value][0] != measure:
+                return f"'{word}' instead of '{mine[value][1]}'"
     return ""
 
 
-def _measured(sentence: Sentence) -> dict[str, str]:
-    """The measure of each number that has one."""
-    words = sentence.words
+def _measured(sentence: Sentence) -> dict[str, tuple[tuple[float, str], str]]:
+    """The measure of each number that has one, and the word for it."""
     return {
-        word.key: UNITS[after.lower]
-        for word, after in pairwise(words)
-        if word.key[:1].isdigit() and after.lower in UNITS
+        word.key: (MEASURES[after.lower], after.lower)
+        for word, after in pairwise(sentence.words)
+        if word.key[:1].isdigit() and after.lower in MEASURES
     }
 
 

@@ -20,7 +20,12 @@ from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 TIMES: Final = frozenset(fold(day) for day in CALENDAR)
 SPANS: Final = frozenset(fold(word) for word in "weekend weekday week day daily month season".split())
 """What may stand for a day or a month."""
-WHEN: Final = re.compile(r"\b(?:when|what (?:days?|months?|time)|which (?:days?|months?)|how often)\b", re.IGNORECASE)
+WHEN: Final = re.compile(
+    r"^\s*when\b|\b(?:when (?:during|does|do|is|are|would|will)|(?:what|which|best|good) (?:time|hour|day|month)s?|hours"
+    r"|how (?:early|late|often)|time of (?:the )?day)\b",
+    re.IGNORECASE,
+)
+"""A question for a time."""
 WHERE: Final = re.compile(r"\b(?:where|who|whose|whom|called|named?|brand|place|venue|location)\b", re.IGNORECASE)
 TRIGGERS: Final = frozenset("when whenever if after before during until once while unless".split())
 """What follows them tells when something is done."""

@@ -24,6 +24,15 @@ UNITS: Final = {
     **dict.fromkeys(("lux",), "lux"),
     **dict.fromkeys(("mile", "miles"), "mile"),
     **dict.fromkeys(("kmh", "kph"), "km/h"),
+    **dict.fromkeys(("pound", "pounds", "lb", "lbs"), "pound"),
+    **dict.fromkeys(("ounce", "ounces", "oz"), "ounce"),
+    **dict.fromkeys(("ton", "tons", "tonne", "tonnes"), "ton"),
+    **dict.fromkeys(("foot", "feet", "ft"), "foot"),
+    **dict.fromkeys(("inch", "inches"), "inch"),
+    **dict.fromkeys(("yard", "yards"), "yard"),
+    **dict.fromkeys(("gallon", "gallons"), "gallon"),
+    **dict.fromkeys(("pint", "pints"), "pint"),
+    **dict.fromkeys(("cup", "cups"), "cup"),
     **dict.fromkeys(("knot", "knots", "kn", "kt", "kts"), "knot"),
 }
 SCALED: Final = {

@@ -73,8 +73,8 @@ def _kin(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 @lru_cache(maxsize=16384)
-def is_person(key: str) -> bool:
-    """Whether the word is one for a kind of people."""
+def can_be_person(key: str) -> bool:
+    """Whether the word is one for a kind of people in any of its senses."""
     kinds = lookup(key).general
     return bool(kinds & PERSON) or any(lookup(kind).general & PERSON for kind in kinds & SORTS)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final, Literal
 
-from pytest_memfail.judges.rules.rule_likeness import is_person
+from pytest_memfail.judges.rules.rule_likeness import can_be_person
 from pytest_memfail.judges.rules.rule_people import PRONOUNS, RELATIVES
 from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of
@@ -104,7 +104,7 @@ def _side(word: Word, rule: Rule) -> Side | None:
         return "entity"
     if bare in PRONOUNS:
         return "entity" if PRONOUNS[bare] == rule.pronoun else None
-    if bare in ANYBODY or bare in RELATIVES or (word.key and not word.surface[0].isupper() and is_person(word.key)):
+    if bare in ANYBODY or bare in RELATIVES or (word.key and not word.surface[0].isupper() and can_be_person(word.key)):
         return "others"
     named = word.surface[0].isupper() and word.start > 0 and bare not in OPENERS and bare not in STOP
     return "others" if named and not word.surface.isupper() else None

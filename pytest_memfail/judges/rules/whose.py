@@ -9,7 +9,7 @@ from typing import Final
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
 from pytest_memfail.judges.rules.view import View
-from pytest_memfail.judges.rules.whose_after import MINE, bare_of, breaks, is_person, name_like, told_after
+from pytest_memfail.judges.rules.whose_after import MINE, bare_of, breaks, is_somebody, name_like, told_after
 from pytest_memfail.judges.rules.whose_called import ROLES, user_roles
 from pytest_memfail.judges.rules.whose_words import (
     ANYONE,
@@ -125,7 +125,7 @@ def _field(view: View, at: int, names: frozenset[str]) -> str:
         if i == at or not sentence.lowers & FIELDS:
             continue
         for where, word in enumerate(sentence.words):
-            if _is_field(sentence, where) and word.lower not in USER and is_person(word, names):
+            if _is_field(sentence, where) and word.lower not in USER and is_somebody(word, names):
                 return bare_of(word)
     return ""
 
@@ -149,16 +149,16 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
         elif (lower in EVERYONE or (lower in STRANGERS and _feels(sentence, i))) and _opens(sentence, i):
             found.append((i, lower))
         elif lower in ("user's", "users", "speaker's"):
-            if not any(is_person(w, names) for w in words[i + 1 : i + 4]):
+            if not any(is_somebody(w, names) for w in words[i + 1 : i + 4]):
                 found.append((i, MINE))
         elif lower in PRONOUNS:
             found.append((i, "pronoun"))
-        elif lower == "my" and not any(is_person(w, names) for w in words[i + 1 : i + 4]):
+        elif lower == "my" and not any(is_somebody(w, names) for w in words[i + 1 : i + 4]):
             found.append((i, MINE))
         elif (
             bare_of(word) in names and word.surface[0].isupper() and (_does(words, i) or _is_told_who(sentence, i))
         ) or (
-            (is_person(word, names) or _is_pet(words, i))
+            (is_somebody(word, names) or _is_pet(words, i))
             and (_opens(sentence, i) or _is_subject(words, i))
             and not _with_user(sentence, i)
             and not _is_done_to(words, i, first)
@@ -193,7 +193,7 @@ def _feels(sentence: Sentence, at: int) -> bool:
 def _of_user(words: tuple[Word, ...], at: int, names: frozenset[str]) -> bool:
     """Whether the user is only named to say who somebody is: "Pia, a friend of the user"."""
     before = at - 1 if words[at - 1].lower == "the" else at
-    return before >= 2 and words[before - 1].lower == "of" and is_person(words[before - 2], names)
+    return before >= 2 and words[before - 1].lower == "of" and is_somebody(words[before - 2], names)
 
 
 def _is_done_to(words: tuple[Word, ...], at: int, mention: int) -> bool:
@@ -266,7 +266,7 @@ def _watched(sentence: Sentence, names: frozenset[str], mention: int) -> str:
     words = sentence.words
     for i in range(max(0, mention - 6), mention):
         if words[i].lower.startswith("watch"):
-            return next((bare_of(w) for w in words[i + 1 : mention] if is_person(w, names)), "")
+            return next((bare_of(w) for w in words[i + 1 : mention] if is_somebody(w, names)), "")
     return ""
 
 

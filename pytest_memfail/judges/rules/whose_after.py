@@ -32,17 +32,17 @@ def told_after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
         if words[i].lower in ("but", "while", "because", "since") or breaks(sentence, i - 1, i, ";!?"):
             break
         if words[i + 1].lower == "of" and (words[i].lower in FAVOURING or words[i - 1].lower == "go"):
-            whose = [w for w in words[i + 2 : i + 6] if w.lower in USER or is_person(w, names)]
+            whose = [w for w in words[i + 2 : i + 6] if w.lower in USER or is_somebody(w, names)]
             if whose:
                 return bare_of(whose[-1]) if whose[-1].lower not in USER else MINE
         in_law = words[i].lower == "law's" and words[i - 1].lower == "in"
         named = words[i - 1].lower in COPULA and name_like(words[i])
         users = words[i].lower in ("user's", "users", "my")
-        if not words[i].lower.endswith("'s") or not (users or in_law or named or is_person(words[i], names)):
+        if not words[i].lower.endswith("'s") or not (users or in_law or named or is_somebody(words[i], names)):
             continue
         linked = in_law or words[i - 1].lower in COPULA | BEFORE_OWNER
         favouring = any(w.lower in FAVOURING for w in words[i + 1 : i + 4])
-        if users and any(is_person(w, names) for w in words[i + 1 : i + 4]):
+        if users and any(is_somebody(w, names) for w in words[i + 1 : i + 4]):
             continue
         if (linked or breaks(sentence, i - 1, i, "=:>")) and favouring:
             return MINE if users else bare_of(words[i])
@@ -51,7 +51,7 @@ def told_after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
         for word in words[last + 3 : last + 7]:
             if word.lower in USER:
                 break
-            if is_person(word, names):
+            if is_somebody(word, names):
                 return bare_of(word)
     liked = _liked_by(words[last + 1 : last + 10], names)
     if liked:
@@ -60,14 +60,14 @@ def told_after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
     for word in words[last + 2 : last + 6] if moved else ():
         if word.lower in USER_OBJECT:
             break
-        if is_person(word, names) and not word.lower.endswith("s"):
+        if is_somebody(word, names) and not word.lower.endswith("s"):
             return bare_of(word)
     closing = OPEN_PARENTHESIS.search(sentence.text)
     if closing and closing.start() >= words[last].end - 1:
         inside = [w for w in words if closing.start(1) <= w.start < closing.end(1)]
         if inside and inside[0].lower in ("user", "me"):
             return MINE
-        if inside and len(inside) <= 4 and is_person(inside[0], names) and inside[0].lower not in PLURAL_COMPANY:
+        if inside and len(inside) <= 4 and is_somebody(inside[0], names) and inside[0].lower not in PLURAL_COMPANY:
             return bare_of(inside[0])
     return ""
 
@@ -89,12 +89,13 @@ def _liked_by(told: tuple[Word, ...], names: frozenset[str]) -> str:
     for at, word in enumerate(told[:-1]):
         if word.lower in USER or word.lower in PRONOUNS:
             return ""
-        if is_person(word, names) and told[at + 1].lower in DOES:
+        if is_somebody(word, names) and told[at + 1].lower in DOES:
             return bare_of(word)
     return ""
 
 
-def is_person(word: Word, names: frozenset[str]) -> bool:
+def is_somebody(word: Word, names: frozenset[str]) -> bool:
+    """Whether the word names one or several people: by name, or by what they are to the user."""
     bare = bare_of(word)
     return bare in RELATIONS or bare in PLURAL_COMPANY or (bare in names and word.surface[0].isupper())
 
