@@ -9,7 +9,7 @@ from record_lines import STAGES, failed
 
 from pytest_memfail.core import FAILURES, MEANINGS, MEMORY_FAILURES
 from pytest_memfail.report import failure, headline
-from pytest_memfail.report.text import excerpt, mark
+from pytest_memfail.report.excerpts import excerpt, mark
 
 RERUN = "pytest 'memfail/t::q-1' --memfail-system=bm25"
 LONG = "The quick brown fox jumps over the lazy dog and bakes a loaf of rye bread, then another one. " * 60

@@ -1,0 +1,77 @@
+"""What is shown of a long text: the part that holds what was lost, or what was made of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from pytest_memfail.core import SUMMARY_ERROR, one_line
+
+LONG: Final = 170
+"""Characters from which a text is shown in part."""
+WHOLE: Final = 1_000_000
+NEAR: Final = 0.3
+"""Share of a sentence's words that shows another to be made of it."""
+
+
+def excerpt(source: str, details: Sequence[str], near: str, limit: int = LONG) -> str:
+    """The part of a long text that holds the first detail, else the sentence most like `near`."""
+    text = one_line(source, WHOLE)
+    if len(text) <= limit:
+        return text
+    parts = _sentences(text)
+    start, chosen = _holding(parts, text, details) or max(
+        parts, key=lambda part: len(_words(near) & _words(part[1])), default=(0, text)
+    )
+    return _cut(text, start, chosen)
+
+
+def stored_excerpt(fact: Mapping[str, Any], entry: str) -> str:
+    """The part of a stored entry that was made of the sentence whose words were lost; of a fact that lost none, what was found."""
+    text, source = one_line(entry, WHOLE), one_line(fact["source"], WHOLE)
+    lost = _holding(_sentences(source), source, fact["missing"])
+    if lost is not None and len(text) > LONG:
+        wanted = _words(lost[1])
+        start, chosen = max(_sentences(text), key=lambda part: len(wanted & _words(part[1])), default=(0, text))
+        if len(wanted & _words(chosen)) > NEAR * len(wanted):
+            return _cut(text, start, chosen)
+        if fact["verdict"] == SUMMARY_ERROR:  # any other sentence would pass for what became of the lost one
+            return "no sentence near it in that entry"
+    return excerpt(text, fact[fact["decided_by"]].get("found", ()), fact["text"])
+
+
+def _sentences(text: str) -> list[tuple[int, str]]:
+    """Each sentence, and where it starts."""
+    return [(m.start(), m[0].strip()) for m in re.finditer(r"[^.!?]+(?:[.!?]+|$)", text)]
+
+
+def _holding(parts: Sequence[tuple[int, str]], text: str, details: Sequence[str]) -> tuple[int, str] | None:
+    """The sentence in which the first detail begins that stands in the text at all."""
+    at = next((i for d in details if (i := text.casefold().find(d.casefold())) >= 0), -1)
+    if at < 0:
+        return None
+    return next(((start, part) for start, part in reversed(parts) if start <= at), (0, text))
+
+
+def _words(text: str) -> set[str]:
+    """The longer words, by what their forms have in common."""
+    return {word[:5] for word in re.findall(r"\w{4,}", text.casefold())}
+
+
+def _cut(text: str, start: int, chosen: str) -> str:
+    return ("… " if start > 0 else "") + chosen + (" …" if start + len(chosen) < len(text) - 2 else "")
+
+
+def mark(text: str, details: Iterable[str]) -> str:
+    """The text with each detail in brackets.
+
+    >>> mark("only at 8 out of 10", ["8 out of 10"])
+    'only at [8 out of 10]'
+    """
+    for detail in sorted(set(details), key=len, reverse=True):
+        if detail.strip():
+            text = re.sub(
+                rf"(?<![\[\w]){re.escape(detail)}(?![\w\]])", lambda m: f"[{m[0]}]", text, count=1, flags=re.IGNORECASE
+            )
+    return text
