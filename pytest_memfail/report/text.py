@@ -19,7 +19,7 @@ from pytest_memfail.core import (
     VERDICTS,
     one_line,
 )
-from pytest_memfail.report.excerpts import WHOLE, excerpt, mark, stored_excerpt
+from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
 from pytest_memfail.results import Rate, Summary, Tally, success
 
 WIDTH: Final = 100
