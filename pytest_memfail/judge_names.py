@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_memfail.llm import ModelClient
 
 CASCADE: Final = "rules+"
+RULES: Final = "rules"
 GROUP: Final = "pytest_memfail.judges"
 STAGES: Final = ("storage", "summary", "retrieval", "answer")
 
@@ -33,17 +34,34 @@ def named_judge(
 
     Raises `UsageError` for something that does not judge.
     """
-
-    def rules() -> Any:
+    found = _found(name, option, hook, rootdir)
+    if found is None:
+        return None
+    if found is RULES:
         from pytest_memfail.judges import RulesJudge
 
         return RulesJudge(protocol)  # type: ignore[arg-type]  # checked where options are read
+    return _checked(found, name, option)
 
-    found = discovery.find_or_none(
-        name, option=option, group=GROUP, built_in={"rules": rules}, hook=hook, rootdir=rootdir
+
+def is_named(name: str, *, option: str, hook: Callable[[], Any] = lambda: None, rootdir: Path | None = None) -> bool:
+    """Whether there is a judge of that name that is no model; the rules are not loaded to know it.
+
+    Raises `UsageError` for something that does not judge.
+    """
+    found = _found(name, option, hook, rootdir)
+    if found is not None and found is not RULES:
+        _checked(found, name, option)
+    return found is not None
+
+
+def _found(name: str, option: str, hook: Callable[[], Any], rootdir: Path | None) -> Any:
+    return discovery.find_or_none(
+        name, option=option, group=GROUP, built_in={RULES: lambda: RULES}, hook=hook, rootdir=rootdir
     )
-    if found is None:
-        return None
+
+
+def _checked(found: Any, name: str, option: str) -> Any:
     judge = found() if isinstance(found, type) or not hasattr(found, "storage") else found
     missing = [stage for stage in STAGES if not callable(getattr(judge, stage, None))]
     if missing:
@@ -54,13 +72,13 @@ def named_judge(
 
 
 def judge_model(
-    name: str, named: Callable[[], Any], *, option: str, replays: bool = False, hook: str = ""
+    name: str, is_named: Callable[[], bool], *, option: str, replays: bool = False, hook: str = ""
 ) -> str | None:
     """The model that judges under this name; None if no model does.
 
     Args:
         name: what the user gave.
-        named: looks for a judge of that name that is no model.
+        is_named: whether there is a judge of that name that is no model.
         option: how the user gave it.
         replays: whether a name can be a model although no endpoint is known (replies are kept in a cache).
         hook: what else may provide a judge here, for the message.
@@ -71,9 +89,9 @@ def judge_model(
         if not (model := name.removeprefix(CASCADE)):
             raise UsageError(f"{option}: got 'rules+', expected rules+MODEL")
         return model
-    if not _is_model_tag(name) and named() is not None:
+    if not _is_model_tag(name) and is_named():
         return None
-    known = ["rules", *discovery.names(GROUP)]
+    known = [RULES, *discovery.names(GROUP)]
     others = f"module:attribute, an entry point of {GROUP}{hook}"
     if get_close_matches(name, known, 1, cutoff=0.75):
         raise UnknownNameError("judge", name, known, f"or a model name, {others}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Judge
@@ -17,14 +17,11 @@ OPTION: Final = "--judge"
 
 def open_judge(name: str, protocol: Protocol, concurrency: int) -> tuple[Judge, ModelClient | None]:
     """The judge of that name, and the client of its model if one judges."""
-    from pytest_memfail.judge_names import judge_model, model_judge, named_judge
+    from pytest_memfail.judge_names import is_named, judge_model, model_judge, named_judge
 
-    def named() -> Any:
-        return named_judge(name, protocol, option=OPTION, rootdir=Path.cwd())
-
-    model = judge_model(name, named, option=OPTION)
+    model = judge_model(name, lambda: is_named(name, option=OPTION, rootdir=Path.cwd()), option=OPTION)
     if model is None:
-        return cast("Judge", named()), None
+        return cast("Judge", named_judge(name, protocol, option=OPTION, rootdir=Path.cwd())), None
     from pytest_memfail.llm import Ledger, ModelClient
 
     client = ModelClient(ledger=Ledger(), concurrency=concurrency)

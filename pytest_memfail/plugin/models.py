@@ -29,7 +29,7 @@ def judge_model(config: pytest.Config, settings: Settings) -> str | None:
     """
     return judge_names.judge_model(
         settings.judge,
-        lambda: _named_judge(config, settings),
+        lambda: judge_names.is_named(settings.judge, option=OPTION, **_beside(config, settings)),
         option=OPTION,
         replays=settings.cache == "only",
         hook=", or the hook pytest_memfail_make_judge",
@@ -171,11 +171,10 @@ def _prices(settings: Settings) -> Any:
 
 
 def _named_judge(config: pytest.Config, settings: Settings) -> Any:
-    name = settings.judge
-    return judge_names.named_judge(
-        name,
-        settings.protocol,
-        option=OPTION,
-        hook=lambda: config.hook.pytest_memfail_make_judge(config=config, name=name),
-        rootdir=config.rootpath,
-    )
+    return judge_names.named_judge(settings.judge, settings.protocol, option=OPTION, **_beside(config, settings))
+
+
+def _beside(config: pytest.Config, settings: Settings) -> dict[str, Any]:
+    """Where a judge is looked for in pytest, besides entry points and built-ins."""
+    hook = config.hook.pytest_memfail_make_judge
+    return {"hook": lambda: hook(config=config, name=settings.judge), "rootdir": config.rootpath}

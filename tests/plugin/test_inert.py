@@ -139,3 +139,15 @@ def test_works_with_xdist_disabled(project: Project) -> None:
     assert result.ret == 0
     (line,) = [line for line in result.outlines if line.startswith("imported:")]
     assert not {"openai", "numpy", "scipy", "datasketch", "xdist"} & set(line.split())
+
+
+@pytest.mark.parametrize("only", [["--collect-only", "-q"], ["-n", "1"]], ids=["collected only", "distributing"])
+def test_who_judges_nothing_loads_no_judge(plain: pytest.Pytester, only: list[str]) -> None:
+    plain.makeconftest(SAY_MODULES)
+    result = plain.runpytest_subprocess(
+        "--memfail-system=no-memory", "--memfail-tasks=long_hop", "-k", "lh-3-001", *only
+    )
+    (ours,) = [line for line in result.outlines if line.startswith("of ours:")]
+    loaded = ours.split()[2:]
+    assert "pytest_memfail.tasks" in loaded
+    assert [name for name in loaded if name.startswith("pytest_memfail.judges")] == []
