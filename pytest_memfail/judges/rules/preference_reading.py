@@ -48,7 +48,7 @@ GIVEN_AWAY: Final = 0.15
 """Share of our statement with which a sentence is taken for one made from it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Preference:
     """What must be found of a preference, as far as its statement says it."""
 
@@ -74,6 +74,16 @@ class Preference:
     loose_names: frozenset[str]
     siblings: tuple[str, ...] = ()
     """What was said of the other preferences asked for."""
+
+    @cached_property
+    def name(self) -> dict[str, float]:
+        """The words of its best name, and what they weigh."""
+        return {part.key: weight(part.key) for part in self.targets[0].parts} if self.targets else {}
+
+    @cached_property
+    def statement(self) -> dict[str, float]:
+        """The words of the whole statement, and what they weigh."""
+        return {**self.context, **self.name}
 
 
 @dataclass(frozen=True)
