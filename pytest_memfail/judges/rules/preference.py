@@ -11,6 +11,7 @@ from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
 from pytest_memfail.judges.rules.preference_called import blurred, called_so, said_vaguely
 from pytest_memfail.judges.rules.preference_described import described, handed_over, is_of_sibling, left_vague
+from pytest_memfail.judges.rules.preference_kind import told_by_kind
 from pytest_memfail.judges.rules.preference_likeness import left_of
 from pytest_memfail.judges.rules.preference_parts import damaged
 from pytest_memfail.judges.rules.preference_reading import (
@@ -28,7 +29,7 @@ from pytest_memfail.judges.rules.preference_reworded import Rewording, reworded
 from pytest_memfail.judges.rules.preference_times import is_shifted
 from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.text import sentences_of
-from pytest_memfail.judges.rules.traces import Trace, best_trace, likeliest
+from pytest_memfail.judges.rules.traces import Trace, best_trace, category_kind, likeliest
 from pytest_memfail.judges.rules.verbatim import as_kept, verbatim_store
 from pytest_memfail.judges.rules.view import View, needs
 from pytest_memfail.judges.rules.whose_after import MINE
@@ -111,6 +112,9 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     if vague is not None:
         words = view.sentences[vague.mention.at].words[vague.mention.first : vague.mention.last + 1]
         return _trace(wanted, view, Trace(vague.mention.at, tuple(word.surface for word in words), 0.6))
+    kind = None if shown else told_by_kind(wanted, given, category_kind(evidence.category or "") | wanted.topic)
+    if kind is not None and not is_of_sibling(wanted, given, kind.at):
+        return _trace(wanted, view, kind)
     handed = None if shown else handed_over(wanted, view)
     if handed is not None:
         return _lost_to(wanted, view, Rewording(handed.at, handed.words, handed.owner, 0, handed.mine))
