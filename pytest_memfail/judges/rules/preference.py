@@ -89,6 +89,9 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
         return _trace(wanted, view, Trace(shifted[0], (wanted.wording,), 0.72))
     if told is not None and told.owner == MINE and told.attitude >= 0:
         return _told(wanted, view, told.at, told.words)
+    turned = [r for r in otherwise if r.owner == MINE and _is_against(wanted, view, r)]
+    if turned:
+        return _turned(wanted, view, turned, [])
     description = described(wanted, view)
     if description is not None and not (
         is_shifted(wanted.source, view.sentences[description.at]) or blurred(wanted, view, description.at)

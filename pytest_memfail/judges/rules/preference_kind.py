@@ -37,7 +37,13 @@ DIRECTIONS: Final = frozenset(
 
 def told_by_kind(wanted: Preference, view: View, asked: frozenset[str]) -> Trace | None:
     """The user's sentence that names the kind alone, with nothing before it but what goes with the preference."""
-    heads = asked.union(*(kinds_of(part.key) for target in wanted.targets[:1] for part in target.parts[-1:]))
+    heads = asked.union(
+        *(
+            kinds_of(part.key) | paraphrases(part.key).near
+            for target in wanted.targets[:1]
+            for part in target.parts[-1:]
+        )
+    )
     for at in sorted({at for key in heads & view.postings.keys() for at in view.postings[key]}):
         sentence = view.sentences[at]
         if ASKING.search(sentence.text) or word_for_word(view, at):
@@ -55,7 +61,11 @@ def _is_kind(wanted: Preference, sentence: Sentence, at: int, heads: frozenset[s
     following = words[at + 1] if at + 1 < len(words) else None
     if fold(word.lower) not in heads or LISTED.match(sentence.text, word.end):
         return False
-    if following is not None and following.key and sentence.text[word.end : following.start] in (" ", "-"):
+    if (
+        following is not None
+        and following.key[:1].isalpha()
+        and sentence.text[word.end : following.start] in (" ", "-")
+    ):
         return False  # it is part of another name
     backed = soft_support(wanted.context, [sentence]) >= BACKED
     if backed and SOME.search(sentence.text[words[max(0, at - REACH)].start : word.start]):
@@ -85,7 +95,7 @@ def _goes_with(wanted: Preference, key: str) -> bool:
         return True
     for part in wanted.name:
         told = paraphrases(part)
-        if key in told.same | told.near | kinds_of(part) | lookup(part).general:
+        if key in told.same | told.near | kinds_of(part) | lookup(part).general or part in paraphrases(key).near:
             return True
     return any(_stands(one, key) for one in wanted.context)
 
