@@ -18,6 +18,7 @@ from pytest_memfail.judges.rules.preference_likeness import Likeness, alike, sta
 from pytest_memfail.judges.rules.preference_reading import Preference
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, stands_for
 from pytest_memfail.judges.rules.traces import VAGUE
+from pytest_memfail.judges.rules.verbatim import verbatim_store
 from pytest_memfail.judges.rules.view import View
 
 BELONGS: Final = 0.4
@@ -106,6 +107,8 @@ def left_vague(wanted: Preference, view: View) -> Description | None:
 
 def is_of_sibling(wanted: Preference, view: View, at: int) -> bool:
     """Whether the sentence plainly tells what was said of another preference of the row, and much less of this one."""
+    if verbatim_store(view):
+        return False
     keys = words_of(view).sentences[at] - wanted.topic
     needed = max(OF_SIBLING, MORE * _share(_telling(wanted, wanted.statement), keys))
     return any(_share(_telling(wanted, statement_words(sibling)), keys) >= needed for sibling in wanted.siblings)
