@@ -52,7 +52,7 @@ TWISTED: Final = re.compile(
 NEGATED: Final = re.compile(
     r"(?:\b(?:not|never|no longer|hardly|rarely|seldom|neither|without|cannot|isn't|aren't|wasn't|nobody|none of)\b|n't\b)"
     r"(?:\W+\w+){0,2}?\W+(?:lov\w+|lik\w+|enjoy\w*|prefer\w*|favou?r\w*|fond|fan|keen|ador\w+|appreciat\w+|car(?:e|es) for"
-    r"|into|interested|crav\w+|stand|bear|tolerat\w+|touch|want\w*|drink\w*|eat\w*|wear\w*|us(?:e|es|ing)|play\w*|go|do|watch\w*"
+    r"|into|interested|crav\w+|stand|bear|tolerat\w+|touch|want\w*|drink\w*|eat\w*|wear\w*|us(?:e|es|ing)|play\w*|(?:go|do)\b|watch\w*"
     r"|listen\w*|read\w*|bother|see the point|appeal\w*|for (?:me|him|her|them|the user))",
     re.IGNORECASE,
 )
@@ -141,6 +141,8 @@ ILL: Final = (
     r"|(?:smell|dirt|mess|nois|greas|creep|scar|fuss|risk)y|ugly|tasteless|stale|cruel|impractical|inconvenient|unsafe"
     r"|too (?:much|many) \w+|(?:tire|weari|irk|loath|trouble|cumber|burden)some|wearying|grating|heavy going|hard going"
     r"|embarrassing|awkward|silly|childish|cheesy|ridiculous|worthless|overpriced|overhyped|preachy|pretentious|corny|cringeworthy|gimmicky"
+    r"|dumb|stupid|idiotic|inane|infantile|juvenile|lowbrow|unfunny|foolish|mindless|brainless|witless|lousy|mediocre|dreadful|appalling"
+    r"|atrocious|horrid|vile|nasty|hideous|repulsive|revolting|sickening|nauseating|insipid|unappealing|unappetising|unappetizing"
     r"|soulless|smug|tacky|lame|trite|clich[eé]d|stuffy|snobbish|shallow|phon[e]?y|sappy|soppy|mawkish|a (?:poor|bad) \w+)"
     r"\b(?! (?:fun|pleasure|joy)\b)"
 )
@@ -168,6 +170,8 @@ ILL_DONE: Final = re.compile(
     rf"|(?:is|are) (?:now )?(?:a thing of the past|history)|gives? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:headaches?"
     rf"|nightmares|heartburn|indigestion|the creeps)\b)|\W*(?:\w+ ){{0,2}}(?:never again|no thanks|no way|not any ?more)\b"
     r"|[\s:=-]*(?:no|never)\s*(?:[.,;!)]|$)"
+    rf"|{WITHIN}{{0,20}}?,? (?:but|and|then) (?:\w+ ){{0,2}}(?:quit|stopped|gave (?:it )?up|dropped (?:it|out)|lost interest)"
+    r"\s*(?:[.,;:!)]|$|\b(?:after|because|since|when|as)\b)"
     rf"|{WITHIN}{{0,20}}? (?:(?:is|are) (?:out|lost on|wasted on|not on)\b|gathers? dust|(?:a miss|a wide berth)\b|drives? (?:the )?"
     r"(?:user|them|him|her|me) (?:mad|crazy|nuts|up the wall|to distraction)|wears? (?:the )?(?:user|them|him|her|me) (?:out|down))"
     r"| (?:(?:slide|lapse|drop|go)\b\s*(?:[.,;!)]|$)|grudgingly|reluctantly|under protest|last\s*(?:[.,;!)]|$)"

@@ -10,8 +10,9 @@ from pytest_memfail.judges.rules.attitude import LIKED, against, liked
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
 from pytest_memfail.judges.rules.preference_called import blurred, called_so, said_vaguely
-from pytest_memfail.judges.rules.preference_described import described, handed_over, left_vague
-from pytest_memfail.judges.rules.preference_likeness import left_of, told_whole
+from pytest_memfail.judges.rules.preference_described import described, handed_over, is_of_sibling, left_vague
+from pytest_memfail.judges.rules.preference_kind import told_by_kind
+from pytest_memfail.judges.rules.preference_likeness import left_of
 from pytest_memfail.judges.rules.preference_parts import damaged
 from pytest_memfail.judges.rules.preference_reading import (
     BESIDE,
@@ -28,7 +29,7 @@ from pytest_memfail.judges.rules.preference_reworded import Rewording, reworded
 from pytest_memfail.judges.rules.preference_times import is_shifted
 from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.text import sentences_of
-from pytest_memfail.judges.rules.traces import Trace, best_trace, likeliest
+from pytest_memfail.judges.rules.traces import Trace, best_trace, category_kind, likeliest
 from pytest_memfail.judges.rules.verbatim import as_kept, verbatim_store
 from pytest_memfail.judges.rules.view import View, needs
 from pytest_memfail.judges.rules.whose_after import MINE
@@ -79,7 +80,7 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     if away:
         return _turned(wanted, view, [], away)
     readings = _readings(wanted, view, whole=False)
-    candidates = likeliest(view, wanted.context)
+    candidates = [at for at in likeliest(view, wanted.context) if not is_of_sibling(wanted, view, at)]
     told = reworded(wanted, view, dict.fromkeys([*candidates, *(r.mention.at for r in readings[:READ])]))
     shifted = [r.mention.at for r in whole if r.ours and r.owner == MINE]
     shifted += [told.at] if told is not None and told.owner == MINE else []
@@ -88,15 +89,18 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
         return _trace(wanted, view, Trace(shifted[0], (wanted.wording,), 0.72))
     if told is not None and told.owner == MINE and told.attitude >= 0:
         return _told(wanted, view, told.at, told.words)
-    whole_told = told_whole(wanted, view)
-    if whole_told is not None and not is_shifted(wanted.source, view.sentences[whole_told.at]):
-        return _told(wanted, view, whole_told.at, whole_told.words, confidence=0.72)
+    turned = [r for r in otherwise if r.owner == MINE and _is_against(wanted, view, r)]
+    if turned:
+        return _turned(wanted, view, turned, [])
     description = described(wanted, view)
     if description is not None and not (
         is_shifted(wanted.source, view.sentences[description.at]) or blurred(wanted, view, description.at)
     ):
         return _told(wanted, view, description.at, description.words, confidence=0.68)
-    part = next((r for r in readings[: 2 * READ] if damaged(wanted, view, r)), None)
+    part = next(
+        (r for r in readings[: 2 * READ] if damaged(wanted, view, r) and not is_of_sibling(wanted, view, r.mention.at)),
+        None,
+    )
     if part is not None:
         return _lost_part(wanted, view, part)
     if told is not None and told.support >= AWAY:
@@ -111,6 +115,9 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     if vague is not None:
         words = view.sentences[vague.mention.at].words[vague.mention.first : vague.mention.last + 1]
         return _trace(wanted, view, Trace(vague.mention.at, tuple(word.surface for word in words), 0.6))
+    kind = None if shown else told_by_kind(wanted, given, category_kind(evidence.category or "") | wanted.topic)
+    if kind is not None and not is_of_sibling(wanted, given, kind.at):
+        return _trace(wanted, view, kind)
     handed = None if shown else handed_over(wanted, view)
     if handed is not None:
         return _lost_to(wanted, view, Rewording(handed.at, handed.words, handed.owner, 0, handed.mine))

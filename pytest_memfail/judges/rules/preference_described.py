@@ -17,8 +17,8 @@ from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.preference_likeness import Likeness, alike, statement_words, words_of
 from pytest_memfail.judges.rules.preference_reading import Preference
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, stands_for
-from pytest_memfail.judges.rules.text import weight
 from pytest_memfail.judges.rules.traces import VAGUE
+from pytest_memfail.judges.rules.verbatim import verbatim_store
 from pytest_memfail.judges.rules.view import View
 
 BELONGS: Final = 0.4
@@ -40,7 +40,7 @@ TOLD: Final = 4
 """How many words of the statement."""
 OTHERWISE: Final = 2
 """How many of them in other words."""
-OWN: Final = 2
+OWN: Final = 3
 """How many words of its own, which stand for the name: what is blurred has none."""
 LONG: Final = 5
 """How many words it has at least."""
@@ -55,6 +55,10 @@ LEFT_SHARE: Final = 0.27
 """How much of the statement it has."""
 LEFT_TOLD: Final = 3
 """How many words of it."""
+OF_SIBLING: Final = 0.45
+"""How much of another statement of the row is there where it is that one which is told."""
+MORE: Final = 1.5
+"""How many times as much of it as of ours."""
 STANDS: Final = 0.75
 """Where so much of the name stands there, it has been judged already, and found to name something else."""
 
@@ -101,6 +105,20 @@ def left_vague(wanted: Preference, view: View) -> Description | None:
     return one if otherwise >= OTHERWISE and one.size > 1 else None
 
 
+def is_of_sibling(wanted: Preference, view: View, at: int) -> bool:
+    """Whether the sentence plainly tells what was said of another preference of the row, and much less of this one."""
+    if verbatim_store(view):
+        return False
+    keys = words_of(view).sentences[at] - wanted.topic
+    needed = max(OF_SIBLING, MORE * _share(_telling(wanted, wanted.statement), keys))
+    return any(_share(_telling(wanted, statement_words(sibling)), keys) >= needed for sibling in wanted.siblings)
+
+
+def _telling(wanted: Preference, statement: Mapping[str, float]) -> dict[str, float]:
+    """The words of a statement without those that all of the row share."""
+    return {key: value for key, value in statement.items() if key not in wanted.topic}
+
+
 def handed_over(wanted: Preference, view: View) -> Description | None:
     """Somebody else's sentence that tells our statement, in whatever words."""
     one = likest(wanted, view, others=True)
@@ -116,13 +134,11 @@ def likest(wanted: Preference, view: View, *, others: bool = False) -> Descripti
 def _description(wanted: Preference, view: View, one: Likeness) -> Description | None:
     words = words_of(view)
     keys = words.sentences[one.at] - wanted.topic
-    name = {part.key: weight(part.key) for part in wanted.targets[0].parts}
-    statement = {**wanted.context, **name}
-    mine = _share(statement, keys)
+    mine = _share(wanted.statement, keys)
     if not keys or any(_share(statement_words(sibling), keys) >= mine for sibling in wanted.siblings):
         return None
-    worths = [max([_worth(key, held) for held in keys]) for key in statement]
-    own = {held: max([_worth(key, held) for key in statement]) for held in keys}
+    worths = [max([_worth(key, held) for held in keys]) for key in wanted.statement]
+    own = {held: max([_worth(key, held) for key in wanted.statement]) for held in keys}
     total = sum(words.rarity(held) for held in keys)
     back = sum(words.rarity(held) * worth for held, worth in own.items()) / total if total else 0.0
     return Description(
@@ -130,7 +146,7 @@ def _description(wanted: Preference, view: View, one: Likeness) -> Description |
         tuple(sorted(held for held, worth in own.items() if worth >= FOUND)),
         mine,
         sqrt(mine * back),
-        _share(name, keys),
+        _share(wanted.name, keys),
         sum(worth >= FOUND for worth in worths),
         sum(FOUND <= worth < ORIGIN for worth in worths),
         sum(worth < NOTHING for worth in own.values()),

@@ -10,13 +10,13 @@ from math import log, sqrt
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import associations
-from pytest_memfail.judges.rules.attitude import LIKED, attitude
+from pytest_memfail.judges.rules.attitude import LIKED
 from pytest_memfail.judges.rules.everyday_things import everyday_thing
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.kinship import Kin
-from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
+from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.preference_reading import LIKING_KEYS, Preference
-from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, is_far, stands_for
+from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, stands_for
 from pytest_memfail.judges.rules.text import fold, sentences_of, weight
 from pytest_memfail.judges.rules.traces import ASKING, WISHED
 from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
@@ -34,10 +34,6 @@ PLAIN: Final = 0.5
 """The same for one that says none."""
 NAMED: Final = 0.35
 """How much of the name has to be there in other words."""
-WHOLLY: Final = 0.4
-"""How like a memory has to be to tell the preference whole."""
-BY_ONE_WORD: Final = 0.42
-"""Share of our statement that is needed behind one word for a name of one word."""
 OF_KIND: Final = 0.12
 """Share of our statement that shows what is liked of the kind asked for to be ours."""
 SPOKEN_TO: Final = frozenset(("user", "users"))
@@ -58,8 +54,6 @@ class Likeness:
     """How much of the statement is there."""
     otherwise: bool
     """Whether a word of the name is there in another word."""
-    told: bool
-    """Whether it is like enough, and every word of the name is there, none by a general term, one at least in another word."""
     owner: str
     """Whose it is."""
 
@@ -136,12 +130,6 @@ def statement_words(text: str) -> Mapping[str, float]:
     return {key: weight(key) for key in sorted(keys - LIKING_KEYS)}
 
 
-def told_whole(wanted: Preference, view: View) -> Likeness | None:
-    """The user's likest sentence that tells the whole name in words for it, if there is one."""
-    found = [one for one in alike(wanted, view) if one.told]
-    return max(found, key=lambda one: (one.score, -one.at), default=None)
-
-
 def left_of(wanted: Preference, view: View) -> Likeness | None:
     """The user's sentence that was most likely made from the statement, though it does not tell the name."""
     found = [one for one in alike(wanted, view) if _is_left(wanted, view, one)]
@@ -171,9 +159,8 @@ def alike(wanted: Preference, view: View, *, others: bool = False) -> list[Liken
     known = view.results.get(("alike", wanted.wording, wanted.source))
     if known is None:
         words = words_of(view)
-        name = {part.key: weight(part.key) for part in wanted.targets[0].parts}
-        shares = _shares(words, {**wanted.context, **name})
-        found = (_like(wanted, view, at, name, shares[at]) for at in sorted(shares) if shares[at] >= OF_KIND)
+        shares = _shares(words, wanted.statement)
+        found = (_like(wanted, view, at, shares[at]) for at in sorted(shares) if shares[at] >= OF_KIND)
         known = view.results["alike", wanted.wording, wanted.source] = [one for one in found if one is not None]
     assert isinstance(known, list)
     return [one for one in known if (one.owner != MINE) is others]
@@ -183,8 +170,7 @@ def likelier_of_sibling(wanted: Preference, view: View, at: int) -> bool:
     """Whether the sentence has more of what was said of another preference of the row."""
     words = words_of(view)
     keys = words.sentences[at]
-    name = {part.key: weight(part.key) for part in wanted.targets[0].parts}
-    mine = _share(words, {**wanted.context, **name}, keys)
+    mine = _share(words, wanted.statement, keys)
     return any(_share(words, statement_words(sibling), keys) > mine for sibling in wanted.siblings)
 
 
@@ -202,14 +188,13 @@ def _shares(words: _Words, statement: Mapping[str, float]) -> dict[int, float]:
     return shares
 
 
-def _like(wanted: Preference, view: View, at: int, name: Mapping[str, float], mine: float) -> Likeness | None:
+def _like(wanted: Preference, view: View, at: int, mine: float) -> Likeness | None:
     words, sentence = words_of(view), view.sentences[at]
     keys = words.sentences[at]
-    statement = {**wanted.context, **name}
-    own = {key: max([words.near(k).get(key, 0.0) for k in statement]) for key in keys}
+    own = {key: max([words.near(k).get(key, 0.0) for k in wanted.statement]) for key in keys}
     total = sum(words.rarity(key) for key in keys)
     back = sum(words.rarity(key) * worth for key, worth in own.items()) / total if total else 0.0
-    named = _share(words, name, keys, STANDING)
+    named = _share(words, wanted.name, keys, STANDING)
     score = (named + _share(words, wanted.context, keys)) * sqrt(back)
     is_far = score < LIKE and wanted.topic.isdisjoint(keys)
     if is_far or ASKING.search(sentence.text) or word_for_word(view, at):
@@ -217,26 +202,5 @@ def _like(wanted: Preference, view: View, at: int, name: Mapping[str, float], mi
     if any(_share(words, statement_words(sibling), keys) >= mine for sibling in wanted.siblings):
         return None
     held = tuple(sorted(key for key, worth in own.items() if worth))
-    otherwise = any(0.0 < words.near(key).get(other, 0.0) < ORIGIN for key in name for other in keys)
-    told = score >= WHOLLY and (len(name) > 1 or mine >= BY_ONE_WORD) and _is_told(wanted, view, at)
-    return Likeness(at, held, score, named, mine, otherwise, told, owner(view, at, len(sentence.words), -1))
-
-
-def _is_told(wanted: Preference, view: View, at: int) -> bool:
-    words, sentence = words_of(view), view.sentences[at]
-    keys = words.sentences[at]
-    by: dict[str, float] = {}
-    for part in wanted.targets[0].needed:
-        if any(stands_for(part.key, key)[0] is Kin.GENERAL for key in keys):
-            return False
-        worth, held = max([(stands_for(part.key, key)[1], key) for key in sorted(keys)], default=(0.0, ""))
-        if (
-            worth < NAMED
-            or held in by
-            or held in paraphrases(part.key).other
-            or (worth < ORIGIN and is_far(part.key, held))
-        ):
-            return False
-        by[held] = worth
-    places = [i for i, word in enumerate(sentence.words) if word.key and fold(word.lower) in by]
-    return min(by.values(), default=1.0) < ORIGIN and all(attitude(sentence, i, i) >= 0 for i in places)
+    otherwise = any(0.0 < words.near(key).get(other, 0.0) < ORIGIN for key in wanted.name for other in keys)
+    return Likeness(at, held, score, named, mine, otherwise, owner(view, at, len(sentence.words), -1))

@@ -66,7 +66,11 @@ def damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     found = [k for k in sentence.keys if loose(k) in named or (loose(k) in wanted.loose_context and weight(k) >= 1.0)]
     tried = len(named) + (0 if all(loose(k) in named for k in found) else len(wanted.context))
     likely = coincidence(view, found, tried) <= CHANCE
-    if reading.attitude < 0 and m.share >= HALF + 0.01 * m.head and wanted.topic & sentence.keys:
+    if (
+        reading.attitude < 0
+        and m.share >= HALF + 0.01 * m.head
+        and (wanted.topic & sentence.keys or reading.soft >= GIVEN_AWAY)
+    ):
         return True  # what is said against a thing has other reasons than what was said for it
     telling = wanted.targets[0].parts[-1].key not in GENERAL_KEYS | wanted.topic
     if reading.attitude < 0 and m.head and telling and not _modified(view, reading, wanted):

@@ -48,7 +48,7 @@ GIVEN_AWAY: Final = 0.15
 """Share of our statement with which a sentence is taken for one made from it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Preference:
     """What must be found of a preference, as far as its statement says it."""
 
@@ -74,6 +74,22 @@ class Preference:
     loose_names: frozenset[str]
     siblings: tuple[str, ...] = ()
     """What was said of the other preferences asked for."""
+
+    @cached_property
+    def name(self) -> dict[str, float]:
+        """The words of its best name, and what they weigh."""
+        return {part.key: weight(part.key) for part in self.targets[0].parts} if self.targets else {}
+
+    @cached_property
+    def rivals(self) -> frozenset[str]:
+        """The words by which the others of its row, or all of them, are called, and it is not."""
+        said = (word for text in self.siblings for sentence in sentences_of(text) for word in sentence.words)
+        return self.topic.union(word.key for word in said if word.key) - self.stated
+
+    @cached_property
+    def statement(self) -> dict[str, float]:
+        """The words of the whole statement, and what they weigh."""
+        return {**self.context, **self.name}
 
 
 @dataclass(frozen=True)
@@ -124,7 +140,9 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
     found = [m for target in targets for m in mentions(target, home, stated, whole=True)]
     negative = any(attitude(source[m.at], m.first, m.last) < 0 for m in found[:1])
     loose_context = frozenset(map(loose, context))
-    others = tuple(read_target(text) for text in renamed(named)) if protocol != "paper" else ()
+    renamings = [read_target(text) for text in renamed(named)] if protocol != "paper" else []
+    # What the statement says of it anyway is no name: "the cat sleeps" where a catnap is "without fully sleeping".
+    others = tuple(t for t in renamings if all(part.key not in context for part in t.parts))
     return Preference(
         tuple(targets),
         others,
@@ -282,6 +300,10 @@ def is_ours(wanted: Preference, view: View, mention: Mention, support: float) ->
         return False
     if not mention.exact and not support and (mention.last == mention.first or ASKING.search(sentence.text)):
         return False
+    if not mention.exact and len(wanted.name) == 1 and fold(sentence.words[mention.first].lower) in wanted.rivals:
+        return (
+            False  # what all of the row are called, or another of it, is no other word for this one: a nap for a catnap
+        )
     if not support and not held and _is_other_form(sentence, mention, wanted):
         return False
     if (

@@ -23,7 +23,7 @@ from pytest_memfail.judges.rules.whose_after import MINE
 
 HALF: Final = 0.8
 """What half of a compound is worth: roof for rooftop."""
-LEAST_WORTH: Final = 0.35
+LEAST_WORTH: Final = 0.5
 """A word worth less is too far from the one looked for."""
 WELL: Final = 0.6
 """A synonym's least worth: a name has no other words."""
@@ -93,7 +93,7 @@ def _told(wanted: Preference, target: Target, sentence: Sentence, support: float
         worth, at = _best(wanted, part, sentence, [place for _, place in found], is_head=is_head)
         if part.key in named and worth < WELL:
             return []  # nor have names
-        if not worth and is_head and found and all(told >= HALF for told, _ in found):
+        if not worth and is_head and found and sum(told for told, _ in found) >= ORIGIN * len(found):
             # What all of the kind are called may be left unsaid where the rest stands there.
             worth = OF_TOPIC if part.key in wanted.topic else GENERAL if part.key in GENERAL_KEYS else 0.0
         if not worth and weight(part.key) < 1.0:
@@ -139,7 +139,7 @@ def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], 
         worth = _worth(part, held, is_head=is_head, alone=alone)
         follows = i + 1 < len(sentence.words) and sentence.words[i + 1].key == wanted.targets[0].parts[-1].key
         if not is_head and follows and not worth and any(one_origin(key, held) for key in wanted.context):
-            worth = GENERAL  # "sleeper train", where the statement says that one sleeps there
+            worth = LEAST_WORTH  # "sleeper train", where the statement says that one sleeps there
         if worth < LEAST_WORTH or (
             worth < ORIGIN and (loose(held) in wanted.loose_context or (alone and held in wanted.topic))
         ):

@@ -50,7 +50,7 @@ HAVING: Final = re.compile(
 )
 """What one does with things that one likes."""
 ASKING: Final = re.compile(
-    r"\b(?:advice|recommend(?:s|ed|ations?)|suggestions?|help with|plan(?:s|ned|ning)?"
+    r"\b(?:advice|recommend(?:s|ed|ations?)|suggestions?|(?<!to )help with|plan(?:s|ned|ning)?"
     r"|(?:ideas?|tips?) (?:for|on|about|what|where|how|which)|look(?:s|ing) for|consider(?:s|ing)"
     r"|ask(?:s|ed|ing)|decid(?:es?|ing)|wonder(?:s|ing)|think(?:s|ing) (?:about|of)|organi[sz](?:es|ing))\b",
     re.IGNORECASE,
@@ -170,7 +170,7 @@ def _generalised(view: View, stated: frozenset[str], general: frozenset[str], as
 
     Of what the question asks for it is only known that it is one of its kinds, not which.
     """
-    known, general = general, general | asked
+    general = general | asked
     for at in sorted({at for key in general & view.postings.keys() for at in view.postings[key]}):
         sentence = view.sentences[at]
         if ASKING.search(sentence.text) or WISHED.search(sentence.text):
@@ -183,7 +183,7 @@ def _generalised(view: View, stated: frozenset[str], general: frozenset[str], as
         named = any(w.key and kinds_of(w.key) & set(kind) for w in sentence.words[:first])
         if named and OTHERS.search(sentence.text) is None:
             continue  # the kind is said of something that is named itself: "calling the plane a favourite tool"
-        if (named or not known & sentence.keys) and _is_narrowed(sentence, first, stated):
+        if _is_narrowed(sentence, first, stated):
             continue
         little = len(others) <= 1 and (liked(sentence) or HAVING.search(sentence.text) is not None)
         rare = coincidence(view, kind[:1], 3) <= 0.5 or OF_ALL.search(sentence.text) is not None

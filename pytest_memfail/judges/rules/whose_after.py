@@ -8,6 +8,7 @@ from typing import Final
 from pytest_memfail.judges.rules.text import Sentence, Word
 from pytest_memfail.judges.rules.whose_words import (
     BEFORE_OWNER,
+    CALENDAR,
     COPULA,
     DOES,
     FAVOURING,
@@ -110,6 +111,7 @@ def name_like(word: Word) -> bool:
         and bare not in OPENERS
         and bare not in STOP
         and bare not in RELATIONS
+        and bare not in CALENDAR
     )
 
 

@@ -89,5 +89,10 @@ MOVING: Final = frozenset(
     reminds remind excites excite fascinates delights inspires energizes energises comforts saves brings""".split()
 )
 """Verbs whose object has the preference: "satire cheers her brother up"."""
+CALENDAR: Final = frozenset(
+    """feb mar apr jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun monday tuesday wednesday thursday friday
+    saturday sunday february march july september october november december""".split()
+)
+"""What begins with a capital in a date."""
 NARRATED: Final = frozenset("user user's users he she".split())
 FIRST_PERSON: Final = frozenset("i my me mine i'm i've i'd i'll".split())
