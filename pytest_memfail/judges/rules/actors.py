@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.anchor_words import CAUSING, SOMEBODY, Token
+from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.stretches import speaker_is_named
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
@@ -118,7 +119,10 @@ def is_name(tokens: Sequence[Token], at: int) -> bool:
     entry = lookup(fold(bare))
     if not opens:
         return not {"languag", "linguistic", "day", "month"} & entry.general
-    if not (entry.same or entry.general or entry.close):
+    dated = not {"day", "month", fold("weekday")}.isdisjoint(entry.general)
+    # Of some names the lexicon knows a bearer.
+    borne = is_person(fold(bare)) and not entry.close and token.key not in SOMEBODY and not dated
+    if borne or not (entry.same or entry.general or entry.close):
         return not bare.endswith(("ing", "ed", "ly"))
     if token.lower.endswith("'s"):
         return not {"day", "month", "time", "period"} & entry.general

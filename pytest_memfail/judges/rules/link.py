@@ -19,7 +19,7 @@ from pytest_memfail.judges.rules.anchor_words import LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.link_loose import read_loosely
-from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_field, is_small
+from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_field, is_of_another, is_small
 from pytest_memfail.judges.rules.link_person import in_its_place, read_person
 from pytest_memfail.judges.rules.links import (
     ALL,
@@ -212,6 +212,8 @@ def _judge(
         finding = Finding(True, False, reason, entries, (), link.wordings, confidence=confidence)
         return Reading((5.0 + soft, own), replace(finding, fault="turned") if fault else finding)
 
+    if any(place.firm < HALF and is_of_another(link, tokens, place) for place in pair):
+        return None
     if owner == OTHER:
         if closeness < MOST:
             return None

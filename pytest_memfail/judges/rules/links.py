@@ -9,7 +9,7 @@ from itertools import product
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.actors import SPEAKER, whose
+from pytest_memfail.judges.rules.actors import SPEAKER, is_name, whose
 from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places, read_anchor, tokens_of
 from pytest_memfail.judges.rules.attitude import attitude
@@ -156,7 +156,7 @@ def _names(source: tuple[Sentence, ...], texts: tuple[str, ...]) -> frozenset[st
         for at, w in enumerate(s.words)
         if w.surface[0].isupper()
         and w.lower not in STOP | inside | uncapital
-        and (at or w.surface in texts or len(s.words) < 3 or _owns(w.surface))
+        and (at or w.surface in texts or len(s.words) < 3 or _owns(w.surface) or is_name(tokens_of((s,)), 0))
     }
     return frozenset(names)
 
