@@ -56,7 +56,8 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
             return "light"
         rivals = _content(tokens, at[-1] - 1, -1, source, 2, skip=at)
         # Right before the head it may be another word for it.
-        if rivals == [at[-1] - 1] and not _excludes(part.key, tokens[rivals[0]].key):
+        beside = rivals == [at[-1] - 1] and not tokens[at[-1]].breaks
+        if beside and not _excludes(part.key, tokens[rivals[0]].key):
             return "reworded"
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):

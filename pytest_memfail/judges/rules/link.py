@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from typing import Final
 
@@ -87,9 +86,14 @@ def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
 def _find(link: Link, view: View) -> Finding:
     best: Reading | None = None
     near: list[int] = []
+    settled: set[int] = set()
     for at in _stretches(link, view):
         near.extend(at[:1])
+        if len(at) > 1 and not settled.isdisjoint(at):
+            continue
         reading = _read(link, view, at)
+        if reading is not None and reading.settled and len(at) == 1:
+            settled.add(at[0])
         if reading is not None and (best is None or reading.rank > best.rank):
             best = reading
             if best.rank[0] >= BEST:
@@ -208,9 +212,9 @@ def _judge(
     closeness = min(p.share for p in pair)
     alike = is_small(view) and all(place.alike for place in pair)
 
-    def damaged(reason: str, confidence: float, fault: bool = False) -> Reading:
+    def damaged(reason: str, confidence: float, *, settled: bool = True) -> Reading:
         finding = Finding(True, False, reason, entries, (), link.wordings, confidence=confidence)
-        return Reading((5.0 + soft, own), replace(finding, fault="turned") if fault else finding)
+        return Reading((5.0 + soft, own), finding, settled)
 
     if any(place.firm < HALF and is_of_another(link, tokens, place) for place in pair):
         return None
@@ -225,7 +229,7 @@ def _judge(
     if turn == -link.direction:
         return damaged(f"the link from {arrow} is stored the other way round", 0.75)
     if not turn:
-        return damaged(f"{arrow}: both are stored, but not how one leads to the other", 0.65)
+        return damaged(f"{arrow}: both are stored, but not how one leads to the other", 0.65, settled=False)
     whole = closeness >= 0.99
     confidence = 0.97 if whole else 0.92 if closeness >= 0.75 else 0.86
     return Reading(

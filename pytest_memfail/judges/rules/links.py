@@ -17,7 +17,7 @@ from pytest_memfail.judges.rules.finding import Finding, keys_of, quote
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.polarity import is_negator
-from pytest_memfail.judges.rules.relations import relate, told_back
+from pytest_memfail.judges.rules.relations import AWAITED, PREVENTING, prevented, relate, said, told_back
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import STOP
@@ -74,6 +74,8 @@ class Reading:
 
     rank: tuple[float, ...]
     finding: Finding
+    settled: bool = False
+    """Whether both ends stand there, and what is between them is told to be something else."""
 
 
 @lru_cache(maxsize=4096)
@@ -110,7 +112,7 @@ def read_link(evidence: Evidence, protocol: str) -> Link:
         _felt(source, tokens, found[1 - person]) if person is not None else 0,
         stated,
         words | stated,
-        any(is_negator(w) for w in words),
+        any(is_negator(w) for w in words) or PREVENTING.search(said(tokens, 0, len(tokens))) is not None,
         named or SPEAKER,
         tuple(
             frozenset(t.key for t in tokens_of(sentences_of(s)) if t.key) - LIGHT - CAUSING for s in evidence.siblings
@@ -222,6 +224,12 @@ def whose_is(link: Link, view: View, tokens: tuple[Token, ...], place: Place) ->
 
 
 def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
+    """Whether one of the two is denied, or kept from by the other."""
+    if prevented(tokens, span(pair[0]), span(pair[1])):
+        return True
+    left, right = sorted((span(place) for place in pair))
+    if AWAITED.search(said(tokens, left[1] + 1, right[0])):
+        return False  # not done before, it is done after
     taken = {i for place in pair for i in place.at}
     for place in pair:
         for i in range(max(0, place.first - 3), place.first):

@@ -67,6 +67,7 @@ BACK: Final = re.compile(
 NOT_BACK: Final = re.compile(
     r"\b(?:because|since|as) (?:it|they|this|that|these|those|doing so|which|the latter|the former)?\s*"
     rf"(?:then |always |often |usually |tend to )?{_VERBS}\b|\bafter(?:wards?| which)\b|\bfollows?\s*$"
+    r"|(?:\band|[,;])(?: only| not until| right| just| soon| straight| shortly)* (?:after|once) (?:that|this|it)\b"
     r"|\b(?:that|this)(?:'s| is| was) when\b"
 )
 """Their order is the order of things though they hold a word that turns it: "because it makes me …"."""
@@ -107,6 +108,7 @@ FRONTED: Final = re.compile(
 )
 NAMED: Final = re.compile(
     r"\b(?:reason|cause|trigger|source|inspiration|motive|motivation) (?:for|of|behind|why)\b[^,|:]*$"
+    r"|\breason (?:that )?(?:the )?(?:user|i|he|she|they|we)\b[^,|:]*$"
     rf"|\b(?:what|whatever)(?: \w+)? {_VERBS}\b[^,|:]*$|\bbehind(?: (?:the|a|an|his|her|their|my|this|user's)){{0,2}}$"
 )
 """What comes next is told to be led to by what follows."""
@@ -125,6 +127,18 @@ FOLLOWING: Final = re.compile(
     r"^(?:(?:usually|often|always|typically|generally|tends? to|will) )?follows?(?: (?:the|a|an|his|her|their|my|any))?$"
 )
 """What stands before comes after what stands behind."""
+AWAITED: Final = re.compile(r"\b(?:until|till|unless|before)\b")
+WAITING: Final = re.compile(r"(?:\b(?:not|never|nothing|waits?|waiting)\b|n't\b)[^,|]*$")
+"""Nothing comes before what it waits for."""
+PREVENTING: Final = re.compile(
+    r"\b(?:keep|kept|stop|prevent|hinder|discourag|deter|bar|held|hold|scar|block|inhibit|ban|dissuad|restrain|distract)\w*"
+    r"(?: (?!and|or|so|then)\w+){0,3} from\b|\b(?:prevent|discourag|hinder|imped|inhibit|thwart|preclud|foil)(?:s|es|ed|ing)\b"
+    r"|\bstop(?:s|ped)? (?:the )?(?:user|him|her|them|me|us)\b|\b(?:puts?|putting|turns?|scares?) (?:the )?(?:user|him|her|them|me) off\b"
+    r"|\b(?:talks?|argues?) (?:the )?(?:user|him|her|them|me) out of\b|\b(?:instead of|rather than|in the way of|out of the question)\b"
+    r"|\b(?:puts?|putting) off\b|\b(?:postpon|procrastinat)\w+"
+    r"|\bmak(?:es?|ing) it (?:\w+ )?(?:hard|harder|difficult|impossible)\b|\b(?:unable|incapable|reluctant|less likely|too \w+) to\b"
+)
+"""What comes before it does not lead to what comes after."""
 FRONTED_BEFORE: Final = re.compile(r"\b(?:before|prior to|ahead of)\b[^,|]*$")
 PURPOSE: Final = re.compile(r"(?:^|\b|\|)\s*(?:in order )?(?:to|so as to|for)\s*(?:\w+ ){0,2}$")
 SUBJECT: Final = re.compile(r"^\s*(?:the )?(?:user|i|he|she|they|we)\b")
@@ -188,6 +202,8 @@ def _turn(ahead: str, between: str, behind: str) -> int:
         return -1
     if FOLLOWING.search(between) and not FRONTED.search(clause):
         return -1
+    if AWAITED.search(between) and WAITING.search(clause):
+        return -1
     if NOT_BACK.search(between) or (ANSWERED.search(clause) and ANSWERING.search(between)):
         return 1
     if UNMATCHED.search(clause) and LIKE.search(between):
@@ -224,9 +240,9 @@ def _governs(clause: str) -> bool:
 def _by_order(between: str, *, alone: bool) -> int:
     """What the words between two places say where none of them marks a cause."""
     words = [w for w in re.findall(r"[\w']+", between) if w not in ARTICLES]
-    if words and words[-1] in PLACING:
+    if words and (words[-1] in PLACING or (words[-2:-1] == ["by"] and words[-1].endswith("ing"))):
         return -1
-    if any(w not in LISTING for w in words) or AND_SOMEBODY.search(f"{between} ") or ":" in between:
+    if any(w not in LISTING for w in words) or AND_SOMEBODY.search(f"{between} ") or {":", "="} & set(between):
         return 1
     # "Mint tea calms" and "finds dancing exhilarating": nothing stands between.
     return int(not between.strip(" (") or (alone and not between.strip(" ,")))
@@ -263,6 +279,14 @@ def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
     followed = BACK.search(near) is not None and not NOT_BACK.search(near)
     leads = (FORWARD.search(near) is not None or _acts_on(tokens, place)) and not followed
     return (governed or leads) and not (led and not leads), led or followed
+
+
+def prevented(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) -> bool:
+    """Whether what stands between two places says that the one keeps somebody from the other."""
+    left, right = (one, two) if one[0] <= two[0] else (two, one)
+    between = said(tokens, left[1] + 1, right[0])
+    found = PREVENTING.search(between)
+    return found is not None and WAITING.search(between[: found.start()]) is None
 
 
 def _acts_on(tokens: Sequence[Token], place: tuple[int, int]) -> bool:
