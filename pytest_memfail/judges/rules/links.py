@@ -42,6 +42,15 @@ BEST: Final = 9.0
 """The rank of what cannot be bettered."""
 
 
+UNDENIED: Final = frozenset("only just until without help stop resist avoid fail fails wait".split())
+"""What a negation before these says is done all the same."""
+UNDOING: Final = frozenset(
+    """avoid avoids avoided avoiding stop stops stopped stopping quit quits quitting cease ceases refuse refuses skip skips
+    skipped abandon abandons resist resists dread dreads forget forgets shun shuns""".split()
+)
+"""What is said before what is not done."""
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """What must be found of a link."""
@@ -233,10 +242,12 @@ def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
     taken = {i for place in pair for i in place.at}
     for place in pair:
         for i in range(max(0, place.first - 3), place.first):
-            if (
-                i not in taken
-                and is_negator(tokens[i].lower)
-                and not any(t.breaks for t in tokens[i + 1 : place.first + 1])
-            ):
-                return tokens[i + 1].lower not in ("only", "just", "until", "without")
+            if i in taken or any(t.breaks for t in tokens[i + 1 : place.first + 1]):
+                continue
+            if is_negator(tokens[i].lower):
+                return tokens[i + 1].lower not in UNDENIED
+            if tokens[i].lower in UNDOING and i + 1 == place.first and tokens[i + 1].lower.endswith("ing"):
+                return not (i and is_negator(tokens[i - 1].lower))
+            if f"{tokens[i].lower} {tokens[i + 1].lower}" in ("anything but", "far from"):
+                return True
     return False

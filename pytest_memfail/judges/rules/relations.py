@@ -29,6 +29,7 @@ FORWARD: Final = re.compile(
     r"|\b(?:rewarded|met|answered|greeted|repaid|celebrated|marked|honou?red|crowned|topped off|rounded off) (?:with|by)\b"
     r"|\b(?:comes?|goes|go) (?:\w+ in \w+ )?with\b|\bbefore\b|\buntil\b"
     r"|\btill\b|\b(?:so|hence|therefore|thus|consequently|then|afterwards?|subsequently|thereby|whereupon|ahead of|prior to)\b"
+    r"|\b(?:outlet|expression|relief|refuge|comfort|solace|release|vent|distraction) (?:in|through)\b"
     r"|\bfollowed,[^,]*, by\b|\benough (?:to|for)\b"
     r"|\bas a (?:result|consequence)\b(?! of)|\bin turn\b|\b(?:after|upon|at) which\b|\breason (?:for|why)\b|\bcause of\b"
     r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction)\s*[:=]"
@@ -132,7 +133,8 @@ WAITING: Final = re.compile(r"(?:\b(?:not|never|nothing|waits?|waiting)\b|n't\b)
 """Nothing comes before what it waits for."""
 PREVENTING: Final = re.compile(
     r"\b(?:keep|kept|stop|prevent|hinder|discourag|deter|bar|held|hold|scar|block|inhibit|ban|dissuad|restrain|distract)\w*"
-    r"(?: (?!and|or|so|then)\w+){0,3} from\b|\b(?:prevent|discourag|hinder|imped|inhibit|thwart|preclud|foil)(?:s|es|ed|ing)\b"
+    r"(?: (?!and|or|so|then)\w+){0,3} from\b|\b(?:prevent|discourag|hinder|imped|inhibit|thwart|preclud|foil)(?:e?s|e?d|ing|e)?\b"
+    r"|\b(?:kill|los|tak|rob|sap|dampen|spoil|ruin|lack)\w*\b[^,|]{0,30}\b(?:urge|desire|appetite|wish|mood|energy|motivation) (?:to|for|of)\b"
     r"|\bstop(?:s|ped)? (?:the )?(?:user|him|her|them|me|us)\b|\b(?:puts?|putting|turns?|scares?) (?:the )?(?:user|him|her|them|me) off\b"
     r"|\b(?:talks?|argues?) (?:the )?(?:user|him|her|them|me) out of\b|\b(?:instead of|rather than|in the way of|out of the question)\b"
     r"|\b(?:puts?|putting) off\b|\b(?:postpon|procrastinat)\w+"
