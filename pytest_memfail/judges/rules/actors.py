@@ -7,6 +7,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.anchor_words import CAUSING, SOMEBODY, Token
 from pytest_memfail.judges.rules.kinds import is_person
+from pytest_memfail.judges.rules.kinship import kin
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.stretches import speaker_is_named
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
@@ -103,6 +104,8 @@ def _act(tokens: Sequence[Token], at: int, until: int, known: frozenset[str]) ->
     """Whether some people do what follows, up to a place: "strangers come up and strike up a conversation"."""
     token, verb = tokens[at], tokens[at + 1]
     if not token.lower.endswith("s") or token.lower in known or token.key in known or not is_person(token.key):
+        return False
+    if any(is_person(key) and kin(key, token.key)[1] for key in known):
         return False
     before = next((t.lower for t in reversed(tokens[:at]) if t.lower not in DETERMINERS), "")
     if before in TOWARDS or any(t.breaks for t in tokens[at + 1 : until + 1]):

@@ -43,6 +43,8 @@ CANDIDATES: Final = 24
 
 
 UNSURE: Final = 0.65
+NEARLY_SURE: Final = 0.9
+"""How sure a finding of other wordings must be where a damaged link stands in the same entry."""
 
 
 FEW: Final = 5
@@ -72,6 +74,8 @@ def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
     for other in otherwise_worded(evidence, protocol):
         finding = _find(other, view)
         # What a link might be called otherwise counts only where it is found whole.
+        if best.present and finding.faithful and finding.confidence < NEARLY_SURE and set(finding.entries) & set(best.entries):
+            continue
         if finding.faithful or (finding.present and not best.present and evidence.details):
             best = finding
         if best.faithful:

@@ -65,11 +65,10 @@ def blurred(
         whole = tuple(w for w in link.wordings if w not in lost)
         gaps = [f"{word!r} ({fate})" for p, k in zip(pair, kept, strict=True) if not k for word, fate in p.gaps]
         reason = f"the link is stored, but {listed(lost)} is blurred: {', '.join(gaps)}"
-        contrary = any(fate == "opposite" for p, k in zip(pair, kept, strict=True) if not k for _, fate in p.gaps)
-        finding = Finding(
-            True, False, reason, entries, whole, lost, confidence=0.65, fault="turned" if contrary and most >= ALL else ""
+        return Reading(
+            (4.0 + pair[0].soft + pair[1].soft,),
+            Finding(True, False, reason, entries, whole, lost, confidence=0.65),
         )
-        return Reading((4.0 + pair[0].soft + pair[1].soft,), finding)
     return None
 
 

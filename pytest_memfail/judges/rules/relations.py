@@ -32,7 +32,8 @@ FORWARD: Final = re.compile(
     r"|\b(?:outlet|expression|relief|refuge|comfort|solace|release|vent|distraction) (?:in|through)\b"
     r"|\bfollowed,[^,]*, by\b|\benough (?:to|for)\b"
     r"|\bas a (?:result|consequence)\b(?! of)|\bin turn\b|\b(?:after|upon|at) which\b|\breason (?:for|why)\b|\bcause of\b"
-    r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction)\s*[:=]"
+    r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction|remedy|cure|solution|antidote|treatment)\s*[:=]"
+    r"|\b(?:in order|so as) to\b"
 )
 BACK: Final = re.compile(
     rf"\b(?:{_REASONS}|b/c|on account of|out of|after|(?<!at )once|{_TIMES}|"
@@ -104,7 +105,7 @@ ARTICLES: Final = frozenset("a an the his her their my its user's some such of b
 FRONTED: Final = re.compile(
     rf"\b(?:{_REASONS}|out of|after|once|{_TIMES}|"
     r"the (?:very )?(?:moment|minute|instant|second)|given|provided|"
-    r"(?:so|as) long as|now that|whilst|through|amid|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
+    r"(?:so|as) long as|now that|whilst|through|amid|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|along|across|"
     r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
 )
 NAMED: Final = re.compile(
@@ -155,7 +156,7 @@ WHAT_BEHIND: Final = re.compile(
     r"(?:\s+(?:the )?(?:user|to|in|on|about))?"
 )
 WALLS: Final = re.compile(r"->|=>|→|⇒|\|")
-OBJECTS: Final = frozenset("user me him her them us".split())
+OBJECTS: Final = frozenset("user user's me him her them us my his their".split())
 MARKING: Final = frozenset(
     """due thanks following result effect consequence caused triggered prompted time user's user once upon owing account courtesy
     response preceded provided given help aid as soon reward treat prize celebration getting being having""".split()
@@ -184,13 +185,21 @@ def relate(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) 
         said(tokens, left[1] + 1, right[0]),
         said(tokens, right[1] + 1, len(tokens)),
     )
-    if right[1] > right[0] and DOING.search(between):
+    done = right[1] > right[0] or any(t.lower in OBJECTS for t in tokens[right[1] + 1 : right[1] + 2])
+    if done and DOING.search(between):
         return order
     if ANSWERING.search(between) and ANSWERED.search(said(tokens, 0, left[0] + 1)):
         return order
+    opening = tokens[left[0] - 1 : left[0] + 1] if left[0] else tokens[:1]
+    if between in (",", ", user") and _is_participle(opening) and not tokens[right[0]].lower.endswith("ing"):
+        return order  # "feeling brave, sings"
     if not between and tokens[right[0]].lower.endswith("ed") and not tokens[right[0]].gap:
         return -order  # "dozes wrapped in a blanket"
     return order * _turn(ahead, between, behind)
+
+
+def _is_participle(tokens: Sequence[Token]) -> bool:
+    return any(t.lower.endswith("ing") for t in tokens)
 
 
 @lru_cache(maxsize=16384)
@@ -264,19 +273,25 @@ def said(tokens: Sequence[Token], first: int, last: int) -> str:
     return "".join(parts).strip(" ")
 
 
+HELD: Final = re.compile(r"\b(?:has|have|having)(?: (?:a|an|the|his|her|their|my|some))?$")
+"""What comes next is somebody's, and is not led to."""
+
+
 def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
     """Whether the place is told as a cause, and whether as an effect of something."""
     clause = WALLS.split(said(tokens, 0, place[0]))[-1]
     near = " ".join(said(tokens, place[1] + 1, len(tokens)).split()[:5])
-    marker = FRONTED.search(clause)
     governed = led = False
-    if marker is not None:
+    marker = FRONTED.search(clause)
+    while marker is not None and not governed:
         # "When I do this" governs what follows at once, not what "When I do that I do this" ends with.
         words = clause[marker.start() :].split()
         own = tokens[max(0, place[0] - len(words) + 1) : place[0]]
         governed = not any(t.key and t.key not in LIGHT and t.lower not in MARKING and t.surface.islower() for t in own)
         led = not governed
-    led = led or _last(FORWARD, clause) > _last(BACK, clause)
+        marker = None if FORWARD.search(clause) else FRONTED.search(clause, marker.start() + 1)
+    held = governed and HELD.search(clause) is not None
+    led = led or (not held and _last(FORWARD, clause) > _last(BACK, clause))
     led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
     followed = BACK.search(near) is not None and not NOT_BACK.search(near)
     leads = (FORWARD.search(near) is not None or _acts_on(tokens, place)) and not followed
