@@ -130,7 +130,7 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
         elif (
             at
             and word.lower.endswith(("ing", "ed"))
-            and not (word.lower.endswith("ing") and words[at + 1 : at + 2] == [head])
+            and words[at + 1 : at + 2] != [head]
         ):
             kind, value = "verb", weight(word.key)
         elif not verbal and head in words[at + 1 :] and is_stance(text, word):

@@ -33,7 +33,8 @@ FORWARD: Final = re.compile(
     r"|\bfollowed,[^,]*, by\b|\benough (?:to|for)\b"
     r"|\bas a (?:result|consequence)\b(?! of)|\bin turn\b|\b(?:after|upon|at) which\b|\breason (?:for|why)\b|\bcause of\b"
     r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction|remedy|cure|solution|antidote|treatment)\s*[:=]"
-    r"|\b(?:in order|so as) to\b"
+    r"|\b(?:in order|so as) to\b|\b(?:affect|chang|alter|influenc|impact)(?:e?s|ing)\b"
+    r"|\bdo(?:es|ing)? (?:\w+ )?(?:something|things|wonders|nothing|good|harm|a lot|a great deal)(?: \w+)? (?:to|for)\b"
 )
 BACK: Final = re.compile(
     rf"\b(?:{_REASONS}|b/c|on account of|out of|after|(?<!at )once|{_TIMES}|"
@@ -101,6 +102,7 @@ CLOSED: Final = re.compile(r"\w+ \w[^,]*,")
 OWED: Final = re.compile(r"\b(?:owe|attribut|trac|ascrib|chalk|credit|put|assign)(?:e?s|ed?|ing)?\b[^,|]*$")
 OWED_TO: Final = re.compile(r"(?:^|\s)(?:down |back |up )?to(?: (?:the|a|an|his|her|their|my|having|being))?$")
 PLACING: Final = frozenset("as on with during in at upon over using by while amid under through via from".split())
+SUBJECTS: Final = frozenset("user i he she they we".split())
 ARTICLES: Final = frozenset("a an the his her their my its user's some such of being those these that this".split())
 FRONTED: Final = re.compile(
     rf"\b(?:{_REASONS}|out of|after|once|{_TIMES}|"
@@ -273,6 +275,9 @@ def said(tokens: Sequence[Token], first: int, last: int) -> str:
     return "".join(parts).strip(" ")
 
 
+AIMED: Final = re.compile(
+    r"to (?!(?:the|a|an|his|her|their|my|some|user|user's|it|them|him|us|work|church|school|bed|sleep|which|music|and|or)\b)\w+ \w+"
+)
 HELD: Final = re.compile(r"\b(?:has|have|having)(?: (?:a|an|the|his|her|their|my|some))?$")
 """What comes next is somebody's, and is not led to."""
 
@@ -286,7 +291,8 @@ def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
     while marker is not None and not governed:
         # "When I do this" governs what follows at once, not what "When I do that I do this" ends with.
         words = clause[marker.start() :].split()
-        own = tokens[max(0, place[0] - len(words) + 1) : place[0]]
+        first = max(0, place[0] - len(words) + 1)
+        own = [tokens[i] for i in range(first, place[0]) if tokens[i - 1].lower not in SUBJECTS or i != place[0] - 1]
         governed = not any(t.key and t.key not in LIGHT and t.lower not in MARKING and t.surface.islower() for t in own)
         led = not governed
         marker = None if FORWARD.search(clause) else FRONTED.search(clause, marker.start() + 1)
@@ -294,7 +300,9 @@ def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
     led = led or (not held and _last(FORWARD, clause) > _last(BACK, clause))
     led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
     followed = BACK.search(near) is not None and not NOT_BACK.search(near)
-    leads = (FORWARD.search(near) is not None or _acts_on(tokens, place)) and not followed
+    leads = not followed and (
+        FORWARD.search(near) is not None or AIMED.match(near) is not None or _acts_on(tokens, place)
+    )
     return (governed or leads) and not (led and not leads), led or followed
 
 
