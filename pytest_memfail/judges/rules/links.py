@@ -51,6 +51,12 @@ UNDOING: Final = frozenset(
 """What is said before what is not done."""
 
 
+BEING: Final = frozenset("is are was were has have runs run gets goes feels".split())
+GONE: Final = frozenset("low lower lowest lacking missing gone absent down lost vanished wavering shaky faded ebbing".split())
+LESSER: Final = frozenset("less least little lack lacks lacking lacked loses losing lost low".split())
+LOSS: Final = frozenset("lack loss want absence short devoid free rid instead".split())
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """What must be found of a link."""
@@ -232,6 +238,19 @@ def whose_is(link: Link, view: View, tokens: tuple[Token, ...], place: Place) ->
     return whose(tokens, span(place), link.mine, link.known, view)
 
 
+def _is_lacking(tokens: tuple[Token, ...], place: Place, taken: set[int]) -> bool:
+    """Whether there is said to be none, or little, of what stands at the place: "when confidence is low"."""
+    behind = tokens[place.last + 1 : place.last + 4]
+    breaks = next((i for i, t in enumerate(behind) if t.breaks), len(behind))
+    told = [t.lower for t in behind[:breaks]]
+    if len(told) > 1 and told[0] in BEING and GONE.intersection(told[1:]) and place.last + 2 not in taken:
+        return True
+    before = [t.lower for t in tokens[max(0, place.first - 2) : place.first]]
+    return before[-1:] != [] and (
+        (before[-1] in LESSER and before[0] not in ("a", "no")) or (before[-1] == "of" and before[0] in LOSS)
+    )
+
+
 def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
     """Whether one of the two is denied, or kept from by the other."""
     if prevented(tokens, span(pair[0]), span(pair[1])):
@@ -241,6 +260,8 @@ def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
         return False  # not done before, it is done after
     taken = {i for place in pair for i in place.at}
     for place in pair:
+        if _is_lacking(tokens, place, taken):
+            return True
         for i in range(max(0, place.first - 3), place.first):
             if i in taken or any(t.breaks for t in tokens[i + 1 : place.first + 1]):
                 continue
