@@ -12,6 +12,7 @@ from pytest_memfail.judges.rules.apart import alternatives, apart, poles
 from pytest_memfail.judges.rules.kinds import ROOTS
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
 from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.link_likeness import likeness
 from pytest_memfail.judges.rules.tables import table
 from pytest_memfail.judges.rules.text import Word, weight
 from pytest_memfail.judges.rules.words import STOP
@@ -58,7 +59,9 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         # Right before the head it may be another word for it.
         beside = rivals == [at[-1] - 1] and not tokens[at[-1]].breaks
         if beside and not _excludes(part.key, tokens[rivals[0]].key):
-            return "reworded"
+            alike = likeness(part.key, tokens[rivals[0]].key)
+            known = lookup(part.key).same and lookup(tokens[rivals[0]].key).same
+            return "rival" if known and not alike else "reworded"
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
             return "rival"

@@ -74,7 +74,12 @@ def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
     for other in otherwise_worded(evidence, protocol):
         finding = _find(other, view)
         # What a link might be called otherwise counts only where it is found whole.
-        if best.present and finding.faithful and finding.confidence < NEARLY_SURE and set(finding.entries) & set(best.entries):
+        if (
+            best.present
+            and finding.faithful
+            and finding.confidence < NEARLY_SURE
+            and set(finding.entries) & set(best.entries)
+        ):
             continue
         if finding.faithful or (finding.present and not best.present and evidence.details):
             best = finding
@@ -82,7 +87,8 @@ def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
             break
     if not best.present or best.confidence <= UNSURE:
         loosely = read_loosely(link, view)
-        if loosely is not None and (loosely.faithful or not best.present):
+        doubtful = link.person is not None or best.confidence < UNSURE
+        if loosely is not None and ((loosely.faithful and doubtful) or not best.present):
             best = loosely
     return best if best.present else in_its_place(link, view) or best
 

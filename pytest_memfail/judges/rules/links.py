@@ -52,7 +52,9 @@ UNDOING: Final = frozenset(
 
 
 BEING: Final = frozenset("is are was were has have runs run gets goes feels".split())
-GONE: Final = frozenset("low lower lowest lacking missing gone absent down lost vanished wavering shaky faded ebbing".split())
+GONE: Final = frozenset(
+    "low lower lowest lacking missing gone absent down lost vanished wavering shaky faded ebbing".split()
+)
 LESSER: Final = frozenset("less least little lack lacks lacking lacked loses losing lost low".split())
 LOSS: Final = frozenset("lack loss want absence short devoid free rid instead".split())
 
@@ -255,7 +257,7 @@ def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
     """Whether one of the two is denied, or kept from by the other."""
     if prevented(tokens, span(pair[0]), span(pair[1])):
         return True
-    left, right = sorted((span(place) for place in pair))
+    left, right = sorted(span(place) for place in pair)
     if AWAITED.search(said(tokens, left[1] + 1, right[0])):
         return False  # not done before, it is done after
     taken = {i for place in pair for i in place.at}

@@ -107,7 +107,8 @@ ARTICLES: Final = frozenset("a an the his her their my its user's some such of b
 FRONTED: Final = re.compile(
     rf"\b(?:{_REASONS}|out of|after|once|{_TIMES}|"
     r"the (?:very )?(?:moment|minute|instant|second)|given|provided|"
-    r"(?:so|as) long as|now that|whilst|through|amid|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|along|across|"
+    r"(?:so|as) long as|now that|whilst|through|amid|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
+    r"along|across|"
     r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
 )
 NAMED: Final = re.compile(
@@ -137,9 +138,12 @@ WAITING: Final = re.compile(r"(?:\b(?:not|never|nothing|waits?|waiting)\b|n't\b)
 PREVENTING: Final = re.compile(
     r"\b(?:keep|kept|stop|prevent|hinder|discourag|deter|bar|held|hold|scar|block|inhibit|ban|dissuad|restrain|distract)\w*"
     r"(?: (?!and|or|so|then)\w+){0,3} from\b|\b(?:prevent|discourag|hinder|imped|inhibit|thwart|preclud|foil)(?:e?s|e?d|ing|e)?\b"
-    r"|\b(?:kill|los|tak|rob|sap|dampen|spoil|ruin|lack)\w*\b[^,|]{0,30}\b(?:urge|desire|appetite|wish|mood|energy|motivation) (?:to|for|of)\b"
-    r"|\bstop(?:s|ped)? (?:the )?(?:user|him|her|them|me|us)\b|\b(?:puts?|putting|turns?|scares?) (?:the )?(?:user|him|her|them|me) off\b"
-    r"|\b(?:talks?|argues?) (?:the )?(?:user|him|her|them|me) out of\b|\b(?:instead of|rather than|in the way of|out of the question)\b"
+    r"|\b(?:kill|los|tak|rob|sap|dampen|spoil|ruin|lack)\w*\b[^,|]{0,30}"
+    r"\b(?:urge|desire|appetite|wish|mood|energy|motivation) (?:to|for|of)\b"
+    r"|\bstop(?:s|ped)? (?:the )?(?:user|him|her|them|me|us)\b"
+    r"|\b(?:puts?|putting|turns?|scares?) (?:the )?(?:user|him|her|them|me) off\b"
+    r"|\b(?:talks?|argues?) (?:the )?(?:user|him|her|them|me) out of\b"
+    r"|\b(?:instead of|rather than|in the way of|out of the question)\b"
     r"|\b(?:puts?|putting) off\b|\b(?:postpon|procrastinat)\w+"
     r"|\bmak(?:es?|ing) it (?:\w+ )?(?:hard|harder|difficult|impossible)\b|\b(?:unable|incapable|reluctant|less likely|too \w+) to\b"
 )
