@@ -97,7 +97,7 @@ def _acts(tokens: Sequence[Token], at: int, unless: frozenset[str] = frozenset()
     following = tokens[at + 1] if at + 1 < len(tokens) and not tokens[at + 1].breaks else None
     if following is None or following.lower in STOP | ADVERBS or following.key in unless:
         return False
-    return following.lower.endswith("s")
+    return following.lower.endswith("s") and not following.lower.endswith("ss")
 
 
 def _act(tokens: Sequence[Token], at: int, until: int, known: frozenset[str]) -> bool:

@@ -229,7 +229,7 @@ def _judge(
     if any(place.firm < HALF and is_of_another(link, tokens, place) for place in pair):
         return None
     if owner == OTHER:
-        if closeness < MOST:
+        if closeness < HALF:
             return None
         return damaged(f"the link from {arrow} is stored, but as somebody else's", 0.85)
     if not link.negative and negated(tokens, pair):

@@ -132,6 +132,7 @@ FOLLOWING: Final = re.compile(
     r"^(?:(?:usually|often|always|typically|generally|tends? to|will) )?follows?(?: (?:the|a|an|his|her|their|my|any))?$"
 )
 """What stands before comes after what stands behind."""
+MEANS: Final = re.compile(r"\bby \w+ing$")
 AWAITED: Final = re.compile(r"\b(?:until|till|unless|before)\b")
 WAITING: Final = re.compile(r"(?:\b(?:not|never|nothing|waits?|waiting)\b|n't\b)[^,|]*$")
 """Nothing comes before what it waits for."""
@@ -219,6 +220,9 @@ def _turn(ahead: str, between: str, behind: str) -> int:
         return -1
     if FOLLOWING.search(between) and not FRONTED.search(clause):
         return -1
+    means = MEANS.search(between)
+    if means is not None and FORWARD.search(between[: means.start()]) is None:
+        return -1
     if AWAITED.search(between) and WAITING.search(clause):
         return -1
     if NOT_BACK.search(between) or (ANSWERED.search(clause) and ANSWERING.search(between)):
@@ -257,7 +261,7 @@ def _governs(clause: str) -> bool:
 def _by_order(between: str, *, alone: bool) -> int:
     """What the words between two places say where none of them marks a cause."""
     words = [w for w in re.findall(r"[\w']+", between) if w not in ARTICLES]
-    if words and (words[-1] in PLACING or (words[-2:-1] == ["by"] and words[-1].endswith("ing"))):
+    if words and words[-1] in PLACING:
         return -1
     if any(w not in LISTING for w in words) or AND_SOMEBODY.search(f"{between} ") or {":", "="} & set(between):
         return 1
@@ -273,7 +277,7 @@ def said(tokens: Sequence[Token], first: int, last: int) -> str:
     """The words with what stands between them, in lower case; whoever is named is "user"."""
     parts = []
     for i in range(first, min(last + 1, len(tokens))):
-        parts.append(tokens[i].gap or " ")
+        parts.append(tokens[i].gap.replace("_", " ") or " ")
         if i < last:
             parts.append("user" if is_name(tokens, i) else tokens[i].lower)
     return "".join(parts).strip(" ")
