@@ -17,7 +17,7 @@ from pytest_memfail.judges.rules.finding import Finding, keys_of, quote
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.polarity import is_negator
-from pytest_memfail.judges.rules.relations import AWAITED, PREVENTING, prevented, relate, said, told_back
+from pytest_memfail.judges.rules.relations import PREVENTING, WITHOUT, prevented, relate, said, told_back
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import STOP
@@ -53,7 +53,7 @@ UNDOING: Final = frozenset(
 
 BEING: Final = frozenset("is are was were has have runs run gets goes feels".split())
 GONE: Final = frozenset(
-    "low lower lowest lacking missing gone absent down lost vanished wavering shaky faded ebbing".split()
+    "low lower lowest lacking missing gone absent lost vanished wavering shaky faded ebbing".split()
 )
 LESSER: Final = frozenset("less least little lack lacks lacking lacked loses losing lost low".split())
 LOSS: Final = frozenset("lack loss want absence short devoid free rid instead".split())
@@ -258,7 +258,7 @@ def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
     if prevented(tokens, span(pair[0]), span(pair[1])):
         return True
     left, right = sorted(span(place) for place in pair)
-    if AWAITED.search(said(tokens, left[1] + 1, right[0])):
+    if WITHOUT.search(said(tokens, left[1] + 1, right[0])):
         return False  # not done before, it is done after
     taken = {i for place in pair for i in place.at}
     for place in pair:

@@ -25,12 +25,13 @@ _VERBS: Final = (
 _REASONS: Final = "because|since|due to|thanks to|owing to"
 _TIMES: Final = "when|whenever|wherever|as soon as|if|upon|following|while"
 FORWARD: Final = re.compile(
-    rf"->|=>|→|⇒|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded|accompanied) by\b"
+    rf"->|=>|→|⇒|>>|»|^\s*>\s*$|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded|accompanied) by\b"
     r"|\b(?:rewarded|met|answered|greeted|repaid|celebrated|marked|honou?red|crowned|topped off|rounded off) (?:with|by)\b"
     r"|\b(?:comes?|goes|go) (?:\w+ in \w+ )?with\b|\bbefore\b|\buntil\b"
     r"|\btill\b|\b(?:so|hence|therefore|thus|consequently|then|afterwards?|subsequently|thereby|whereupon|ahead of|prior to)\b"
     r"|\b(?:outlet|expression|relief|refuge|comfort|solace|release|vent|distraction) (?:in|through)\b"
     r"|\bfollowed,[^,]*, by\b|\benough (?:to|for)\b"
+    r"|\b(?:pass|passes|ends|goes by) without\b"
     r"|\bas a (?:result|consequence)\b(?! of)|\bin turn\b|\b(?:after|upon|at) which\b|\breason (?:for|why)\b|\bcause of\b"
     r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction|remedy|cure|solution|antidote|treatment)\s*[:=]"
     r"|\b(?:in order|so as) to\b|\b(?:affect|chang|alter|influenc|impact)(?:e?s|ing)\b"
@@ -64,6 +65,8 @@ BACK: Final = re.compile(
     r"nudged|kicked off|kindled|elicited|stirred|boosted|supported)(?: \w+)* (?:by|on by|in \w+ by)|"
     r"(?:reward|treat|prize|remedy|cure|celebration|punishment) (?:for|of)|(?:course|wake|sight|face|presence) of|"
     r"(?:reaction|response|reply|answer) to|reason being|is what happens (?:when|after|if))\b"
+    r"|\b(?:trigger|cause|reason)(?: (?:for|of) (?:this|that|it))? (?:is|was|being)\b"
+    r"|\b(?:sequel|follow-up|aftermath|epilogue) (?:to|of)\b|\b(?:rounds? off|crowns?|tops? off)(?! (?:with|by)\b)"
     r"|\bas (?:the|his|her|their|my)\b(?! (?:result|consequence|reason|cause|trigger))"
     r"|\b(?:trigger|cause|reason|because|when|after|due to|triggered by|caused by|prompted by|source|why)\s*[:=]|<-|<=|←"
 )
@@ -114,6 +117,7 @@ FRONTED: Final = re.compile(
 NAMED: Final = re.compile(
     r"\b(?:reason|cause|trigger|source|inspiration|motive|motivation) (?:for|of|behind|why)\b[^,|:]*$"
     r"|\breason (?:that )?(?:the )?(?:user|i|he|she|they|we)\b[^,|:]*$"
+    r"|(?:^|[|,] ?)why (?:the )?(?:user|i|he|she|they|we)\b[^,|:]*$"
     rf"|\b(?:what|whatever)(?: \w+)? {_VERBS}\b[^,|:]*$|\bbehind(?: (?:the|a|an|his|her|their|my|this|user's)){{0,2}}$"
 )
 """What comes next is told to be led to by what follows."""
@@ -133,8 +137,9 @@ FOLLOWING: Final = re.compile(
 )
 """What stands before comes after what stands behind."""
 MEANS: Final = re.compile(r"\bby \w+ing$")
-AWAITED: Final = re.compile(r"\b(?:until|till|unless|before)\b")
-WAITING: Final = re.compile(r"(?:\b(?:not|never|nothing|waits?|waiting)\b|n't\b)[^,|]*$")
+AWAITED: Final = re.compile(r"\b(?:until|till|unless|before|(?<!pass )(?<!passes )(?<!ends )(?<!goes by )without)\b")
+WITHOUT: Final = re.compile(r"\b(?:until|till|unless|before|without)\b")
+WAITING: Final = re.compile(r"(?:\b(?:no|not|never|nothing|waits?|waiting)\b|n't\b)[^,|]*$")
 """Nothing comes before what it waits for."""
 PREVENTING: Final = re.compile(
     r"\b(?:keep|kept|stop|prevent|hinder|discourag|deter|bar|held|hold|scar|block|inhibit|ban|dissuad|restrain|distract)\w*"
@@ -153,7 +158,7 @@ FRONTED_BEFORE: Final = re.compile(r"\b(?:before|prior to|ahead of)\b[^,|]*$")
 PURPOSE: Final = re.compile(r"(?:^|\b|\|)\s*(?:in order )?(?:to|so as to|for)\s*(?:\w+ ){0,2}$")
 SUBJECT: Final = re.compile(r"^\s*(?:the )?(?:user|i|he|she|they|we)\b")
 BEHIND: Final = re.compile(
-    r"^[\s,]*(?:being |is |are |was |as )?(?:the |a |an )?(?:usual )?(?:trigger|cause|reason|culprit|source)\b(?! (?:of|for))"
+    r"^[\s,]*(?:being |is |are |was |as )?(?:the |a |an |its |his |her |their )?(?:usual )?(?:trigger|cause|reason|culprit|source)\b(?! (?:of|for))"
     r"|^[\s,]*(?:does|did) (?:it|that)\b|^[\s,]*(?:is|are) (?:behind|to blame|to thank)\b"
 )
 """Behind the second place these say that it is what leads to the first."""
@@ -223,7 +228,8 @@ def _turn(ahead: str, between: str, behind: str) -> int:
     means = MEANS.search(between)
     if means is not None and FORWARD.search(between[: means.start()]) is None:
         return -1
-    if AWAITED.search(between) and WAITING.search(clause):
+    awaited = AWAITED.search(between)
+    if awaited is not None and WAITING.search(f"{clause} {between[: awaited.start()]}"):
         return -1
     if NOT_BACK.search(between) or (ANSWERED.search(clause) and ANSWERING.search(between)):
         return 1
@@ -277,7 +283,7 @@ def said(tokens: Sequence[Token], first: int, last: int) -> str:
     """The words with what stands between them, in lower case; whoever is named is "user"."""
     parts = []
     for i in range(first, min(last + 1, len(tokens))):
-        parts.append(tokens[i].gap.replace("_", " ") or " ")
+        parts.append(tokens[i].gap.replace("_", " ").replace('"', "") or " ")
         if i < last:
             parts.append("user" if is_name(tokens, i) else tokens[i].lower)
     return "".join(parts).strip(" ")
