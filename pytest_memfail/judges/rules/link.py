@@ -305,6 +305,8 @@ def _elided(link: Link, tokens: tuple[Token, ...], end: Anchor, place: Place) ->
     heads = {(part.surface, "dropped") for part in end.parts[end.verbal :] if part.kind == "head"}
     if set(place.gaps) != heads or not end.keys.issuperset(tokens[at].key for at in place.at):
         return False
+    if VAGUE.intersection(t.lower for t in tokens[max(0, place.first - 2) : place.first]):
+        return False  # "something to calm down"
     for token in tokens[place.last + 1 :]:
         if token.breaks or token.lower in SAYING:
             break

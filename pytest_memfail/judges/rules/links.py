@@ -228,7 +228,9 @@ def _felt(source: tuple[Sentence, ...], tokens: tuple[Token, ...], place: Place 
 def felt_for(sentence: Sentence, tokens: tuple[Token, ...], place: Place) -> int:
     """1 where what stands at the place is said to be liked, -1 disliked or past, 0 where neither is said."""
     start = next(i for i, t in enumerate(tokens) if t.inside == tokens[place.first].inside)
-    last = max(i for i in place.at if tokens[i].inside == tokens[place.first].inside)
+    own = [i for i in place.at if tokens[i].inside == tokens[place.first].inside]
+    # What is liked more than any other is liked itself.
+    last = max(i for i in own if i == own[0] or tokens[i - 1].lower != "other")
     return attitude(sentence, place.first - start, last - start)
 
 
