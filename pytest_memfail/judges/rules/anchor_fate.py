@@ -52,6 +52,9 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
     if part.kind == "modifier":
         if any(tokens[i].key and tokens[i].key not in source and apart(part.key, tokens[i].key) for i in around):
             return "opposite"
+        attached = _attached(tokens, at[-1], source)
+        if attached and any(apart(part.key, tokens[i].key) for i in _content(tokens, at[-1] + 2, 1, source, NEAR + 1)):
+            return "opposite"  # runs in a group are not solo
         # How something is done is little of it, where it is not told to be otherwise.
         if part.surface.endswith("ly"):
             return "light"
@@ -65,9 +68,9 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
             return "rival"
-        if rivals and not _attached(tokens, at[-1], source):
+        if rivals and not attached:
             return "rival"
-        return "reworded" if _attached(tokens, at[-1], source) else "dropped"
+        return "reworded" if attached else "dropped"
     if _content(tokens, at[-1] + 1, 1, source):
         return "rival"
     return "dropped"

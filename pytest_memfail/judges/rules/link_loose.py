@@ -18,7 +18,7 @@ from pytest_memfail.judges.rules.lexicon import paraphrases
 from pytest_memfail.judges.rules.link_likeness import likeness
 from pytest_memfail.judges.rules.link_part import is_small
 from pytest_memfail.judges.rules.link_person import named, tie_found
-from pytest_memfail.judges.rules.links import Link, whose_is
+from pytest_memfail.judges.rules.links import Link, negated, whose_is
 from pytest_memfail.judges.rules.relations import relate, sides
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.view import View
@@ -97,10 +97,14 @@ def _read(link: Link, view: View, at: int, tokens: tuple[Token, ...]) -> tuple[f
     keys = link.ends[0].keys | link.ends[1].keys
     if max((_explained(others - keys, hull) for others in link.siblings), default=0.0) >= max(min(shares), LEAST):
         return None
-    if any(whose_is(link, view, tokens, Place(*place, (), 0.0, 0.0, 0.0)) == OTHER for place in spans):
+    one, two = (Place(*s, tuple(range(s[0], s[1] + 1)), 0.0, 0.0, 0.0) for s in spans)
+    if any(whose_is(link, view, tokens, place) == OTHER for place in (one, two)):
         return None
     turn = relate(tokens, *spans)
     entries = view.entries_of((at,))
+    if not link.negative and negated(tokens, (one, two)) and rival is None:
+        reason = f"the link from {link.wordings[0]!r} to {link.wordings[1]!r} seems to be told, but negated"
+        return sum(shares) - 1.0, Finding(True, False, reason, entries, (), link.wordings, confidence=0.6)
     if turn == -link.direction and rival is None and min(shares) >= FIRMLY:
         reason = f"the link from {link.wordings[0]!r} to {link.wordings[1]!r} seems to be told the other way round"
         return sum(shares) - 1.0, Finding(True, False, reason, entries, (), link.wordings, confidence=0.6)
