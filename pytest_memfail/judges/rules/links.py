@@ -249,8 +249,10 @@ def _is_lacking(tokens: tuple[Token, ...], place: Place, taken: set[int]) -> boo
     told = [t.lower for t in behind[:breaks]]
     if len(told) > 1 and told[0] in BEING and GONE.intersection(told[1:]) and place.last + 2 not in taken:
         return True
+    if place.first - 1 in taken or tokens[place.first].breaks:
+        return False
     before = [t.lower for t in tokens[max(0, place.first - 2) : place.first]]
-    return before[-1:] != [] and (
+    return before != [] and (
         (before[-1] in LESSER and before[0] not in ("a", "no")) or (before[-1] == "of" and before[0] in LOSS)
     )
 
