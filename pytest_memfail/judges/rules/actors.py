@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.anchor_words import CAUSING, SOMEBODY, Token
+from pytest_memfail.judges.rules.kinds import is_person
+from pytest_memfail.judges.rules.kinship import kin
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.stretches import speaker_is_named
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
@@ -19,6 +21,8 @@ PLACES: Final = frozenset("from in at near to around".split())
 ADVERBS: Final = frozenset("always sometimes afterwards nowadays besides perhaps".split())
 TELLING: Final = frozenset("tells told telling informs informed assures assured reminds reminded to".split())
 """Whoever is told something does not do it."""
+TOWARDS: Final = frozenset("with by to for of from at on about over after without than between among".split())
+DETERMINERS: Final = frozenset("the his her their my some other many several most all these those a few user's".split())
 FIELD: Final = 4
 """Words of a field that names somebody: "Name: Ada Byron"."""
 OWN, OPEN, OTHER = 1, 0, -1
@@ -37,6 +41,8 @@ def whose(
         found = _actor(tokens, at, mine, known, view)
         if found:
             return found
+        if at < place[0] and _act(tokens, at, place[0], known):
+            return OTHER
         if tokens[at].gap and ("|" in tokens[at].gap) and at < place[0] - 1 and not mine:
             continue
     return OPEN
@@ -91,7 +97,21 @@ def _acts(tokens: Sequence[Token], at: int, unless: frozenset[str] = frozenset()
     following = tokens[at + 1] if at + 1 < len(tokens) and not tokens[at + 1].breaks else None
     if following is None or following.lower in STOP | ADVERBS or following.key in unless:
         return False
-    return following.lower.endswith("s")
+    return following.lower.endswith("s") and not following.lower.endswith("ss")
+
+
+def _act(tokens: Sequence[Token], at: int, until: int, known: frozenset[str]) -> bool:
+    """Whether some people do what follows, up to a place: "strangers come up and strike up a conversation"."""
+    token, verb = tokens[at], tokens[at + 1]
+    if not token.lower.endswith("s") or token.lower in known or token.key in known or not is_person(token.key):
+        return False
+    if any(is_person(key) and kin(key, token.key)[1] for key in known):
+        return False
+    before = next((t.lower for t in reversed(tokens[:at]) if t.lower not in DETERMINERS), "")
+    if before in TOWARDS or any(t.breaks for t in tokens[at + 1 : until + 1]):
+        return False
+    bare = verb.lower.startswith(verb.key) and len(verb.lower) <= len(verb.key) + 1 and not verb.lower.endswith("s")
+    return bool(verb.key) and bare and verb.lower not in STOP | ADVERBS and verb.key not in CAUSING
 
 
 def is_name(tokens: Sequence[Token], at: int) -> bool:
@@ -118,7 +138,10 @@ def is_name(tokens: Sequence[Token], at: int) -> bool:
     entry = lookup(fold(bare))
     if not opens:
         return not {"languag", "linguistic", "day", "month"} & entry.general
-    if not (entry.same or entry.general or entry.close):
+    dated = not {"day", "month", fold("weekday")}.isdisjoint(entry.general)
+    # Of some names the lexicon knows a bearer.
+    borne = is_person(fold(bare)) and not entry.close and token.key not in SOMEBODY and not dated
+    if borne or not (entry.same or entry.general or entry.close):
         return not bare.endswith(("ing", "ed", "ly"))
     if token.lower.endswith("'s"):
         return not {"day", "month", "time", "period"} & entry.general

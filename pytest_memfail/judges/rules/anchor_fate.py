@@ -12,6 +12,7 @@ from pytest_memfail.judges.rules.apart import alternatives, apart, poles
 from pytest_memfail.judges.rules.kinds import ROOTS
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
 from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.link_likeness import likeness
 from pytest_memfail.judges.rules.tables import table
 from pytest_memfail.judges.rules.text import Word, weight
 from pytest_memfail.judges.rules.words import STOP
@@ -51,19 +52,25 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
     if part.kind == "modifier":
         if any(tokens[i].key and tokens[i].key not in source and apart(part.key, tokens[i].key) for i in around):
             return "opposite"
+        attached = _attached(tokens, at[-1], source)
+        if attached and any(apart(part.key, tokens[i].key) for i in _content(tokens, at[-1] + 2, 1, source, NEAR + 1)):
+            return "opposite"  # runs in a group are not solo
         # How something is done is little of it, where it is not told to be otherwise.
         if part.surface.endswith("ly"):
             return "light"
         rivals = _content(tokens, at[-1] - 1, -1, source, 2, skip=at)
         # Right before the head it may be another word for it.
-        if rivals == [at[-1] - 1] and not _excludes(part.key, tokens[rivals[0]].key):
-            return "reworded"
+        beside = rivals == [at[-1] - 1] and not tokens[at[-1]].breaks
+        if beside and not _excludes(part.key, tokens[rivals[0]].key):
+            alike = likeness(part.key, tokens[rivals[0]].key)
+            known = lookup(part.key).same and lookup(tokens[rivals[0]].key).same
+            return "rival" if known and not alike else "reworded"
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
             return "rival"
-        if rivals and not _attached(tokens, at[-1], source):
+        if rivals and not attached:
             return "rival"
-        return "reworded" if _attached(tokens, at[-1], source) else "dropped"
+        return "reworded" if attached else "dropped"
     if _content(tokens, at[-1] + 1, 1, source):
         return "rival"
     return "dropped"

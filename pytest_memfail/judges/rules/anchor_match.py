@@ -57,9 +57,7 @@ def _worth(parts: Sequence[Part], number: int, tokens: Sequence[Token], at: int)
     likeness, value = kin(part.key, token.key) if token.key else (Kin.NONE, 0.0)
     if value < FIRM and value and any(kin(other.key, token.key)[0] is Kin.GENERAL for other in parts):
         value = 0.0  # "clothes" is what became of the scarves, not of wearing
-    if another_size(part.key, token.key) or (
-        value < 1.0 and token.key in LIGHT and (token.key in CAUSING or one_origin(part.key, token.key))
-    ):
+    if another_size(part.key, token.key) or (value < 1.0 and token.key in LIGHT):
         value = 0.0
     elif value < ORIGIN and (_otherwise(part, token) or (likeness is Kin.OPPOSITE and _denied(tokens, at))):
         value = ORIGIN

@@ -99,6 +99,7 @@ CLOSE: Final = 0.58
 FEW_OWN: Final = 0.3
 BETWEEN: Final = 2
 """Other words with content that may stand between two parts of an end."""
+OWNERS: Final = frozenset("a an the his her their my its one some user user's of".split())
 SUBJECTS: Final = frozenset("i user he she they we".split())
 ADVERBS: Final = frozenset(
     "early late together better slower easier faster nightly again soon alone longer harder more".split()
@@ -126,11 +127,7 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
             # Where nothing but adverbs follow, the verb is what it is about.
             adverbs = all(w.lower.endswith("ly") or w.lower in ADVERBS for w in words[1:])
             kind, value = ("head", 1.0) if adverbs else ("verb", max(weight(word.key), 0.75))
-        elif (
-            at
-            and word.lower.endswith(("ing", "ed"))
-            and not (word.lower.endswith("ing") and words[at + 1 : at + 2] == [head])
-        ):
+        elif at and word.lower.endswith(("ing", "ed")) and words[at + 1 : at + 2] != [head]:
             kind, value = "verb", weight(word.key)
         elif not verbal and head in words[at + 1 :] and is_stance(text, word):
             kind, value = "stance", weight(word.key)
@@ -274,7 +271,15 @@ def _acted_by_object(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...
     others = {part.key for part in anchor.parts[1:]}
     for i in at[1:]:
         token, before = tokens[i], tokens[i - 1]
-        if not token.key or token.key in others:
+        if not token.key:
+            continue
+        if any(kin(other, token.key)[1] for other in others):
+            by = tokens[next((k for k in range(i - 1, at[0], -1) if tokens[k].lower not in OWNERS), at[0])].lower
+            done = by == "by" or (
+                by == "from" and at[0] and tokens[at[0] - 1].lower in OWNERS and by not in anchor.text
+            )
+            if done and is_somebody(token.key) and any(kin(verb, tokens[at[0]].key)[1] >= FIRM for verb in verbs):
+                return True
             continue
         active = (token.lower.endswith("s") and not token.lower.endswith("ings")) or token.lower.rstrip(
             "e"

@@ -74,6 +74,7 @@ laugh smile grin / cry weep frown scowl
 calm soothe settle / fray upset agitate irritate
 relax unwind / tense worry
 tune repair fix / smash break
+wear don / remove doff shed
 knit make build / unravel destroy
 pull / delete burn
 calm peaceful quiet tranquil serene / busy agitated hectic frantic anxious racing chaotic

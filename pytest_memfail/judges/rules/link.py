@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from typing import Final
 
@@ -19,7 +18,7 @@ from pytest_memfail.judges.rules.anchor_words import LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.link_loose import read_loosely
-from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_field, is_small
+from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_field, is_of_another, is_small
 from pytest_memfail.judges.rules.link_person import in_its_place, read_person
 from pytest_memfail.judges.rules.links import (
     ALL,
@@ -44,6 +43,8 @@ CANDIDATES: Final = 24
 
 
 UNSURE: Final = 0.65
+NEARLY_SURE: Final = 0.9
+"""How sure a finding of other wordings must be where a damaged link stands in the same entry."""
 
 
 FEW: Final = 5
@@ -73,13 +74,21 @@ def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
     for other in otherwise_worded(evidence, protocol):
         finding = _find(other, view)
         # What a link might be called otherwise counts only where it is found whole.
+        if (
+            best.present
+            and finding.faithful
+            and finding.confidence < NEARLY_SURE
+            and set(finding.entries) & set(best.entries)
+        ):
+            continue
         if finding.faithful or (finding.present and not best.present and evidence.details):
             best = finding
         if best.faithful:
             break
     if not best.present or best.confidence <= UNSURE:
         loosely = read_loosely(link, view)
-        if loosely is not None and (loosely.faithful or not best.present):
+        doubtful = link.person is not None or best.confidence < UNSURE
+        if loosely is not None and ((loosely.faithful and doubtful) or not best.present):
             best = loosely
     return best if best.present else in_its_place(link, view) or best
 
@@ -87,9 +96,14 @@ def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
 def _find(link: Link, view: View) -> Finding:
     best: Reading | None = None
     near: list[int] = []
+    settled: set[int] = set()
     for at in _stretches(link, view):
         near.extend(at[:1])
+        if len(at) > 1 and not settled.isdisjoint(at):
+            continue
         reading = _read(link, view, at)
+        if reading is not None and reading.settled and len(at) == 1:
+            settled.add(at[0])
         if reading is not None and (best is None or reading.rank > best.rank):
             best = reading
             if best.rank[0] >= BEST:
@@ -208,12 +222,14 @@ def _judge(
     closeness = min(p.share for p in pair)
     alike = is_small(view) and all(place.alike for place in pair)
 
-    def damaged(reason: str, confidence: float, fault: bool = False) -> Reading:
+    def damaged(reason: str, confidence: float, *, settled: bool = True) -> Reading:
         finding = Finding(True, False, reason, entries, (), link.wordings, confidence=confidence)
-        return Reading((5.0 + soft, own), replace(finding, fault="turned") if fault else finding)
+        return Reading((5.0 + soft, own), finding, settled)
 
+    if any(place.firm < HALF and is_of_another(link, tokens, place) for place in pair):
+        return None
     if owner == OTHER:
-        if closeness < MOST:
+        if closeness < HALF:
             return None
         return damaged(f"the link from {arrow} is stored, but as somebody else's", 0.85)
     if not link.negative and negated(tokens, pair):
@@ -223,7 +239,7 @@ def _judge(
     if turn == -link.direction:
         return damaged(f"the link from {arrow} is stored the other way round", 0.75)
     if not turn:
-        return damaged(f"{arrow}: both are stored, but not how one leads to the other", 0.65)
+        return damaged(f"{arrow}: both are stored, but not how one leads to the other", 0.65, settled=False)
     whole = closeness >= 0.99
     confidence = 0.97 if whole else 0.92 if closeness >= 0.75 else 0.86
     return Reading(
@@ -289,6 +305,8 @@ def _elided(link: Link, tokens: tuple[Token, ...], end: Anchor, place: Place) ->
     heads = {(part.surface, "dropped") for part in end.parts[end.verbal :] if part.kind == "head"}
     if set(place.gaps) != heads or not end.keys.issuperset(tokens[at].key for at in place.at):
         return False
+    if VAGUE.intersection(t.lower for t in tokens[max(0, place.first - 2) : place.first]):
+        return False  # "something to calm down"
     for token in tokens[place.last + 1 :]:
         if token.breaks or token.lower in SAYING:
             break

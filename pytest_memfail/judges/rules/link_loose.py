@@ -11,26 +11,20 @@ from pytest_memfail.judges.rules.actors import OTHER, is_name
 from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, NEGATING, is_somebody, matches_of
 from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, by_wording, places
-from pytest_memfail.judges.rules.apart import alternatives, apart, associated, poles
-from pytest_memfail.judges.rules.associations import associations
+from pytest_memfail.judges.rules.apart import alternatives, apart, poles
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.kinship import FIRM, PHRASAL, Kin, kin
-from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
+from pytest_memfail.judges.rules.lexicon import paraphrases
+from pytest_memfail.judges.rules.link_likeness import likeness
 from pytest_memfail.judges.rules.link_part import is_small
 from pytest_memfail.judges.rules.link_person import named, tie_found
-from pytest_memfail.judges.rules.links import Link, whose_is
+from pytest_memfail.judges.rules.links import Link, negated, whose_is
 from pytest_memfail.judges.rules.relations import relate, sides
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.view import View
 
 Signs = Mapping[int, Sequence[tuple[int, float]]]
 """By word of the sentence, the parts of an end that it may stand for, and how well."""
-NEAR: Final = 0.5
-GENERAL: Final = 0.4
-"""How well a word stands for one that the thesaurus has near to it, and for one that it is only spoken of with."""
-SHARED: Final = 3
-SHARED_PART: Final = 0.1
-"""So many words near to both, and that share of all, show two words to be spoken of together."""
 WEAK: Final = 0.5
 """Parts of an end that weigh less may be anywhere."""
 LEAST: Final = 0.4
@@ -103,10 +97,14 @@ def _read(link: Link, view: View, at: int, tokens: tuple[Token, ...]) -> tuple[f
     keys = link.ends[0].keys | link.ends[1].keys
     if max((_explained(others - keys, hull) for others in link.siblings), default=0.0) >= max(min(shares), LEAST):
         return None
-    if any(whose_is(link, view, tokens, Place(*place, (), 0.0, 0.0, 0.0)) == OTHER for place in spans):
+    one, two = (Place(*s, tuple(range(s[0], s[1] + 1)), 0.0, 0.0, 0.0) for s in spans)
+    if any(whose_is(link, view, tokens, place) == OTHER for place in (one, two)):
         return None
     turn = relate(tokens, *spans)
     entries = view.entries_of((at,))
+    if not link.negative and negated(tokens, (one, two)) and rival is None:
+        reason = f"the link from {link.wordings[0]!r} to {link.wordings[1]!r} seems to be told, but negated"
+        return sum(shares) - 1.0, Finding(True, False, reason, entries, (), link.wordings, confidence=0.6)
     if turn == -link.direction and rival is None and min(shares) >= FIRMLY:
         reason = f"the link from {link.wordings[0]!r} to {link.wordings[1]!r} seems to be told the other way round"
         return sum(shares) - 1.0, Finding(True, False, reason, entries, (), link.wordings, confidence=0.6)
@@ -273,29 +271,3 @@ def _share(end: Anchor, found: Signs) -> float:
 def _explained(keys: frozenset[str], tokens: Sequence[Token]) -> float:
     held = [t.key for t in tokens if t.key and t.key not in LIGHT | CAUSING]
     return sum(max((likeness(key, other) for other in held), default=0.0) for key in keys) / (len(keys) or 1)
-
-
-@lru_cache(maxsize=65536)
-def likeness(wanted: str, held: str) -> float:
-    """How well one word may stand for another, by any sign."""
-    kind, value = kin(wanted, held)
-    if value or kind is not Kin.NONE:
-        return value
-    told, heard = paraphrases(wanted), paraphrases(held)
-    if held in told.other or wanted in heard.other or apart(wanted, held):
-        return 0.0
-    if held in told.near | told.same or wanted in heard.near | heard.same:
-        return NEAR
-    if associated(wanted, held):
-        return GENERAL
-    if kin(held, wanted)[0] is Kin.GENERAL:
-        return GENERAL
-    mine, theirs = _around(wanted), _around(held)
-    both = len(mine & theirs)
-    return GENERAL if both >= SHARED and both >= SHARED_PART * len(mine | theirs) else 0.0
-
-
-@lru_cache(maxsize=16384)
-def _around(key: str) -> frozenset[str]:
-    entry, told = lookup(key), paraphrases(key)
-    return frozenset((key, *entry.same, *entry.close, *told.same, *told.near, *associations(key).near))

@@ -154,6 +154,12 @@ def of_another(link: Link, tokens: tuple[Token, ...], end: Anchor) -> bool:
     return False
 
 
+def is_of_another(link: Link, tokens: tuple[Token, ...], place: Place) -> bool:
+    """Whether all that stands at the place are words of another link of the chain, and none of this one's."""
+    rest = {key for keys in link.siblings for key in keys} - link.stated
+    return all(any(kin(key, tokens[i].key)[1] >= ORIGIN for key in rest) for i in place.at)
+
+
 def _openings(tokens: tuple[Token, ...]) -> list[int]:
     """The last word of every sentence but the first."""
     last = {t.inside: i for i, t in enumerate(tokens)}

@@ -16,6 +16,7 @@ from pytest_memfail.judges.rules.kinship import Kin, kin
 from pytest_memfail.judges.rules.link_feeling import figured
 from pytest_memfail.judges.rules.link_part import is_small, of_another
 from pytest_memfail.judges.rules.links import (
+    ALL,
     BEST,
     HALF,
     MOST,
@@ -96,7 +97,9 @@ def read_person(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token
             return damaged(f"{owner}'s link is stored, but {wanted!r} is blurred", 0.65, 4.0)
         return None
     if tie < 0:
-        return damaged(f"{owner}'s link with {wanted!r} is stored the other way round", 0.85, 6.0)
+        return damaged(
+            f"{owner}'s link with {wanted!r} is stored the other way round", 0.85, 7.5 if place.share >= ALL else 6.0
+        )
     if not link.negative and not link.sentiment and negated(tokens, (place, place)):
         return damaged(f"{owner}'s link with {wanted!r} is stored, but negated", 0.75, 5.0)
     whole = tie > 0 and place.share >= 0.99

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.actors import SPEAKER, whose
+from pytest_memfail.judges.rules.actors import SPEAKER, is_name, whose
 from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place, places, read_anchor, tokens_of
 from pytest_memfail.judges.rules.attitude import attitude
@@ -17,7 +17,7 @@ from pytest_memfail.judges.rules.finding import Finding, keys_of, quote
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.polarity import is_negator
-from pytest_memfail.judges.rules.relations import relate, told_back
+from pytest_memfail.judges.rules.relations import PREVENTING, WITHOUT, prevented, relate, said, told_back
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import STOP
@@ -40,6 +40,23 @@ MOSTLY: Final = 0.75
 
 BEST: Final = 9.0
 """The rank of what cannot be bettered."""
+
+
+UNDENIED: Final = frozenset("only just until without help stop resist avoid fail fails wait".split())
+"""What a negation before these says is done all the same."""
+UNDOING: Final = frozenset(
+    """avoid avoids avoided avoiding stop stops stopped stopping quit quits quitting cease ceases refuse refuses skip skips
+    skipped abandon abandons resist resists dread dreads forget forgets shun shuns""".split()
+)
+"""What is said before what is not done."""
+
+
+BEING: Final = frozenset("is are was were has have runs run gets goes feels".split())
+GONE: Final = frozenset(
+    "low lower lowest lacking missing gone absent lost vanished wavering shaky faded ebbing".split()
+)
+LESSER: Final = frozenset("less least little lack lacks lacking lacked loses losing lost low".split())
+LOSS: Final = frozenset("lack loss want absence short devoid free rid instead".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +91,8 @@ class Reading:
 
     rank: tuple[float, ...]
     finding: Finding
+    settled: bool = False
+    """Whether both ends stand there, and what is between them is told to be something else."""
 
 
 @lru_cache(maxsize=4096)
@@ -110,7 +129,7 @@ def read_link(evidence: Evidence, protocol: str) -> Link:
         _felt(source, tokens, found[1 - person]) if person is not None else 0,
         stated,
         words | stated,
-        any(is_negator(w) for w in words),
+        any(is_negator(w) for w in words) or PREVENTING.search(said(tokens, 0, len(tokens))) is not None,
         named or SPEAKER,
         tuple(
             frozenset(t.key for t in tokens_of(sentences_of(s)) if t.key) - LIGHT - CAUSING for s in evidence.siblings
@@ -156,7 +175,7 @@ def _names(source: tuple[Sentence, ...], texts: tuple[str, ...]) -> frozenset[st
         for at, w in enumerate(s.words)
         if w.surface[0].isupper()
         and w.lower not in STOP | inside | uncapital
-        and (at or w.surface in texts or len(s.words) < 3 or _owns(w.surface))
+        and (at or w.surface in texts or len(s.words) < 3 or _owns(w.surface) or is_name(tokens_of((s,)), 0))
     }
     return frozenset(names)
 
@@ -209,7 +228,9 @@ def _felt(source: tuple[Sentence, ...], tokens: tuple[Token, ...], place: Place 
 def felt_for(sentence: Sentence, tokens: tuple[Token, ...], place: Place) -> int:
     """1 where what stands at the place is said to be liked, -1 disliked or past, 0 where neither is said."""
     start = next(i for i, t in enumerate(tokens) if t.inside == tokens[place.first].inside)
-    last = max(i for i in place.at if tokens[i].inside == tokens[place.first].inside)
+    own = [i for i in place.at if tokens[i].inside == tokens[place.first].inside]
+    # What is liked more than any other is liked itself.
+    last = max(i for i in own if i == own[0] or tokens[i - 1].lower != "other")
     return attitude(sentence, place.first - start, last - start)
 
 
@@ -221,14 +242,39 @@ def whose_is(link: Link, view: View, tokens: tuple[Token, ...], place: Place) ->
     return whose(tokens, span(place), link.mine, link.known, view)
 
 
+def _is_lacking(tokens: tuple[Token, ...], place: Place, taken: set[int]) -> bool:
+    """Whether there is said to be none, or little, of what stands at the place: "when confidence is low"."""
+    behind = tokens[place.last + 1 : place.last + 4]
+    breaks = next((i for i, t in enumerate(behind) if t.breaks), len(behind))
+    told = [t.lower for t in behind[:breaks]]
+    if len(told) > 1 and told[0] in BEING and GONE.intersection(told[1:]) and place.last + 2 not in taken:
+        return True
+    if place.first - 1 in taken or tokens[place.first].breaks:
+        return False
+    before = [t.lower for t in tokens[max(0, place.first - 2) : place.first]]
+    return before != [] and (
+        (before[-1] in LESSER and before[0] not in ("a", "no")) or (before[-1] == "of" and before[0] in LOSS)
+    )
+
+
 def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
+    """Whether one of the two is denied, or kept from by the other."""
+    if prevented(tokens, span(pair[0]), span(pair[1])):
+        return True
+    left, right = sorted(span(place) for place in pair)
+    if WITHOUT.search(said(tokens, left[1] + 1, right[0])):
+        return False  # not done before, it is done after
     taken = {i for place in pair for i in place.at}
     for place in pair:
+        if _is_lacking(tokens, place, taken):
+            return True
         for i in range(max(0, place.first - 3), place.first):
-            if (
-                i not in taken
-                and is_negator(tokens[i].lower)
-                and not any(t.breaks for t in tokens[i + 1 : place.first + 1])
-            ):
-                return tokens[i + 1].lower not in ("only", "just", "until", "without")
+            if i in taken or any(t.breaks for t in tokens[i + 1 : place.first + 1]):
+                continue
+            if is_negator(tokens[i].lower):
+                return tokens[i + 1].lower not in UNDENIED
+            if tokens[i].lower in UNDOING and i + 1 == place.first and tokens[i + 1].lower.endswith("ing"):
+                return not (i and is_negator(tokens[i - 1].lower))
+            if f"{tokens[i].lower} {tokens[i + 1].lower}" in ("anything but", "far from"):
+                return True
     return False

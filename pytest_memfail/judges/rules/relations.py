@@ -25,13 +25,17 @@ _VERBS: Final = (
 _REASONS: Final = "because|since|due to|thanks to|owing to"
 _TIMES: Final = "when|whenever|wherever|as soon as|if|upon|following|while"
 FORWARD: Final = re.compile(
-    rf"->|=>|→|⇒|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded|accompanied) by\b"
+    rf"->|=>|→|⇒|>>|»|^\s*>\s*$|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded|accompanied) by\b"
     r"|\b(?:rewarded|met|answered|greeted|repaid|celebrated|marked|honou?red|crowned|topped off|rounded off) (?:with|by)\b"
     r"|\b(?:comes?|goes|go) (?:\w+ in \w+ )?with\b|\bbefore\b|\buntil\b"
     r"|\btill\b|\b(?:so|hence|therefore|thus|consequently|then|afterwards?|subsequently|thereby|whereupon|ahead of|prior to)\b"
+    r"|\b(?:outlet|expression|relief|refuge|comfort|solace|release|vent|distraction) (?:in|through)\b"
     r"|\bfollowed,[^,]*, by\b|\benough (?:to|for)\b"
+    r"|\b(?:pass|passes|ends|goes by) without\b"
     r"|\bas a (?:result|consequence)\b(?! of)|\bin turn\b|\b(?:after|upon|at) which\b|\breason (?:for|why)\b|\bcause of\b"
-    r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction)\s*[:=]"
+    r"|\b(?:effect|result|outcome|consequence|leads? to|response|reaction|remedy|cure|solution|antidote|treatment)\s*[:=]"
+    r"|\b(?:in order|so as) to\b|\b(?:affect|chang|alter|influenc|impact)(?:e?s|ing)\b"
+    r"|\bdo(?:es|ing)? (?:\w+ )?(?:something|things|wonders|nothing|good|harm|a lot|a great deal)(?: \w+)? (?:to|for)\b"
 )
 BACK: Final = re.compile(
     rf"\b(?:{_REASONS}|b/c|on account of|out of|after|(?<!at )once|{_TIMES}|"
@@ -61,12 +65,15 @@ BACK: Final = re.compile(
     r"nudged|kicked off|kindled|elicited|stirred|boosted|supported)(?: \w+)* (?:by|on by|in \w+ by)|"
     r"(?:reward|treat|prize|remedy|cure|celebration|punishment) (?:for|of)|(?:course|wake|sight|face|presence) of|"
     r"(?:reaction|response|reply|answer) to|reason being|is what happens (?:when|after|if))\b"
+    r"|\b(?:trigger|cause|reason)(?: (?:for|of) (?:this|that|it))? (?:is|was|being)\b"
+    r"|\b(?:sequel|follow-up|aftermath|epilogue) (?:to|of)\b|\b(?:rounds? off|crowns?|tops? off)(?! (?:with|by)\b)"
     r"|\bas (?:the|his|her|their|my)\b(?! (?:result|consequence|reason|cause|trigger))"
     r"|\b(?:trigger|cause|reason|because|when|after|due to|triggered by|caused by|prompted by|source|why)\s*[:=]|<-|<=|←"
 )
 NOT_BACK: Final = re.compile(
     r"\b(?:because|since|as) (?:it|they|this|that|these|those|doing so|which|the latter|the former)?\s*"
     rf"(?:then |always |often |usually |tend to )?{_VERBS}\b|\bafter(?:wards?| which)\b|\bfollows?\s*$"
+    r"|(?:\band|[,;])(?: only| not until| right| just| soon| straight| shortly)* (?:after|once) (?:that|this|it)\b"
     r"|\b(?:that|this)(?:'s| is| was) when\b"
 )
 """Their order is the order of things though they hold a word that turns it: "because it makes me …"."""
@@ -98,15 +105,19 @@ CLOSED: Final = re.compile(r"\w+ \w[^,]*,")
 OWED: Final = re.compile(r"\b(?:owe|attribut|trac|ascrib|chalk|credit|put|assign)(?:e?s|ed?|ing)?\b[^,|]*$")
 OWED_TO: Final = re.compile(r"(?:^|\s)(?:down |back |up )?to(?: (?:the|a|an|his|her|their|my|having|being))?$")
 PLACING: Final = frozenset("as on with during in at upon over using by while amid under through via from".split())
+SUBJECTS: Final = frozenset("user i he she they we".split())
 ARTICLES: Final = frozenset("a an the his her their my its user's some such of being those these that this".split())
 FRONTED: Final = re.compile(
     rf"\b(?:{_REASONS}|out of|after|once|{_TIMES}|"
     r"the (?:very )?(?:moment|minute|instant|second)|given|provided|"
     r"(?:so|as) long as|now that|whilst|through|amid|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
+    r"along|across|"
     r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
 )
 NAMED: Final = re.compile(
     r"\b(?:reason|cause|trigger|source|inspiration|motive|motivation) (?:for|of|behind|why)\b[^,|:]*$"
+    r"|\breason (?:that )?(?:the )?(?:user|i|he|she|they|we)\b[^,|:]*$"
+    r"|(?:^|[|,] ?)why (?:the )?(?:user|i|he|she|they|we)\b[^,|:]*$"
     rf"|\b(?:what|whatever)(?: \w+)? {_VERBS}\b[^,|:]*$|\bbehind(?: (?:the|a|an|his|her|their|my|this|user's)){{0,2}}$"
 )
 """What comes next is told to be led to by what follows."""
@@ -125,11 +136,30 @@ FOLLOWING: Final = re.compile(
     r"^(?:(?:usually|often|always|typically|generally|tends? to|will) )?follows?(?: (?:the|a|an|his|her|their|my|any))?$"
 )
 """What stands before comes after what stands behind."""
+MEANS: Final = re.compile(r"\bby \w+ing$")
+AWAITED: Final = re.compile(r"\b(?:until|till|unless|before|(?<!pass )(?<!passes )(?<!ends )(?<!goes by )without)\b")
+WITHOUT: Final = re.compile(r"\b(?:until|till|unless|before|without)\b")
+WAITING: Final = re.compile(r"(?:\b(?:no|not|never|nothing|waits?|waiting)\b|n't\b)[^,|]*$")
+"""Nothing comes before what it waits for."""
+PREVENTING: Final = re.compile(
+    r"\b(?:keep|kept|stop|prevent|hinder|discourag|deter|bar|held|hold|scar|block|inhibit|ban|dissuad|restrain|distract)\w*"
+    r"(?: (?!and|or|so|then)\w+){0,3} from\b|\b(?:prevent|discourag|hinder|imped|inhibit|thwart|preclud|foil)(?:e?s|e?d|ing|e)?\b"
+    r"|\b(?:kill|los|tak|rob|sap|dampen|spoil|ruin|lack)\w*\b[^,|]{0,30}"
+    r"\b(?:urge|desire|appetite|wish|mood|energy|motivation) (?:to|for|of)\b"
+    r"|\bstop(?:s|ped)? (?:the )?(?:user|him|her|them|me|us)\b"
+    r"|\b(?:puts?|putting|turns?|scares?) (?:the )?(?:user|him|her|them|me) off\b"
+    r"|\b(?:talks?|argues?) (?:the )?(?:user|him|her|them|me) out of\b"
+    r"|\b(?:instead of|rather than|in the way of|out of the question)\b"
+    r"|\b(?:puts?|putting) off\b|\b(?:postpon|procrastinat)\w+"
+    r"|\bmak(?:es?|ing) it (?:\w+ )?(?:hard|harder|difficult|impossible)\b|\b(?:unable|incapable|reluctant|less likely|too \w+) to\b"
+)
+"""What comes before it does not lead to what comes after."""
 FRONTED_BEFORE: Final = re.compile(r"\b(?:before|prior to|ahead of)\b[^,|]*$")
 PURPOSE: Final = re.compile(r"(?:^|\b|\|)\s*(?:in order )?(?:to|so as to|for)\s*(?:\w+ ){0,2}$")
 SUBJECT: Final = re.compile(r"^\s*(?:the )?(?:user|i|he|she|they|we)\b")
 BEHIND: Final = re.compile(
-    r"^[\s,]*(?:being |is |are |was |as )?(?:the |a |an )?(?:usual )?(?:trigger|cause|reason|culprit|source)\b(?! (?:of|for))"
+    r"^[\s,]*(?:being |is |are |was |as )?(?:the |a |an |its |his |her |their )?(?:usual )?"
+    r"(?:trigger|cause|reason|culprit|source)\b(?! (?:of|for))"
     r"|^[\s,]*(?:does|did) (?:it|that)\b|^[\s,]*(?:is|are) (?:behind|to blame|to thank)\b"
 )
 """Behind the second place these say that it is what leads to the first."""
@@ -139,7 +169,7 @@ WHAT_BEHIND: Final = re.compile(
     r"(?:\s+(?:the )?(?:user|to|in|on|about))?"
 )
 WALLS: Final = re.compile(r"->|=>|→|⇒|\|")
-OBJECTS: Final = frozenset("user me him her them us".split())
+OBJECTS: Final = frozenset("user user's me him her them us my his their".split())
 MARKING: Final = frozenset(
     """due thanks following result effect consequence caused triggered prompted time user's user once upon owing account courtesy
     response preceded provided given help aid as soon reward treat prize celebration getting being having""".split()
@@ -168,13 +198,21 @@ def relate(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) 
         said(tokens, left[1] + 1, right[0]),
         said(tokens, right[1] + 1, len(tokens)),
     )
-    if right[1] > right[0] and DOING.search(between):
+    done = right[1] > right[0] or any(t.lower in OBJECTS for t in tokens[right[1] + 1 : right[1] + 2])
+    if done and DOING.search(between):
         return order
     if ANSWERING.search(between) and ANSWERED.search(said(tokens, 0, left[0] + 1)):
         return order
+    opening = tokens[left[0] - 1 : left[0] + 1] if left[0] else tokens[:1]
+    if between in (",", ", user") and _is_participle(opening) and not tokens[right[0]].lower.endswith("ing"):
+        return order  # "feeling brave, sings"
     if not between and tokens[right[0]].lower.endswith("ed") and not tokens[right[0]].gap:
         return -order  # "dozes wrapped in a blanket"
     return order * _turn(ahead, between, behind)
+
+
+def _is_participle(tokens: Sequence[Token]) -> bool:
+    return any(t.lower.endswith("ing") for t in tokens)
 
 
 @lru_cache(maxsize=16384)
@@ -187,6 +225,12 @@ def _turn(ahead: str, between: str, behind: str) -> int:
     if (FRONTED_BEFORE.search(clause) or (NAMED.search(clause) and IS.search(between))) and forward < 0:
         return -1
     if FOLLOWING.search(between) and not FRONTED.search(clause):
+        return -1
+    means = MEANS.search(between)
+    if means is not None and FORWARD.search(between[: means.start()]) is None:
+        return -1
+    awaited = AWAITED.search(between)
+    if awaited is not None and WAITING.search(f"{clause} {between[: awaited.start()]}"):
         return -1
     if NOT_BACK.search(between) or (ANSWERED.search(clause) and ANSWERING.search(between)):
         return 1
@@ -226,7 +270,7 @@ def _by_order(between: str, *, alone: bool) -> int:
     words = [w for w in re.findall(r"[\w']+", between) if w not in ARTICLES]
     if words and words[-1] in PLACING:
         return -1
-    if any(w not in LISTING for w in words) or AND_SOMEBODY.search(f"{between} ") or ":" in between:
+    if any(w not in LISTING for w in words) or AND_SOMEBODY.search(f"{between} ") or {":", "="} & set(between):
         return 1
     # "Mint tea calms" and "finds dancing exhilarating": nothing stands between.
     return int(not between.strip(" (") or (alone and not between.strip(" ,")))
@@ -240,29 +284,49 @@ def said(tokens: Sequence[Token], first: int, last: int) -> str:
     """The words with what stands between them, in lower case; whoever is named is "user"."""
     parts = []
     for i in range(first, min(last + 1, len(tokens))):
-        parts.append(tokens[i].gap or " ")
+        parts.append(tokens[i].gap.replace("_", " ").replace('"', "") or " ")
         if i < last:
             parts.append("user" if is_name(tokens, i) else tokens[i].lower)
     return "".join(parts).strip(" ")
+
+
+AIMED: Final = re.compile(
+    r"to (?!(?:the|a|an|his|her|their|my|some|user|user's|it|them|him|us|work|church|school|bed|sleep|which|music|and|or)\b)\w+ \w+"
+)
+HELD: Final = re.compile(r"\b(?:has|have|having)(?: (?:a|an|the|his|her|their|my|some))?$")
+"""What comes next is somebody's, and is not led to."""
 
 
 def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
     """Whether the place is told as a cause, and whether as an effect of something."""
     clause = WALLS.split(said(tokens, 0, place[0]))[-1]
     near = " ".join(said(tokens, place[1] + 1, len(tokens)).split()[:5])
-    marker = FRONTED.search(clause)
     governed = led = False
-    if marker is not None:
+    marker = FRONTED.search(clause)
+    while marker is not None and not governed:
         # "When I do this" governs what follows at once, not what "When I do that I do this" ends with.
         words = clause[marker.start() :].split()
-        own = tokens[max(0, place[0] - len(words) + 1) : place[0]]
+        first = max(0, place[0] - len(words) + 1)
+        own = [tokens[i] for i in range(first, place[0]) if tokens[i - 1].lower not in SUBJECTS or i != place[0] - 1]
         governed = not any(t.key and t.key not in LIGHT and t.lower not in MARKING and t.surface.islower() for t in own)
         led = not governed
-    led = led or _last(FORWARD, clause) > _last(BACK, clause)
+        marker = None if FORWARD.search(clause) else FRONTED.search(clause, marker.start() + 1)
+    held = governed and HELD.search(clause) is not None
+    led = led or (not held and _last(FORWARD, clause) > _last(BACK, clause))
     led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
     followed = BACK.search(near) is not None and not NOT_BACK.search(near)
-    leads = (FORWARD.search(near) is not None or _acts_on(tokens, place)) and not followed
+    leads = not followed and (
+        FORWARD.search(near) is not None or AIMED.match(near) is not None or _acts_on(tokens, place)
+    )
     return (governed or leads) and not (led and not leads), led or followed
+
+
+def prevented(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) -> bool:
+    """Whether what stands between two places says that the one keeps somebody from the other."""
+    left, right = (one, two) if one[0] <= two[0] else (two, one)
+    between = said(tokens, left[1] + 1, right[0])
+    found = PREVENTING.search(between)
+    return found is not None and WAITING.search(between[: found.start()]) is None
 
 
 def _acts_on(tokens: Sequence[Token], place: tuple[int, int]) -> bool:

@@ -1,0 +1,100 @@
+"""The rules on links: which end is told to lead to the other, in many forms, and what takes a link back."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_memfail.core import Evidence, Listing, Memory
+from pytest_memfail.judges.rules.judge import RulesJudge
+
+OK, DAMAGED = (True, True), (True, False)
+TRIM = ("trimming the hedge", "trims the hedge", "trimmed the hedge", "the hedge is trimmed")
+READ = ("reading poetry", "reads poetry", "read poetry", "poetry is read")
+FORMS = (
+    "The user {B1}, but only after having {A2}.",
+    "The user won't start {B0} until they have {A2}.",
+    "{A3} first, and only after that {B3}.",
+    "Before {B0}, the user {A1}.",
+    "{A0} is followed by {B0}.",
+    "{B0} follows {A0}.",
+    "What gets the user {B0} is {A0}.",
+    "The reason the user {B1} is {A0}.",
+    "Why the user {B1}: {A0}",
+    "{A0} = {B0}",
+    "{A0} >> {B0}",
+    '{{"effect": "{B0}", "trigger": "{A0}"}}',
+    "The user {B1}. The trigger is {A0}.",
+    "The user gets to {B0} by {A0}.",
+    "{A0} has the user {B0}.",
+    "{B0} has to wait until {A3}.",
+    "{B0} rounds off {A0}.",
+    "{A0} never passes without {B0}.",
+)
+
+
+def link(statement: str, first: str, second: str) -> Evidence:
+    return Evidence(
+        id="l",
+        kind="link",
+        task="long_hop",
+        text=statement,
+        source=statement,
+        conversation_id="c",
+        anchors=(first, second),
+    )
+
+
+def judged(evidence: Evidence, *entries: str) -> tuple[bool, bool]:
+    judge = RulesJudge()
+    listing = Listing("s", tuple(Memory(entry) for entry in entries))
+    stored = judge.storage(evidence, listing).outcome == "passed"
+    return stored, stored and judge.summary(evidence, listing).outcome == "passed"
+
+
+def _filled(form: str, first: tuple[str, ...], second: tuple[str, ...]) -> str:
+    parts = {f"A{i}": word for i, word in enumerate(first)} | {f"B{i}": word for i, word in enumerate(second)}
+    return form.format(**parts)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_direction_is_read_off_in_both_orders(form: str) -> None:
+    wanted = link("After I trim the hedge I read poetry.", "trim the hedge", "read poetry")
+    assert judged(wanted, _filled(form, TRIM, READ), "User lives in Ghent.") == OK
+    assert judged(wanted, _filled(form, READ, TRIM), "User lives in Ghent.") == DAMAGED
+
+
+JITTERS = ("Because Clara has jitters she writes poetry.", "jitters", "writes poetry")
+TEA = ("Strong tea makes me talkative.", "strong tea", "talkative")
+INVITE = ("When I feel confident I invite my neighbors.", "feel confident", "invite my neighbors")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        # What keeps somebody from it does not lead to it.
+        (JITTERS, "Jitters keep Clara from writing poetry.", DAMAGED),
+        (JITTERS, "Jitters kill Clara's urge to write poetry.", DAMAGED),
+        (JITTERS, "Clara avoids writing poetry when she has jitters.", DAMAGED),
+        (JITTERS, "Clara writes poetry when the jitters are gone.", DAMAGED),
+        (JITTERS, "Nothing keeps Clara from writing poetry when she has jitters.", OK),
+        (JITTERS, "When she has jitters, Clara can't help but write poetry.", OK),
+        (JITTERS, "Clara doesn't write poetry unless she has jitters.", OK),
+        # Less of it, another kind of it, what is left open.
+        (TEA, "Strong tea makes the user less talkative.", DAMAGED),
+        (TEA, "Green tea makes the user talkative.", DAMAGED),
+        (TEA, "Strong tea changes the user's mood.", DAMAGED),
+        (TEA, "Robust tea makes the user talkative.", OK),
+        # Done by those to whom it should be done, or by others.
+        (INVITE, "When feeling confident, the user gets invited by the neighbours.", DAMAGED),
+        (INVITE, "On confident days, strangers come round and invite the user's neighbours.", DAMAGED),
+        (INVITE, "The neighbours are invited when the user feels confident.", OK),
+        # A name that the lexicon knows a bearer of.
+        (
+            ("Quiet mornings inspire Yara to sketch city scenes.", "quiet mornings", "sketch city scenes"),
+            "Teresa sketches city scenes on quiet mornings.",
+            DAMAGED,
+        ),
+    ],
+)
+def test_what_takes_a_link_back(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
