@@ -10,6 +10,7 @@ from typing import Final
 from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated
 from pytest_memfail.judges.rules.persona_partners import AWAY, NEAR, crossed, pairs, surface
+from pytest_memfail.judges.rules.persona_grounds import reason_told, still_refused
 from pytest_memfail.judges.rules.persona_refusals import (
     ACCEPTING,
     AFFIRMING,
@@ -92,6 +93,7 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
                 continue
             quiet = (
                 not _refuses(sentence, part, source.keys)
+                and not reason_told(part, source)
                 and not EXCLUDING.search(sentence.text)
                 and AWAY.isdisjoint({w.lower for b, w in pairwise(part) if b.lower not in HANDED} - source.lowers)
                 and not _beyond({w.lower for w in part}, source.lowers)
@@ -139,9 +141,11 @@ def _taken_up(key: str, held: str, source: Sentence) -> bool:
 def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
     """Something refused in the place of what is wanted, which is not refused: each alone may be put in other words."""
     wanted, unwanted, _ = _sides(source)
-    kept, refused, _ = _sides(sentence)
+    kept, refused, before = _sides(sentence)
     for one in sorted((wanted - unwanted) & (refused - kept)):
-        for other in sorted(k for k in unwanted - wanted if _has(k, kept - refused)):
+        for other in sorted(k for k in unwanted - wanted - before if _has(k, kept - refused)):
+            if still_refused(unwanted & (refused | before), one, other, sentence, source):
+                continue
             counted = one[0].isdigit() or other[0].isdigit() or surface(source, other) in AWAY
             if not counted and weight(one) >= 1.0 and weight(other) >= 1.0 and (one in telling or other in telling):
                 return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
@@ -251,7 +255,7 @@ def _circumstances(sentence: Sentence) -> set[str]:
     return found
 
 
-WHEN: Final = frozenset("if when whenever once wherever".split())
+WHEN: Final = frozenset("if when whenever once wherever because".split())
 FRONTED: Final = frozenset("above over below under beyond past during in at on with after before".split())
 SPEAKERS: Final = frozenset("he she they".split())
 
@@ -282,8 +286,9 @@ def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection
     if not rejections(source) and not never_except(sentence.text):
         for key in sorted(denied_keys(sentence) & stated.weights.keys()):
             return f"'{surface(sentence, key)}' is denied in what is stored"
+        less = {k for stretch in refused_stretches(source, comparing=True) for k in stretch}
         for stretch in refused_stretches(sentence, negations=False):
-            direct = [k for k in stretch if weight(k) >= 1.0][:1]
+            direct = [k for k in stretch if weight(k) >= 1.0 and k not in less][:1]
             refused = direct and direct[0] in telling and direct[0] in stated.weights
             if refused and not _refused_elsewhere(direct[0], stretch, stated, essay):
                 return f"'{surface(sentence, direct[0])}' is refused in what is stored"
