@@ -96,7 +96,8 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     told = {k for c in item.concepts for k in c.keys}
     likest = {m.at: essay.stated[m.stated] for m in match.own}
     for at in kept.where:
-        held, source = view.sentences[at], essay.stated[item.at]
+        held = view.sentences[at]
+        source = likest[at] if _told_twice(item, likest[at]) else essay.stated[item.at]
         fault = turned(held, source, essay, told, asked) or allergen_instead(held, source.sentence, essay.keys)
         holder = "" if fault else given(held, (source, likest[at]), essay, told) or lent(held, essay, told)
         if holder:
@@ -123,7 +124,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     if kept.share < least and not whole:
         return Judged(item, kept, f"'{item.wording}' is missing")
     # Words of the question are there in any answer: what it asks for must be too.
-    answering = [c for c in item.concepts if c.weight >= 1.0 and asked.isdisjoint(c.keys)]
+    answering = [c for c in item.concepts if (c.weight >= 1.0 or c.core) and asked.isdisjoint(c.keys)]
     open_ = not item.trait and not item.confirming and not item.numbers
     if open_ and answering and not any(stands(c, item, keys, essay) for c in answering):
         return Judged(item, kept, f"{listed([c.keys[-1] for c in answering])} is missing")
@@ -229,7 +230,14 @@ def _may_hold(item: Item, made: Made, view: View, essay: Essay, *, named: bool) 
         made.stated == item.at
         or made.closest < OTHERWISE
         or not _explained(item, view.sentences[made.at].keys, essay.stated[made.stated])
+        or _told_twice(item, essay.stated[made.stated])
     )
+
+
+def _told_twice(item: Item, stated: Stated) -> bool:
+    """Whether another sentence of the essay tells all of the item too."""
+    told = stated.sentence.keys
+    return len(item.concepts) > 1 and not item.numbers and all(not told.isdisjoint(c.keys) for c in item.concepts)
 
 
 def _explained(item: Item, keys: frozenset[str], stated: Stated) -> bool:

@@ -114,6 +114,8 @@ def own_sentences(view: View, essay: Essay) -> list[Made]:
             found.update(
                 at for at in range(start + 1, end) if not view.sentences[at].starts_turn and view.link(at, name) >= OPEN
             )
+            if start + 1 < end and view.sentences[start].lowers <= name.parts:
+                found.add(start + 1)  # "Noah Brooks - PT/KO translator": the name alone is a label
     made = [compare(view, at, essay) for at in sorted(found)[:MOST]]
     # Only what was plainly made from the essay may take its name from another entry.
     return [m for m in made if view.entry[m.at] in entries or m.own >= UNNAMED_OWN]
@@ -173,6 +175,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
             if any(q.same(o) and not _off_scale(q, item, place, view, essay) for o in stated)
             or (q.value == NOON and q.unit == CLOCK and HALVES.get(q.direction) in keys)
             or (q.unit == DURATION and any(_one_of(q, view.sentences[at]) for at in place))
+            or (q.unit == CLOCK and any(_at_hour(q, o) for o in stated))
             or (q.value == 2 and not q.unit and any(view.sentences[at].lowers & TWO for at in place))
         ]
         share = (got + len(same)) / (item.size - spared)
@@ -197,6 +200,11 @@ def _one_of(quantity: Quantity, sentence: Sentence) -> bool:
         before.lower in ("a", "one", "full", "whole", "single") and word.lower == measure
         for before, word in pairwise(sentence.words)
     )
+
+
+def _at_hour(quantity: Quantity, other: Quantity) -> bool:
+    """Whether the other is the time of day in hours: 15 h."""
+    return other.unit == DURATION and other.text.endswith("h") and other.value == quantity.value
 
 
 def _off_scale(quantity: Quantity, item: Item, place: Sequence[int], view: View, essay: Essay) -> bool:

@@ -9,8 +9,8 @@ from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated
+from pytest_memfail.judges.rules.persona_grounds import grounds_exchanged, reason_told, still_refused
 from pytest_memfail.judges.rules.persona_partners import AWAY, NEAR, crossed, pairs, surface
-from pytest_memfail.judges.rules.persona_grounds import reason_told, still_refused
 from pytest_memfail.judges.rules.persona_refusals import (
     ACCEPTING,
     AFFIRMING,
@@ -157,46 +157,6 @@ def _has(key: str, keys: Set[str]) -> bool:
     return key in keys or any(related(key, held) >= SPELLING for held in within_reach(key, frozenset(keys)))
 
 
-def grounds_exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
-    """The reason in the place of what it is the reason for, and the other way round."""
-    mine, theirs = _grounds(source), _grounds(sentence)
-    if not (mine and theirs):
-        return ""
-    (done, why), (does, because) = mine, theirs
-    for one in sorted((done - why) & (because - does) & set(telling)):
-        for other in sorted((why - done) & (does - because)):
-            if (
-                weight(one) >= 1.0
-                and weight(other) >= 1.0
-                and surface(source, other) not in AWAY
-                and not related(one, other)
-            ):
-                return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
-    return ""
-
-
-def _grounds(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]] | None:
-    """The words of what is done, and of the reason given for it; nothing where there is not one reason."""
-    words = sentence.words
-    if sum(w.lower in GROUNDING for w in words) > 1:
-        return None  # one reason after another: what follows the one may come before the other
-    for at, word in enumerate(words):
-        if not at or word.lower not in GROUNDING:
-            continue
-        before, after = (frozenset(w.key for w in part) - {""} for part in (words[:at], words[at + 1 :]))
-        gap = sentence.text[words[at - 1].end : word.start]
-        # "Since" without a comma mostly tells a time.
-        if word.lower == "because" or (word.lower == "since" and "," in gap):
-            return before, after
-        if word.lower in RESULTS or (word.lower == "why" and words[at - 1].lower in ("is", "that's")):
-            return after, before
-    return None
-
-
-RESULTS: Final = frozenset("so therefore hence".split())
-GROUNDING: Final = RESULTS | {"because", "since", "why"}
-
-
 def exchanged_apart(stored: Iterable[Sentence], sources: Iterable[Sentence], telling: Collection[str]) -> str:
     """The same where what is wanted and what is refused stand in sentences of their own."""
     wanted, unwanted, doubtful = _all_sides(sources)
@@ -288,8 +248,8 @@ def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection
             return f"'{surface(sentence, key)}' is denied in what is stored"
         less = {k for stretch in refused_stretches(source, comparing=True) for k in stretch}
         for stretch in refused_stretches(sentence, negations=False):
-            direct = [k for k in stretch if weight(k) >= 1.0 and k not in less][:1]
-            refused = direct and direct[0] in telling and direct[0] in stated.weights
+            direct = [k for k in stretch if weight(k) >= 1.0][:1]
+            refused = direct and direct[0] in {*telling} - less and direct[0] in stated.weights
             if refused and not _refused_elsewhere(direct[0], stretch, stated, essay):
                 return f"'{surface(sentence, direct[0])}' is refused in what is stored"
     told = {*telling, *asked}
@@ -318,8 +278,9 @@ def _spurned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collecti
     wanted = [k for k in wanted if _affirms(source.words, k)]
     if not wanted or never_except(sentence.text) or "free" in source.lowers:
         return ""
+    less = {k for stretch in refused_stretches(source, comparing=True) for k in stretch}
     for stretch in refused_stretches(sentence):
-        one = next((k for k in stretch[:DIRECT] if k in wanted), "")
+        one = next((k for k in stretch[:DIRECT] if k in wanted and k not in less), "")
         failing = not FAILING.isdisjoint(stretch[: DIRECT + 1])
         if one and not failing and not _refused_elsewhere(one, stretch, stated, essay):
             return f"'{surface(sentence, one)}' is refused in what is stored"
