@@ -44,7 +44,8 @@ def cores(
     for run in (run for s in part for run in _nouns(s)):
         # Of oat milk, where milk was asked for, the oat is told; who does it goes without saying.
         own = [w.key for w in run if w.key not in asked]
-        if own and not is_person(own[-1]):
+        own = own[:-1] if own and is_person(own[-1]) else own
+        if own:
             found.update(key for key in own if key in parts or weights.get(key, 0.0) >= 1.0)
             break
     if WHERE.search(question):

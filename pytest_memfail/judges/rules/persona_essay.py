@@ -74,6 +74,8 @@ class Item:
     """Whether it is a trait that a question about somebody else may borrow."""
     told: frozenset[str] = frozenset()
     """All words of the answer: none of them can be wrong."""
+    choice: int = 0
+    """Items of one choice are alternatives: one of them is enough. None where it is 0."""
     confirming: bool = False
     """Whether the answer is a yes or no to what the question itself says."""
 
@@ -177,6 +179,4 @@ def weighed(essay: Essay, sentences: tuple[Sentence, ...], without: frozenset[st
 def compounded(sentence: Sentence, at: int) -> bool:
     """Whether the word is a part of a compound: the veg and the tan of veg-tan."""
     words = sentence.words
-    return any(
-        sentence.text[words[i].end : words[i + 1].start] == "-" for i in (at - 1, at) if 0 <= i < len(words) - 1
-    )
+    return any(sentence.text[words[i].end : words[i + 1].start] == "-" for i in (at - 1, at) if 0 <= i < len(words) - 1)
