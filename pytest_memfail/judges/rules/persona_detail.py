@@ -119,7 +119,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     if side:
         return Judged(item, kept, side, turned=True)
     answered = not item.trait and any(c.core and stands(c, item, keys, essay) for c in item.concepts)
-    counted = not item.trait and not kept.missing and any(n.unit for n in item.numbers)
+    counted = not item.trait and not kept.missing and any(n.unit or n.direction for n in item.numbers)
     least = TRAIT_KEPT if item.trait else COUNT_KEPT if counted else ANSWER_KEPT if answered else ITEM_KEPT
     if kept.share < least and not whole:
         return Judged(item, kept, f"'{item.wording}' is missing")
