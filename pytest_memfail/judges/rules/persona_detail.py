@@ -176,7 +176,7 @@ def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
     for concept in item.concepts:
         if concept.weight >= NAMED_TOO and not found(concept, keys):
             general = frozenset().union(*(lookup(k).general for k in concept.keys)) & keys
-            wider = sorted(k for k in general if weight(k) >= 1.0 and k not in essay.keys)
+            wider = sorted(k for k in general if weight(k) >= 1.0 and k not in essay.keys | item.told)
             if wider:
                 return f"'{concept.keys[-1]}' is only '{wider[0]}'"
     return ""

@@ -43,6 +43,8 @@ DAY: Final = {
 }
 """The hours of the parts of a day."""
 NOON: Final = 12 * 60
+LATE: Final = frozenset(fold(part) for part in ("evening", "night"))
+"""The one may be meant by the other."""
 HALVES: Final = {1: fold("afternoon"), -1: fold("morning")}
 """The parts of a day after and before noon."""
 SHORT: Final = 14
@@ -216,6 +218,8 @@ def found(concept: Concept, keys: frozenset[str]) -> float:
     """How far the concept stands among the keys."""
     if not keys.isdisjoint(concept.keys):
         return 1.0
+    if any(not keys.isdisjoint(LATE) for key in concept.keys if key in LATE):
+        return KEPT
     if any(key.endswith(LESS) and key.removesuffix(LESS) in keys for key in concept.keys):
         return KEPT
     return _nearest(concept.keys, keys)

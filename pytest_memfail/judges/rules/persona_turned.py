@@ -22,7 +22,7 @@ from pytest_memfail.judges.rules.persona_refusals import (
     UNCERTAIN,
     says_no,
 )
-from pytest_memfail.judges.rules.persona_stretches import CLOSES, parts_of, refused_stretches
+from pytest_memfail.judges.rules.persona_stretches import ALLERGY, CLOSES, GOES_ON, parts_of, refused_stretches
 from pytest_memfail.judges.rules.polarity import UNFAILING, is_negator, never_except
 from pytest_memfail.judges.rules.related import opposed, related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
@@ -185,7 +185,11 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozense
     since: set[str] = set()
     for part in parts_of(sentence):
         since.clear()
+        ill = False
         for at, word in enumerate(part):
+            ends = word.lower in CLOSES | SPEAKERS or (at and part[at - 1].lower == "and" and word.lower in GOES_ON)
+            ill = (ill or word.key == ALLERGY) and not ends
+            before |= {word.key} if ill else set()
             if (is_negator(word.lower) or word.key in REFUSALS) and not _corrects(sentence, part, at):
                 before |= since
             elif word.lower in ("and", "or") or word.lower in CLOSES:
