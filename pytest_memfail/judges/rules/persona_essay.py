@@ -76,6 +76,8 @@ class Item:
     """All words of the answer: none of them can be wrong."""
     choice: int = 0
     """Items of one choice are alternatives: one of them is enough. None where it is 0."""
+    beside: bool = False
+    """Whether it is what is not to be done, said beside what is: "wear gloves and avoid bare hands"."""
     confirming: bool = False
     """Whether the answer is a yes or no to what the question itself says."""
 

@@ -69,6 +69,7 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str], question: str) 
         split = ITEMS.split(clause)
         # "Flowers or lilies" that are to be avoided are both meant.
         wanted = not any(says_no(word) for word in clause.lower().split())
+        wanted_first = not any(says_no(word) for word in split[0].lower().split())
         for before, part in zip(("", *split[1::2]), split[::2], strict=True):
             if wanted and "or" in before.split() and found:
                 choice = choice or len(items) + len(found)
@@ -81,7 +82,8 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str], question: str) 
                 else None
             )
             if item is not None:
-                found.append(replace(item, weight=item.weight * (1.0 if head else ASIDE), choice=choice))
+                beside = bool(found) and wanted_first and any(says_no(word) for word in part.lower().split())
+                found.append(replace(item, weight=item.weight * (1.0 if head else ASIDE), choice=choice, beside=beside))
                 known.update(k for c in item.concepts for k in c.keys)
         items += _joined(found)
         head = head and not items
