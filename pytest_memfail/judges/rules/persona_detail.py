@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pytest_memfail.judges.rules.finding import listed
-from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_allergy import allergen_instead
 from pytest_memfail.judges.rules.persona_borrowed import altered, given_away, names_ailment, repeats, well_told
 from pytest_memfail.judges.rules.persona_core import core_lost
@@ -28,6 +28,8 @@ ITEM_KEPT: Final = 0.46
 """Share of a needed detail's words that keeps it; all its numbers must be there."""
 ANSWER_KEPT: Final = 0.4
 """The same where what answers the question is there: what goes with it may be left out."""
+NAME_KEPT: Final = 0.3
+"""The same where a word is there that no dictionary has: bancha is a green tea."""
 COUNT_KEPT: Final = 0.34
 """The same where a number with its unit is there."""
 TRAIT_KEPT: Final = 0.25
@@ -120,7 +122,20 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         return Judged(item, kept, side, turned=True)
     answered = not item.trait and any(c.core and stands(c, item, keys, essay) for c in item.concepts)
     counted = not item.trait and not kept.missing and any(n.unit or n.direction for n in item.numbers)
-    least = TRAIT_KEPT if item.trait else COUNT_KEPT if counted else ANSWER_KEPT if answered else ITEM_KEPT
+    named = answered and any(
+        c.core and lookup(c.keys[0]) is EMPTY and not keys.isdisjoint(c.keys) for c in item.concepts
+    )
+    least = (
+        TRAIT_KEPT
+        if item.trait
+        else COUNT_KEPT
+        if counted
+        else NAME_KEPT
+        if named
+        else ANSWER_KEPT
+        if answered
+        else ITEM_KEPT
+    )
     if kept.share < least and not whole:
         return Judged(item, kept, f"'{item.wording}' is missing")
     # Words of the question are there in any answer: what it asks for must be too.

@@ -11,6 +11,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.entity_name import TITLES, Name
+from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_refusals import REFUSALS
@@ -106,7 +107,11 @@ def own_sentences(view: View, essay: Essay) -> list[Made]:
     name = essay.name
     if name is None:
         return [compare(view, at, essay) for at in range(min(len(view.sentences), MOST))]
-    found = {at for at in view.about(name) if not names_another(view.sentences[at], name)}
+    found = {
+        at
+        for at in view.about(name)
+        if not names_another(view.sentences[at], name) and not _another_trade(view.sentences[at], name, essay)
+    }
     named = {at for at in found if view.link(at, name) == NAMED}
     entries = {view.entry[at] for at in named}
     for mention in sorted(named):
@@ -134,6 +139,19 @@ def names_another(sentence: Sentence, name: Name) -> bool:
             if not initial and before.lower not in TITLES and before.key and lookup(before.key) is EMPTY:
                 return True
     return False
+
+
+def _another_trade(sentence: Sentence, name: Name, essay: Essay) -> bool:
+    """Whether the name is told apart by a trade of which the essay knows nothing: "Ravi the stargazer"."""
+    words = sentence.words
+    return any(
+        this.lower in name.parts
+        and the.lower == "the"
+        and is_person(trade.key)
+        and not essay.read(trade.key)
+        and not any(association(trade.key, key) for key in essay.identity)
+        for this, the, trade in zip(words, words[1:], words[2:], strict=False)
+    )
 
 
 @dataclass(frozen=True, slots=True)
