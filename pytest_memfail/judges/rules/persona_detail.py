@@ -122,7 +122,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         return Judged(item, kept, side, turned=True)
     answered = not item.trait and any(c.core and stands(c, item, keys, essay) for c in item.concepts)
     counted = not item.trait and not kept.missing and any(n.unit or n.direction for n in item.numbers)
-    named = answered and any(
+    by_name = answered and any(
         c.core and lookup(c.keys[0]) is EMPTY and not keys.isdisjoint(c.keys) for c in item.concepts
     )
     least = (
@@ -131,7 +131,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         else COUNT_KEPT
         if counted
         else NAME_KEPT
-        if named
+        if by_name
         else ANSWER_KEPT
         if answered
         else ITEM_KEPT

@@ -144,7 +144,7 @@ def names_another(sentence: Sentence, name: Name) -> bool:
 def _another_trade(sentence: Sentence, name: Name, essay: Essay) -> bool:
     """Whether the name is told apart by a trade of which the essay knows nothing: "Ravi the stargazer"."""
     words = sentence.words
-    return any(
+    return "the" in sentence.lowers and any(
         this.lower in name.parts
         and the.lower == "the"
         and is_person(trade.key)

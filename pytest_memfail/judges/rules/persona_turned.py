@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence, Set
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -250,10 +251,10 @@ def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection
     if not rejections(source) and not never_except(sentence.text):
         for key in sorted(denied_keys(sentence) & stated.weights.keys()):
             return f"'{surface(sentence, key)}' is denied in what is stored"
-        less = {k for stretch in refused_stretches(source, comparing=True) for k in stretch}
         for stretch in refused_stretches(sentence, negations=False):
             direct = [k for k in stretch if weight(k) >= 1.0][:1]
-            refused = direct and direct[0] in {*telling} - less and direct[0] in stated.weights
+            refused = direct and direct[0] in telling and direct[0] in stated.weights
+            refused = refused and direct[0] not in _less_wanted(source)
             if refused and not _refused_elsewhere(direct[0], stretch, stated, essay):
                 return f"'{surface(sentence, direct[0])}' is refused in what is stored"
     told = {*telling, *asked}
@@ -262,6 +263,12 @@ def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection
         or grounds_exchanged(sentence, source, telling)
         or swapped(sentence, source, told)
     )
+
+
+@lru_cache(maxsize=4096)
+def _less_wanted(source: Sentence) -> frozenset[str]:
+    """What the source refuses, or has less liked than something else."""
+    return frozenset(k for stretch in refused_stretches(source, comparing=True) for k in stretch)
 
 
 def _refused_elsewhere(key: str, stretch: Sequence[str], stated: Stated, essay: Essay) -> bool:
@@ -282,9 +289,8 @@ def _spurned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collecti
     wanted = [k for k in wanted if _affirms(source.words, k)]
     if not wanted or never_except(sentence.text) or "free" in source.lowers:
         return ""
-    less = {k for stretch in refused_stretches(source, comparing=True) for k in stretch}
     for stretch in refused_stretches(sentence):
-        one = next((k for k in stretch[:DIRECT] if k in wanted and k not in less), "")
+        one = next((k for k in stretch[:DIRECT] if k in wanted and k not in _less_wanted(source)), "")
         failing = not FAILING.isdisjoint(stretch[: DIRECT + 1])
         if one and not failing and not _refused_elsewhere(one, stretch, stated, essay):
             return f"'{surface(sentence, one)}' is refused in what is stored"
