@@ -63,6 +63,8 @@ TURNED: Final = 0.65
 """How sure it is that what is turned around is what a question about somebody else means."""
 
 
+WHOLE: Final = 0.9
+"""Share of what is to be done that makes what is not to be done go without saying."""
 Fault = Literal["", "turned", "elsewhere"]
 
 
@@ -193,6 +195,10 @@ def _groups(own: Sequence[Made], view: View) -> list[list[Made]]:
 def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
     """Whether enough of the needed details is kept, and none of the answer itself is turned around."""
     # What the answer gives as its reason may be lost, unless the answer itself takes hardly anything from the essay.
+    chosen = {j.item.choice for j in judged if not j.lost}
+    judged = [j for j in judged if not j.lost or j.turned or not j.item.choice or j.item.choice not in chosen]
+    whole = any(not j.lost and j.kept.share >= WHOLE and j.item.weight >= 1.0 for j in judged)
+    judged = [j for j in judged if not (j.lost and j.item.beside and not j.turned and whole)]
     main = [j for j in judged if j.item.weight >= 1.0]
     asked = main if sum(j.item.size for j in main) >= TELLING else judged
     share = sum(j.item.weight for j in asked if not j.lost) / sum(j.item.weight for j in asked)

@@ -10,7 +10,7 @@ from pytest_memfail.judges.rules.associations import association, contrast
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.kinds import is_person, kinds_of
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
-from pytest_memfail.judges.rules.persona_essay import CALENDAR, Concept, Essay, Item
+from pytest_memfail.judges.rules.persona_essay import CALENDAR, Concept, Essay, Item, compounded
 from pytest_memfail.judges.rules.persona_match import stands
 from pytest_memfail.judges.rules.persona_partners import surface
 from pytest_memfail.judges.rules.related import related
@@ -40,11 +40,13 @@ def cores(
 ) -> frozenset[str]:
     """The keys of a part of the answer that answer the question: what its first new noun is, or what it is said of."""
     found = set[str]()
+    parts = {w.key for s in part for at, w in enumerate(s.words) if compounded(s, at)}
     for run in (run for s in part for run in _nouns(s)):
         # Of oat milk, where milk was asked for, the oat is told; who does it goes without saying.
         own = [w.key for w in run if w.key not in asked]
-        if own and not is_person(own[-1]):
-            found.update(key for key in own if weights.get(key, 0.0) >= 1.0)
+        own = own[:-1] if own and is_person(own[-1]) else own
+        if own:
+            found.update(key for key in own if key in parts or weights.get(key, 0.0) >= 1.0)
             break
     if WHERE.search(question):
         found.update(w.key for s in part for w in s.words[1:] if w.key and _named(w))

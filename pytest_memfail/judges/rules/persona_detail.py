@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pytest_memfail.judges.rules.finding import listed
-from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_allergy import allergen_instead
 from pytest_memfail.judges.rules.persona_borrowed import altered, given_away, names_ailment, repeats, well_told
 from pytest_memfail.judges.rules.persona_core import core_lost
@@ -28,6 +28,8 @@ ITEM_KEPT: Final = 0.46
 """Share of a needed detail's words that keeps it; all its numbers must be there."""
 ANSWER_KEPT: Final = 0.4
 """The same where what answers the question is there: what goes with it may be left out."""
+NAME_KEPT: Final = 0.3
+"""The same where a word is there that no dictionary has: bancha is a green tea."""
 COUNT_KEPT: Final = 0.34
 """The same where a number with its unit is there."""
 TRAIT_KEPT: Final = 0.25
@@ -96,7 +98,8 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     told = {k for c in item.concepts for k in c.keys}
     likest = {m.at: essay.stated[m.stated] for m in match.own}
     for at in kept.where:
-        held, source = view.sentences[at], essay.stated[item.at]
+        held = view.sentences[at]
+        source = likest[at] if _told_twice(item, likest[at]) else essay.stated[item.at]
         fault = turned(held, source, essay, told, asked) or allergen_instead(held, source.sentence, essay.keys)
         holder = "" if fault else given(held, (source, likest[at]), essay, told) or lent(held, essay, told)
         if holder:
@@ -118,12 +121,25 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     if side:
         return Judged(item, kept, side, turned=True)
     answered = not item.trait and any(c.core and stands(c, item, keys, essay) for c in item.concepts)
-    counted = not item.trait and not kept.missing and any(n.unit for n in item.numbers)
-    least = TRAIT_KEPT if item.trait else COUNT_KEPT if counted else ANSWER_KEPT if answered else ITEM_KEPT
+    counted = not item.trait and not kept.missing and any(n.unit or n.direction for n in item.numbers)
+    by_name = answered and any(
+        c.core and lookup(c.keys[0]) is EMPTY and not keys.isdisjoint(c.keys) for c in item.concepts
+    )
+    least = (
+        TRAIT_KEPT
+        if item.trait
+        else COUNT_KEPT
+        if counted
+        else NAME_KEPT
+        if by_name
+        else ANSWER_KEPT
+        if answered
+        else ITEM_KEPT
+    )
     if kept.share < least and not whole:
         return Judged(item, kept, f"'{item.wording}' is missing")
     # Words of the question are there in any answer: what it asks for must be too.
-    answering = [c for c in item.concepts if c.weight >= 1.0 and asked.isdisjoint(c.keys)]
+    answering = [c for c in item.concepts if (c.weight >= 1.0 or c.core) and asked.isdisjoint(c.keys)]
     open_ = not item.trait and not item.confirming and not item.numbers
     if open_ and answering and not any(stands(c, item, keys, essay) for c in answering):
         return Judged(item, kept, f"{listed([c.keys[-1] for c in answering])} is missing")
@@ -175,7 +191,7 @@ def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
     for concept in item.concepts:
         if concept.weight >= NAMED_TOO and not found(concept, keys):
             general = frozenset().union(*(lookup(k).general for k in concept.keys)) & keys
-            wider = sorted(k for k in general if weight(k) >= 1.0 and k not in essay.keys)
+            wider = sorted(k for k in general if weight(k) >= 1.0 and k not in essay.keys | item.told)
             if wider:
                 return f"'{concept.keys[-1]}' is only '{wider[0]}'"
     return ""
@@ -229,7 +245,14 @@ def _may_hold(item: Item, made: Made, view: View, essay: Essay, *, named: bool) 
         made.stated == item.at
         or made.closest < OTHERWISE
         or not _explained(item, view.sentences[made.at].keys, essay.stated[made.stated])
+        or _told_twice(item, essay.stated[made.stated])
     )
+
+
+def _told_twice(item: Item, stated: Stated) -> bool:
+    """Whether another sentence of the essay tells all of the item too."""
+    told = stated.sentence.keys
+    return len(item.concepts) > 1 and not item.numbers and all(not told.isdisjoint(c.keys) for c in item.concepts)
 
 
 def _explained(item: Item, keys: frozenset[str], stated: Stated) -> bool:

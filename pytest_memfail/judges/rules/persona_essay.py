@@ -74,6 +74,10 @@ class Item:
     """Whether it is a trait that a question about somebody else may borrow."""
     told: frozenset[str] = frozenset()
     """All words of the answer: none of them can be wrong."""
+    choice: int = 0
+    """Items of one choice are alternatives: one of them is enough. None where it is 0."""
+    beside: bool = False
+    """Whether it is what is not to be done, said beside what is: "wear gloves and avoid bare hands"."""
     confirming: bool = False
     """Whether the answer is a yes or no to what the question itself says."""
 
@@ -164,11 +168,17 @@ def weighed(essay: Essay, sentences: tuple[Sentence, ...], without: frozenset[st
     keys: dict[str, float] = {}
     for sentence in sentences:
         before = ""
-        for word in sentence.words:
+        for at, word in enumerate(sentence.words):
             if word.key and word.key not in ignored and word.key not in HALVES and not word.key[0].isdigit():
                 verb = before in SUBJECTS or (len(word.lower) > SHORT_NOUN and word.lower.endswith(("ing", "ed")))
-                most = FRAME if word.key in FRAMING else VERB if verb else 1.0
+                most = FRAME if word.key in FRAMING else VERB if verb or compounded(sentence, at) else 1.0
                 keys[word.key] = max(keys.get(word.key, 0.0), min(weight(word.key), most))
             # A name is a subject too.
             before = "they" if word.key in essay.ignored else word.lower
     return keys
+
+
+def compounded(sentence: Sentence, at: int) -> bool:
+    """Whether the word is a part of a compound: the veg and the tan of veg-tan."""
+    words = sentence.words
+    return any(sentence.text[words[i].end : words[i + 1].start] == "-" for i in (at - 1, at) if 0 <= i < len(words) - 1)

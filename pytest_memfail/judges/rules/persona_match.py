@@ -11,6 +11,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.entity_name import TITLES, Name
+from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_refusals import REFUSALS
@@ -43,6 +44,8 @@ DAY: Final = {
 }
 """The hours of the parts of a day."""
 NOON: Final = 12 * 60
+LATE: Final = frozenset(fold(part) for part in ("evening", "night"))
+"""The one may be meant by the other."""
 HALVES: Final = {1: fold("afternoon"), -1: fold("morning")}
 """The parts of a day after and before noon."""
 SHORT: Final = 14
@@ -104,7 +107,11 @@ def own_sentences(view: View, essay: Essay) -> list[Made]:
     name = essay.name
     if name is None:
         return [compare(view, at, essay) for at in range(min(len(view.sentences), MOST))]
-    found = {at for at in view.about(name) if not names_another(view.sentences[at], name)}
+    found = {
+        at
+        for at in view.about(name)
+        if not names_another(view.sentences[at], name) and not _another_trade(view.sentences[at], name, essay)
+    }
     named = {at for at in found if view.link(at, name) == NAMED}
     entries = {view.entry[at] for at in named}
     for mention in sorted(named):
@@ -114,6 +121,8 @@ def own_sentences(view: View, essay: Essay) -> list[Made]:
             found.update(
                 at for at in range(start + 1, end) if not view.sentences[at].starts_turn and view.link(at, name) >= OPEN
             )
+            if start + 1 < end and view.sentences[start].lowers <= name.parts:
+                found.add(start + 1)  # "Noah Brooks - PT/KO translator": the name alone is a label
     made = [compare(view, at, essay) for at in sorted(found)[:MOST]]
     # Only what was plainly made from the essay may take its name from another entry.
     return [m for m in made if view.entry[m.at] in entries or m.own >= UNNAMED_OWN]
@@ -130,6 +139,19 @@ def names_another(sentence: Sentence, name: Name) -> bool:
             if not initial and before.lower not in TITLES and before.key and lookup(before.key) is EMPTY:
                 return True
     return False
+
+
+def _another_trade(sentence: Sentence, name: Name, essay: Essay) -> bool:
+    """Whether the name is told apart by a trade of which the essay knows nothing: "Ravi the stargazer"."""
+    words = sentence.words
+    return "the" in sentence.lowers and any(
+        this.lower in name.parts
+        and the.lower == "the"
+        and is_person(trade.key)
+        and not essay.read(trade.key)
+        and not any(association(trade.key, key) for key in essay.identity)
+        for this, the, trade in zip(words, words[1:], words[2:], strict=False)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +195,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
             if any(q.same(o) and not _off_scale(q, item, place, view, essay) for o in stated)
             or (q.value == NOON and q.unit == CLOCK and HALVES.get(q.direction) in keys)
             or (q.unit == DURATION and any(_one_of(q, view.sentences[at]) for at in place))
+            or (q.unit == CLOCK and any(_at_hour(q, o) for o in stated))
             or (q.value == 2 and not q.unit and any(view.sentences[at].lowers & TWO for at in place))
         ]
         share = (got + len(same)) / (item.size - spared)
@@ -199,6 +222,11 @@ def _one_of(quantity: Quantity, sentence: Sentence) -> bool:
     )
 
 
+def _at_hour(quantity: Quantity, other: Quantity) -> bool:
+    """Whether the other is the time of day in hours: 15 h."""
+    return other.unit == DURATION and other.text.endswith("h") and other.value == quantity.value
+
+
 def _off_scale(quantity: Quantity, item: Item, place: Sequence[int], view: View, essay: Essay) -> bool:
     told = essay.stated[item.at].sentence.text
     return quantity.unit == "deg" and any(other_scale(told, view.sentences[at].text) for at in place)
@@ -208,6 +236,8 @@ def found(concept: Concept, keys: frozenset[str]) -> float:
     """How far the concept stands among the keys."""
     if not keys.isdisjoint(concept.keys):
         return 1.0
+    if any(not keys.isdisjoint(LATE) for key in concept.keys if key in LATE):
+        return KEPT
     if any(key.endswith(LESS) and key.removesuffix(LESS) in keys for key in concept.keys):
         return KEPT
     return _nearest(concept.keys, keys)

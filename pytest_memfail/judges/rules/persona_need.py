@@ -12,6 +12,7 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import keys_of, passage
 from pytest_memfail.judges.rules.persona_core import cores
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item, read_essay, weighed
+from pytest_memfail.judges.rules.persona_refusals import says_no
 from pytest_memfail.judges.rules.persona_trait import traits
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
@@ -38,7 +39,7 @@ YES_NO: Final = re.compile(r"^\s*(?:yes|no)\b[\s,;:.\-]*", re.IGNORECASE)
 CLAUSES: Final = re.compile(
     r"\s*(?:[;:(]|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which|when|where|following|given|matching)\b)\s*"
 )
-ITEMS: Final = re.compile(r",\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z])")
+ITEMS: Final = re.compile(r"(,\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z]))")
 ONLY: Final = re.compile(
     r"\b(?:only|solely|exclusively|(?<!never )(?<!not )alone|no one but|nobody but|nothing but|none but|no \w+ but"
     r"|nobody else|nothing else|sticks? to|limited to)\b",
@@ -64,14 +65,25 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str], question: str) 
     head = True
     for clause in clauses:
         found: list[Item] = []
-        for part in ITEMS.split(clause):
+        choice = 0
+        split = ITEMS.split(clause)
+        # "Flowers or lilies" that are to be avoided are both meant.
+        wanted = not any(says_no(word) for word in clause.lower().split())
+        wanted_first = not any(says_no(word) for word in split[0].lower().split())
+        for before, part in zip(("", *split[1::2]), split[::2], strict=True):
+            if wanted and "or" in before.split() and found:
+                choice = choice or len(items) + len(found)
+                found[-1] = replace(found[-1], choice=choice)
+            else:
+                choice = 0
             item = (
                 _grounded(essay, part, asked, known, frozenset(i.at for i in (*items, *found)), question)
                 if part and part.strip()
                 else None
             )
             if item is not None:
-                found.append(replace(item, weight=item.weight * (1.0 if head else ASIDE)))
+                beside = bool(found) and wanted_first and any(says_no(word) for word in part.lower().split())
+                found.append(replace(item, weight=item.weight * (1.0 if head else ASIDE), choice=choice, beside=beside))
                 known.update(k for c in item.concepts for k in c.keys)
         items += _joined(found)
         head = head and not items

@@ -40,7 +40,7 @@ def given(sentence: Sentence, sources: Collection[Stated], essay: Essay, told: C
         )
         if (bare in name and not owned) or word.lower in PRONOUNS:
             return ""
-        if bare not in name and _acts(words, at) and _other(words, at, sources, essay):
+        if bare not in name and _acts(sentence, at) and _other(words, at, sources, essay):
             holder = word.surface
     return holder
 
@@ -112,10 +112,13 @@ def _other(words: Sequence[Word], at: int, sources: Collection[Stated], essay: E
     return bool(at) and word.surface[0].isupper() and word.key not in essay.keys and named
 
 
-def _acts(words: tuple[Word, ...], at: int) -> bool:
+def _acts(sentence: Sentence, at: int) -> bool:
     """Whether the word is the subject of a verb."""
+    words = sentence.words
     if any(w.lower in BESIDE for w in words[max(0, at - 3) : at]) or at + 1 >= len(words):
         return False
+    if " - " in sentence.text[words[at].end : words[at + 1].start]:
+        return False  # who it is, and not who does what follows: "Ken, dentist - keeps bees"
     if words[at + 1].lower == "of":
         at = next((i - 1 for i in range(at + 2, len(words)) if not words[i].surface[0].isupper()), at)
         return at + 1 < len(words) and words[at].surface[0].isupper() and _is_verb(words[at + 1])

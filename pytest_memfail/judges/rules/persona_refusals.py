@@ -22,7 +22,9 @@ REJECTING: Final = frozenset(
     ditch ditches ditched dodge dodges evade evades sidestep sidesteps resist resists dismiss dismisses denounce condemns
     instead lacks lack lacking fear fears afraid frighten frightens scared dread dreads phobia minus unable unwilling
     reluctant unwelcome unacceptable intolerable taboo verboten ignores ignore neglects turned against rather less cancel
-    cancels cancelled canceled cancelling off-limits insult liars liar nope""".split()
+    cancels cancelled canceled cancelling off-limits insult liars liar nope spared barred barring
+    axes axed nixes nixed scraps scrapped waives waived withholds withheld disfavours disfavors unfit unsuitable inappropriate
+    hostile squeamish discontinued protests complains grumbles""".split()
 )
 """Words that say no, as they are written."""
 REFUSALS: Final = frozenset(
@@ -47,7 +49,11 @@ DISPLEASING: Final = frozenset(
     insufferable loathsome hateful odious abominable detestable useless worthless pointless nonsense silly wrong bad worse
     worst evil enemy curse cursed nightmare poison sin crime betrayal cringe cringes wince winces shudder shudders recoil
     recoils flinch flinches flee flees escape escapes hide hides hidden conceal conceals overrated distasteful
-    intrusive harmful dangerous unsafe unhealthy kills ruins ruin ruined spoils spoil spoiled harms harm damages
+    intrusive agitate agitates agitated agitating unsettle unsettles unsettled disturb disturbs disturbed distress
+    distresses distressed
+    alarm alarms alarmed startle startles startled spook spooks spooked rile riles aggravate aggravates aggravated worsen
+    worsens inflame inflames inflamed scratch scratches stain stains corrode corrodes contaminate contaminates degrade
+    degrades harmful dangerous unsafe unhealthy kills ruins ruin ruined spoils spoil spoiled harms harm damages
     damage replace replaces replaced""".split()
 )
 """Words by which what is stored may tell a dislike: of what was told they say no refusal."""
@@ -80,7 +86,12 @@ REFUSING: Final = re.compile(
     r"|(?:is|are|was|were|goes|go|stays?|:) (?:right |strictly |definitely )?out(?=\s*(?:[.;,!)]|$))"
     r"|(?:wipes?|wiped|wash|washes|washed|takes?) off|at (?:the|his|her|their) door|under no circumstances|anathema"
     r"|no go|on (?:his|her|their) blacklist"
-    r"|ahead of|at the expense of|gets? on (?:his|her|their) nerves|anti-\w+)\b|\w-free\b|\w{4}less\b",
+    r"|ahead of|at the expense of|deal-?breakers?|red flags?|non-?starters?|hands[- ]off|arm's length|(?:a )?wide berth|cold shoulder"
+    r"|gives? [^.;,]{1,30} a (?:miss|pass)|do(?:es|ne)? away with|dispenses? with|pass(?:es|ed)? up"
+    r"|against (?:the|his|her|their) rules"
+    r"|(?:stays?|sits?|waits?) (?:at )?home|rolls? (?:his|her|their) eyes"
+    r"|keep(?:s|ing)? [^.;,]{1,30} (?:from|at bay)"
+    r"|gets? on (?:his|her|their) nerves|anti-\w+)\b|\w-free\b|\w{4}less\b",
     re.IGNORECASE,
 )
 """What says no in several words."""

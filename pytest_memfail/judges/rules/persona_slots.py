@@ -8,7 +8,7 @@ from typing import Final
 from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_match import found
-from pytest_memfail.judges.rules.persona_partners import APART, surface
+from pytest_memfail.judges.rules.persona_partners import APART, AWAY, surface
 from pytest_memfail.judges.rules.persona_refusals import REFUSALS
 from pytest_memfail.judges.rules.related import ROOT, related
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
@@ -97,7 +97,9 @@ def _in_its_place(concept: Concept, stored: Iterable[Sentence], item: Item, essa
     places = {(side, joint, neighbour) for key, side, joint, neighbour in _ties(source) if key in concept.keys}
     for sentence in stored:
         for key, side, joint, neighbour in _ties(sentence):
-            strange = key not in essay.keys and key not in item.told and item.at not in essay.read(key)
+            strange = (
+                key not in essay.keys and key not in item.told and item.at not in essay.read(key) and key not in AWAY
+            )
             if strange and key not in essay.ignored and weight(key) >= 1.0:
                 for its_side, its_joint, its_neighbour in places:
                     if (

@@ -60,6 +60,8 @@ DONE: Final = frozenset(
     "forbidden welcome put kept left let seen worn sold given taken set fed held hung told brought".split()
 )
 SUBJECT: Final = 4
+RATHER: Final = 8
+"""So many words may stand between "rather" and "than"."""
 LABEL: Final = 1
 """One word before a colon is what the rest is said of."""
 STRETCH: Final = 12
@@ -96,9 +98,8 @@ def refused_stretches(
         refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY) or (word.lower, following) in CONTRASTS
         refusal = (refusal and not _halt(words, at)) or (word.lower == "against" and _ruled(words, at))
         refusal = refusal or (word.lower in ("for", "of") and _little(words, at))
-        if (no or refusal or (comparing and _less_liked(words, at))) and not any(
-            says_no(w.lower) for w in words[max(0, at - 4) : at]
-        ):
+        again = any(says_no(w.lower) for w in words[max(0, at - 4) : at])
+        if _rathered(words, at) or ((no or refusal or (comparing and _less_liked(words, at))) and not again):
             if word.key == ALLERGY and not _allergic_to(sentence, at):
                 found.append(tuple(w.key for w in words[max(0, at - 1) : at] if w.key))
                 continue
@@ -156,6 +157,17 @@ def _barred(sentence: Sentence, at: int, *, said: bool) -> tuple[str, ...]:
             break
         keys = [words[i].key] * bool(words[i].key) + keys
     return tuple(keys)
+
+
+def _rathered(words: Sequence[Word], at: int) -> bool:
+    """Whether somebody would rather have something else than what follows."""
+    before = [w.lower for w in words[max(0, at - RATHER) : at]]
+    return (
+        words[at].lower == "than"
+        and before[-1:] != []
+        and before[-1] not in ("rather", "more", "less")
+        and ("rather" in before or "sooner" in before)
+    )
 
 
 def _less_liked(words: Sequence[Word], at: int) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence, Set
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated
+from pytest_memfail.judges.rules.persona_grounds import grounds_exchanged, reason_told, still_refused
 from pytest_memfail.judges.rules.persona_partners import AWAY, NEAR, crossed, pairs, surface
 from pytest_memfail.judges.rules.persona_refusals import (
     ACCEPTING,
@@ -21,7 +23,7 @@ from pytest_memfail.judges.rules.persona_refusals import (
     UNCERTAIN,
     says_no,
 )
-from pytest_memfail.judges.rules.persona_stretches import CLOSES, parts_of, refused_stretches
+from pytest_memfail.judges.rules.persona_stretches import ALLERGY, CLOSES, GOES_ON, parts_of, refused_stretches
 from pytest_memfail.judges.rules.polarity import UNFAILING, is_negator, never_except
 from pytest_memfail.judges.rules.related import opposed, related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
@@ -92,6 +94,7 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
                 continue
             quiet = (
                 not _refuses(sentence, part, source.keys)
+                and not reason_told(part, source)
                 and not EXCLUDING.search(sentence.text)
                 and AWAY.isdisjoint({w.lower for b, w in pairwise(part) if b.lower not in HANDED} - source.lowers)
                 and not _beyond({w.lower for w in part}, source.lowers)
@@ -139,9 +142,11 @@ def _taken_up(key: str, held: str, source: Sentence) -> bool:
 def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
     """Something refused in the place of what is wanted, which is not refused: each alone may be put in other words."""
     wanted, unwanted, _ = _sides(source)
-    kept, refused, _ = _sides(sentence)
+    kept, refused, before = _sides(sentence)
     for one in sorted((wanted - unwanted) & (refused - kept)):
-        for other in sorted(k for k in unwanted - wanted if _has(k, kept - refused)):
+        for other in sorted(k for k in unwanted - wanted - before if _has(k, kept - refused)):
+            if still_refused(unwanted & (refused | before), one, other, sentence, source):
+                continue
             counted = one[0].isdigit() or other[0].isdigit() or surface(source, other) in AWAY
             if not counted and weight(one) >= 1.0 and weight(other) >= 1.0 and (one in telling or other in telling):
                 return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
@@ -151,46 +156,6 @@ def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) ->
 def _has(key: str, keys: Set[str]) -> bool:
     """Whether the key is there, maybe in another spelling."""
     return key in keys or any(related(key, held) >= SPELLING for held in within_reach(key, frozenset(keys)))
-
-
-def grounds_exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
-    """The reason in the place of what it is the reason for, and the other way round."""
-    mine, theirs = _grounds(source), _grounds(sentence)
-    if not (mine and theirs):
-        return ""
-    (done, why), (does, because) = mine, theirs
-    for one in sorted((done - why) & (because - does) & set(telling)):
-        for other in sorted((why - done) & (does - because)):
-            if (
-                weight(one) >= 1.0
-                and weight(other) >= 1.0
-                and surface(source, other) not in AWAY
-                and not related(one, other)
-            ):
-                return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
-    return ""
-
-
-def _grounds(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]] | None:
-    """The words of what is done, and of the reason given for it; nothing where there is not one reason."""
-    words = sentence.words
-    if sum(w.lower in GROUNDING for w in words) > 1:
-        return None  # one reason after another: what follows the one may come before the other
-    for at, word in enumerate(words):
-        if not at or word.lower not in GROUNDING:
-            continue
-        before, after = (frozenset(w.key for w in part) - {""} for part in (words[:at], words[at + 1 :]))
-        gap = sentence.text[words[at - 1].end : word.start]
-        # "Since" without a comma mostly tells a time.
-        if word.lower == "because" or (word.lower == "since" and "," in gap):
-            return before, after
-        if word.lower in RESULTS or (word.lower == "why" and words[at - 1].lower in ("is", "that's")):
-            return after, before
-    return None
-
-
-RESULTS: Final = frozenset("so therefore hence".split())
-GROUNDING: Final = RESULTS | {"because", "since", "why"}
 
 
 def exchanged_apart(stored: Iterable[Sentence], sources: Iterable[Sentence], telling: Collection[str]) -> str:
@@ -221,7 +186,11 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozense
     since: set[str] = set()
     for part in parts_of(sentence):
         since.clear()
+        ill = False
         for at, word in enumerate(part):
+            ends = word.lower in CLOSES | SPEAKERS or (at and part[at - 1].lower == "and" and word.lower in GOES_ON)
+            ill = (ill or word.key == ALLERGY) and not ends
+            before |= {word.key} if ill else set()
             if (is_negator(word.lower) or word.key in REFUSALS) and not _corrects(sentence, part, at):
                 before |= since
             elif word.lower in ("and", "or") or word.lower in CLOSES:
@@ -251,7 +220,7 @@ def _circumstances(sentence: Sentence) -> set[str]:
     return found
 
 
-WHEN: Final = frozenset("if when whenever once wherever".split())
+WHEN: Final = frozenset("if when whenever once wherever because".split())
 FRONTED: Final = frozenset("above over below under beyond past during in at on with after before".split())
 SPEAKERS: Final = frozenset("he she they".split())
 
@@ -285,6 +254,7 @@ def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection
         for stretch in refused_stretches(sentence, negations=False):
             direct = [k for k in stretch if weight(k) >= 1.0][:1]
             refused = direct and direct[0] in telling and direct[0] in stated.weights
+            refused = refused and direct[0] not in _less_wanted(source)
             if refused and not _refused_elsewhere(direct[0], stretch, stated, essay):
                 return f"'{surface(sentence, direct[0])}' is refused in what is stored"
     told = {*telling, *asked}
@@ -293,6 +263,12 @@ def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection
         or grounds_exchanged(sentence, source, telling)
         or swapped(sentence, source, told)
     )
+
+
+@lru_cache(maxsize=4096)
+def _less_wanted(source: Sentence) -> frozenset[str]:
+    """What the source refuses, or has less liked than something else."""
+    return frozenset(k for stretch in refused_stretches(source, comparing=True) for k in stretch)
 
 
 def _refused_elsewhere(key: str, stretch: Sequence[str], stated: Stated, essay: Essay) -> bool:
@@ -314,7 +290,7 @@ def _spurned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collecti
     if not wanted or never_except(sentence.text) or "free" in source.lowers:
         return ""
     for stretch in refused_stretches(sentence):
-        one = next((k for k in stretch[:DIRECT] if k in wanted), "")
+        one = next((k for k in stretch[:DIRECT] if k in wanted and k not in _less_wanted(source)), "")
         failing = not FAILING.isdisjoint(stretch[: DIRECT + 1])
         if one and not failing and not _refused_elsewhere(one, stretch, stated, essay):
             return f"'{surface(sentence, one)}' is refused in what is stored"

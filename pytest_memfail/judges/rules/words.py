@@ -212,6 +212,9 @@ PHRASES: Final = (
     ("-sh", r"\bt-shirt", "tshirt"),
     ("up", r"\bget(?:s|ting)? up\b|\bgot up\b", "wake"),
     ("out", r"\bwork(?:s|ing|ed)? out\b", "workout"),
+    ("first light", r"\bfirst light\b", "dawn"),
+    ("crack", r"\bcrack of dawn\b", "dawn"),
+    ("dark of", r"\bdark of the moon\b", "new moon"),
     ("sun ", r"\b(?:the )?sun (?:is |comes |goes )?up\b|\bthe sun rises\b", "sunrise"),
     ("sun ", r"\b(?:the )?sun (?:is |goes |has gone )?down\b|\bthe sun sets\b", "sunset"),
 )

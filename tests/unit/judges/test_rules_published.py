@@ -147,7 +147,8 @@ def in_general(evidence: Evidence, text: str) -> str:
 
 
 def without_the_answer(evidence: Evidence, text: str) -> str | None:
-    if not evidence.value:
+    # Of what an answer lets choose, what another sentence tells is enough.
+    if not evidence.value or " or " in evidence.value:
         return None
     needed = keys_of(evidence.value) - keys_of(evidence.entity or "")
     sentences = SENTENCE.split(text)
