@@ -157,7 +157,8 @@ def of_another(link: Link, tokens: tuple[Token, ...], end: Anchor) -> bool:
 def is_of_another(link: Link, tokens: tuple[Token, ...], place: Place) -> bool:
     """Whether all that stands at the place are words of another link of the chain, and none of this one's."""
     rest = {key for keys in link.siblings for key in keys} - link.stated
-    return all(any(kin(key, tokens[i].key)[1] >= ORIGIN for key in rest) for i in place.at)
+    told = [tokens[i].key for i in place.at if tokens[i].key]
+    return bool(told) and all(any(kin(key, held)[1] >= ORIGIN for key in rest) for held in told)
 
 
 def _openings(tokens: tuple[Token, ...]) -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_memfail.core import Evidence, Listing, Memory
@@ -98,3 +100,9 @@ INVITE = ("When I feel confident I invite my neighbors.", "feel confident", "inv
 )
 def test_what_takes_a_link_back(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
     assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+def test_an_end_told_with_a_word_that_has_no_key_is_judged() -> None:
+    said = "Morning meditation gives me a clear head."
+    wanted = replace(link("A clear head helps me tackle email.", "clear head", "tackle email"), siblings=(said,))
+    assert judged(wanted, "With a clear head, the user can get through the inbox.") == OK
