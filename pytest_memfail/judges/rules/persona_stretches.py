@@ -98,8 +98,9 @@ def refused_stretches(
         refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY) or (word.lower, following) in CONTRASTS
         refusal = (refusal and not _halt(words, at)) or (word.lower == "against" and _ruled(words, at))
         refusal = refusal or (word.lower in ("for", "of") and _little(words, at))
-        again = any(says_no(w.lower) for w in words[max(0, at - 4) : at])
-        if _rathered(words, at) or ((no or refusal or (comparing and _less_liked(words, at))) and not again):
+        refuses = no or refusal or (comparing and _less_liked(words, at))
+        again = refuses and any(says_no(w.lower) for w in words[max(0, at - 4) : at])
+        if (refuses and not again) or _rathered(words, at):
             if word.key == ALLERGY and not _allergic_to(sentence, at):
                 found.append(tuple(w.key for w in words[max(0, at - 1) : at] if w.key))
                 continue
@@ -161,10 +162,11 @@ def _barred(sentence: Sentence, at: int, *, said: bool) -> tuple[str, ...]:
 
 def _rathered(words: Sequence[Word], at: int) -> bool:
     """Whether somebody would rather have something else than what follows."""
+    if words[at].lower != "than":
+        return False
     before = [w.lower for w in words[max(0, at - RATHER) : at]]
     return (
-        words[at].lower == "than"
-        and before[-1:] != []
+        before[-1:] != []
         and before[-1] not in ("rather", "more", "less")
         and ("rather" in before or "sooner" in before)
     )
