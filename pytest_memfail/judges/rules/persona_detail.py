@@ -120,23 +120,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     side = other_side(item, kept, view, essay) or recounted(item, kept, view, essay)
     if side:
         return Judged(item, kept, side, turned=True)
-    answered = not item.trait and any(c.core and stands(c, item, keys, essay) for c in item.concepts)
-    counted = not item.trait and not kept.missing and any(n.unit or n.direction for n in item.numbers)
-    by_name = answered and any(
-        c.core and lookup(c.keys[0]) is EMPTY and not keys.isdisjoint(c.keys) for c in item.concepts
-    )
-    least = (
-        TRAIT_KEPT
-        if item.trait
-        else COUNT_KEPT
-        if counted
-        else NAME_KEPT
-        if by_name
-        else ANSWER_KEPT
-        if answered
-        else ITEM_KEPT
-    )
-    if kept.share < least and not whole:
+    if kept.share < _least(item, kept, keys, essay) and not whole:
         return Judged(item, kept, f"'{item.wording}' is missing")
     # Words of the question are there in any answer: what it asks for must be too.
     answering = [c for c in item.concepts if (c.weight >= 1.0 or c.core) and asked.isdisjoint(c.keys)]
@@ -247,6 +231,19 @@ def _may_hold(item: Item, made: Made, view: View, essay: Essay, *, named: bool) 
         or not _explained(item, view.sentences[made.at].keys, essay.stated[made.stated])
         or _told_twice(item, essay.stated[made.stated])
     )
+
+
+def _least(item: Item, kept: Kept, keys: frozenset[str], essay: Essay) -> float:
+    """The share of its words that keeps a detail: less where what tells most of it is there."""
+    if item.trait:
+        return TRAIT_KEPT
+    if not kept.missing and any(n.unit or n.direction for n in item.numbers):
+        return COUNT_KEPT
+    core = [c for c in item.concepts if c.core]
+    if not any(stands(c, item, keys, essay) for c in core):
+        return ITEM_KEPT
+    by_name = any(lookup(c.keys[0]) is EMPTY and not keys.isdisjoint(c.keys) for c in core)
+    return NAME_KEPT if by_name else ANSWER_KEPT
 
 
 def _told_twice(item: Item, stated: Stated) -> bool:

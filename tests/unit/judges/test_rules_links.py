@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
-from pytest_memfail.core import Evidence, Listing, Memory
-from pytest_memfail.judges.rules.judge import RulesJudge
+from facts_judged import judged, link
 
 OK, DAMAGED = (True, True), (True, False)
 TRIM = ("trimming the hedge", "trims the hedge", "trimmed the hedge", "the hedge is trimmed")
@@ -32,25 +30,6 @@ FORMS = (
     "{B0} rounds off {A0}.",
     "{A0} never passes without {B0}.",
 )
-
-
-def link(statement: str, first: str, second: str) -> Evidence:
-    return Evidence(
-        id="l",
-        kind="link",
-        task="long_hop",
-        text=statement,
-        source=statement,
-        conversation_id="c",
-        anchors=(first, second),
-    )
-
-
-def judged(evidence: Evidence, *entries: str) -> tuple[bool, bool]:
-    judge = RulesJudge()
-    listing = Listing("s", tuple(Memory(entry) for entry in entries))
-    stored = judge.storage(evidence, listing).outcome == "passed"
-    return stored, stored and judge.summary(evidence, listing).outcome == "passed"
 
 
 def _filled(form: str, first: tuple[str, ...], second: tuple[str, ...]) -> str:

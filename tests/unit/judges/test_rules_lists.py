@@ -5,37 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
-from pytest_memfail.core import Evidence, Listing, Memory
-from pytest_memfail.judges.rules.judge import RulesJudge
+from facts_judged import judged, link, preference
 
 OK, DAMAGED, ABSENT = (True, True), (True, False), (False, False)
-
-
-def preference(name: str, statement: str, category: str | None = None) -> Evidence:
-    return Evidence(
-        id="p", kind="preference", task="coexisting_facts", text=statement, source=statement, conversation_id="c",
-        preference=name, category=category,
-    )  # fmt: skip
-
-
-def link(statement: str, first: str, second: str) -> Evidence:
-    return Evidence(
-        id="l",
-        kind="link",
-        task="long_hop",
-        text=statement,
-        source=statement,
-        conversation_id="c",
-        anchors=(first, second),
-    )
-
-
-def judged(evidence: Evidence, *entries: str) -> tuple[bool, bool]:
-    judge = RulesJudge()
-    listing = Listing("s", tuple(Memory(entry) for entry in entries))
-    stored = judge.storage(evidence, listing).outcome == "passed"
-    return stored, stored and judge.summary(evidence, listing).outcome == "passed"
 
 
 @pytest.mark.parametrize(

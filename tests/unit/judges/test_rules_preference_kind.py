@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import facts_judged
 import pytest
-
-from pytest_memfail.core import Evidence, Listing, Memory
-from pytest_memfail.judges.rules.judge import RulesJudge
+from facts_judged import judged
 
 OK, DAMAGED, ABSENT = (True, True), (True, False), (False, False)
 ICELAND = ("Iceland", "Iceland's glaciers and quiet villages are high on my list.", "travel destinations")
@@ -46,13 +45,5 @@ READING = ("reading", "Reading before bed relaxes me.", "evening habits")
     ],
 )
 def test_what_is_left(preference: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
-    name, statement, category = preference
-    evidence = Evidence(
-        id="p", kind="preference", task="coexisting_facts", text=statement, source=statement, conversation_id="c",
-        preference=name, category=category,
-    )  # fmt: skip
-    judge = RulesJudge()
     entries = (entry, "User lives in Ghent.", "User owns a kettle.", "User's train leaves at eight.")
-    listing = Listing("s", tuple(Memory(text) for text in entries))
-    stored = judge.storage(evidence, listing).outcome == "passed"
-    assert (stored, stored and judge.summary(evidence, listing).outcome == "passed") == expected
+    assert judged(facts_judged.preference(*preference), *entries) == expected

@@ -1,0 +1,33 @@
+"""Expected facts of lists and chains, and what the rules make of them."""
+
+from __future__ import annotations
+
+from pytest_memfail.core import Evidence, Listing, Memory
+from pytest_memfail.judges.rules.judge import RulesJudge
+
+
+def preference(name: str, statement: str, category: str | None = None) -> Evidence:
+    return Evidence(
+        id="p", kind="preference", task="coexisting_facts", text=statement, source=statement, conversation_id="c",
+        preference=name, category=category,
+    )  # fmt: skip
+
+
+def link(statement: str, first: str, second: str) -> Evidence:
+    return Evidence(
+        id="l",
+        kind="link",
+        task="long_hop",
+        text=statement,
+        source=statement,
+        conversation_id="c",
+        anchors=(first, second),
+    )
+
+
+def judged(evidence: Evidence, *entries: str) -> tuple[bool, bool]:
+    """Whether the fact is stored, and faithfully."""
+    judge = RulesJudge()
+    listing = Listing("s", tuple(Memory(entry) for entry in entries))
+    stored = judge.storage(evidence, listing).outcome == "passed"
+    return stored, stored and judge.summary(evidence, listing).outcome == "passed"
