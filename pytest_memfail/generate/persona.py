@@ -26,6 +26,7 @@ class Asked(BaseModel):
 
     text: Line
     answer: Line
+    """About a stranger: the words of the essay that would answer it of the person."""
 
 
 class Portrait(Item):
@@ -92,6 +93,7 @@ class PersonaRetrieval:
                 "distractor": stranger,
                 # the same for all, so that nobody's wording decides what counts as an abstention
                 "ground_truth_answer": f"I don't have information about {stranger}." if stranger else asked.answer,
+                **({"borrows": [asked.answer]} if stranger else {}),
             }
             for asked, stranger in zip(item.questions, spec.distractors, strict=True)
         ]
@@ -124,6 +126,8 @@ def _broken_by(spec: PersonSpec, item: Portrait) -> Iterator[str]:
         yield "questions: the same one twice, expected different ones"
     for number, (asked, stranger) in enumerate(zip(item.questions, spec.distractors, strict=True), 1):
         yield from _question_faults(number, asked, stranger, spec, strangers)
+        if stranger is not None and asked.answer not in item.essay:
+            yield f"question {number}, answer: {quoted(asked.answer)} does not stand in the essay, expected words copied from it"
 
 
 def _question_faults(

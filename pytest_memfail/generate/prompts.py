@@ -89,7 +89,8 @@ preferences. Nobody of the slots' "about" other than the person may be mentioned
 slot's "about", and gives that full name and no other name. "answer" is one or two sentences.
   - "about" is the person: one particular of the essay settles it, a different one for each question. The question \
 stays open: it neither holds nor presupposes the answer.
-  - "about" is someone else: ask for the same sort of particular, of that stranger; as "answer" write "unknown".
+  - "about" is someone else: ask for the same sort of particular, of that stranger. As "answer" copy, word for word, \
+the one to five words of the essay in a row that would answer it if it were asked of the person.
 {_FRAME}"""
 
 CHAINS: Final = """\

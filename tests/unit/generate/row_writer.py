@@ -138,7 +138,7 @@ def person(row):
     questions = [
         {
             "text": f"What should I bring to {slot['about']}, {word(number, 5 + i)} or nothing?",
-            "answer": f"The {word(number, 12 + i)} jar." if slot["about"] == name else "unknown",
+            "answer": f"The {word(number, 12 + i)} jar." if slot["about"] == name else f"rule {word(number, 2)}",
         }
         for i, slot in enumerate(row["slots"])
     ]

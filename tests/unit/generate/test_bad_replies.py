@@ -246,6 +246,21 @@ def test_rules_of_portraits(generate, name):
     assert rule in told(ran.requests[1])
 
 
+def test_what_a_stranger_is_asked_for_is_told_in_the_words_of_the_essay(generate):
+    def change(item):
+        for asked in item["questions"]:
+            if asked["answer"].startswith("rule"):
+                asked["answer"] = "unknown"
+
+    ran = generate("persona_retrieval", 2, answer=spoiling(change, kind="persons", row=1))
+    assert "'unknown' does not stand in the essay, expected words copied from it" in told(ran.requests[1])
+    for row in ran.rows("persona_retrieval"):
+        for asked in json.loads(row["questions"]):
+            borrows = asked.get("borrows", [])
+            assert len(borrows) == asked["is_misleading"]
+            assert all(words in json.loads(row["entity_facts"])[0] for words in borrows)
+
+
 def test_a_stranger_of_the_slots_is_not_in_the_essay(generate):
     def change(item):
         item["essay"] = item["essay"].replace("A neighbour", "Noah Brooks")
