@@ -12,9 +12,9 @@ from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.persona_allergy import other_allergen
 from pytest_memfail.judges.rules.persona_borrowed import untimed
 from pytest_memfail.judges.rules.persona_detail import ITEM_KEPT, Judged, Match, judge_detail
-from pytest_memfail.judges.rules.persona_essay import Essay, Stated, read_essay
+from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated, read_essay
 from pytest_memfail.judges.rules.persona_match import Made, own_sentences
-from pytest_memfail.judges.rules.persona_need import needed_items
+from pytest_memfail.judges.rules.persona_need import needed_items, telling_items
 from pytest_memfail.judges.rules.persona_numbers import renumbered, telling
 from pytest_memfail.judges.rules.persona_trait import hinted
 from pytest_memfail.judges.rules.persona_turned import affirmed, exchanged_apart, turned
@@ -70,10 +70,19 @@ Fault = Literal["", "turned", "elsewhere"]
 
 def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool = False) -> Finding:
     """The essay in a view: anything made from it (stored), and the details needed (faithful)."""
-    match = _match(read_essay(evidence.source, evidence.entity), view)
     items = needed_items(evidence) if protocol == "ours" else ()
+    found = _find(evidence, items, view, protocol, shown=shown)
+    if evidence.value and evidence.telling and protocol == "ours" and not found.faithful:
+        # a gold answer says more than it takes to answer
+        enough = _find(evidence, telling_items(evidence), view, protocol, shown=shown)
+        return enough if enough.faithful else found
+    return found
+
+
+def _find(evidence: Evidence, items: Sequence[Item], view: View, protocol: str, *, shown: bool) -> Finding:
+    match = _match(read_essay(evidence.source, evidence.entity), view)
     asked = frozenset(keys_of(evidence.asked or ""))
-    answered = bool(evidence.value or evidence.borrowed)
+    answered = bool(evidence.value or evidence.telling)
     judged = [judge_detail(item, match, view, asked) for item in items]
     if answered:
         judged = _across(judged, match.essay, view)

@@ -54,9 +54,19 @@ def needed_items(evidence: Evidence) -> tuple[Item, ...]:
     asked = frozenset(keys_of(evidence.asked or "")) - essay.ignored
     if evidence.value:
         return _of_answer(essay, evidence.value, asked, evidence.asked or "")
-    if evidence.borrowed:
-        return _of_answer(essay, "; ".join(evidence.borrowed), asked, evidence.asked or "")
+    if evidence.telling:
+        return telling_items(evidence)
     return traits(essay, evidence.asked) if evidence.asked else ()
+
+
+@lru_cache(maxsize=4096)
+def telling_items(evidence: Evidence) -> tuple[Item, ...]:
+    """The details that the words which carry the answer tell; what a gold answer says besides is no part of them."""
+    essay = read_essay(evidence.source, evidence.entity)
+    asked = frozenset(keys_of(evidence.asked or "")) - essay.ignored
+    settled = YES_NO.match(evidence.value or "")
+    answer = (settled[0] if settled else "") + "; ".join(evidence.telling)
+    return _of_answer(essay, answer, asked, evidence.asked or "")
 
 
 def _of_answer(essay: Essay, answer: str, asked: frozenset[str], question: str) -> tuple[Item, ...]:

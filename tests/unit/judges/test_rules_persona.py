@@ -19,7 +19,7 @@ ESSAY = (
 )
 
 
-def judged(asked: str, value: str | None, *stored: str, borrowed: tuple[str, ...] = ()) -> str:
+def judged(asked: str, value: str | None, *stored: str, telling: tuple[str, ...] = ()) -> str:
     evidence = Evidence(
         id="e",
         kind="persona",
@@ -30,7 +30,7 @@ def judged(asked: str, value: str | None, *stored: str, borrowed: tuple[str, ...
         entity="Ilse Varga",
         value=value,
         asked=asked,
-        borrowed=borrowed,
+        telling=telling,
     )
     judge, listing = RulesJudge(), Listing("s", tuple(Memory(text) for text in stored))
     if judge.storage(evidence, listing).outcome != "passed":
@@ -138,7 +138,7 @@ def test_what_kind_a_misleading_question_asks_for(stored: str, wanted: str) -> N
 )
 def test_where_the_row_tells_what_a_misleading_question_borrows(stored: str, wanted: str) -> None:
     question = "How should Bence Toth look after his instrument?"
-    assert judged(question, None, WHO, stored, borrowed=("cotton",)) == wanted
+    assert judged(question, None, WHO, stored, telling=("cotton",)) == wanted
 
 
 @pytest.mark.parametrize(
