@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -11,7 +11,7 @@ from typing import Final
 from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated
 from pytest_memfail.judges.rules.persona_grounds import grounds_exchanged, reason_told, still_refused
-from pytest_memfail.judges.rules.persona_partners import AWAY, NEAR, crossed, pairs, surface
+from pytest_memfail.judges.rules.persona_partners import AWAY, NEAR, pairs, surface
 from pytest_memfail.judges.rules.persona_refusals import (
     ACCEPTING,
     AFFIRMING,
@@ -158,24 +158,6 @@ def _has(key: str, keys: Set[str]) -> bool:
     return key in keys or any(related(key, held) >= SPELLING for held in within_reach(key, frozenset(keys)))
 
 
-def exchanged_apart(stored: Iterable[Sentence], sources: Iterable[Sentence], telling: Collection[str]) -> str:
-    """The same where what is wanted and what is refused stand in sentences of their own."""
-    wanted, unwanted, doubtful = _all_sides(sources)
-    kept, refused, unclear = _all_sides(stored)
-    telling = {k for k in telling if weight(k) >= 1.0}
-    ones = sorted((wanted - unwanted - doubtful) & ((refused | unclear) - kept) & telling)
-    others = sorted(((unwanted | doubtful) - wanted) & (kept - refused - unclear) & telling)
-    # What only stands before a refusal may not be meant by it: one of the two must be.
-    sure = [(one, other) for one in ones for other in others if one in refused and other in unwanted]
-    return f"'{sure[0][0]}' and '{sure[0][1]}' are exchanged" if sure else ""
-
-
-def _all_sides(sentences: Iterable[Sentence]) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    sides = [_sides(s) for s in sentences]
-    wanted, unwanted, before = (frozenset().union(*(side[part] for side in sides)) for part in range(3))
-    return wanted, unwanted, before
-
-
 def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """What the sentence has beside its refusals, what it refuses, and what stands before a refusal and may be meant."""
     refused = Counter(k for stretch in refused_stretches(sentence, allergies=True, comparing=True) for k in stretch)
@@ -259,8 +241,7 @@ def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection
                 return f"'{surface(sentence, direct[0])}' is refused in what is stored"
     told = {*telling, *asked}
     return (
-        crossed(sentence, source, telling)
-        or grounds_exchanged(sentence, source, telling)
+        grounds_exchanged(sentence, source, telling)
         or swapped(sentence, source, told)
     )
 
