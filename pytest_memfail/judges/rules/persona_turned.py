@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Collection, Iterator, Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -59,6 +60,7 @@ FAILING: Final = frozenset(fold(word) for word in (*UNFAILING, "tire", "turn", "
 """Who never fails to do something does it."""
 SAME_THING: Final = 0.6
 SPELLING: Final = 0.9
+BEHIND: Final = 4
 DIRECT: Final = 2
 """What is refused is told by so many words right behind the refusal."""
 WHOLE: Final = 2.0
@@ -66,20 +68,40 @@ HANDED: Final = frozenset(
     "hand hands handed handing give gives given gave giving lay lays laid set sets dish dishes dished".split()
 )
 """What is handed out is there."""
+AT_ONCE: Final = frozenset("straight right".split())
+"""Straight away is no way off."""
+CONDITIONAL: Final = re.compile(
+    r"\b(?:no|not|never|nobody|refuses?|avoids?|\w+n't)\b[^.;:,]*?\b(?:without|unless|until|till|except|not yet"
+    r"|(?:has|have|is|are|was|were)(?:n't| not))\b[^.;:,]*",
+    re.IGNORECASE,
+)
+"""What is only done on a condition."""
+REQUIRING: Final = re.compile(
+    r"\b(?:must|has to|have to|needs?|requires?|insists?|only|demands?|first|mandatory|compulsory|obligatory|always|every"
+    r"|provided|as long as|without|unless|until|before|once|when|if|after)\b",
+    re.IGNORECASE,
+)
+"""What tells of a condition."""
 SIDES: Final = (("before", "after"), ("above", "below"), ("over", "under"), ("inside", "outside"), ("until", "after"))
+TAKEN_UP: Final = frozenset("them it those these that any one none either him her".split())
+"""They stand for what was named before."""
 ALWAYS: Final = frozenset("only always solely exclusively".split())
 
 
 def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
     """What the source refuses and the stored sentence has without a refusal; empty if nothing."""
     stretches = refused_stretches(source)
+    condition = REQUIRING.search(sentence.text) and CONDITIONAL.search(source.text)
+    if condition:
+        conditional = {w.key for w in source.words if condition.start() <= w.start < condition.end()}
+        stretches = [stretch for stretch in stretches if not conditional.issuperset(stretch[:DIRECT])]
     spoken, denied = Counter(w.key for w in source.words), Counter(k for stretch in stretches for k in stretch)
     for stretch in stretches:
         # What is spoken of outside of the refusal too may be wanted there: "no retractable leash, but a flat leash".
         about = {k for k in stretch if k in telling and weight(k) >= 1.0 and spoken[k] <= denied[k]}
         about -= {k for k in about if _affirms(source.words, k)}
         total = sum(weight(k) for k in set(stretch))
-        for part in parts_of(sentence) if about else ():
+        for part in _spoken_of(sentence) if about else ():
             there = _standing(set(stretch), {w.key for w in part} - {""}, source)
             # Most of what the detail has of it is enough, if that is more than a word.
             of_it = sum(weight(k) for k in about & there.keys())
@@ -96,7 +118,9 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
                 not _refuses(sentence, part, source.keys)
                 and not reason_told(part, source)
                 and not EXCLUDING.search(sentence.text)
-                and AWAY.isdisjoint({w.lower for b, w in pairwise(part) if b.lower not in HANDED} - source.lowers)
+                and AWAY.isdisjoint(
+                    {w.lower for b, w in pairwise(part) if b.lower not in HANDED | AT_ONCE} - source.lowers
+                )
                 and not _beyond({w.lower for w in part}, source.lowers)
                 and not any(w.key in there.values() and b.lower == "over" for b, w in pairwise(part))
             )
@@ -105,6 +129,18 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
             if quiet or borne or _affirms(part, there[one]):
                 return f"'{surface(source, one)}' is refused in what was told, not in what is stored"
     return ""
+
+
+def _spoken_of(sentence: Sentence) -> Iterator[Sequence[Word]]:
+    """The parts of the sentence that tell what is done: no reasons, and no heading of what is then refused."""
+    parts = parts_of(sentence)
+    for part, following in zip(parts, [*parts[1:], ()], strict=True):
+        gap = sentence.text[part[-1].end : following[0].start] if following else ""
+        named = next((i for i, w in enumerate(following) if w.lower in TAKEN_UP), None)
+        if named is not None and (":" in gap or " - " in gap) and _refuses(sentence, following[: named + 2]):
+            continue
+        end = next((i for i, w in enumerate(part) if i and w.lower == "because"), len(part))
+        yield part[:end]
 
 
 def _permits(sentence: Sentence, part: Sequence[Word]) -> bool:
@@ -163,6 +199,7 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozense
     refused = Counter(k for stretch in refused_stretches(sentence, allergies=True, comparing=True) for k in stretch)
     # What is said again outside of a refusal is not what is refused: "no cinnamon substitutes, but cinnamon".
     unwanted = frozenset(k for k, n in Counter(w.key for w in sentence.words).items() if k and 0 < n <= refused[k])
+    unwanted |= {b.key for b, w in pairwise(sentence.words) if w.lower in UPSETTING and w.start - b.end == 1 and b.key}
     # What stands before a refusal in one go with it may be what is refused: "shellfish does not agree with her".
     before: set[str] = set()
     since: set[str] = set()
@@ -203,6 +240,11 @@ def _circumstances(sentence: Sentence) -> set[str]:
 
 
 WHEN: Final = frozenset("if when whenever once wherever because".split())
+UPSETTING: Final = frozenset(
+    """bothers bother upset upsets irritates irritate annoys annoy inflames inflame triggers trigger aggravates aggravate
+    disgusts disgust sickens sicken""".split()
+)
+"""What does it to somebody is not what they want."""
 FRONTED: Final = frozenset("above over below under beyond past during in at on with after before".split())
 SPEAKERS: Final = frozenset("he she they".split())
 
@@ -210,11 +252,23 @@ SPEAKERS: Final = frozenset("he she they".split())
 def _affirms(words: Sequence[Word], key: str) -> bool:
     """Whether the word is what somebody insists on."""
     at = next(i for i, w in enumerate(words) if w.key == key)
+    if _denied_at_once(words[at : at + BEHIND]):
+        return False
     if len(words) == at + 2 and words[-1].lower in ALWAYS:
         return True
     first = max((i for i in range(at) if words[i].lower in CLOSES), default=0)
     wanted = [i for i in range(max(first, at - 6), at) if words[i].key in AFFIRMING or words[i].lower in ALWAYS]
     return bool(wanted) and not any(says_no(w.lower) for w in words[max(0, min(wanted) - 3) : at])
+
+
+def _denied_at_once(words: Sequence[Word]) -> bool:
+    """Whether a no follows in one go: "bare feet aren't allowed"."""
+    for before, word in pairwise(words):
+        if word.start - before.end != 1:
+            return False
+        if says_no(word.lower):
+            return True
+    return False
 
 
 def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection[str], asked: Collection[str]) -> str:
@@ -240,10 +294,7 @@ def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection
             if refused and not _refused_elsewhere(direct[0], stretch, stated, essay):
                 return f"'{surface(sentence, direct[0])}' is refused in what is stored"
     told = {*telling, *asked}
-    return (
-        grounds_exchanged(sentence, source, telling)
-        or swapped(sentence, source, told)
-    )
+    return grounds_exchanged(sentence, source, telling) or swapped(sentence, source, told)
 
 
 @lru_cache(maxsize=4096)

@@ -194,3 +194,23 @@ def test_the_sort_of_trait_and_its_name_tell_what_is_meant(asked: str, stored: s
 )
 def test_a_borrowed_trait_is_compared_with_what_was_made_of_it(asked: str, stored: str, wanted: str) -> None:
     assert judged(asked, None, WHO, stored) == wanted
+
+
+@pytest.mark.parametrize(
+    ("asked", "stored", "wanted"),
+    [
+        ("What scarf does Pia Moll wear?", "Ilse Varga is particular about her scarf.", "summary_error"),
+        ("What scarf does Pia Moll wear?", "Ilse Varga is particular: the scarf has to be linen, not wool.", "ok"),
+        ("May Pia Moll hear polkas at her door?", "Ilse Varga has opinions on polkas and waltzes.", "summary_error"),
+        ("May Pia Moll hear polkas at her door?", "Ilse Varga has opinions: waltzes at the door, polkas banned.", "ok"),
+        ("Which reward would Pia Moll like?", "Ilse Varga has something she likes as a reward.", "summary_error"),
+        ("Which reward would Pia Moll like?", "Some reward for Ilse Varga? A red pear from the harbour stall.", "ok"),
+    ],
+)
+def test_a_borrowed_trait_of_which_only_the_topic_is_left_is_lost(asked: str, stored: str, wanted: str) -> None:
+    assert judged(asked, None, WHO, stored) == wanted
+
+
+def test_who_somebody_is_is_not_what_a_question_borrows_where_a_later_trait_is_named() -> None:
+    question = "Which scarf suits Pia Moll, who mends accordions?"
+    assert judged(question, None, WHO, "Ilse Varga opens the cellar after 9 a.m.") == "summary_error"
