@@ -9,6 +9,7 @@ from typing import Final, Literal
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.kinds import is_person
+from pytest_memfail.judges.rules.persona_affirmed import affirmed
 from pytest_memfail.judges.rules.persona_allergy import other_allergen
 from pytest_memfail.judges.rules.persona_borrowed import untimed
 from pytest_memfail.judges.rules.persona_detail import ITEM_KEPT, Judged, Match, judge_detail
@@ -17,7 +18,6 @@ from pytest_memfail.judges.rules.persona_match import Made, own_sentences
 from pytest_memfail.judges.rules.persona_need import needed_items
 from pytest_memfail.judges.rules.persona_numbers import renumbered, telling
 from pytest_memfail.judges.rules.persona_trait import hinted
-from pytest_memfail.judges.rules.persona_turned import affirmed
 from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.view import NAMED, View, needs
 

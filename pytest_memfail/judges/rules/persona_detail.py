@@ -7,6 +7,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
+from pytest_memfail.judges.rules.persona_affirmed import refusing
 from pytest_memfail.judges.rules.persona_allergy import allergen_instead
 from pytest_memfail.judges.rules.persona_borrowed import altered, given_away, names_ailment, repeats, well_told
 from pytest_memfail.judges.rules.persona_core import core_lost
@@ -19,7 +20,7 @@ from pytest_memfail.judges.rules.persona_owner import given, lent
 from pytest_memfail.judges.rules.persona_refusals import UNCERTAIN
 from pytest_memfail.judges.rules.persona_slots import replaced
 from pytest_memfail.judges.rules.persona_trait import ASKED
-from pytest_memfail.judges.rules.persona_turned import refusing, turned
+from pytest_memfail.judges.rules.persona_turned import turned
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.related import opposed
 from pytest_memfail.judges.rules.text import weight

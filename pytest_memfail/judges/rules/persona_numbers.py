@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
+from pytest_memfail.judges.rules.persona_affirmed import rejections
 from pytest_memfail.judges.rules.persona_essay import Essay, Item
 from pytest_memfail.judges.rules.persona_match import Kept
-from pytest_memfail.judges.rules.persona_turned import rejections
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.view import View
