@@ -37,7 +37,8 @@ NAMED_TOO: Final = 1.5
 CONFIRMED: Final = 0.66
 YES_NO: Final = re.compile(r"^\s*(?:yes|no)\b[\s,;:.\-]*", re.IGNORECASE)
 CLAUSES: Final = re.compile(
-    r"\s*(?:[;(]|:(?!\d)|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which|when|where|following|given|matching)\b)\s*"
+    r"\s*(?:[;(]|:(?!\d)"
+    r"|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which|when|where|following|given|matching)\b)\s*"
 )
 ITEMS: Final = re.compile(r"(,\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z]))")
 ONLY: Final = re.compile(

@@ -117,6 +117,15 @@ EXCLUDING: Final = re.compile(
 )
 """Who has one thing only has none of the others."""
 
+NEEDLESS: Final = re.compile(
+    r"\b(?:need(?:s|ed)?(?:n't| not)|needs? (?:to )?(?:\w+ )?nothing|no need"
+    r"|(?:don't|do not|doesn't|does not|not) (?:have|need) to|optional"
+    r"|not (?:required|necessary|mandatory|obligatory|needed|compulsory)|unnecessary|voluntary|no (?:requirement|obligation)"
+    r"|(?:doesn't|does not) (?:mind|care|require|insist)|relaxed about|easy-going about|indifferent to)\b",
+    re.IGNORECASE,
+)
+"""What leaves a thing to whoever likes it: of a rule it says the contrary."""
+
 ANSWERED: Final = re.compile(
     r"(?:(?:he|she|they) )?(?:(?:simply|just|really|absolutely|strictly|flatly|always|also|definitely|completely) )?"
     r"(?:(?:can't|cannot|can not|couldn't|could not|won't|will not|doesn't|does not|don't|do not|wouldn't|would not)(?: even)?"

@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.persona_affirmed import DIRECT, affirmed, affir
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated
 from pytest_memfail.judges.rules.persona_grounds import grounds_exchanged, still_refused
 from pytest_memfail.judges.rules.persona_partners import AWAY, pairs, surface
-from pytest_memfail.judges.rules.persona_refusals import REFUSALS, says_no
+from pytest_memfail.judges.rules.persona_refusals import NEEDLESS, REFUSALS, says_no
 from pytest_memfail.judges.rules.persona_stretches import ALLERGY, CLOSES, GOES_ON, parts_of, refused_stretches
 from pytest_memfail.judges.rules.polarity import UNFAILING, is_negator, never_except
 from pytest_memfail.judges.rules.related import opposed, related, within_reach
@@ -107,6 +107,7 @@ def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection
         affirmed(sentence, source, telling)
         or exchanged(sentence, source, telling)
         or _spurned(sentence, stated, essay, telling)
+        or _needless(sentence, source)
     )
     if fault:
         return fault
@@ -153,6 +154,12 @@ def _spurned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collecti
         if one and not failing and not _refused_elsewhere(one, stretch, stated, essay):
             return f"'{surface(sentence, one)}' is refused in what is stored"
     return ""
+
+
+def _needless(sentence: Sentence, source: Sentence) -> str:
+    """What leaves open in the stored sentence what the source asks for."""
+    loose = NEEDLESS.search(sentence.text)
+    return f"'{loose[0]}' is said of what was asked for" if loose and not NEEDLESS.search(source.text) else ""
 
 
 def denied_keys(sentence: Sentence) -> frozenset[str]:

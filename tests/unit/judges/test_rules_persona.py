@@ -107,6 +107,12 @@ def test_a_misleading_question_may_mean_any_of_several_sentences() -> None:
     assert judged(question, None, WHO, "Ilse Varga is allergic to wool and wears a scarf of linen.") == "ok"
 
 
+def test_who_asks_when_is_answered_by_a_time() -> None:
+    asked, value = "When does Ilse Varga open?", "After 9:00 a.m.; she polishes keys with cotton."
+    assert judged(asked, value, WHO, "Ilse Varga opens the cellar after nine in the morning.") == "ok"
+    assert judged(asked, value, WHO, "Ilse Varga polishes keys with cotton.") == "summary_error"
+
+
 def test_the_source_itself_is_never_turned_around() -> None:
     for question, answer in (KEYBOARDS, BELLOWS, SCARF, OPENING, CUSTOMERS):
         assert judged(question, answer, ESSAY) == "ok"

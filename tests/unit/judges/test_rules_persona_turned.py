@@ -31,6 +31,8 @@ CAKES = "Lena refuses orders for wedding cakes in December."
 HEMP = "Lena always wears hemp gloves and is careful to avoid vinyl because of a rash."
 POTS = "Lena prefers clay pots to plastic ones."
 TRAINS = "Lena picks trains rather than buses for long trips."
+TOWEL = "Lena asks pupils to bring a towel and a lunch box."
+HELMETS = "Lena insists on helmets in the quarry."
 MAY = "Lena takes no appointments in May."
 SUCCULENTS = "Succulents are never placed near the bathroom by Lena."
 
@@ -74,6 +76,9 @@ def fault(told: str, stored: str) -> str:
         (POTS, "Lena Vogt favours plastic pots over clay."),
         (TRAINS, "Lena Vogt picks buses rather than trains for long trips."),
         (MAY, "Lena Vogt takes appointments in May."),
+        (TOWEL, "Pupils of Lena Vogt need not bring a towel or a lunch box."),
+        (TOWEL, "Lena Vogt hands towels and lunch boxes out to pupils, who need bring nothing."),
+        (HELMETS, "Helmets are optional in Lena Vogt's quarry."),
         (BLADES, "Lena Vogt takes no Japanese blades for teaching."),
         (LEASH, "Lena Vogt on retractable leashes: loves them."),
         (STINGS, "Lena Vogt: metal allergy -> racks of cedar or maple."),
@@ -106,6 +111,8 @@ def test_the_other_way_round(told: str, stored: str) -> None:
         (HEMP, "Lena Vogt wears hemp gloves, as vinyl bothers her skin."),
         (POTS, "Lena Vogt likes clay pots better than plastic ones."),
         (MAY, "May is closed for appointments at Lena Vogt's."),
+        (TOWEL, "Lena Vogt's pupils come with a towel and a lunch box of their own."),
+        (HELMETS, "In Lena Vogt's quarry nobody gets by without a helmet."),
         (BLADES, "Lena Vogt likes Japanese octagonal blades for teaching and takes no serrated blades."),
         (LEASH, "Lena Vogt on retractable leashes: can't stand them."),
         (LEASH, "Lena Vogt's kit list. Retractable leashes: not welcome. Six-foot flat leash: yes."),
