@@ -153,10 +153,10 @@ class ModelJudge:
     # -- storage and summary in one call (`ours`) --------------------------------------------------------------------
 
     async def _kept(self, evidence: Evidence, store: Listing) -> _Kept:
-        if evidence.kind != "persona" or not evidence.value:
+        if evidence.kind != "persona" or not (evidence.value or evidence.borrowed):
             return await self._stored(evidence, store)
         # an essay is checked once for all that is asked about it; what one answer needs matters only if something is lost
-        essay = await self._stored(replace(evidence, value=None, details=()), store)
+        essay = await self._stored(replace(evidence, value=None, borrowed=(), details=()), store)
         # (curated details decide themselves)
         if not essay.present or (essay.faithful and not essay.reported and not evidence.details):
             return essay
@@ -224,7 +224,7 @@ async def _shared(tasks: dict[Any, asyncio.Task[T]], key: Any, work: Callable[[]
 
 def _shareable(evidence: Evidence) -> Evidence:
     """The evidence without what no prompt contains, so that questions about the same text share one check."""
-    return replace(evidence, id="", conversation_id="", importance=1.0)
+    return replace(evidence, id="", conversation_id="", asked=None, importance=1.0)
 
 
 def _places(reply: EntriesReply) -> tuple[int, ...]:

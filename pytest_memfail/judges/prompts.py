@@ -243,7 +243,7 @@ def _criteria(check: Check, evidence: Evidence, protocol: Protocol) -> str:
     elif protocol == "paper":
         criteria = _PAPER_RETRIEVED[composed]
     else:
-        criteria = _RETRIEVED["needed" if kind == "persona" and evidence.value else kind]
+        criteria = _RETRIEVED["needed" if kind == "persona" and (evidence.value or evidence.borrowed) else kind]
     return f"{criteria}\n{_MUST_KEEP}" if evidence.details else criteria
 
 
@@ -258,7 +258,7 @@ def _fact(evidence: Evidence, protocol: Protocol) -> dict[str, Any]:
         "anchors": list(evidence.anchors),
         "fact": evidence.text if evidence.kind == "fact" and evidence.text != evidence.source else None,
         # a rule's gold answer is about one question, and would only distract from the rule
-        "needed" if evidence.kind == "persona" else "value": None if evidence.kind == "rule" else evidence.value,
+        "needed" if evidence.kind == "persona" else "value": None if evidence.kind == "rule" else _needed(evidence),
         "about": evidence.subject,
         "replaced": list(evidence.stale_values),
         "said_before": evidence.earlier,
@@ -266,6 +266,11 @@ def _fact(evidence: Evidence, protocol: Protocol) -> dict[str, Any]:
         "must_keep": [{"part": detail.part, "any_of": list(detail.wordings)} for detail in evidence.details],
     }
     return {name: value for name, value in fact.items() if value}
+
+
+def _needed(evidence: Evidence) -> str | None:
+    """What a right answer needs; of a misleading question what a wrong one would be made of."""
+    return evidence.value or "; ".join(evidence.borrowed) or None
 
 
 def _memories(entries: Iterable[Entry]) -> str:

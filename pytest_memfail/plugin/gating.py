@@ -52,16 +52,21 @@ def prepare(config: pytest.Config, run: Run) -> Gatekeeper:
         _check_paths(run)
         if settings.save_baseline is not None:
             check_baseline_place(settings.save_baseline)
-        baseline, path = None, settings.baseline
+        baseline, path, unfit = None, settings.baseline, ""
         if path is not None and _is_asked(config, run) and path.exists():
-            baseline = read_baseline(path)
-            check_baseline(baseline, path, record_header(run))
+            try:
+                baseline = read_baseline(path)
+                check_baseline(baseline, path, record_header(run))
+            except BaselineRefused as error:
+                if settings.save_baseline is None or settings.save_baseline.resolve() != path.resolve():
+                    raise
+                baseline, unfit = None, f"{error} (this run does)"
     except BaselineRefused as error:
         pytest.exit(f"memfail: no trustworthy result: {error}", returncode=NO_TRUSTWORTHY_RESULT)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
-    keeper = Gatekeeper(config, run, expressions, baseline)
-    if keeper.lacks_baseline is not None and in_ci():
+    keeper = Gatekeeper(config, run, expressions, baseline, unfit)
+    if keeper.lacks_baseline is not None and not unfit and in_ci():
         pytest.exit(
             f"memfail: no trustworthy result: {keeper.lacks_baseline}, and in CI the gate fails closed",
             returncode=NO_TRUSTWORTHY_RESULT,
@@ -87,14 +92,16 @@ class Gatekeeper:
     """The gate of a run, in the process that the user started."""
 
     def __init__(
-        self, config: pytest.Config, run: Run, expressions: list[Expression], baseline: Baseline | None
+        self, config: pytest.Config, run: Run, expressions: list[Expression], baseline: Baseline | None, unfit: str = ""
     ) -> None:
         self._config, self._run, self._baseline = config, run, baseline
         asked = _is_asked(config, run)
         self._expressions = expressions if asked else []
         self.lacks_baseline: str | None = None
         """Why nothing can be compared although it was asked for; None if that is not so."""
-        if asked and baseline is None:
+        if unfit:
+            self.lacks_baseline = unfit
+        elif asked and baseline is None:
             if run.settings.baseline is not None:
                 self.lacks_baseline = f"there is no baseline at {run.settings.baseline} yet (save one with "
             elif needs := [e.text for e in expressions if e.needs_baseline]:

@@ -117,11 +117,15 @@ class PersonaQuestion(BaseModel):
     """`other_person` flags a direct question where somebody else who is stored has a trait like the one asked for."""
     look_alike: str | None = None
     """Who that is."""
+    borrows: tuple[Text, ...] = ()
+    """Words of the essay, a text a sentence, that would answer a misleading question if it were asked of the essay's person."""
 
     @model_validator(mode="after")
     def _names_distractor(self) -> PersonaQuestion:
         if self.is_misleading and not self.distractor:
             raise ValueError("distractor: got none, expected the name of the person a misleading question is about")
+        if self.borrows and not self.is_misleading:
+            raise ValueError("borrows: got words for a direct question, expected none: its answer tells what it needs")
         return self
 
 

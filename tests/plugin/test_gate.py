@@ -250,6 +250,20 @@ def test_a_baseline_of_other_rows_is_refused(any_project: Project) -> None:
     refused(any_project, [], "data_hash of long_hop is '")
 
 
+def test_a_baseline_that_does_not_fit_is_replaced_by_a_run_that_saves_over_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_baseline(project)
+    monkeypatch.setenv("CI", "true")
+    result = project.run(COMPARE, SAVE, "--memfail-k=3")
+    told = (
+        f"memfail: the baseline */{BASE} is refused: k is [[]3[]], in the baseline [[]5[]]; run as it was run, or save"
+    )
+    result.stdout.fnmatch_lines([f"{told} a new one (this run does)", f"memfail: baseline saved: {BASE}, 22 verdicts"])
+    assert baseline(project)[0]["k"] == [3]
+    assert project.run(COMPARE, "--memfail-save-baseline=other.jsonl").ret == 6
+
+
 def test_a_baseline_of_another_schema_is_refused(project: Project) -> None:
     with_baseline(project)
     path = project.path / BASE

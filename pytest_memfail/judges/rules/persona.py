@@ -73,8 +73,9 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     match = _match(read_essay(evidence.source, evidence.entity), view)
     items = needed_items(evidence) if protocol == "ours" else ()
     asked = frozenset(keys_of(evidence.asked or ""))
+    answered = bool(evidence.value or evidence.borrowed)
     judged = [judge_detail(item, match, view, asked) for item in items]
-    if not evidence.value:
+    if not answered:
         judged = _likeliest([_timed(j, match, view, evidence.asked or "") for j in judged])
     whole = bool(judged) and all(
         not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
@@ -88,11 +89,11 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
         return _absent(match, view)
     if judged:
         found = _needed(judged, match, view)
-        return found if evidence.value or not found.faithful else _turned_elsewhere(match, view) or found
+        return found if answered or not found.faithful else _turned_elsewhere(match, view) or found
     share = len(match.kept) / max(1, len(match.essay.stated))
     if evidence.asked:
         # The whole store may hold what is meant in any words; of a few entries shown one must be of the sort asked for.
-        sort = hinted(match.essay, evidence.asked) if shown and not evidence.value else ()
+        sort = hinted(match.essay, evidence.asked) if shown and not answered else ()
         hints = [judge_detail(item, match, view, asked) for item in sort]
         if hints and all(j.lost for j in hints):
             return _needed(hints[:1], match, view)

@@ -55,6 +55,8 @@ def needed_items(evidence: Evidence) -> tuple[Item, ...]:
     asked = frozenset(keys_of(evidence.asked or "")) - essay.ignored
     if evidence.value:
         return _of_answer(essay, evidence.value, asked, evidence.asked or "")
+    if evidence.borrowed:
+        return _of_answer(essay, "; ".join(evidence.borrowed), asked, evidence.asked or "")
     return traits(essay, evidence.asked) if evidence.asked else ()
 
 

@@ -270,6 +270,19 @@ def _details(name: str, path: Path) -> Iterator[Finding]:
     for line, source, wording in _worded(name, path):
         if wording.casefold() not in source.casefold():
             yield Finding("warning", str(path), line, "evidence_details", f"{wording!r} does not stand in the source")
+    if name == "persona_retrieval":
+        yield from _borrowed(path)
+
+
+def _borrowed(path: Path) -> Iterator[Finding]:
+    persona = persona_retrieval.read(path)
+    for row, line in zip(persona.rows, persona.lines, strict=True):
+        essay = "\n".join(row.entity_facts)
+        for number, asked in enumerate(row.questions):
+            for word in " ".join(asked.borrows).split():
+                if word not in essay:
+                    field = f"questions.{number}.borrows"
+                    yield Finding("warning", str(path), line, field, f"{word!r} does not stand in the essay")
 
 
 def _worded(name: str, path: Path) -> Iterator[tuple[int, str, str]]:

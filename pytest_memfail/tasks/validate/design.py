@@ -191,6 +191,8 @@ def _persona(rows: Rows[PersonaRow]) -> Iterator[Finding]:
             if bool(details) == asked.is_misleading:
                 wanted = "none" if asked.is_misleading else "what the answer needs"
                 yield warn(rows, line, f"evidence_details.{number}", f"expected {wanted}")
+            if asked.is_misleading and not asked.borrows:
+                yield warn(rows, line, f"questions.{number}", "borrows: expected what of the essay would answer it")
             if details and all(stands(detail.wordings[0], asked.text) for detail in details):
                 yield warn(rows, line, f"questions.{number}", "holds everything that its answer needs")
 

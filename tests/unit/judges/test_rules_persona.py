@@ -19,7 +19,7 @@ ESSAY = (
 )
 
 
-def judged(asked: str, value: str | None, *stored: str) -> str:
+def judged(asked: str, value: str | None, *stored: str, borrowed: tuple[str, ...] = ()) -> str:
     evidence = Evidence(
         id="e",
         kind="persona",
@@ -30,6 +30,7 @@ def judged(asked: str, value: str | None, *stored: str) -> str:
         entity="Ilse Varga",
         value=value,
         asked=asked,
+        borrowed=borrowed,
     )
     judge, listing = RulesJudge(), Listing("s", tuple(Memory(text) for text in stored))
     if judge.storage(evidence, listing).outcome != "passed":
@@ -128,6 +129,22 @@ def test_the_source_itself_is_never_turned_around() -> None:
 )
 def test_what_kind_a_misleading_question_asks_for(stored: str, wanted: str) -> None:
     assert judged("What kind of scarf does Bence Toth wear?", None, WHO, stored) == wanted
+
+
+@pytest.mark.parametrize(
+    ("stored", "wanted"),
+    [
+        ("Ilse Varga shines her keys with a cotton cloth.", "ok"),
+        ("Ilse Varga cleans keys with a cotton rag.", "ok"),
+        ("Ilse Varga polishes keys with suede.", "summary_error"),
+        ("Ilse Varga has her own way of looking after keys.", "summary_error"),
+        ("Ilse Varga lets each new reed rest for half a year.", "summary_error"),
+        ("Bence Toth polishes keys with cotton.", "summary_error"),
+    ],
+)
+def test_where_the_row_tells_what_a_misleading_question_borrows(stored: str, wanted: str) -> None:
+    question = "How should Bence Toth look after his instrument?"
+    assert judged(question, None, WHO, stored, borrowed=("cotton",)) == wanted
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import weakref
+from dataclasses import replace
 
 import pytest
 from model_judge_cases import CASES, block, cascade, listing, question, run, stored
@@ -169,6 +170,31 @@ def test_what_the_answer_does_not_need_is_reported_and_fails_nobody():
     assert any("reservoir" in detail for detail in asked.result.reported)
     needs = [json.loads(block(request, "fact")).get("needed") for request in asked.requests]
     assert needs == [None, case.evidence.value]
+
+
+def test_of_a_misleading_question_what_it_borrows_is_needed():
+    fact = replace(CASES["essay"].evidence, asked="What may Wim not drink?", borrowed=("never drinks milk",))
+    store = listing("Odalys Pruitt never drinks milk, because it gave her hives as a child.", fillers=2)
+
+    async def work(judge):
+        summary = await judge.summary(fact, store)
+        return summary, await judge.retrieval(fact, question(), [Memory("Odalys Pruitt repairs church organs.")])
+
+    asked = run(work)
+    assert [result.outcome for result in asked.result] == ["passed", "failed"]
+    needs = [json.loads(block(request, "fact")).get("needed") for request in asked.requests]
+    assert needs == [None, "never drinks milk", "never drinks milk"]
+
+
+def test_questions_about_one_essay_share_its_check():
+    fact = CASES["essay"].evidence
+    store = listing(fact.source, fillers=2)
+
+    async def work(judge):
+        asking = ("What does Wim repair?", "Where does Wim swim?")
+        return await asyncio.gather(*(judge.summary(replace(fact, id=a, asked=a), store) for a in asking))
+
+    assert len(run(work).requests) == 1
 
 
 def test_retrieval_needs_no_call_when_all_that_keeps_the_fact_was_shown():

@@ -130,6 +130,7 @@ CASES = [
         cells(questions=asking(0, kind="other_person", look_alike="Nobody")),
         "look_alike: 'Nobody' has no essay",
     ),
+    ("persona_retrieval", "pr-001", cells(questions=asking(1, borrows=[])), "borrows: expected what of the essay"),
     (
         "persona_retrieval",
         "pr-001",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from row_files import MAKERS, conditional, folder, long_hop, persona, write
+from row_files import MAKERS, asked, conditional, folder, long_hop, persona, write
 
 from pytest_memfail.core import (
     Conversation,
@@ -230,6 +231,18 @@ def test_curated_details_belong_to_their_own_direct_question(rows):
     found = {q.id[-2:]: ours.evidence[q.evidence[0]].details for q in ours.questions}
     assert found["q1"][0].wordings == ("three bees", "3 bees")
     assert found["q2"] == found["q3"] == ()
+
+
+def test_what_a_misleading_question_borrows_comes_from_its_row(rows):
+    questions = [asked(0, 0, misleading=False), {**asked(0, 1, misleading=True), "borrows": ["keeps 3 bees"]}]
+    write(rows / "persona_retrieval.csv", persona(0, questions=json.dumps(questions)))
+    ours = task_of(rows, "persona_retrieval", "ours")
+    assert {q.kind: ours.evidence[q.evidence[0]].borrowed for q in ours.questions} == {
+        "direct": (),
+        "misleading": ("keeps 3 bees",),
+    }
+    paper = task_of(rows, "persona_retrieval", "paper")
+    assert [fact.borrowed for fact in paper.evidence.values()] == [()]
 
 
 def test_coexisting_stores_one_statement_a_conversation_under_ours(rows):

@@ -201,6 +201,13 @@ def test_a_misleading_question_without_a_distractor_says_so_plainly(tmp_path):
     assert error.problem.startswith("got none, expected the name")
 
 
+def test_a_direct_question_that_borrows_is_refused(tmp_path):
+    questions = [{**asked(0, 0, misleading=False), "borrows": ["3 bees"]}]
+    error = fault_of(tmp_path, "persona_retrieval", questions=json.dumps(questions))
+    assert error.field == "questions.0.borrows"
+    assert error.problem.startswith("got words for a direct question, expected none")
+
+
 @pytest.mark.parametrize("row_id", ["with space", "slash/ed", "ümlaut", "../up\n"])
 def test_an_id_that_is_no_plain_word_is_named(tmp_path, row_id):
     path = write(tmp_path / "rows.csv", conditional(id=row_id))

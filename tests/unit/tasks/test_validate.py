@@ -131,6 +131,13 @@ def test_a_distractor_with_an_essay_of_its_own_is_a_warning(tmp_path):
     assert "1 of 2 misleading questions name someone who has an essay" in finding.message
 
 
+def test_a_borrowed_passage_that_the_essay_has_not_is_a_warning(tmp_path):
+    questions = [{**asked(0, 0, misleading=True), "borrows": ["keeps 3 bees", "keeps 4 bees"]}]
+    write(tmp_path / "persona_retrieval.csv", persona(0, questions=json.dumps(questions)))
+    (finding,) = found(tmp_path, "questions.0.borrows")
+    assert finding.message == "'4' does not stand in the essay"
+
+
 def test_direct_questions_about_a_shared_name_are_a_warning(tmp_path):
     write(tmp_path / "persona_retrieval.csv", persona(0, entity="Ada"), persona(1, entity="Ada"), persona(2))
     (finding,) = found(tmp_path, "entity")
