@@ -190,7 +190,7 @@ def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
     asked = main if sum(j.item.size for j in main) >= TELLING else judged
     share = sum(j.item.weight for j in asked if not j.lost) / sum(j.item.weight for j in asked)
     lost = [j for j in judged if j.lost]
-    broken = [j for j in lost if j.turned] or [j for j in asked if j.lost and _blurred(j)]
+    broken = [j for j in lost if j.turned] or [j for j in lost if _blurred(j)]
     where = [at for j in judged if not j.lost or j.turned for at in j.kept.where]
     entries = view.entries_of([*where, *(m.at for m in match.made)])
     kept = tuple(j.item.wording for j in judged if not j.lost)

@@ -86,7 +86,7 @@ UNDONE: Final = 6
 def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
     """What the source refuses and the stored sentence has without a refusal; empty if nothing."""
     stretches = refused_stretches(source)
-    condition = REQUIRING.search(sentence.text) and CONDITIONAL.search(source.text)
+    condition = stretches and REQUIRING.search(sentence.text) and CONDITIONAL.search(source.text)
     if condition:
         conditional = {w.key for w in source.words if condition.start() <= w.start < condition.end()}
         stretches = [stretch for stretch in stretches if not conditional.issuperset(stretch[:DIRECT])]
