@@ -72,7 +72,8 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     """The essay in a view: anything made from it (stored), and the details needed (faithful)."""
     items = needed_items(evidence) if protocol == "ours" else ()
     found = _find(evidence, items, view, protocol, shown=shown)
-    if evidence.value and evidence.telling and protocol == "ours" and not found.faithful:
+    lost = found.present and not found.faithful and not found.fault
+    if evidence.value and evidence.telling and protocol == "ours" and lost:
         # a gold answer says more than it takes to answer
         enough = _find(evidence, telling_items(evidence), view, protocol, shown=shown)
         return enough if enough.faithful else found
@@ -86,14 +87,9 @@ def _find(evidence: Evidence, items: Sequence[Item], view: View, protocol: str, 
     judged = [judge_detail(item, match, view, asked) for item in items]
     if not answered:
         judged = _likeliest([_timed(j, match, view, evidence.asked or "") for j in judged])
-    whole = bool(judged) and all(
-        not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
-    )
-    damaged = any(
-        j.turned and j.kept.share >= ITEM_KEPT and _anchored(j, match, shown=shown)
-        for j in judged
-        if j.item.weight >= 1.0
-    )
+    main = [j for j in judged if j.item.weight >= 1.0]
+    whole = bool(main) and all(not j.lost and _anchored(j, match, shown=shown) for j in main)
+    damaged = any(j.turned and j.kept.share >= ITEM_KEPT and _anchored(j, match, shown=shown) for j in main)
     if not match.made and not whole and not damaged:
         return _absent(match, view)
     if judged:
