@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.preference_aversion import AVERSE
-from pytest_memfail.judges.rules.preference_unmissed import TWISTED
+from pytest_memfail.judges.rules.preference_unmissed import untwisted
 from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.whose_words import RELATIONS
 
@@ -224,7 +224,7 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
     # Of a name whose words stand apart any may be what is set aside: "lined notebooks rather than dot-grid ones".
     if any(SET_ASIDE.search(sentence.text[: word.start]) for word in sentence.words[first : last + 1]):
         return -1
-    text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text).replace("_", " ")
+    text = untwisted(sentence.text).replace("_", " ")
     before, after = text[:start], text[end:]
     if (
         NEVER.search(before)
@@ -242,7 +242,7 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
         stance = STANCE.match(following.text)
         if stance and (NEGATIVE.match(stance["said"]) or [sign for _, sign in _cues(stance["said"])][:1] == [-1]):
             return -1
-        cues = _cues(TWISTED.sub(" ", following.text[:60]))
+        cues = _cues(untwisted(following.text[:60]))
         if cues and cues[0][1] < 0 and after.strip() == "?":
             return -1  # "Tennis? Not the user's thing."
         if (cues and cues[0][1] < 0 and OF_IT.search(following.text[:60])) or _is_found_ill(following.text[:60]):
@@ -262,7 +262,7 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
 
 def against(text: str) -> frozenset[str]:
     """The words that speak against something."""
-    text = TWISTED.sub(" ", text)
+    text = untwisted(text)
     return frozenset(m[0].casefold() for pattern in (PAST, NEGATED, DISLIKED, AVERSE) for m in pattern.finditer(text))
 
 

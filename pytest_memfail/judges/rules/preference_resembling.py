@@ -10,7 +10,7 @@ from pytest_memfail.judges.rules.attitude import DISLIKED, liked
 from pytest_memfail.judges.rules.preference_aversion import AVERSE
 from pytest_memfail.judges.rules.preference_called import wordings_of
 from pytest_memfail.judges.rules.preference_reading import Preference
-from pytest_memfail.judges.rules.preference_unmissed import TWISTED
+from pytest_memfail.judges.rules.preference_unmissed import untwisted
 from pytest_memfail.judges.rules.preference_words import soft_support, stands_for
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
 from pytest_memfail.judges.rules.traces import VAGUE
@@ -32,7 +32,7 @@ PLAINLY: Final = 0.6
 MUCH: Final = 0.4
 """Share of our statement with which a sentence that names another of the row tells ours too."""
 EVENT: Final = re.compile(
-    r"\W*(?:(?:the )?(?:user|she|he|they|i)\b\W*)?(?:(?:just|recently|has|had|have|is|was|will|once|also) )*"
+    r"\W*(?:(?:the )?(?:user|she|he|they|i)\b\W*)?(?:(?:just|recently|has|had|have|will|once|also) )*"
     r"(?:buys?|bought|buying|pa(?:ys?|id)|sells?|sold|owns?|owned|mov(?:es?|ed)|los(?:es?|t)|broke|broken|repair(?:s|ed)|mend(?:s|ed)"
     r"|book(?:s|ed)|rent(?:s|ed)|hir(?:es?|ed)|borrow(?:s|ed)|lent|lends"
     r"|cancel\w*|renew(?:s|ed)|order(?:s|ed) (?:a|an|the|some|two|new)"
@@ -72,7 +72,7 @@ def _is_event(wanted: Preference, sentence: Sentence) -> bool:
 
 def _is_complaint(wanted: Preference, sentence: Sentence) -> bool:
     """Whether the sentence speaks only against something, as the statement does not."""
-    text = TWISTED.sub(" ", sentence.text)
+    text = untwisted(sentence.text)
     disliked = DISLIKED.search(text) or AVERSE.search(text)
     return disliked is not None and not liked(sentence) and not wanted.negative
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 TWISTED: Final = re.compile(
@@ -35,3 +36,19 @@ TWISTED: Final = re.compile(
     re.IGNORECASE,
 )
 """Negations that speak for a thing; what is set against it is left to the words around."""
+_LOWER: Final = re.compile(TWISTED.pattern)
+"""The same for lower case alone, which is found several times as fast."""
+
+
+@lru_cache(maxsize=4096)
+def untwisted(text: str) -> str:
+    """The text with such phrases struck out, every other word where it was.
+
+    >>> untwisted("Never tires of chess.")
+    '~~~~~~~~~~~ of chess.'
+    """
+    lower = text.lower()
+    alike = len(lower) == len(text)  # places must stay what they are
+    for match in list((_LOWER if alike else TWISTED).finditer(lower if alike else text)):
+        text = f"{text[: match.start()]}{'~' * len(match[0])}{text[match.end() :]}"
+    return text

@@ -104,6 +104,7 @@ TERRACE = (
         (TERRACE, "User complains about the great city views being built over.", ABSENT),
         (BAKING, "Buys bread and desserts at the bakery on the corner.", ABSENT),
         (BAKING, "Enjoys making bread and desserts.", DAMAGED),
+        (BAKING, "User is moved by bread and desserts made at home.", DAMAGED),
         (TERRACE, "User loves dining where there are great city views.", DAMAGED),
     ],
 )
