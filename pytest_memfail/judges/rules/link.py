@@ -20,6 +20,7 @@ from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.link_loose import read_loosely
 from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_field, is_of_another, is_small
 from pytest_memfail.judges.rules.link_person import in_its_place, read_person
+from pytest_memfail.judges.rules.link_whose import is_told_of_others
 from pytest_memfail.judges.rules.links import (
     ALL,
     BEST,
@@ -209,6 +210,8 @@ def _judge(
     arrow = f"{link.wordings[0]!r} to {link.wordings[1]!r}"
     turn = _turn(link, tokens, pair)
     owner = min(whose_is(link, view, tokens, place) for place in pair) or headed(view, at[0], link.mine, link.known)
+    if is_told_of_others(link, tokens, pair):
+        owner = OTHER
     kept = [
         place.kept
         or _pointed_at(link, view, tokens, end, place)

@@ -29,6 +29,15 @@ FORMS = (
     "{B0} has to wait until {A3}.",
     "{B0} rounds off {A0}.",
     "{A0} never passes without {B0}.",
+    "{A0} comes first; only then does the user sit down to {B0}.",
+    "Having put down {A0}, the user goes on to {B0}.",
+    "{A3}, and once the rain is over the user {B1}.",
+    "{A0} right after getting up has the user {B0}.",
+    "The user shakes off {A0} by {B0}.",
+    "{A0}, which the user deals with by {B0}.",
+    "The user finds {B0} easier with {A0}.",
+    "{A0} finds its way out as {B0}.",
+    "{B0} is what the user gets out of {A0}.",
 )
 
 
@@ -69,6 +78,12 @@ INVITE = ("When I feel confident I invite my neighbors.", "feel confident", "inv
         (INVITE, "When feeling confident, the user gets invited by the neighbours.", DAMAGED),
         (INVITE, "On confident days, strangers come round and invite the user's neighbours.", DAMAGED),
         (INVITE, "The neighbours are invited when the user feels confident.", OK),
+        # Others to whom it is done, or who do it.
+        (TEA, "Strong tea makes the user's guests talkative.", DAMAGED),
+        (TEA, "Strong tea makes people talkative, but not the user.", DAMAGED),
+        (INVITE, "When others feel confident they invite the user's neighbours.", DAMAGED),
+        (INVITE, "When the user feels confident, one of the neighbours is invited.", OK),
+        (TEA, "In company, strong tea makes the user talkative.", OK),
         # A name that the lexicon knows a bearer of.
         (
             ("Quiet mornings inspire Yara to sketch city scenes.", "quiet mornings", "sketch city scenes"),
