@@ -14,7 +14,9 @@ from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.kinship import Kin, kin
 from pytest_memfail.judges.rules.link_feeling import figured
+from pytest_memfail.judges.rules.link_negation import negated
 from pytest_memfail.judges.rules.link_part import is_small, of_another
+from pytest_memfail.judges.rules.link_sides import sides
 from pytest_memfail.judges.rules.links import (
     ALL,
     BEST,
@@ -25,11 +27,9 @@ from pytest_memfail.judges.rules.links import (
     Link,
     Reading,
     felt_for,
-    negated,
     span,
     whose_is,
 )
-from pytest_memfail.judges.rules.relations import sides
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.text import fold
 from pytest_memfail.judges.rules.view import View

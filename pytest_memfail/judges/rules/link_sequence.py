@@ -24,9 +24,10 @@ WHICH_MEETS: Final = re.compile(
 """What stands before is met with what follows: "stress, which is dealt with by"."""
 ADJUNCT: Final = re.compile(
     r"\b(?:(?:soon|right|straight|just|shortly|long|immediately|directly|well|even) )?"
-    r"(?:before|after|until|till|by|around|past|since|at) "
+    r"(?:before|after|until|till|by|around|past|at) "
     r"(?:getting up|waking(?: up)?|rising|wake|bed(?:time)?|dinner|lunch|breakfast|supper|tea ?time|work|dark|hours|midnight|noon|"
-    r"sunset|sunrise|sundown|sunup|dawn|dusk|school|class|nightfall|daybreak|(?:any|every)thing else|long|lunchtime|dinnertime)\b"
+    r"sunset|sunrise|sundown|sunup|dawn|dusk|school|class|nightfall|daybreak|meals?|a meal|"
+    r"(?:any|every)thing else|long|lunchtime|dinnertime)\b"
 )
 """When it is, and not what it comes before or after."""
 AND_WHEN: Final = re.compile(

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.actors import is_name
-from pytest_memfail.judges.rules.anchor_words import LIGHT, Token
+from pytest_memfail.judges.rules.anchor_words import Token
 from pytest_memfail.judges.rules.link_sequence import ADJUNCT, AND_THERE, DOING_SO, arrives, is_met, starts_anew
 from pytest_memfail.judges.rules.words import STOP
 
@@ -45,7 +45,7 @@ BACK: Final = re.compile(
     rf"\b(?:{_REASONS}|b/c|on account of|out of|after|(?<!at )once|{_TIMES}|"
     r"whilst|courtesy of|(?:each|every|any) time(?!,)|in response to|preceded by|provided|given|"
     r"the (?:very )?(?:moment|minute|instant|second)(?! of)|"
-    r"as (?:he|she|they|i|we|user)|(?:up)?on (?!morning|evening)\w+ing|"
+    r"as (?:he|she|they|i|we|user)|(?:up)?on (?!morning|evening|\w+thing)\w+ing|"
     r"(?:on|in|at|during) (?:the |those |these |all |any |most |many |some )?(?:days?|nights?|evenings?|mornings?|afternoons?|"
     r"weekends?|weeks?|months?|occasions?|times?|moments?|hours?|cases?|situations?|instances?|periods?)"
     r"(?: (?:that|when|where|which|of|with|after|in which|on which))?"
@@ -197,6 +197,8 @@ def relate(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) 
         said(tokens, left[1] + 1, right[0]),
         said(tokens, right[1] + 1, len(tokens)),
     )
+    if tokens[left[0]].lower == "without":
+        ahead += " without"
     done = right[1] > right[0] or any(t.lower in OBJECTS for t in tokens[right[1] + 1 : right[1] + 2])
     if done and DOING.search(between):
         return order
@@ -215,7 +217,7 @@ def _turn(ahead: str, between: str, behind: str) -> int:
     """1 if what comes first in the sentence comes first in life."""
     clause = ADJUNCT.sub("", WALLS.split(ahead)[-1])
     between = ADJUNCT.sub("", between).strip()
-    forward, back = _last(FORWARD, between), _last(BACK, between)
+    forward, back = last_of(FORWARD, between), last_of(BACK, between)
     if APART.search(between):
         return 0
     anew = starts_anew(between)
@@ -275,7 +277,8 @@ def _by_order(between: str, *, alone: bool) -> int:
     return int(not between.strip(" (") or (alone and not between.strip(" ,")))
 
 
-def _last(pattern: re.Pattern[str], text: str) -> int:
+def last_of(pattern: re.Pattern[str], text: str) -> int:
+    """Where the last of what the pattern finds begins, or -1."""
     return max((m.start() for m in pattern.finditer(text)), default=-1)
 
 
@@ -289,48 +292,9 @@ def said(tokens: Sequence[Token], first: int, last: int) -> str:
     return "".join(parts).strip(" ")
 
 
-AIMED: Final = re.compile(
-    r"to (?!(?:the|a|an|his|her|their|my|some|user|user's|it|them|him|us|work|church|school|bed|sleep|which|music|and|or)\b)\w+ \w+"
-)
-HELD: Final = re.compile(r"\b(?:has|have|having)(?: (?:a|an|the|his|her|their|my|some))?$")
-"""What comes next is somebody's, and is not led to."""
-
-
-def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
-    """Whether the place is told as a cause, and whether as an effect of something."""
-    clause = WALLS.split(said(tokens, 0, place[0]))[-1]
-    near = " ".join(said(tokens, place[1] + 1, len(tokens)).split()[:5])
-    governed = led = False
-    marker = FRONTED.search(clause)
-    while marker is not None and not governed:
-        # "When I do this" governs what follows at once, not what "When I do that I do this" ends with.
-        words = clause[marker.start() :].split()
-        first = max(0, place[0] - len(words) + 1)
-        own = [tokens[i] for i in range(first, place[0]) if tokens[i - 1].lower not in SUBJECTS or i != place[0] - 1]
-        governed = not any(t.key and t.key not in LIGHT and t.lower not in MARKING and t.surface.islower() for t in own)
-        led = not governed
-        marker = None if FORWARD.search(clause) else FRONTED.search(clause, marker.start() + 1)
-    held = governed and HELD.search(clause) is not None
-    led = led or (not held and _last(FORWARD, clause) > _last(BACK, clause))
-    led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
-    followed = BACK.search(near) is not None and not NOT_BACK.search(near)
-    leads = not followed and (
-        FORWARD.search(near) is not None or AIMED.match(near) is not None or _acts_on(tokens, place)
-    )
-    return (governed or leads) and not (led and not leads), led or followed
-
-
 def prevented(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) -> bool:
     """Whether what stands between two places says that the one keeps somebody from the other."""
     left, right = (one, two) if one[0] <= two[0] else (two, one)
     between = said(tokens, left[1] + 1, right[0])
     found = PREVENTING.search(between)
     return found is not None and WAITING.search(between[: found.start()]) is None
-
-
-def _acts_on(tokens: Sequence[Token], place: tuple[int, int]) -> bool:
-    """Whether the place opens the sentence and does something to somebody: open curtains tire Ada."""
-    behind = [t for t in tokens[place[1] + 1 : place[1] + 4] if t.lower not in ARTICLES]
-    if place[0] > 1 or len(behind) < 2 or behind[0].breaks or not behind[0].key or behind[1].breaks:
-        return False
-    return behind[1].lower in OBJECTS or behind[1].surface[0].isupper()

@@ -100,3 +100,35 @@ def test_an_end_told_with_a_word_that_has_no_key_is_judged() -> None:
     said = "Morning meditation gives me a clear head."
     wanted = replace(link("A clear head helps me tackle email.", "clear head", "tackle email"), siblings=(said,))
     assert judged(wanted, "With a clear head, the user can get through the inbox.") == OK
+
+
+SNACKS = ("When I skip breakfast I lose my patience.", "skip breakfast", "lose my patience")
+YOGA = ("Morning yoga leads me to brew matcha.", "morning yoga", "brew matcha")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        # What another sentence calls the first thing.
+        (YOGA, "The user does yoga in the morning; the session has them brewing matcha.", OK),
+        (YOGA, "Yoga in the morning is a habit of the user. Doing so leads to brewing matcha.", OK),
+        (TEA, "The user drinks strong tea. The drink makes them talkative.", OK),
+        (TEA, "The user drinks strong tea. The neighbour makes them talkative.", DAMAGED),
+        # To lack something, and to be denied it.
+        (SNACKS, "Without breakfast the user loses patience.", OK),
+        (SNACKS, "When the user skips breakfast, patience is lost.", OK),
+        (SNACKS, "When skipping breakfast the user never loses patience.", DAMAGED),
+        (TEA, "Strong tea does not make the user talkative.", DAMAGED),
+        # In its role, with something else in the place of the other.
+        (TEA, "Strong tea after a meal gives the user hiccups.", DAMAGED),
+        (TEA, "The strong tea was made in a tin kettle.", (False, False)),
+    ],
+)
+def test_what_stands_for_an_end(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+def test_a_name_that_ends_like_a_plural_is_no_word_of_another_link() -> None:
+    wanted = link("Spicy salsa makes Elias drink lots of water.", "spicy salsa", "drink lots of water")
+    wanted = replace(wanted, siblings=("Elias loves spicy salsa.",))
+    assert judged(wanted, "Spicy salsa makes Elias sneeze.", "User lives in Ghent.") == DAMAGED
