@@ -42,6 +42,14 @@ ARRIVES: Final = re.compile(
     r"sinks? in|spreads?|rises?|returns?|reigns?)\b)"
 )
 """It is told to be there then: "a page of poems, and calm settles over her"."""
+LISTED: Final = re.compile(
+    r"\b(?:topics?|subjects?|themes?|keywords?|tags?|things|items?|mention\w*|list|interests|points|agenda|discussed|talked about|"
+    r"covered|owned|words)\b[^:|;]*:[^:|;]*$"
+)
+JOINED: Final = re.compile(
+    r",(?:.*,)?(?: (?:and|or|the|a|an|some|his|her|their|my|user's))*$|(?:and|or|&|/)(?: (?:the|a|an))?$"
+)
+"""Items of a list, that have nothing to do with each other."""
 DOING_SO: Final = re.compile(r"(?:^|, ?)(?!during\b)\w+ing\b[^,|]*$")
 """A clause that says what is done meanwhile."""
 
@@ -54,6 +62,15 @@ def is_met(clause: str, between: str) -> bool:
     """
     answered = ANSWERED.search(clause) is not None and ANSWERING.search(between) is not None
     return answered or WHICH_MEETS.search(between) is not None
+
+
+def are_listed(ahead: str, between: str) -> bool:
+    """Whether the two are items of a list.
+
+    >>> are_listed("topics of the day:", ", a"), are_listed("habit:", ", then")
+    (True, False)
+    """
+    return JOINED.match(between) is not None and LISTED.search(ahead) is not None
 
 
 def starts_anew(between: str) -> int:

@@ -9,7 +9,15 @@ from typing import Final
 
 from pytest_memfail.judges.rules.actors import is_name
 from pytest_memfail.judges.rules.anchor_words import Token
-from pytest_memfail.judges.rules.link_sequence import ADJUNCT, AND_THERE, DOING_SO, arrives, is_met, starts_anew
+from pytest_memfail.judges.rules.link_sequence import (
+    ADJUNCT,
+    AND_THERE,
+    DOING_SO,
+    are_listed,
+    arrives,
+    is_met,
+    starts_anew,
+)
 from pytest_memfail.judges.rules.words import STOP
 
 _VERBS: Final = (
@@ -218,7 +226,7 @@ def _turn(ahead: str, between: str, behind: str) -> int:
     clause = ADJUNCT.sub("", WALLS.split(ahead)[-1])
     between = ADJUNCT.sub("", between).strip()
     forward, back = last_of(FORWARD, between), last_of(BACK, between)
-    if APART.search(between):
+    if APART.search(between) or are_listed(ahead, between):
         return 0
     anew = starts_anew(between)
     if (anew >= 0 and not _governs(between[anew:])) or arrives(between, behind) or is_met(clause, between):
