@@ -11,7 +11,7 @@ from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, 
 from pytest_memfail.judges.rules.apart import alternatives, apart, poles
 from pytest_memfail.judges.rules.kinds import ROOTS
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
-from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.link_likeness import likeness
 from pytest_memfail.judges.rules.tables import table
 from pytest_memfail.judges.rules.text import Word, weight
@@ -63,7 +63,7 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         beside = rivals == [at[-1] - 1] and not tokens[at[-1]].breaks
         if beside and not _excludes(part.key, tokens[rivals[0]].key):
             alike = likeness(part.key, tokens[rivals[0]].key)
-            known = lookup(part.key).same and lookup(tokens[rivals[0]].key).same
+            known = _is_known(part.key) and _is_known(tokens[rivals[0]].key)
             return "rival" if known and not alike else "reworded"
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
@@ -74,6 +74,12 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
     if _content(tokens, at[-1] + 1, 1, source):
         return "rival"
     return "dropped"
+
+
+def _is_known(key: str) -> bool:
+    """Whether there are words known to say the same, so that another says something else."""
+    entry = lookup(key)
+    return bool(entry.same or entry.close or paraphrases(key).same)
 
 
 def is_undone(part: Part, tokens: Sequence[Token], start: int) -> bool:

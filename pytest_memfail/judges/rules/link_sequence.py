@@ -47,7 +47,7 @@ LISTED: Final = re.compile(
     r"covered|owned|words)\b[^:|;]*:[^:|;]*$"
 )
 JOINED: Final = re.compile(
-    r",(?:.*,)?(?: (?:and|or|the|a|an|some|his|her|their|my|user's))*$|(?:and|or|&|/)(?: (?:the|a|an))?$"
+    r",(?:.*,)?(?: (?:and|or|the|a|an|some|his|her|their|my|user's))*(?: \w+ing)?$|(?:and|or|&|/)(?: (?:the|a|an))?$"
 )
 """Items of a list, that have nothing to do with each other."""
 DOING_SO: Final = re.compile(r"(?:^|, ?)(?!during\b)\w+ing\b[^,|]*$")
