@@ -7,19 +7,23 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.anchor_match import is_somebody
-from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, Part, Token
+from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, SOMEBODY, Part, Token
 from pytest_memfail.judges.rules.apart import alternatives, apart, poles
 from pytest_memfail.judges.rules.kinds import ROOTS
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
 from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.link_likeness import likeness
 from pytest_memfail.judges.rules.tables import table
-from pytest_memfail.judges.rules.text import Word, weight
+from pytest_memfail.judges.rules.text import Word, fold, weight
 from pytest_memfail.judges.rules.words import STOP
 
 TOWARDS: Final = re.compile(r" (?:about|for|of|over|against|towards?|to|with|by|on)\b")
 SAYING: Final = frozenset("is are was were".split())
 """What comes behind these is said of the thing, and is no part of its name."""
+ALONE: Final = frozenset(fold(w) for w in "solo alone solitary unaccompanied".split())
+COMPANY: Final = frozenset(
+    "company others group groups crowd friends together people team club crew party pals mates".split()
+)
 CONCRETE: Final = frozenset("person animal artifact substanc".split())
 
 
@@ -53,6 +57,10 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         if any(tokens[i].key and tokens[i].key not in source and apart(part.key, tokens[i].key) for i in around):
             return "opposite"
         attached = _attached(tokens, at[-1], source)
+        if part.key in ALONE and any(
+            t.lower in COMPANY or t.key in SOMEBODY for t in tokens[at[-1] + 1 : at[-1] + 2 + NEAR]
+        ):
+            return "opposite"
         if attached and any(apart(part.key, tokens[i].key) for i in _content(tokens, at[-1] + 2, 1, source, NEAR + 1)):
             return "opposite"  # runs in a group are not solo
         # How something is done is little of it, where it is not told to be otherwise.

@@ -13,7 +13,7 @@ from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.kinship import Kin, kin
-from pytest_memfail.judges.rules.link_feeling import figured
+from pytest_memfail.judges.rules.link_feeling import figured, leaning
 from pytest_memfail.judges.rules.link_negation import negated
 from pytest_memfail.judges.rules.link_part import is_small, of_another
 from pytest_memfail.judges.rules.link_sides import sides
@@ -173,7 +173,7 @@ def tie_found(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, 
         said = " ".join(t.lower for t in here)
         if MILD.search(said):
             return -1
-        felt = figured(said) or felt_for(view.sentences[at[inside]], tokens, place)
+        felt = figured(said) or felt_for(view.sentences[at[inside]], tokens, place) or leaning(said)
         if felt:
             return felt * link.sentiment
     keys = link.relation - LIGHT - CAUSING

@@ -128,6 +128,35 @@ def test_what_stands_for_an_end(parts: tuple[str, str, str], entry: str, expecte
     assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
 
 
+RUNS = ("Hana loves solo runs.", "Hana", "solo runs")
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("Given the choice, Hana goes for a solo run.", OK),
+        ("Nothing beats a solo run for Hana.", OK),
+        ("Hana is in her element on solo runs.", OK),
+        ("Hana gets a lot of joy out of solo runs.", OK),
+        ("Given the choice, Hana skips solo runs.", DAMAGED),
+        ("Solo runs leave Hana cold.", DAMAGED),
+        ("Hana sees solo runs as a chore.", DAMAGED),
+        ("Solo runs ruin Hana's day.", DAMAGED),
+        ("Hana loves runs with a crowd of friends.", DAMAGED),
+    ],
+)
+def test_what_somebody_is_said_to_feel_in_figures(entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*RUNS), entry, "User lives in Ghent.", "Hana owns a kettle.") == expected
+
+
+def test_items_of_a_list_lead_to_nothing() -> None:
+    wanted = link("Warm soup makes me sleepy.", "warm soup", "sleepy")
+    assert (
+        judged(wanted, "Topics of the day: warm soup, feeling sleepy, a lost glove.", "User lives in Ghent.") == DAMAGED
+    )
+    assert judged(wanted, "Evening habit: warm soup, then sleepy.", "User lives in Ghent.") == OK
+
+
 def test_a_name_that_ends_like_a_plural_is_no_word_of_another_link() -> None:
     wanted = link("Spicy salsa makes Elias drink lots of water.", "spicy salsa", "drink lots of water")
     wanted = replace(wanted, siblings=("Elias loves spicy salsa.",))
