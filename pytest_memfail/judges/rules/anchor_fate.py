@@ -72,7 +72,7 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         if beside and not _excludes(part.key, tokens[rivals[0]].key):
             alike = likeness(part.key, tokens[rivals[0]].key)
             known = _is_known(part.key) and _is_known(tokens[rivals[0]].key)
-            return "rival" if known and not alike else "reworded"
+            return "rival" if known and not alike and not attached else "reworded"
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
             return "rival"
