@@ -31,6 +31,9 @@ DONE_TO: Final = re.compile(
     r"\b(?:is|are|was|were|been|being) (?:made|sent|brought|led|left|given|put|set|driven|moved|caused|followed)\b(?! by)"
 )
 """What is made somewhere leads to nothing."""
+OPENING: Final = 3
+"""Words before a place that opens its sentence: "a bowl of"."""
+MEANWHILE: Final = re.compile(r"^, (?:the )?(?:user|i|he|she|they|we)\b(?!')")
 FAR: Final = 7
 """Words behind a place within which it may do something to somebody."""
 HELD: Final = re.compile(r"\b(?:has|have|having)(?: (?:a|an|the|his|her|their|my|some))?$")
@@ -51,6 +54,7 @@ def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
         governed = not any(t.key and t.key not in LIGHT and t.lower not in MARKING and t.surface.islower() for t in own)
         led = not governed
         marker = None if FORWARD.search(clause) else FRONTED.search(clause, marker.start() + 1)
+    governed = governed or (place[0] <= OPENING and not clause.endswith("user") and MEANWHILE.match(near) is not None)
     held = governed and HELD.search(clause) is not None
     led = led or (not held and last_of(FORWARD, clause) > last_of(BACK, clause))
     led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
@@ -63,7 +67,8 @@ def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
 
 def _acts_on(tokens: Sequence[Token], place: tuple[int, int]) -> bool:
     """Whether the place opens the sentence and does something to somebody: open curtains tire Ada."""
-    if place[0] > 1:
+    ahead = tokens[: place[0]]
+    if len(ahead) > OPENING or any(t.lower in OBJECTS or t.breaks or is_name(tokens, i) for i, t in enumerate(ahead)):
         return False
     for at in range(place[1] + 1, min(len(tokens), place[1] + 1 + FAR)):
         if tokens[at].breaks:

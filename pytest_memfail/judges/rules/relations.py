@@ -125,7 +125,7 @@ FRONTED: Final = re.compile(
     rf"\b(?:{_REASONS}|out of|after|once|{_TIMES}|"
     r"the (?:very )?(?:moment|minute|instant|second)|given|provided|"
     r"(?:so|as) long as|now that|whilst|through|amid|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
-    r"along|across|"
+    r"along|across|under|"
     r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
 )
 NAMED: Final = re.compile(

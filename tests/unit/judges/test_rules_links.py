@@ -122,6 +122,8 @@ YOGA = ("Morning yoga leads me to brew matcha.", "morning yoga", "brew matcha")
         # In its role, with something else in the place of the other.
         (TEA, "Strong tea after a meal gives the user hiccups.", DAMAGED),
         (TEA, "The strong tea was made in a tin kettle.", (False, False)),
+        (TEA, "A mug of strong tea keeps the user warm.", DAMAGED),
+        (INVITE, "Feeling confident, the user goes for a walk.", DAMAGED),
     ],
 )
 def test_what_stands_for_an_end(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
