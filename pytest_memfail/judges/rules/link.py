@@ -27,6 +27,7 @@ from pytest_memfail.judges.rules.links import (
     BEST,
     HALF,
     MOST,
+    MOSTLY,
     SOME,
     Link,
     Reading,
@@ -171,7 +172,7 @@ def _pair(link: Link, tokens: tuple[Token, ...], found: tuple[list[Place], list[
 
 def _is_word_of(place: Place, other: Place) -> bool:
     """Whether what stands for an end is but a word of the other end, which is told in full."""
-    return set(place.at) < set(other.at) and other.share >= ALL > place.share
+    return set(place.at) < set(other.at) and other.share >= MOSTLY > place.share
 
 
 def _firm(pair: tuple[Place, Place], view: View) -> bool:

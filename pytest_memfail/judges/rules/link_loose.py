@@ -196,8 +196,10 @@ def _lacks(link: Link, end: Anchor, found: Signs, taken: Collection[int], tokens
     gaps = place.gaps if place is not None else ()
     heads = {part.key for part in end.parts if part.kind == "head"}
     # Rock music for ambient music: what is liked is named, and something else stands where the word for its kind stood.
-    another = link.person is not None and place is not None and any(fate == "rival" for _, fate in gaps)
-    if another and any(i and tokens[i].key in heads and tokens[i - 1].key for i in place.at):
+    named = place.at if link.person is not None and place is not None else ()
+    if any(fate == "rival" for _, fate in gaps) and any(
+        i and tokens[i].key in heads and tokens[i - 1].key for i in named
+    ):
         return True
     if end.numbers or (end.text, "rival") in gaps or WORSE.intersection(fate for _, fate in gaps):
         return True
