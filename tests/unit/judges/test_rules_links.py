@@ -151,6 +151,30 @@ def test_what_somebody_is_said_to_feel_in_figures(entry: str, expected: tuple[bo
     assert judged(link(*RUNS), entry, "User lives in Ghent.", "Hana owns a kettle.") == expected
 
 
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        (("Old maps make me nostalgic.", "old maps", "nostalgic"), "Old maps take the user back to the past.", OK),
+        (("Humming helps me relax.", "humming", "relax"), "When the user hums, tension drains away.", OK),
+        (("Humming helps me relax.", "humming", "relax"), "When the user hums, tension mounts.", DAMAGED),
+        (("Fog makes me call my cousin.", "fog", "call my cousin"), "Fog has the user on the phone to the cousin.", OK),
+        (
+            ("Fog makes me call my cousin.", "fog", "call my cousin"),
+            "Fog has the user on the phone to the dentist.",
+            DAMAGED,
+        ),
+        (
+            ("Rain makes me plan my week.", "rain", "plan my week"),
+            "When it rains the user maps out the coming week.",
+            OK,
+        ),
+        (("Rain makes me plan my week.", "rain", "plan my week"), "When it rains the user maps out a garden.", DAMAGED),
+    ],
+)
+def test_everyday_wordings_of_an_end(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
 def test_items_of_a_list_lead_to_nothing() -> None:
     wanted = link("Warm soup makes me sleepy.", "warm soup", "sleepy")
     assert (
