@@ -74,9 +74,10 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     found = _find(evidence, items, view, protocol, shown=shown)
     lost = found.present and not found.faithful and not found.fault
     if evidence.value and evidence.telling and protocol == "ours" and lost:
-        # a gold answer says more than it takes to answer
-        enough = _find(evidence, telling_items(evidence), view, protocol, shown=shown)
-        return enough if enough.faithful else found
+        # a gold answer says more than it takes to answer, but each of these words is needed
+        words = telling_items(evidence)
+        enough = _find(evidence, words, view, protocol, shown=shown)
+        return enough if enough.faithful and len(enough.found) == len(words) else found
     return found
 
 
