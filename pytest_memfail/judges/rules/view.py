@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from pytest_memfail.judges.rules.aliased import Aliased
 from pytest_memfail.judges.rules.entity_name import TITLES, Name, is_surname
-from pytest_memfail.judges.rules.lexicon import lookup, nearness
+from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, nearness
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, TextCache, Word, weigh, weight
 from pytest_memfail.judges.rules.words import OPENERS, STOP
@@ -33,6 +33,11 @@ NAMED: Final = 2
 INHERITED: Final = 1
 OPEN: Final = 0
 OTHER: Final = -1
+
+
+def _is_label(sentence: Sentence, word: Word) -> bool:
+    """Whether the word heads a line of a profile: "Work: owns a tea shop". Few names that head one are words of the lexicon."""
+    return sentence.text[word.end : word.end + 1] == ":" and lookup(word.key) is not EMPTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +198,12 @@ class View:
         """Whether the sentence opens with the name of somebody else."""
         subject = self._subjects.get(at)
         if subject is None:
-            subject = self._subjects[at] = self._subject(self.sentences[at].words)
+            subject = self._subjects[at] = self._subject(self.sentences[at])
         return bool(subject) and name.parts.isdisjoint(subject) and name.known.isdisjoint(subject)
 
-    def _subject(self, words: Sequence[Word]) -> tuple[str, ...]:
+    def _subject(self, sentence: Sentence) -> tuple[str, ...]:
         """The name that the sentence opens with, behind a title or not: nothing where it opens with another word."""
+        words = sentence.words
         passed: tuple[str, ...] = ()
         for position, word in enumerate(words[:2]):
             bare = word.lower.removesuffix("'s")
@@ -214,6 +220,7 @@ class View:
                 or bare in STOP
                 or bare in self._uncapitalised
                 or bare.endswith(("ly", "ing"))
+                or _is_label(sentence, word)
             ):
                 return ()
             if word.lower.endswith("'s"):

@@ -114,6 +114,14 @@ def test_who_asks_when_is_answered_by_a_time() -> None:
     assert judged(asked, value, WHO, "Ilse Varga polishes keys with cotton.") == "summary_error"
 
 
+@pytest.mark.parametrize("label", ["Work", "Kit", "Bellows", "Habits"])
+def test_what_heads_a_line_of_a_profile_is_nobodys_name(label: str) -> None:
+    profile = (
+        f"- Name: Ilse Varga\n- {label}: mends accordions behind the fish market\n- Oils the bellows with walnut oil"
+    )
+    assert judged(*OIL, profile) == "ok"
+
+
 def test_the_source_itself_is_never_turned_around() -> None:
     for question, answer in (KEYBOARDS, BELLOWS, SCARF, OPENING, CUSTOMERS):
         assert judged(question, answer, ESSAY) == "ok"
