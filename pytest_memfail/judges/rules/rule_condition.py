@@ -314,7 +314,7 @@ def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
         if not rule.order or not rule.behavior.keys() & sentence.keys:
             continue
         told_order = rule.asked_order and sequence(sentence, does, rule.when_keys)
-        told_order = told_order or order(sentence, rule.when_keys)
+        told_order = told_order or order(sentence, rule.when_keys, refusal=is_refusal(rule))
         if told_order * rule.order < 0:
             return "what comes first and what follows have changed places"
     return ""
