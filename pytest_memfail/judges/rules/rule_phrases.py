@@ -244,6 +244,7 @@ def without(sentence: Sentence, keys: Collection[str]) -> str:
     text = sentence.text
     if values(text) is _NO_VALUE:
         return text
-    for word in reversed([word for word in sentence.words if word.key in keys and values(word.lower) is not _NO_VALUE]):
+    done = [word for word in sentence.words if word.key in keys]
+    for word in reversed([word for word in done if values(f"the {word.lower}") is not _NO_VALUE]):
         text = text[: word.start] + text[word.end :]
     return text
