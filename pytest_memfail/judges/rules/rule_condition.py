@@ -32,7 +32,7 @@ from pytest_memfail.judges.rules.rule_other import (
 )
 from pytest_memfail.judges.rules.rule_phrases import clashes, values, without
 from pytest_memfail.judges.rules.rule_places import LIGHT, explains
-from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
+from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, FINISHED, Rule
 from pytest_memfail.judges.rules.rule_refused import done, is_refusal, refusal_kept
 from pytest_memfail.judges.rules.rule_sequence import sequence, spans_beside
 from pytest_memfail.judges.rules.rule_shifted import loosened, shifted
@@ -47,6 +47,7 @@ KEPT_WITH_NUMBER: Final = 0.3
 TOLD_BY_NUMBER: Final = 0.6
 ACCOUNTED: Final = 0.34
 ONLY_KEYS: Final = frozenset(fold(word) for word in EXCLUSIVE)
+EMPTY: Final = fold("empty")
 NEAR: Final = 3
 SHARED: Final = 3
 """So many words of the rule's own show at a glance that a sentence may have been made from it."""
@@ -327,6 +328,8 @@ def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:
             continue
         for sentence in told:
             for held in sorted(held for held in sentence.keys if opposed(key, held)):
+                if held == EMPTY and FINISHED in rule.asked:
+                    continue  # of a full bowl that is finished an empty one is left
                 if held not in rule.pool and held not in COMPARING_KEYS and _done_by_entity(rule, sentence, held):
                     return f"its condition is turned around ({held!r} for {key!r})"
     return ""
