@@ -94,9 +94,9 @@ class Evidence:
     """What the question needs of the fact (a direct persona question: its gold answer)."""
     asked: str | None = None
     """The question where it tells which part of the fact matters (persona); a misleading one borrows a trait."""
-    borrowed: tuple[str, ...] = ()
-    """Words of the source, a text a sentence, that would answer a misleading question if it were asked of this entity;
-    none if nobody said which."""
+    telling: tuple[str, ...] = ()
+    """Words of the source, a text a sentence, that carry the answer (persona): of a misleading question what would answer it if
+    it were asked of this entity. None if nobody said which."""
     stale_values: tuple[str, ...] = ()
     """Values that it replaced, or that were taken back."""
     decoys: tuple[str, ...] = ()

@@ -153,10 +153,10 @@ class ModelJudge:
     # -- storage and summary in one call (`ours`) --------------------------------------------------------------------
 
     async def _kept(self, evidence: Evidence, store: Listing) -> _Kept:
-        if evidence.kind != "persona" or not (evidence.value or evidence.borrowed):
+        if evidence.kind != "persona" or not (evidence.value or evidence.telling):
             return await self._stored(evidence, store)
         # an essay is checked once for all that is asked about it; what one answer needs matters only if something is lost
-        essay = await self._stored(replace(evidence, value=None, borrowed=(), details=()), store)
+        essay = await self._stored(replace(evidence, value=None, telling=(), details=()), store)
         # (curated details decide themselves)
         if not essay.present or (essay.faithful and not essay.reported and not evidence.details):
             return essay

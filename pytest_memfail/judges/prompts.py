@@ -243,7 +243,7 @@ def _criteria(check: Check, evidence: Evidence, protocol: Protocol) -> str:
     elif protocol == "paper":
         criteria = _PAPER_RETRIEVED[composed]
     else:
-        criteria = _RETRIEVED["needed" if kind == "persona" and (evidence.value or evidence.borrowed) else kind]
+        criteria = _RETRIEVED["needed" if kind == "persona" and (evidence.value or evidence.telling) else kind]
     return f"{criteria}\n{_MUST_KEEP}" if evidence.details else criteria
 
 
@@ -270,7 +270,7 @@ def _fact(evidence: Evidence, protocol: Protocol) -> dict[str, Any]:
 
 def _needed(evidence: Evidence) -> str | None:
     """What a right answer needs; of a misleading question what a wrong one would be made of."""
-    return evidence.value or "; ".join(evidence.borrowed) or None
+    return evidence.value or "; ".join(evidence.telling) or None
 
 
 def _memories(entries: Iterable[Entry]) -> str:

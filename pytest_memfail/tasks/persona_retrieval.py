@@ -6,10 +6,10 @@ from pathlib import Path
 
 from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Evidence, Question, Task
 from pytest_memfail.tasks import layout
-from pytest_memfail.tasks.borrowed import borrowed
 from pytest_memfail.tasks.conditional_facts import LICENCE
 from pytest_memfail.tasks.row_models import PersonaQuestion, PersonaRow
 from pytest_memfail.tasks.rows import Rows, read_rows
+from pytest_memfail.tasks.telling import telling
 
 
 def read(path: Path) -> Rows[PersonaRow]:
@@ -51,7 +51,7 @@ def build(name: str, rows: Rows[PersonaRow], protocol: layout.Protocol, seed: in
             entity=row.entity,
             value=asked.ground_truth_answer if direct and protocol == "ours" else None,
             asked=asked.text if protocol == "ours" else None,
-            borrowed=borrowed(row, asked) if not direct and protocol == "ours" else (),
+            telling=telling(row, asked) if protocol == "ours" and not curated else (),
             details=tuple(d.detail() for d in curated) if direct and protocol == "ours" else (),
         )
         questions.append(

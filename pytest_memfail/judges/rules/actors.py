@@ -78,7 +78,7 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
             following is not None
             and (token.lower.endswith("'s") or token.lower == "my")
             and following.key in SOMEBODY
-            and (following.lower not in known or _acts(tokens, at + 1, unless=CAUSING))
+            and (not {following.lower, following.key} & known or _acts(tokens, at + 1, unless=CAUSING))
         )
         return OTHER if somebody else OWN
     told = at > 0 and tokens[at - 1].lower in TELLING

@@ -7,19 +7,23 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.anchor_match import is_somebody
-from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, Part, Token
+from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, SOMEBODY, Part, Token
 from pytest_memfail.judges.rules.apart import alternatives, apart, poles
 from pytest_memfail.judges.rules.kinds import ROOTS
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
-from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
 from pytest_memfail.judges.rules.link_likeness import likeness
 from pytest_memfail.judges.rules.tables import table
-from pytest_memfail.judges.rules.text import Word, weight
+from pytest_memfail.judges.rules.text import Word, fold, weight
 from pytest_memfail.judges.rules.words import STOP
 
 TOWARDS: Final = re.compile(r" (?:about|for|of|over|against|towards?|to|with|by|on)\b")
 SAYING: Final = frozenset("is are was were".split())
 """What comes behind these is said of the thing, and is no part of its name."""
+ALONE: Final = frozenset(fold(w) for w in "solo alone solitary unaccompanied".split())
+COMPANY: Final = frozenset(
+    "company others group groups crowd friends together people team club crew party pals mates".split()
+)
 CONCRETE: Final = frozenset("person animal artifact substanc".split())
 
 
@@ -53,6 +57,10 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         if any(tokens[i].key and tokens[i].key not in source and apart(part.key, tokens[i].key) for i in around):
             return "opposite"
         attached = _attached(tokens, at[-1], source)
+        if part.key in ALONE and any(
+            t.lower in COMPANY or t.key in SOMEBODY for t in tokens[at[-1] + 1 : at[-1] + 2 + NEAR]
+        ):
+            return "opposite"
         if attached and any(apart(part.key, tokens[i].key) for i in _content(tokens, at[-1] + 2, 1, source, NEAR + 1)):
             return "opposite"  # runs in a group are not solo
         # How something is done is little of it, where it is not told to be otherwise.
@@ -63,8 +71,8 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         beside = rivals == [at[-1] - 1] and not tokens[at[-1]].breaks
         if beside and not _excludes(part.key, tokens[rivals[0]].key):
             alike = likeness(part.key, tokens[rivals[0]].key)
-            known = lookup(part.key).same and lookup(tokens[rivals[0]].key).same
-            return "rival" if known and not alike else "reworded"
+            known = _is_known(part.key) and _is_known(tokens[rivals[0]].key)
+            return "rival" if known and not alike and not attached else "reworded"
         behind = tokens[at[-1] + 1] if at[-1] + 1 < len(tokens) else None
         if behind is not None and not behind.gap and _content(tokens, at[-1] + 1, 1, source, 1):
             return "rival"
@@ -74,6 +82,12 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
     if _content(tokens, at[-1] + 1, 1, source):
         return "rival"
     return "dropped"
+
+
+def _is_known(key: str) -> bool:
+    """Whether there are words known to say the same, so that another says something else."""
+    entry = lookup(key)
+    return bool(entry.same or entry.close or paraphrases(key).same)
 
 
 def is_undone(part: Part, tokens: Sequence[Token], start: int) -> bool:

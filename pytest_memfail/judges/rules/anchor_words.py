@@ -25,7 +25,10 @@ SOMEBODY: Final = frozenset(
     fold(w)
     for w in """sister brother mother father mom dad aunt uncle cousin niece nephew grandmother grandfather wife husband
     partner son daughter friend flatmate roommate housemate colleague coworker boss neighbour neighbor twin parent spouse
-    girlfriend boyfriend teacher dog cat kid child postman landlord dentist doctor grandparents ex fiance fiancee""".split()
+    girlfriend boyfriend teacher dog cat kid child postman landlord dentist doctor grandparents ex fiance fiancee baby toddler
+    grandma grandpa granny grandson granddaughter grandchild stepmother stepfather stepson stepdaughter classmate teammate coach
+    trainer instructor tutor manager supervisor lodger tenant guest visitor host intern client customer pupil student apprentice
+    godmother godfather mum papa sibling puppy kitten hamster parrot rabbit""".split()
 )
 PARTICLES: Final = frozenset("off on up down out over through away back in into around along by apart together".split())
 ATTACHING: Final = frozenset("that which who whose with by in of for to from no not like being meant when".split())

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.preference_aversion import AVERSE
+from pytest_memfail.judges.rules.preference_unmissed import untwisted
 from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.whose_words import RELATIONS
 
@@ -24,31 +25,6 @@ PURELY_LIKED: Final = re.compile(
     r"(?:lov|lik|enjoy|prefer|favou?r|ador|cherish|treasur|appreciat|appeal|fond|fan|keen|delight|go|pick|choice|ideal"
     r"|perfect)(?:e|es|ed|s|ing|ite|ites|able)?"
 )
-TWISTED: Final = re.compile(
-    r"\b(?:can(?:not|'t)|couldn't|could not) (?:\w+ )?(?:live|do|imagine|go|start|function|cope|be)\b[^,.;]*?\bwithout"
-    r"|\bnever (?:\w+ )?without|\b(?:can(?:not|'t)|never) (?:resist|get enough|get tired|tires?|gets? (?:old|bored|enough)|says? no)"
-    r"|\bnever (?:tires?|gets?|fails?|bored|misses|boring|dull)\b|\bnothing (?:beats|better|compares|tops)|\bno(?:thing)? better"
-    r"|\bnot (?:only|just|least)|\bdo(?:es)?n't (?:mind|miss|care how)|\bnever goes out|\bnot without|\b(?:hates?|dislikes?) "
-    r"(?:missing|losing|being without|when there)"
-    r"|\bnever (?:\w+ )?los(?:t|es?) (?:interest|enthusiasm)|\b(?:not|n't) (?:want|like|wish) to "
-    r"(?:miss|lose|be without|give up)|(?<!tries )(?<!trying )(?<!prefers )(?<!likes )(?<!wants )(?<!wanting )\bto avoid\b"
-    r"|(?:\b(?:not|never|no|nor|neither)|n't)(?: (?:get|gets|getting|feel|feels|be|is|being|been|really|too|so|very|at|all|the|a"
-    r"|ever|once|user|them|her|him|me|to|makes?|leaves?|finds?|found)){0,3} (?:irrit|stress|bor(?:e|ing)|tir(?:e|ing)|annoy|frustrat"
-    r"|overwhelm|skip|miss|disappoint|tedious|dull|complain|regret|refus|upset|worr|hassl|fuss|exhaust|drain|distract)\w*"
-    r"|\brefus\w+ to (?:miss|skip|give up|stop|part|go without)"
-    r"|\b(?:hates?|dislikes?|complains?|grumbles?|sulks?)(?: it)? (?:when|if)\b"
-    r"|\bavoids? [^,.;]{1,40} by\b|\band avoids? (?!it\b|them\b)"
-    r"|\bwithout (?:\w+ )?(?:irrit|stress|fuss|hassl|pressur|pain|strain|worr|bother|trouble|tir|bor"
-    r"|annoy|distract|frustrat|overwhelm|upset|ruin|regret|disappoint)\w*"
-    r"|\bno (?:desire|wish|intention|plans?|need) (?:to|of) (?:giv|miss|stop|quit|los|chang|part|skip|end|leav|drop)\w*"
-    r"|\b(?:far|never|not) (?:from )?(?:too (?:far|\w+)|boring|dull)\b|\bnot for (?:the |every|those)"
-    r"|\b(?:in no time|no end|no doubt|no wonder|by no means|no small)\b"
-    r"|\bno matter|\bcan't wait|\bnever leaves?\b|\bcannot wait|\brather than\b|\binstead of\b"
-    r"|\b(?:can(?:not|'t)|hard to) put\b[^,.;]*? down\b|\bnot to mention|\bno(?:t a)? problem|\bno trouble|\bcan(?:not|'t) stop"
-    r"|(?:\b(?:no|not|never|nothing|cannot|hardly|dull|boring|incomplete|unthinkable|lost|miserable)\b|n't\b)[^,.;]*?\bwithout\b",
-    re.IGNORECASE,
-)
-"""Negations that speak for a thing; what is set against it is left to the words around."""
 NEGATED: Final = re.compile(
     r"(?:\b(?:not|never|no longer|hardly|rarely|seldom|neither|without|cannot|isn't|aren't|wasn't|nobody|none of)\b|n't\b)"
     r"(?:\W+\w+){0,2}?\W+(?:lov\w+|lik\w+|enjoy\w*|prefer\w*|favou?r\w*|fond|fan|keen|ador\w+|appreciat\w+|car(?:e|es) for"
@@ -85,6 +61,9 @@ DISLIKED: Final = re.compile(
     rf"|{FEELING} (?:about|of|with|by|around|at)"
     r"|frustrat\w+|grates|can do without|(?:no|not) (?:good|suited|suitable|ideal|right) for"
     r"|an? (?:real )?(?:nuisance|chore|hassle|burden|drag|torture|waste)|(?:had|has|have) (?:quite )?enough of|no fan of|not one for"
+    r"|(?:sees?|finds?|gets?|got) (?:nothing|little) (?:in|from|out of)|the last (?:thing|place) (?:the )?\w+ (?:would|wants?|needs?)"
+    r"|(?:never|not|n't) (?:\w+ ){0,2}(?:see|get|got|gets|saw|understand|understood) (?:the )?(?:hype|fuss|appeal|attraction|charm)"
+    r"|steers? (?:around|away)|turns? (?:\w+ |\w+'s )(?:\w+'s )?stomach"
     r"|no (?:point|interest|use|time|love|appetite|taste) (?:in|for)|thinks? (?:very )?little of|complain\w* about"
     r"|would rather not|puts? up with|feels? nothing for"
     r"|bad (?:experience|memor)\w* (?:with|of|from)"
@@ -112,8 +91,8 @@ PAST: Final = re.compile(
     re.IGNORECASE,
 )
 SET_ASIDE: Final = re.compile(
-    r"\b(?:unlike|except|against|anything but|apart from|rather than|instead of|far from|(?:switch|chang|mov|convert)\w* from"
-    r"|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over(?! for\b)|to)"
+    r"\b(?:unlike|except|(?<!word )against|anything but|apart from|rather than|instead of|far from"
+    r"|(?:switch|chang|mov|convert)\w* from|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over(?! for\b)|to)"
     r"|(?:rather|sooner)\b[^,.;]* than(?: \w+)?)"
     r" (?:(?:the|a|an|any|to|go|going|of|for) )*$",
     re.IGNORECASE,
@@ -160,10 +139,13 @@ BYGONE: Final = re.compile(
 WITHIN: Final = r"(?:(?!\b(?:when|whenever|if|while|after)\b)[^,.;:])"
 """What still belongs to the clause of a thing just named."""
 ILL_DONE: Final = re.compile(
-    rf"{WITHIN}{{0,20}}? (?:is|are|was|were|feels?|seems?|got|gets?|became|becomes?|proved) (?:{ILL}|too \w+)"
+    rf"{WITHIN}{{0,20}}? (?:is|are|was|were|feels?|seems?|got|gets?|became|becomes?|proved|looks?|sounds?|tastes?|smells?|remains?"
+    r"|stays?|(?:comes?|came) (?:across|over) as|turns? out(?: to be)?|(?:strikes?|struck) (?:the )?\w+ as) "
+    rf"(?:(?:like )?(?:an? )?(?:bit )?{ILL}|too \w+|like (?:an? )?(?:mere |sheer )?(?:noise|chore|punishment|torture|work|waste)\b)"
     rf"|{WITHIN}{{0,30}}? (?:stress|tir|drain|exhaust|overwhelm|annoy|bor|frustrat|irritat|bother|disgust|depress|scar)(?:e?s|ed)?"
     r" (?:the )?(?:user|them|him|her|me)\b"
-    rf"|{WITHIN}{{0,30}}? makes? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:cringe|shudder|wince|yawn|sneeze"
+    rf"|{WITHIN}{{0,30}}? makes? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:cringe|shudder|wince|yawn|sneeze|gag|retch"
+    r"|grimace|groan|flinch|recoil|squirm|ill|queasy|nauseous"
     rf"|cough|itch|restless|tense|jittery|drowsy|dizzy|irritable|sick|sad|nervous|anxious"
     r"|uneasy|miserable|uncomfortable|angry)\b"
     rf"|{WITHIN}{{0,20}}? (?:(?:spoils?|ruins?|upsets?) |do(?:es)? nothing for|(?:rank|come|finish)s? (?:dead )?last"
@@ -242,7 +224,7 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
     # Of a name whose words stand apart any may be what is set aside: "lined notebooks rather than dot-grid ones".
     if any(SET_ASIDE.search(sentence.text[: word.start]) for word in sentence.words[first : last + 1]):
         return -1
-    text = TWISTED.sub(lambda m: "~" * len(m[0]), sentence.text).replace("_", " ")
+    text = untwisted(sentence.text).replace("_", " ")
     before, after = text[:start], text[end:]
     if (
         NEVER.search(before)
@@ -260,7 +242,9 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
         stance = STANCE.match(following.text)
         if stance and (NEGATIVE.match(stance["said"]) or [sign for _, sign in _cues(stance["said"])][:1] == [-1]):
             return -1
-        cues = _cues(TWISTED.sub(" ", following.text[:60]))
+        cues = _cues(untwisted(following.text[:60]))
+        if cues and cues[0][1] < 0 and after.strip() == "?":
+            return -1  # "Tennis? Not the user's thing."
         if (cues and cues[0][1] < 0 and OF_IT.search(following.text[:60])) or _is_found_ill(following.text[:60]):
             return -1
     before_cues = _cues(before)
@@ -278,7 +262,7 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
 
 def against(text: str) -> frozenset[str]:
     """The words that speak against something."""
-    text = TWISTED.sub(" ", text)
+    text = untwisted(text)
     return frozenset(m[0].casefold() for pattern in (PAST, NEGATED, DISLIKED, AVERSE) for m in pattern.finditer(text))
 
 

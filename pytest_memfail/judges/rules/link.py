@@ -13,22 +13,24 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.actors import OTHER, headed
-from pytest_memfail.judges.rules.anchor_fate import SAYING
-from pytest_memfail.judges.rules.anchor_words import LIGHT, Token
-from pytest_memfail.judges.rules.anchors import Anchor, Place, places
+from pytest_memfail.judges.rules.anchor_words import Token
+from pytest_memfail.judges.rules.anchors import Place, places
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.link_loose import read_loosely
-from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_field, is_of_another, is_small
+from pytest_memfail.judges.rules.link_negation import lacks, negated
+from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_of_another, is_small
 from pytest_memfail.judges.rules.link_person import in_its_place, read_person
+from pytest_memfail.judges.rules.link_reference import is_pointed_at, is_tied
+from pytest_memfail.judges.rules.link_whose import is_told_of_others
 from pytest_memfail.judges.rules.links import (
     ALL,
     BEST,
     HALF,
     MOST,
+    MOSTLY,
     SOME,
     Link,
     Reading,
-    negated,
     otherwise_worded,
     read_link,
     span,
@@ -49,20 +51,6 @@ NEARLY_SURE: Final = 0.9
 
 FEW: Final = 5
 """Entries of at most so many short sentences are also read as a whole."""
-
-
-REFERRING: Final = frozenset(
-    "this that these those it they them there then such result consequence afterwards therefore hence so which trigger".split()
-)
-
-
-VAGUE: Final = frozenset("something anything things stuff somebody someone somewhere".split())
-
-
-POINTING: Final = frozenset("that those this these such same".split())
-
-
-DEFINITE: Final = POINTING | {"the", "his", "her", "their", "my", "all"}
 
 
 def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
@@ -152,7 +140,7 @@ def _read(link: Link, view: View, at: tuple[int, ...]) -> Reading | None:
         return read_person(link, view, at, tokens)
     found = (places(link.ends[0], tokens, link.stated), places(link.ends[1], tokens, link.stated))
     pair = _pair(link, tokens, found)
-    if pair is not None and _firm(pair, view) and _tied(link, tokens, pair):
+    if pair is not None and _firm(pair, view) and is_tied(link, tokens, pair):
         reading = _judge(link, view, at, tokens, pair)
         if reading is not None:
             return reading
@@ -165,8 +153,11 @@ def _pair(link: Link, tokens: tuple[Token, ...], found: tuple[list[Place], list[
     ones, others = found
     if ones and others and set(ones[0].at) & set(others[0].at):
         # What is one end's own word stands for nothing of the other.
-        ones = ones + places(link.ends[0], tokens, link.stated, others[0].at)[:1]
-        others = others + places(link.ends[1], tokens, link.stated, ones[0].at)[:1]
+        one, other = ones[0], others[0]
+        if not _is_word_of(one, other):
+            others = others + places(link.ends[1], tokens, link.stated, one.at)[:1]
+        if not _is_word_of(other, one):
+            ones = ones + places(link.ends[0], tokens, link.stated, other.at)[:1]
     for first, second in product(ones, others):
         if set(first.at) & set(second.at):
             continue
@@ -179,27 +170,17 @@ def _pair(link: Link, tokens: tuple[Token, ...], found: tuple[list[Place], list[
     return best[1] if best else None
 
 
+def _is_word_of(place: Place, other: Place) -> bool:
+    """Whether what stands for an end is but a word of the other end, which is told in full."""
+    return set(place.at) < set(other.at) and other.share >= MOSTLY > place.share
+
+
 def _firm(pair: tuple[Place, Place], view: View) -> bool:
     """Whether enough of the ends' own words stand there: two synonyms meet in many a sentence."""
     least, most = sorted(place.firm for place in pair)
     if is_small(view) and (all(place.alike for place in pair) or any(place.generalised for place in pair)):
         return True
     return least >= HALF or most >= (MOST if least >= SOME or is_small(view) else ALL)
-
-
-def _tied(link: Link, tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
-    """Within a sentence, or in one that refers back."""
-    left, right = sorted(pair, key=lambda p: p.first)
-    end = link.ends[0] if left is pair[0] else link.ends[1]
-    if tokens[left.last].inside == tokens[right.first].inside:
-        return True
-    first = next(i for i, t in enumerate(tokens) if t.inside == tokens[right.first].inside)
-    opening = tokens[first : min(first + 5, right.last + 1)]
-    if any(t.lower in REFERRING for t in opening) or is_field(tokens, right.first):
-        return True
-    # "He brews espresso. The brewing gets him pacing": one of its words stands for the whole.
-    named = {part.key for part in end.parts if part.kind != "light"}
-    return opening[0].lower in DEFINITE and any(t.key in named for t in opening[1:])
 
 
 def _judge(
@@ -209,9 +190,11 @@ def _judge(
     arrow = f"{link.wordings[0]!r} to {link.wordings[1]!r}"
     turn = _turn(link, tokens, pair)
     owner = min(whose_is(link, view, tokens, place) for place in pair) or headed(view, at[0], link.mine, link.known)
+    if is_told_of_others(link, tokens, pair):
+        owner = OTHER
     kept = [
         place.kept
-        or _pointed_at(link, view, tokens, end, place)
+        or is_pointed_at(link, view, tokens, end, place)
         or (place.alike and (other.firm >= MOST or other.alike) and turn == link.direction)
         for end, place, other in zip(link.ends, pair, pair[::-1], strict=True)
     ]
@@ -232,7 +215,7 @@ def _judge(
         if closeness < HALF:
             return None
         return damaged(f"the link from {arrow} is stored, but as somebody else's", 0.85)
-    if not link.negative and negated(tokens, pair):
+    if not link.negative and negated(tokens, pair) and not lacks(link, tokens, pair):
         return damaged(f"the link from {arrow} is stored, but negated", 0.75)
     if turn != link.direction and min(place.firm for place in pair) < SOME and not (turn and alike):
         return None
@@ -272,49 +255,3 @@ def _beside(place: Place, other: Place) -> tuple[int, int]:
 def _own_share(link: Link, tokens: tuple[Token, ...]) -> float:
     keys = {t.key for t in tokens if t.key}
     return len(keys & link.stated) / len(keys) if keys else 0.0
-
-
-def _pointed_at(link: Link, view: View, tokens: tuple[Token, ...], end: Anchor, place: Place) -> bool:
-    """Whether "that hour", "those" stand for what another entry says in full."""
-    near = [t.lower for t in tokens[max(0, place.first - 2) : place.first]]
-    after = [t.lower for t in tokens[place.first : place.last + 6]]
-    lost = {fate for _, fate in place.gaps}
-    # "He tunes it": what is done, with a pronoun for what it is done to.
-    pronoun = end.verbal and place.firm > 0 and after[place.last - place.first + 1 :][:1] in (["it"], ["them"])
-    pointed = (
-        pronoun
-        or _elided(link, tokens, end, place)
-        or POINTING.intersection(near + after)
-        or (near[-1:] == ["the"] and lost == {"dropped"})
-    )
-    if place.share < SOME or lost & {"opposite", "general"} or not pointed:
-        return False
-    if "rival" in lost and not POINTING.intersection(near + after[-6:]):
-        return False
-    for at in _where_whole(end, view):
-        others = tokens_in(view, (at,))
-        if others != tokens and any(
-            p.kept and whose_is(link, view, others, p) != OTHER for p in places(end, others, link.stated)[:1]
-        ):
-            return True
-    return False
-
-
-def _elided(link: Link, tokens: tuple[Token, ...], end: Anchor, place: Place) -> bool:
-    """Whether nothing but the head is left out: what else is tuned "while tuning", what else is roasted dark?"""
-    heads = {(part.surface, "dropped") for part in end.parts[end.verbal :] if part.kind == "head"}
-    if set(place.gaps) != heads or not end.keys.issuperset(tokens[at].key for at in place.at):
-        return False
-    if VAGUE.intersection(t.lower for t in tokens[max(0, place.first - 2) : place.first]):
-        return False  # "something to calm down"
-    for token in tokens[place.last + 1 :]:
-        if token.breaks or token.lower in SAYING:
-            break
-        if token.lower in VAGUE or (token.key and token.key not in link.stated | LIGHT):
-            return False
-    return True
-
-
-def _where_whole(end: Anchor, view: View) -> list[int]:
-    heads = [p.key for p in end.parts if p.kind == "head"] or [p.key for p in end.parts]
-    return sorted({at for key in heads for at in view.postings.get(key, ())})[:CANDIDATES]

@@ -15,6 +15,12 @@ COLD: Final = re.compile(
     r"|\b(?:drives?|drove) [\w']+ (?:mad|crazy|nuts|insane)\b"
     r"|\bbugs\b|\bcross (?:about|at|with|over)\b|\b(?:worked|wound) up (?:about|over|by)\b"
     r"|\bnothing worse\b|\bgives? [\w']+ the creeps\b"
+    r"|\bleaves? [\w']+ (?:cold|unmoved|flat)\b|\b(?:as|is|are) an? (?:real )?chore\b"
+    r"|\b(?:tedious|oppressive|unbearable|insufferable|wearisome|nuisance|irksome|drudgery)\b"
+    r"|\b(?:ruins?|spoils?|sours?|dampens?) [\w']+ (?:day|mood|morning|evening|afternoon|fun)\b"
+    r"|\b(?:makes?|leaves?) [\w']+ (?:miserable|unhappy|sad|gloomy|grumpy|cranky|wince|shudder|cringe)\b"
+    r"|\b(?:can|could) (?:happily |gladly )?do without\b|\ba rise out of\b|\bheart sinks?\b|\brather (?:not|do anything)\b"
+    r"|\b(?:sick|tired) of\b|\b(?:had|has) enough of\b|\bgets? [\w']+ down\b|\bweighs? on\b"
     r"|\bno love lost\b|\bnot (?:mad|crazy|wild|big|nuts) (?:about|on)\b|\bthe last thing\b|\ba (?:real |big )?pain\b"
 )
 WARM: Final = re.compile(
@@ -28,12 +34,31 @@ WARM: Final = re.compile(
     r"|\b(?:can't|cannot|can never|never) resist\b|\bobsess\w*|\binfatuat\w*"
     r"|\bsmitten\b|\bworships?\b|\bin love with\b|\b(?:heaven|bliss)\b"
     r"|\b(?:[a-z]+'s|user's|their|his|her) (?:thing|cup of tea|jam|scene|idea of fun|great love|passion)\b"
+    r"|\bwins? (?:every time|hands down)\b|\bgo-to\b|\bat (?:his|her|their) happiest\b|\bin (?:his|her|their) element\b"
+    r"|\bnothing (?:beats|tops|compares|better)\b|\b(?:makes?|made) [\w']+ (?:day|happy|smile|beam|glad)\b|\bprecious\b"
+    r"|\b(?:joy|pleasure|delight|enjoyment|satisfaction|happiness) (?:out of|from|in)\b|\b(?:satisfying|rewarding|soothing|blissful)\b"
+    r"|\bdrawn to\b|\bsold on\b|\bpartial to\b|\bof choice\b|\bfirst (?:choice|pick)\b|\bany day of the week\b|\bsoft spot\b"
     r"|\bgoes wild\b|\blaps? up\b|\beats? up\b"
 )
 """Looked for where nothing cold was found: "isn't crazy about"."""
 
 
+LEANING: Final = re.compile(
+    r"\bgiven (?:the|a|half a|any) (?:choice|chance|option|opportunity)\b|\bif (?:it is|it's|it were|it was) up to\b"
+    r"|\bif [\w']+ (?:can|could) choose\b"
+    r"|\bleft to (?:himself|herself|themselves|[\w']+ own devices)\b|\bwhenever (?:he|she|they) (?:can|may)\b"
+)
+"""What somebody does then, they like to do."""
 DENYING: Final = re.compile(r"(?:\b(?:not|never|no longer|hardly)|n't)(?: \w+)?(?: an?)? $")
+
+
+def leaning(said: str) -> int:
+    """1 where somebody does what they are free to choose, else 0.
+
+    >>> leaning("given the choice she goes for"), leaning("she goes for")
+    (1, 0)
+    """
+    return int(LEANING.search(said) is not None)
 
 
 def figured(said: str) -> int:

@@ -16,10 +16,12 @@ from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.kinship import FIRM, PHRASAL, Kin, kin
 from pytest_memfail.judges.rules.lexicon import paraphrases
 from pytest_memfail.judges.rules.link_likeness import likeness
-from pytest_memfail.judges.rules.link_part import is_small
+from pytest_memfail.judges.rules.link_negation import negated
+from pytest_memfail.judges.rules.link_part import is_of_another, is_small
 from pytest_memfail.judges.rules.link_person import named, tie_found
-from pytest_memfail.judges.rules.links import Link, negated, whose_is
-from pytest_memfail.judges.rules.relations import relate, sides
+from pytest_memfail.judges.rules.link_sides import sides
+from pytest_memfail.judges.rules.links import Link, whose_is
+from pytest_memfail.judges.rules.relations import relate
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.view import View
 
@@ -97,6 +99,11 @@ def _read(link: Link, view: View, at: int, tokens: tuple[Token, ...]) -> tuple[f
     keys = link.ends[0].keys | link.ends[1].keys
     if max((_explained(others - keys, hull) for others in link.siblings), default=0.0) >= max(min(shares), LEAST):
         return None
+    if any(
+        found and is_of_another(link, tokens, Place(*s, tuple(sorted(found)), 0.0, 0.0, 0.0))
+        for s, found in zip(spans, signs, strict=True)
+    ):
+        return None
     one, two = (Place(*s, tuple(range(s[0], s[1] + 1)), 0.0, 0.0, 0.0) for s in spans)
     if any(whose_is(link, view, tokens, place) == OTHER for place in (one, two)):
         return None
@@ -137,7 +144,7 @@ def _read_person(link: Link, view: View, at: int, tokens: tuple[Token, ...]) -> 
         or _rival(link, thing, (), tokens, signs) is not None
     ):
         return None
-    if max((_explained(keys - thing.keys - link.mine, tokens) for keys in link.siblings), default=0.0) >= LEAST:
+    if max((_explained(keys - thing.keys, tokens) for keys in link.siblings), default=0.0) >= LEAST:
         return None
     place = Place(*_span(signs), tuple(sorted(signs)), share, 0.0, share)
     if not named(link, view, (at,), tokens) or whose_is(link, view, tokens, place) == OTHER:
@@ -187,6 +194,13 @@ def _lacks(link: Link, end: Anchor, found: Signs, taken: Collection[int], tokens
     best = _best(found)
     place = next(iter(places(end, tokens, link.stated)), None)
     gaps = place.gaps if place is not None else ()
+    heads = {part.key for part in end.parts if part.kind == "head"}
+    # Rock music for ambient music: what is liked is named, and something else stands where the word for its kind stood.
+    named = place.at if link.person is not None and place is not None else ()
+    if any(fate == "rival" for _, fate in gaps) and any(
+        i and tokens[i].key in heads and tokens[i - 1].key for i in named
+    ):
+        return True
     if end.numbers or (end.text, "rival") in gaps or WORSE.intersection(fate for _, fate in gaps):
         return True
     around = tokens[max(0, min(found) - REACH) : max(found) + REACH + 1]

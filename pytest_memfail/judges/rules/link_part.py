@@ -9,6 +9,7 @@ from pytest_memfail.judges.rules.anchor_words import LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.kinship import ORIGIN, kin
+from pytest_memfail.judges.rules.link_sides import sides
 from pytest_memfail.judges.rules.links import (
     ALL,
     HALF,
@@ -20,7 +21,6 @@ from pytest_memfail.judges.rules.links import (
     span,
     whose_is,
 )
-from pytest_memfail.judges.rules.relations import sides
 from pytest_memfail.judges.rules.text import fold
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import LIKING
@@ -89,7 +89,7 @@ def half(
         if (
             place is None
             or not place.kept
-            or place.firm < HALF
+            or (place.firm < HALF and (wanted > 1 or place.share < MOSTLY))
             or place.reworded
             or end.telling < wanted
             or _somebody_else(link, view, tokens, place)
@@ -145,7 +145,7 @@ def of_another(link: Link, tokens: tuple[Token, ...], end: Anchor) -> bool:
     """Whether the stretch tells another link of the chain, which has the end in common with this one."""
     held = {t.key for t in tokens if t.key}
     for keys in link.siblings:
-        rest = keys - end.keys - link.mine
+        rest = keys - end.keys
         there = sum(any(kin(key, other)[1] >= ORIGIN for other in held) for key in rest)
         # Of what a person likes the other link says no more than that.
         told = there >= HALF * len(rest) if rest else bool(held & LIKED)

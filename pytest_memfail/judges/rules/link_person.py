@@ -13,8 +13,10 @@ from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.kinship import Kin, kin
-from pytest_memfail.judges.rules.link_feeling import figured
+from pytest_memfail.judges.rules.link_feeling import figured, leaning
+from pytest_memfail.judges.rules.link_negation import negated
 from pytest_memfail.judges.rules.link_part import is_small, of_another
+from pytest_memfail.judges.rules.link_sides import sides
 from pytest_memfail.judges.rules.links import (
     ALL,
     BEST,
@@ -25,11 +27,9 @@ from pytest_memfail.judges.rules.links import (
     Link,
     Reading,
     felt_for,
-    negated,
     span,
     whose_is,
 )
-from pytest_memfail.judges.rules.relations import sides
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.text import fold
 from pytest_memfail.judges.rules.view import View
@@ -173,7 +173,7 @@ def tie_found(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, 
         said = " ".join(t.lower for t in here)
         if MILD.search(said):
             return -1
-        felt = figured(said) or felt_for(view.sentences[at[inside]], tokens, place)
+        felt = figured(said) or felt_for(view.sentences[at[inside]], tokens, place) or leaning(said)
         if felt:
             return felt * link.sentiment
     keys = link.relation - LIGHT - CAUSING

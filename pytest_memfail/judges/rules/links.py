@@ -17,7 +17,7 @@ from pytest_memfail.judges.rules.finding import Finding, keys_of, quote
 from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.polarity import is_negator
-from pytest_memfail.judges.rules.relations import PREVENTING, WITHOUT, prevented, relate, said, told_back
+from pytest_memfail.judges.rules.relations import PREVENTING, relate, said, told_back
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import STOP
@@ -40,23 +40,6 @@ MOSTLY: Final = 0.75
 
 BEST: Final = 9.0
 """The rank of what cannot be bettered."""
-
-
-UNDENIED: Final = frozenset("only just until without help stop resist avoid fail fails wait".split())
-"""What a negation before these says is done all the same."""
-UNDOING: Final = frozenset(
-    """avoid avoids avoided avoiding stop stops stopped stopping quit quits quitting cease ceases refuse refuses skip skips
-    skipped abandon abandons resist resists dread dreads forget forgets shun shuns""".split()
-)
-"""What is said before what is not done."""
-
-
-BEING: Final = frozenset("is are was were has have runs run gets goes feels".split())
-GONE: Final = frozenset(
-    "low lower lowest lacking missing gone absent lost vanished wavering shaky faded ebbing".split()
-)
-LESSER: Final = frozenset("less least little lack lacks lacking lacked loses losing lost low".split())
-LOSS: Final = frozenset("lack loss want absence short devoid free rid instead".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +65,7 @@ class Link:
     mine: frozenset[str]
     """The words that name whose link it is."""
     siblings: tuple[frozenset[str], ...]
-    """The keys of each other link of the chain."""
+    """The keys of each other link of the chain, without whose it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +100,7 @@ def read_link(evidence: Evidence, protocol: str) -> Link:
     # The chain's order is the link's, unless the fact itself says otherwise in so many words.
     direction = -1 if turn < 0 and told_back(tokens, *order) else 1
     named = _names(source, texts)
+    whose_keys = frozenset(map(fold, named))
     apart = ends[0].keys | ends[1].keys
     return Link(
         (ends[0], ends[1]),
@@ -132,7 +116,8 @@ def read_link(evidence: Evidence, protocol: str) -> Link:
         any(is_negator(w) for w in words) or PREVENTING.search(said(tokens, 0, len(tokens))) is not None,
         named or SPEAKER,
         tuple(
-            frozenset(t.key for t in tokens_of(sentences_of(s)) if t.key) - LIGHT - CAUSING for s in evidence.siblings
+            frozenset(t.key for t in tokens_of(sentences_of(s)) if t.key) - LIGHT - CAUSING - whose_keys
+            for s in evidence.siblings
         ),
     )
 
@@ -240,41 +225,3 @@ def span(place: Place | None) -> tuple[int, int]:
 
 def whose_is(link: Link, view: View, tokens: tuple[Token, ...], place: Place) -> int:
     return whose(tokens, span(place), link.mine, link.known, view)
-
-
-def _is_lacking(tokens: tuple[Token, ...], place: Place, taken: set[int]) -> bool:
-    """Whether there is said to be none, or little, of what stands at the place: "when confidence is low"."""
-    behind = tokens[place.last + 1 : place.last + 4]
-    breaks = next((i for i, t in enumerate(behind) if t.breaks), len(behind))
-    told = [t.lower for t in behind[:breaks]]
-    if len(told) > 1 and told[0] in BEING and GONE.intersection(told[1:]) and place.last + 2 not in taken:
-        return True
-    if place.first - 1 in taken or tokens[place.first].breaks:
-        return False
-    before = [t.lower for t in tokens[max(0, place.first - 2) : place.first]]
-    return before != [] and (
-        (before[-1] in LESSER and before[0] not in ("a", "no")) or (before[-1] == "of" and before[0] in LOSS)
-    )
-
-
-def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
-    """Whether one of the two is denied, or kept from by the other."""
-    if prevented(tokens, span(pair[0]), span(pair[1])):
-        return True
-    left, right = sorted(span(place) for place in pair)
-    if WITHOUT.search(said(tokens, left[1] + 1, right[0])):
-        return False  # not done before, it is done after
-    taken = {i for place in pair for i in place.at}
-    for place in pair:
-        if _is_lacking(tokens, place, taken):
-            return True
-        for i in range(max(0, place.first - 3), place.first):
-            if i in taken or any(t.breaks for t in tokens[i + 1 : place.first + 1]):
-                continue
-            if is_negator(tokens[i].lower):
-                return tokens[i + 1].lower not in UNDENIED
-            if tokens[i].lower in UNDOING and i + 1 == place.first and tokens[i + 1].lower.endswith("ing"):
-                return not (i and is_negator(tokens[i - 1].lower))
-            if f"{tokens[i].lower} {tokens[i + 1].lower}" in ("anything but", "far from"):
-                return True
-    return False

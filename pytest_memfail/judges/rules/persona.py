@@ -9,15 +9,15 @@ from typing import Final, Literal
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.kinds import is_person
+from pytest_memfail.judges.rules.persona_affirmed import affirmed
 from pytest_memfail.judges.rules.persona_allergy import other_allergen
 from pytest_memfail.judges.rules.persona_borrowed import untimed
 from pytest_memfail.judges.rules.persona_detail import ITEM_KEPT, Judged, Match, judge_detail
-from pytest_memfail.judges.rules.persona_essay import Essay, Stated, read_essay
+from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated, read_essay
 from pytest_memfail.judges.rules.persona_match import Made, own_sentences
-from pytest_memfail.judges.rules.persona_need import needed_items
+from pytest_memfail.judges.rules.persona_need import needed_items, telling_items
 from pytest_memfail.judges.rules.persona_numbers import renumbered, telling
 from pytest_memfail.judges.rules.persona_trait import hinted
-from pytest_memfail.judges.rules.persona_turned import affirmed, exchanged_apart, turned
 from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.view import NAMED, View, needs
 
@@ -70,23 +70,27 @@ Fault = Literal["", "turned", "elsewhere"]
 
 def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool = False) -> Finding:
     """The essay in a view: anything made from it (stored), and the details needed (faithful)."""
-    match = _match(read_essay(evidence.source, evidence.entity), view)
     items = needed_items(evidence) if protocol == "ours" else ()
+    found = _find(evidence, items, view, protocol, shown=shown)
+    lost = found.present and not found.faithful and not found.fault
+    if evidence.value and evidence.telling and protocol == "ours" and lost:
+        # a gold answer says more than it takes to answer, but each of these words is needed
+        words = telling_items(evidence)
+        enough = _find(evidence, words, view, protocol, shown=shown)
+        return enough if enough.faithful and len(enough.found) == len(words) else found
+    return found
+
+
+def _find(evidence: Evidence, items: Sequence[Item], view: View, protocol: str, *, shown: bool) -> Finding:
+    match = _match(read_essay(evidence.source, evidence.entity), view)
     asked = frozenset(keys_of(evidence.asked or ""))
-    answered = bool(evidence.value or evidence.borrowed)
+    answered = bool(evidence.value or evidence.telling)
     judged = [judge_detail(item, match, view, asked) for item in items]
-    if answered:
-        judged = _across(judged, match.essay, view)
-    else:
+    if not answered:
         judged = _likeliest([_timed(j, match, view, evidence.asked or "") for j in judged])
-    whole = bool(judged) and all(
-        not j.lost and _anchored(j, match, shown=shown) for j in judged if j.item.weight >= 1.0
-    )
-    damaged = any(
-        j.turned and j.kept.share >= ITEM_KEPT and _anchored(j, match, shown=shown)
-        for j in judged
-        if j.item.weight >= 1.0
-    )
+    main = [j for j in judged if j.item.weight >= 1.0]
+    whole = bool(main) and all(not j.lost and _anchored(j, match, shown=shown) for j in main)
+    damaged = any(j.turned and j.kept.share >= ITEM_KEPT and _anchored(j, match, shown=shown) for j in main)
     if not match.made and not whole and not damaged:
         return _absent(match, view)
     if judged:
@@ -106,18 +110,6 @@ def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool =
     if share < least:
         return Finding(True, False, f"only {match.coverage}", entries, kept, lost, (), 0.7)
     return Finding(True, True, match.coverage, entries, kept, (), lost, 0.6 + 0.4 * share)
-
-
-def _across(judged: list[Judged], essay: Essay, view: View) -> list[Judged]:
-    """Details that are kept one by one, but of which the wanted one and the refused one changed places."""
-    kept = [j for j in judged if not j.lost]
-    sources = {j.item.at: essay.stated[j.item.at].sentence for j in kept}
-    if len(sources) < 2:
-        return judged
-    told = {k for j in kept for c in j.item.concepts if c.weight >= 1.0 for k in c.keys}
-    stored = dict.fromkeys(at for j in kept for at in j.kept.where)
-    fault = exchanged_apart([view.sentences[at] for at in stored], sources.values(), told)
-    return [replace(j, lost=fault, turned=True) if fault and j is kept[0] else j for j in judged]
 
 
 def _timed(judged: Judged, match: Match, view: View, question: str) -> Judged:
@@ -270,11 +262,10 @@ def _other_allergen(match: Match, view: View) -> str:
 
 
 def _unclear(match: Match, view: View) -> Finding:
-    """A question that does not tell which trait it borrows: what is stored of the person must not be turned around."""
+    """A question that does not tell which trait it borrows: what is stored of the person is all that can be asked for."""
     entries = _entries(match.made, view)
     kept, lost = match.wordings(kept=True), match.wordings(kept=False)
-    faults = (turned(s, t, match.essay, t.weights, frozenset()) for s, t in _likest(match, view))
-    fault = next(filter(None, faults), "") or _other_allergen(match, view)
+    fault = _other_allergen(match, view)
     if fault:
         return Finding(True, False, f"of {match.who} {fault}", entries, kept, lost, (), UNSURE, fault="turned")
     return Finding(True, True, match.coverage, entries, kept, (), lost, UNSURE)

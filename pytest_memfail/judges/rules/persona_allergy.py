@@ -74,8 +74,8 @@ def allergen_instead(sentence: Sentence, source: Sentence, known: Collection[str
     if not told or any(_may_be(one, other) for one in held for other in told):
         return ""
     # Something new in its place, or something told of in its place and it in the place of that.
-    strange = all(key not in known for key in held)
-    if strange != any(key in sentence.keys for key in told):
+    strange = [key not in known for key in held]
+    if not all(strange) if any(key in sentence.keys for key in told) else any(strange):
         return f"'{surface(sentence, held[0])}' instead of '{surface(source, told[0])}'"
     return ""
 

@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.kinds import is_person, kinds_of
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
 from pytest_memfail.judges.rules.persona_essay import CALENDAR, Concept, Essay, Item, compounded
 from pytest_memfail.judges.rules.persona_match import stands
-from pytest_memfail.judges.rules.persona_partners import surface
+from pytest_memfail.judges.rules.persona_partners import AWAY, surface
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.tables import table
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
@@ -120,7 +120,7 @@ def core_lost(
     strange = {
         k
         for k in keys - essay.keys - essay.ignored - item.told
-        if not k[0].isdigit() and weight(k) >= NEW and not essay.near.get(k)
+        if not k[0].isdigit() and weight(k) >= NEW and not essay.near.get(k) and k not in AWAY
     }
     given = {k for c in item.concepts if c.given for k in c.keys}
     for concept in lost:

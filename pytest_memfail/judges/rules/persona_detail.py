@@ -7,10 +7,12 @@ from typing import Final
 
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
+from pytest_memfail.judges.rules.persona_affirmed import refusing
 from pytest_memfail.judges.rules.persona_allergy import allergen_instead
 from pytest_memfail.judges.rules.persona_borrowed import altered, given_away, names_ailment, repeats, well_told
 from pytest_memfail.judges.rules.persona_core import core_lost
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
+from pytest_memfail.judges.rules.persona_hollow import hollowed
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
 from pytest_memfail.judges.rules.persona_numbers import changed, limited, other_side, recounted
@@ -18,7 +20,7 @@ from pytest_memfail.judges.rules.persona_owner import given, lent
 from pytest_memfail.judges.rules.persona_refusals import UNCERTAIN
 from pytest_memfail.judges.rules.persona_slots import replaced
 from pytest_memfail.judges.rules.persona_trait import ASKED
-from pytest_memfail.judges.rules.persona_turned import refusing, turned
+from pytest_memfail.judges.rules.persona_turned import turned
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.related import opposed
 from pytest_memfail.judges.rules.text import weight
@@ -139,6 +141,9 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         if few and not whole and not (there and _told_around(item, keys, essay)):
             missing = [c.keys[0] for c in named if not stands(c, item, keys, essay)]
             return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
+        hollow = hollowed(item, kept, match.own, view, essay)
+        if hollow:
+            return Judged(item, kept, hollow, turned=True)
         if repeats(item, keys, match.own):
             return Judged(item, kept, f"'{item.wording}' is missing but for what is asked")
         elsewhere = given_away(item, kept, match.own, view, essay)

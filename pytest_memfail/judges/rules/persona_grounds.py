@@ -16,6 +16,8 @@ ENDING: Final = frozenset("so instead therefore hence thus until unless".split()
 SHARED: Final = 2
 SHARE: Final = 0.5
 RESULTS: Final = frozenset("so therefore hence".split())
+PURPOSE: Final = frozenset(("as", "that"))
+"""So as to: that is what it is for."""
 GROUNDING: Final = RESULTS | {"because", "since", "why"}
 
 
@@ -23,7 +25,7 @@ def reason_told(part: Sequence[Word], source: Sentence) -> bool:
     """Whether the words tell the reason that the source gives for its refusal."""
     reason = _reason(source)
     told = reason & {w.key for w in part}
-    return len(told) >= SHARED and len(told) >= SHARE * len(reason)
+    return bool(told) and len(told) >= min(SHARED, len(reason)) and len(told) >= SHARE * len(reason)
 
 
 def _reason(source: Sentence) -> set[str]:
@@ -76,6 +78,8 @@ def _grounds(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]] | None
         if not at or word.lower not in GROUNDING:
             continue
         before, after = (frozenset(w.key for w in part) - {""} for part in (words[:at], words[at + 1 :]))
+        if word.lower == "so" and words[at + 1 : at + 2] and words[at + 1].lower in PURPOSE:
+            continue
         gap = sentence.text[words[at - 1].end : word.start]
         # "Since" without a comma mostly tells a time.
         if word.lower == "because" or (word.lower == "since" and "," in gap):

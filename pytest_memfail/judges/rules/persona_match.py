@@ -13,9 +13,9 @@ from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.entity_name import TITLES, Name
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
+from pytest_memfail.judges.rules.persona_affirmed import refusing
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_refusals import REFUSALS
-from pytest_memfail.judges.rules.persona_turned import refusing
 from pytest_memfail.judges.rules.quantities import CLOCK, DURATION, HALF_OPEN, Quantity
 from pytest_memfail.judges.rules.related import related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, fold, weight

@@ -10,12 +10,12 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import keys_of, passage
-from pytest_memfail.judges.rules.persona_core import cores
+from pytest_memfail.judges.rules.persona_core import TIMES, WHEN, cores
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item, read_essay, weighed
 from pytest_memfail.judges.rules.persona_refusals import says_no
 from pytest_memfail.judges.rules.persona_trait import traits
 from pytest_memfail.judges.rules.polarity import exclusive
-from pytest_memfail.judges.rules.quantities import Quantity, quantities
+from pytest_memfail.judges.rules.quantities import CLOCK, HALF_OPEN, Quantity, quantities
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, sentences_of
 
@@ -37,7 +37,8 @@ NAMED_TOO: Final = 1.5
 CONFIRMED: Final = 0.66
 YES_NO: Final = re.compile(r"^\s*(?:yes|no)\b[\s,;:.\-]*", re.IGNORECASE)
 CLAUSES: Final = re.compile(
-    r"\s*(?:[;:(]|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which|when|where|following|given|matching)\b)\s*"
+    r"\s*(?:[;(]|:(?!\d)"
+    r"|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which|when|where|following|given|matching)\b)\s*"
 )
 ITEMS: Final = re.compile(r"(,\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z]))")
 ONLY: Final = re.compile(
@@ -54,9 +55,19 @@ def needed_items(evidence: Evidence) -> tuple[Item, ...]:
     asked = frozenset(keys_of(evidence.asked or "")) - essay.ignored
     if evidence.value:
         return _of_answer(essay, evidence.value, asked, evidence.asked or "")
-    if evidence.borrowed:
-        return _of_answer(essay, "; ".join(evidence.borrowed), asked, evidence.asked or "")
+    if evidence.telling:
+        return telling_items(evidence)
     return traits(essay, evidence.asked) if evidence.asked else ()
+
+
+@lru_cache(maxsize=4096)
+def telling_items(evidence: Evidence) -> tuple[Item, ...]:
+    """The details that the words which carry the answer tell; what a gold answer says besides is no part of them."""
+    essay = read_essay(evidence.source, evidence.entity)
+    asked = frozenset(keys_of(evidence.asked or "")) - essay.ignored
+    settled = YES_NO.match(evidence.value or "")
+    answer = (settled[0] if settled else "") + "; ".join(evidence.telling)
+    return _of_answer(essay, answer, asked, evidence.asked or "")
 
 
 def _of_answer(essay: Essay, answer: str, asked: frozenset[str], question: str) -> tuple[Item, ...]:
@@ -98,6 +109,9 @@ def _of_answer(essay: Essay, answer: str, asked: frozenset[str], question: str) 
     elif not YES_NO.match(answer):
         said = [q for s in sentences_of(question) for q in quantities(s.text, s.words)]
         items = [_without(item, said) for item in items]
+    if WHEN.search(question) and any(_tells_when(item) for item in items):
+        # Who asks when is answered by a time: what else is done is said besides.
+        items = [item if _tells_when(item) else replace(item, weight=min(item.weight, ASIDE)) for item in items]
     told = frozenset(keys_of(answer))
     confirming = YES_NO.match(answer) is not None
     return tuple(replace(item, told=told, confirming=confirming and _confirms(item)) for item in items)
@@ -112,6 +126,12 @@ def _without(item: Item, said: Sequence[Quantity]) -> Item:
     """The detail without the numbers that the question says itself."""
     numbers = tuple(n for n in item.numbers if not any(n.same(q) for q in said))
     return replace(item, numbers=numbers) if item.concepts else item
+
+
+def _tells_when(item: Item) -> bool:
+    return any(n.unit in (CLOCK, HALF_OPEN) for n in item.numbers) or any(
+        not TIMES.isdisjoint(c.keys) for c in item.concepts
+    )
 
 
 def _repeats(item: Item, asked: frozenset[str]) -> bool:

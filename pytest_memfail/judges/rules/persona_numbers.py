@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
+from pytest_memfail.judges.rules.persona_affirmed import rejections
 from pytest_memfail.judges.rules.persona_essay import Essay, Item
 from pytest_memfail.judges.rules.persona_match import Kept
-from pytest_memfail.judges.rules.persona_turned import rejections
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.view import View
@@ -31,7 +31,7 @@ def limited(item: Item, kept: Kept) -> bool:
 
 def changed(item: Item, kept: Kept, view: View, essay: Essay) -> str:
     """Another number of the same unit in the place of a missing one, and not one that was told beside it."""
-    told = (*item.numbers, *essay.stated[item.at].numbers)
+    told = [n for stated in essay.stated for n in stated.numbers]
     stated = view.quantities(kept.where)
     for number in item.numbers:
         if number.text in kept.missing:

@@ -91,6 +91,7 @@ REFUSING: Final = re.compile(
     r"|against (?:the|his|her|their) rules"
     r"|(?:stays?|sits?|waits?) (?:at )?home|rolls? (?:his|her|their) eyes"
     r"|keep(?:s|ing)? [^.;,]{1,30} (?:from|at bay)"
+    r"|closed (?:for|to)|(?:zero|nil) (?!proof|waste|degree|calori)\w+|so (?:are|is|do|does) (?!not|far)\w+"
     r"|gets? on (?:his|her|their) nerves|anti-\w+)\b|\w-free\b|\w{4}less\b",
     re.IGNORECASE,
 )
@@ -103,7 +104,7 @@ ACCEPTING: Final = re.compile(
 )
 """What says yes, though with a no."""
 PERMITTING: Final = re.compile(
-    r"\b(?:(?:is|are|feels?) (?:free|welcome|allowed|permitted|happy|fine|okay|ok) (?:to|with)|may(?! not\b)|freely"
+    r"\b(?:(?:is|are|feels?) (?:free|welcome|allowed|permitted|happy|fine|okay|ok) (?:to|with)|(?-i:may)(?! not\b)|freely"
     r"|(?:welcomes?|permits?|allows?|lets?|tolerates?) (?:the )?\w+)\b",
     re.IGNORECASE,
 )
@@ -115,6 +116,15 @@ EXCLUDING: Final = re.compile(
     re.IGNORECASE,
 )
 """Who has one thing only has none of the others."""
+
+NEEDLESS: Final = re.compile(
+    r"\b(?:need(?:s|ed)?(?:n't| not)|needs? (?:to )?(?:\w+ )?nothing|no need"
+    r"|(?:don't|do not|doesn't|does not|not) (?:have|need) to|optional"
+    r"|not (?:required|necessary|mandatory|obligatory|needed|compulsory)|unnecessary|voluntary|no (?:requirement|obligation)"
+    r"|(?:doesn't|does not) (?:mind|care|require|insist)|relaxed about|easy-going about|indifferent to)\b",
+    re.IGNORECASE,
+)
+"""What leaves a thing to whoever likes it: of a rule it says the contrary."""
 
 ANSWERED: Final = re.compile(
     r"(?:(?:he|she|they) )?(?:(?:simply|just|really|absolutely|strictly|flatly|always|also|definitely|completely) )?"

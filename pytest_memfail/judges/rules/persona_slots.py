@@ -23,7 +23,8 @@ CLOSED: Final = tuple(
         "monday tuesday wednesday thursday friday saturday sunday",
         "january february march april may june july august september october november december",
         "spring summer autumn winter",
-        "morning afternoon evening night",
+        "morning afternoon evening",
+        "morning afternoon night",
         "red orange yellow green blue purple pink brown black white grey",
         "north south east west",
         "left right",
@@ -32,7 +33,7 @@ CLOSED: Final = tuple(
         "mother father brother sister son daughter",
     )
 )
-"""Kinds with few members: of two of them one is not the other."""
+"""Kinds with few members: of two of them one is not the other. The evening may be called night."""
 MATERIALS: Final = frozenset(
     fold(word)
     for word in """cotton linen silk wool velvet denim canvas felt fleece flannel satin hemp jute burlap leather suede fur

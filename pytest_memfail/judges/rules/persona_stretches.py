@@ -25,7 +25,12 @@ GOES_ON: Final = frozenset(
 )
 CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of"), ("off", "limits")))
 """What follows them is what somebody does not do or take."""
-PREFERRING: Final = fold("prefer")
+PREFERRING: Final = frozenset(fold(word) for word in "prefer favour choose like love rank value take pick".split())
+PREFER: Final = fold("prefer")
+BETTER: Final = frozenset("better more".split())
+PLACING: Final = frozenset("for in on at during when while as".split())
+"""What follows them is said of both that are compared."""
+WHEN: Final = frozenset("when where if once".split())
 SPEAKERS: Final = frozenset("he she they it you one everyone everybody".split())
 OBJECTS: Final = frozenset("a an the his her their its to that only".split())
 FOLLOWING: Final = (
@@ -104,14 +109,17 @@ def refused_stretches(
             if word.key == ALLERGY and not _allergic_to(sentence, at):
                 found.append(tuple(w.key for w in words[max(0, at - 1) : at] if w.key))
                 continue
+            contrast = (word.lower, following) in CONTRASTS or word.lower in ("to", "over", "than")
             keys: list[str] = []
             for before, follower in pairwise(words[at + ((word.lower, following) in CONTRASTS) : at + STRETCH]):
                 if (
                     follower.lower in CLOSES
+                    or (follower.lower in WHEN and keys)
                     or (follower.lower in RELATIVE and any(weight(k) >= 1.0 for k in keys))
                     or (before.lower == "and" and _goes_on(follower, words))
                     or says_no(follower.lower)
                     or (follower.lower == "only" and keys)
+                    or (contrast and keys and follower.lower in PLACING)
                     or ENDS.search(sentence.text[before.end : follower.end])
                 ):
                     break
@@ -174,10 +182,12 @@ def _rathered(words: Sequence[Word], at: int) -> bool:
 
 def _less_liked(words: Sequence[Word], at: int) -> bool:
     """Whether somebody prefers something to what follows."""
-    liked = next((i for i in range(at - 1, max(-1, at - STRETCH), -1) if words[i].key == PREFERRING), at)
+    likes = {PREFER} if words[at].lower == "to" else PREFERRING
+    liked = next((i for i in range(at - 1, max(-1, at - STRETCH), -1) if words[i].key in likes), at)
     between = words[liked + 1 : at]
+    better = words[at].lower == "than" and words[at - 1].lower in BETTER
     return (
-        words[at].lower in ("to", "over")
+        (words[at].lower in ("to", "over") or better)
         and any(w.key for w in between)
         and not any(w.lower.endswith("ing") for w in between)
     )

@@ -64,6 +64,10 @@ def traits(essay: Essay, question: str) -> tuple[Item, ...]:
     for at, topics in enumerate(topical(essay, sentences)):
         if topics:
             scores[at] = scores.get(at, 0.0) + topics
+    # Who somebody is stands in what is shown of them whatever is asked: what is told later is meant.
+    later = {at: score for at, score in scores.items() if at}
+    if any(score >= TRAIT for score in later.values()):
+        scores = later
     best = max(scores.values(), default=0.0)
     return tuple(
         _trait(essay, at, asked, kinds, told)

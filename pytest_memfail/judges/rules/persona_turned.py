@@ -3,140 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from pytest_memfail.judges.rules.lexicon import lookup, paraphrases
+from pytest_memfail.judges.rules.persona_affirmed import DIRECT, affirmed, affirms, rejections
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated
-from pytest_memfail.judges.rules.persona_grounds import grounds_exchanged, reason_told, still_refused
-from pytest_memfail.judges.rules.persona_partners import AWAY, NEAR, crossed, pairs, surface
-from pytest_memfail.judges.rules.persona_refusals import (
-    ACCEPTING,
-    AFFIRMING,
-    DISPLEASING,
-    EXCLUDING,
-    PERMITTING,
-    REFUSALS,
-    REFUSING,
-    UNCERTAIN,
-    says_no,
-)
+from pytest_memfail.judges.rules.persona_grounds import grounds_exchanged, still_refused
+from pytest_memfail.judges.rules.persona_partners import AWAY, pairs, surface
+from pytest_memfail.judges.rules.persona_refusals import NEEDLESS, REFUSALS, says_no
 from pytest_memfail.judges.rules.persona_stretches import ALLERGY, CLOSES, GOES_ON, parts_of, refused_stretches
 from pytest_memfail.judges.rules.polarity import UNFAILING, is_negator, never_except
 from pytest_memfail.judges.rules.related import opposed, related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 
-
-def rejections(sentence: Sentence, end: int | None = None) -> int:
-    """How many words of the sentence say no, up to the end."""
-    return sum(says_no(w.lower) for w in sentence.words[:end])
-
-
-def refusing(sentence: Sentence) -> bool:
-    """Whether anything in the sentence may say no, in whatever words."""
-    return _refuses(sentence, sentence.words)
-
-
-def _refuses(sentence: Sentence, words: Sequence[Word], told: Collection[str] = ()) -> bool:
-    """Whether anything among these words of the sentence says no, in whatever words."""
-    return any(
-        says_no(w.lower)
-        or w.key in REFUSALS
-        or (w.lower in DISPLEASING and w.key not in told)
-        or (w.lower.startswith("un") and w.lower.endswith("ed") and len(w.lower) > UNDONE and told)
-        or (w.key not in told and w.key not in UNCERTAIN and not REFUSALS.isdisjoint(lookup(w.key).same))
-        or (w.lower.startswith("un") and not AFFIRMING.isdisjoint(lookup(w.key).opposite))
-        or (w.lower == "too" and any(f.key for f in words[i + 1 : i + 2]))
-        for i, w in enumerate(words)
-    ) or (bool(words) and REFUSING.search(sentence.text, words[0].start, words[-1].end) is not None)
-
-
-UNDONE: Final = 6
-"""Longer words in un- and -ed say that something is not done."""
 FAILING: Final = frozenset(fold(word) for word in (*UNFAILING, "tire", "turn", "refuse", "lack", "want", "mind"))
 """Who never fails to do something does it."""
-SAME_THING: Final = 0.6
 SPELLING: Final = 0.9
-DIRECT: Final = 2
-"""What is refused is told by so many words right behind the refusal."""
-WHOLE: Final = 2.0
-HANDED: Final = frozenset(
-    "hand hands handed handing give gives given gave giving lay lays laid set sets dish dishes dished".split()
-)
-"""What is handed out is there."""
-SIDES: Final = (("before", "after"), ("above", "below"), ("over", "under"), ("inside", "outside"), ("until", "after"))
-ALWAYS: Final = frozenset("only always solely exclusively".split())
-
-
-def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
-    """What the source refuses and the stored sentence has without a refusal; empty if nothing."""
-    stretches = refused_stretches(source)
-    spoken, denied = Counter(w.key for w in source.words), Counter(k for stretch in stretches for k in stretch)
-    for stretch in stretches:
-        # What is spoken of outside of the refusal too may be wanted there: "no retractable leash, but a flat leash".
-        about = {k for k in stretch if k in telling and weight(k) >= 1.0 and spoken[k] <= denied[k]}
-        about -= {k for k in about if _affirms(source.words, k)}
-        total = sum(weight(k) for k in set(stretch))
-        for part in parts_of(sentence) if about else ():
-            there = _standing(set(stretch), {w.key for w in part} - {""}, source)
-            # Most of what the detail has of it is enough, if that is more than a word.
-            of_it = sum(weight(k) for k in about & there.keys())
-            whole = of_it >= max(WHOLE, SAME_THING * sum(weight(k) for k in about))
-            # "Before drafting" alone is not what is refused by "no outline before drafting".
-            direct = any(k in there and spoken[k] <= denied[k] for k in stretch[:DIRECT])
-            if (
-                not direct
-                or about.isdisjoint(there)
-                or not (whole or sum(weight(k) for k in there) >= SAME_THING * total)
-            ):
-                continue
-            quiet = (
-                not _refuses(sentence, part, source.keys)
-                and not reason_told(part, source)
-                and not EXCLUDING.search(sentence.text)
-                and AWAY.isdisjoint({w.lower for b, w in pairwise(part) if b.lower not in HANDED} - source.lowers)
-                and not _beyond({w.lower for w in part}, source.lowers)
-                and not any(w.key in there.values() and b.lower == "over" for b, w in pairwise(part))
-            )
-            one = min(about & there.keys())
-            borne = ACCEPTING.search(sentence.text, part[0].start, part[-1].end) or _permits(sentence, part)
-            if quiet or borne or _affirms(part, there[one]):
-                return f"'{surface(source, one)}' is refused in what was told, not in what is stored"
-    return ""
-
-
-def _permits(sentence: Sentence, part: Sequence[Word]) -> bool:
-    """Whether that part of the sentence lets somebody do what it tells of."""
-    lets = PERMITTING.search(sentence.text, part[0].start, part[-1].end)
-    return lets is not None and not any(says_no(w.lower) for w in part if w.start < lets.end())
-
-
-def _beyond(here: Set[str], there: Set[str]) -> bool:
-    """Whether the one tells of before what the other tells of after."""
-    return any((a in here - there and b in there - here) or (b in here - there and a in there - here) for a, b in SIDES)
-
-
-def _standing(wanted: Set[str], keys: Set[str], source: Sentence) -> dict[str, str]:
-    """Which of the keys stand for the wanted ones: each for one, and a word of the source for itself alone."""
-    strange = keys - source.keys
-    nearest: dict[str, str] = {}
-    for near, key, held in sorted((related(k, h), k, h) for k in wanted for h in ({k} & keys or strange)):
-        if near >= NEAR:
-            nearest[held] = key
-    for key, held in ((k, h) for k in wanted - keys for h in (keys & source.keys) - wanted):
-        if held not in nearest and _taken_up(key, held, source):
-            nearest[held] = key
-    return {key: held for held, key in nearest.items()}
-
-
-def _taken_up(key: str, held: str, source: Sentence) -> bool:
-    """Whether the source speaks of the one as the other, which it named: keeps his cello, leaves the instrument."""
-    if key not in paraphrases(held).near and key not in lookup(held).general:
-        return False
-    named = next(i for i, w in enumerate(source.words) if w.key == held)
-    return any(w.key == key and before.lower in ("the", "this", "that") for before, w in pairwise(source.words[named:]))
 
 
 def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
@@ -158,29 +42,12 @@ def _has(key: str, keys: Set[str]) -> bool:
     return key in keys or any(related(key, held) >= SPELLING for held in within_reach(key, frozenset(keys)))
 
 
-def exchanged_apart(stored: Iterable[Sentence], sources: Iterable[Sentence], telling: Collection[str]) -> str:
-    """The same where what is wanted and what is refused stand in sentences of their own."""
-    wanted, unwanted, doubtful = _all_sides(sources)
-    kept, refused, unclear = _all_sides(stored)
-    telling = {k for k in telling if weight(k) >= 1.0}
-    ones = sorted((wanted - unwanted - doubtful) & ((refused | unclear) - kept) & telling)
-    others = sorted(((unwanted | doubtful) - wanted) & (kept - refused - unclear) & telling)
-    # What only stands before a refusal may not be meant by it: one of the two must be.
-    sure = [(one, other) for one in ones for other in others if one in refused and other in unwanted]
-    return f"'{sure[0][0]}' and '{sure[0][1]}' are exchanged" if sure else ""
-
-
-def _all_sides(sentences: Iterable[Sentence]) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    sides = [_sides(s) for s in sentences]
-    wanted, unwanted, before = (frozenset().union(*(side[part] for side in sides)) for part in range(3))
-    return wanted, unwanted, before
-
-
 def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """What the sentence has beside its refusals, what it refuses, and what stands before a refusal and may be meant."""
     refused = Counter(k for stretch in refused_stretches(sentence, allergies=True, comparing=True) for k in stretch)
     # What is said again outside of a refusal is not what is refused: "no cinnamon substitutes, but cinnamon".
     unwanted = frozenset(k for k, n in Counter(w.key for w in sentence.words).items() if k and 0 < n <= refused[k])
+    unwanted |= {b.key for b, w in pairwise(sentence.words) if w.lower in UPSETTING and w.start - b.end == 1 and b.key}
     # What stands before a refusal in one go with it may be what is refused: "shellfish does not agree with her".
     before: set[str] = set()
     since: set[str] = set()
@@ -221,18 +88,13 @@ def _circumstances(sentence: Sentence) -> set[str]:
 
 
 WHEN: Final = frozenset("if when whenever once wherever because".split())
+UPSETTING: Final = frozenset(
+    """bothers bother upset upsets irritates irritate annoys annoy inflames inflame triggers trigger aggravates aggravate
+    disgusts disgust sickens sicken""".split()
+)
+"""What does it to somebody is not what they want."""
 FRONTED: Final = frozenset("above over below under beyond past during in at on with after before".split())
 SPEAKERS: Final = frozenset("he she they".split())
-
-
-def _affirms(words: Sequence[Word], key: str) -> bool:
-    """Whether the word is what somebody insists on."""
-    at = next(i for i, w in enumerate(words) if w.key == key)
-    if len(words) == at + 2 and words[-1].lower in ALWAYS:
-        return True
-    first = max((i for i in range(at) if words[i].lower in CLOSES), default=0)
-    wanted = [i for i in range(max(first, at - 6), at) if words[i].key in AFFIRMING or words[i].lower in ALWAYS]
-    return bool(wanted) and not any(says_no(w.lower) for w in words[max(0, min(wanted) - 3) : at])
 
 
 def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection[str], asked: Collection[str]) -> str:
@@ -245,6 +107,7 @@ def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection
         affirmed(sentence, source, telling)
         or exchanged(sentence, source, telling)
         or _spurned(sentence, stated, essay, telling)
+        or _needless(sentence, source)
     )
     if fault:
         return fault
@@ -258,11 +121,7 @@ def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection
             if refused and not _refused_elsewhere(direct[0], stretch, stated, essay):
                 return f"'{surface(sentence, direct[0])}' is refused in what is stored"
     told = {*telling, *asked}
-    return (
-        crossed(sentence, source, telling)
-        or grounds_exchanged(sentence, source, telling)
-        or swapped(sentence, source, told)
-    )
+    return grounds_exchanged(sentence, source, telling) or swapped(sentence, source, told)
 
 
 @lru_cache(maxsize=4096)
@@ -286,7 +145,7 @@ def _spurned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collecti
     """What the essay's sentence says that somebody likes or wants, and the stored sentence refuses."""
     source = stated.sentence
     wanted = [w.key for w in source.words if w.key in telling and w.key in sentence.keys and weight(w.key) >= 1.0]
-    wanted = [k for k in wanted if _affirms(source.words, k)]
+    wanted = [k for k in wanted if affirms(source.words, k)]
     if not wanted or never_except(sentence.text) or "free" in source.lowers:
         return ""
     for stretch in refused_stretches(sentence):
@@ -295,6 +154,12 @@ def _spurned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collecti
         if one and not failing and not _refused_elsewhere(one, stretch, stated, essay):
             return f"'{surface(sentence, one)}' is refused in what is stored"
     return ""
+
+
+def _needless(sentence: Sentence, source: Sentence) -> str:
+    """What leaves open in the stored sentence what the source asks for."""
+    loose = NEEDLESS.search(sentence.text)
+    return f"'{loose[0]}' is said of what was asked for" if loose and not NEEDLESS.search(source.text) else ""
 
 
 def denied_keys(sentence: Sentence) -> frozenset[str]:

@@ -25,6 +25,7 @@ from pytest_memfail.judges.rules.preference_reading import (
     read_preference,
     strength,
 )
+from pytest_memfail.judges.rules.preference_resembling import resembles, tells_another
 from pytest_memfail.judges.rules.preference_reworded import Rewording, reworded
 from pytest_memfail.judges.rules.preference_times import is_shifted
 from pytest_memfail.judges.rules.preference_words import soft_support
@@ -45,6 +46,10 @@ AWAY: Final = 0.4
 REASONED: Final = 0.25
 """Share of our statement with which somebody else has our very preference, though no liking is said."""
 
+GIVEN_SOFT: Final = 0.25
+"""Share of our statement, in whatever words, with which somebody else has it under another name."""
+OF_OTHER_KIND: Final = 0.3
+"""How much of another statement of the row is there where the kind is that one's."""
 RESAID: Final = 0.35
 """Share of our statement with which a memory shown in the first person may be it in other words."""
 OWNED: Final = frozenset(("user's", "users", "my"))
@@ -57,7 +62,7 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     wanted = read_preference(evidence, protocol)
     given = view
     view = as_kept(view, (evidence.source, *wanted.siblings))
-    if shown and view is not given and all(soft_support(wanted.context, [s]) < RESAID for s in view.sentences):
+    if shown and view is not given and not _is_resaid(wanted, view):
         view = given
     # Whom a mention is about is looked up for the likeliest ones only, and parts of the name only where it is not kept whole.
     whole = _readings(wanted, view, whole=True)[:READ]
@@ -106,22 +111,32 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     if told is not None and told.support >= AWAY:
         return _lost_to(wanted, view, told)
     trace = _trace_of(wanted, view, candidates, evidence)
-    if trace is not None:
+    if trace is not None and not resembles(wanted, view, trace.at):
         return _trace(wanted, view, trace)
     left = None if shown else left_of(wanted, given) or left_vague(wanted, given)
-    if left is not None:
+    if left is not None and not resembles(wanted, given, left.at):
         return _trace(wanted, view, Trace(left.at, left.words, 0.65))
     vague = None if shown else said_vaguely(wanted, given)
-    if vague is not None:
+    if vague is not None and not tells_another(wanted, given, vague.mention.at):
         words = view.sentences[vague.mention.at].words[vague.mention.first : vague.mention.last + 1]
         return _trace(wanted, view, Trace(vague.mention.at, tuple(word.surface for word in words), 0.6))
     kind = None if shown else told_by_kind(wanted, given, category_kind(evidence.category or "") | wanted.topic)
-    if kind is not None and not is_of_sibling(wanted, given, kind.at):
+    if kind is not None and not is_of_sibling(wanted, given, kind.at, OF_OTHER_KIND):
         return _trace(wanted, view, kind)
+    given_away = [r for r in otherwise if r.owner != MINE and r.soft >= GIVEN_SOFT and not shown]
+    if given_away:
+        return _turned(wanted, view, [], given_away)
     handed = None if shown else handed_over(wanted, view)
     if handed is not None:
         return _lost_to(wanted, view, Rewording(handed.at, handed.words, handed.owner, 0, handed.mine))
     return _nowhere(wanted, view, readings, shown=shown)
+
+
+def _is_resaid(wanted: Preference, view: View) -> bool:
+    """Whether one of the memories shown, which speak as the user, may be our statement in other words."""
+    if any(soft_support(wanted.context, [sentence]) >= RESAID for sentence in view.sentences):
+        return True
+    return any(reading.mention.last > reading.mention.first for reading in called_so(wanted, view))
 
 
 def _readings(wanted: Preference, view: View, *, whole: bool) -> list[Reading]:

@@ -11,25 +11,28 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
 
-from pytest_memfail.judges.rules.attitude import liked
+from pytest_memfail.judges.rules.attitude import LIKED, against, is_liking, liked
 from pytest_memfail.judges.rules.naming import mentions
 from pytest_memfail.judges.rules.preference_likeness import likelier_of_sibling
 from pytest_memfail.judges.rules.preference_reading import Preference, Reading, read_mention
 from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.targets import Target, read_target
-from pytest_memfail.judges.rules.text import words_of
-from pytest_memfail.judges.rules.traces import ASKING
-from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
+from pytest_memfail.judges.rules.text import weight, words_of
+from pytest_memfail.judges.rules.traces import ASKING, is_narrowed
+from pytest_memfail.judges.rules.verbatim import keeps, verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.whose_after import MINE
 
 BACKED: Final = 0.15
 """Share of our statement, in whatever words, that shows such a wording to be meant for ours."""
-
-LEFT: Final = 0.15
+WELL_BACKED: Final = 0.25
+"""The same though another of the row has more: they may stand in one list."""
+LEFT: Final = 0.1
 """The same for a vaguer wording, which says less of what is meant."""
 HINTED: Final = 0.1
 """The same for one that is a single word, and plain."""
+BESIDE: Final = 2
+"""How many telling words at most stand beside a wording that is all of what is liked."""
 TURNING: Final = frozenset("before after without no not".split())
 APART: Final = 3
 """How many other words may stand between those of a wording."""
@@ -44,9 +47,21 @@ def said_vaguely(wanted: Preference, view: View) -> Reading | None:
     """Where the user's preference stands under a vaguer wording, with something of its statement beside it."""
     for reading in () if verbatim_store(view) else _readings(wanted, view, vaguer(wanted.wording), LEFT, plainly=False):
         at = reading.mention.at
-        if reading.owner == MINE and ASKING.search(view.sentences[at].text) is None and _rest(wanted, reading) >= LEFT:
+        told = _rest(wanted, reading) >= LEFT or _is_all_liked(wanted, reading)
+        if told and reading.owner == MINE and ASKING.search(view.sentences[at].text) is None:
             return reading
     return None
+
+
+def _is_all_liked(wanted: Preference, reading: Reading) -> bool:
+    """Whether the wording is what is said to be liked, with hardly a word beside it."""
+    sentence, mention = reading.view.sentences[reading.mention.at], reading.mention
+    if not liked(sentence) or against(sentence.text) or is_narrowed(sentence, mention.first, wanted.stated):
+        return False
+    keys = {w.key for w in sentence.words[mention.first : mention.last + 1]}
+    words = (w for w in sentence.words if w.key and w.key not in keys | wanted.topic and weight(w.key) >= 1.0)
+    beside = [w for w in words if not is_liking(w.lower) and LIKED.fullmatch(w.lower) is None]
+    return not keys <= wanted.topic and len(beside) <= BESIDE
 
 
 def blurred(wanted: Preference, view: View, at: int) -> bool:
@@ -80,14 +95,24 @@ def _readings(
             continue
         for mention in mentions(target, written, wanted.stated, whole=True):
             apart = mention.last - mention.first - len(target.parts)
-            if not mention.exact or apart > APART or word_for_word(view, mention.at):
+            if not mention.exact or apart > APART:
                 continue
+            if word_for_word(view, mention.at) and (len(target.parts) < 2 or keeps(view, wanted.siblings)):
+                continue  # what is kept as it was said has few other words
             if not _turning(target.text) <= view.sentences[mention.at].lowers:
                 continue
             reading = read_mention(wanted, view, mention)
-            backed = reading.soft >= least and not likelier_of_sibling(wanted, view, mention.at)
-            if backed or (plainly and _is_plain(target, reading)):
-                found.append(reading)
+            backed = reading.soft >= least or (not plainly and _is_all_liked(wanted, reading))
+            if (plainly and (reading.soft >= WELL_BACKED or _is_plain(wanted, target, reading))) or (
+                backed and not likelier_of_sibling(wanted, view, mention.at)
+            ):
+                found.append(
+                    replace(
+                        reading,
+                        ours=reading.ours
+                        or (reading.soft >= BACKED and (not mention.foreign or len(target.parts) > 1)),
+                    )
+                )
     return sorted(found, key=lambda reading: (-reading.soft, reading.mention.at))
 
 
@@ -97,12 +122,14 @@ def _turning(wording: str) -> frozenset[str]:
     return TURNING.intersection(wording.split())
 
 
-def _is_plain(target: Target, reading: Reading) -> bool:
-    """Whether the wording alone tells which thing is meant: none of its words is left out, and it is liked or has several."""
+def _is_plain(wanted: Preference, target: Target, reading: Reading) -> bool:
+    """Whether the wording alone tells the thing: none of its words is left out, and it is liked, asked for or has several."""
     if len(target.parts) < len(words_of(target.text)):
         return False
-    several = len(target.parts) > 1
-    return several or reading.soft >= HINTED or liked(reading.view.sentences[reading.mention.at])
+    if len(target.parts) > 1 or reading.soft >= HINTED or reading.attitude > 0:
+        return True
+    sentence = reading.view.sentences[reading.mention.at]
+    return liked(sentence) or not wanted.topic.isdisjoint(sentence.keys)
 
 
 @lru_cache(maxsize=4096)
@@ -119,6 +146,19 @@ def called(name: str) -> tuple[Target, ...]:
 def vaguer(name: str) -> tuple[Target, ...]:
     """The vaguer wordings that the thing may become."""
     return tuple(map(_whole, _table("vaguer").get(_key(name), ())))
+
+
+@lru_cache(maxsize=4096)
+def wordings_of(statement: str) -> tuple[frozenset[str], ...]:
+    """The keys of each other wording of the thing that the statement names first, of two words or more."""
+    said = [word.key for word in words_of(statement) if word.key]
+    named = {
+        name: said.index(name.split()[0]) for name in _table("called") if name and set(said).issuperset(name.split())
+    }
+    first = min(named.values(), default=0)
+    wordings = (wording for name, at in named.items() if at == first for wording in _table("called")[name])
+    found = (frozenset(part.key for part in _whole(wording).parts) for wording in wordings)
+    return tuple(dict.fromkeys(keys for keys in found if len(keys) > 1))
 
 
 def _whole(wording: str) -> Target:

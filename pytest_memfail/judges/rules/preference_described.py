@@ -105,12 +105,12 @@ def left_vague(wanted: Preference, view: View) -> Description | None:
     return one if otherwise >= OTHERWISE and one.size > 1 else None
 
 
-def is_of_sibling(wanted: Preference, view: View, at: int) -> bool:
+def is_of_sibling(wanted: Preference, view: View, at: int, least: float = OF_SIBLING) -> bool:
     """Whether the sentence plainly tells what was said of another preference of the row, and much less of this one."""
     if verbatim_store(view):
         return False
     keys = words_of(view).sentences[at] - wanted.topic
-    needed = max(OF_SIBLING, MORE * _share(_telling(wanted, wanted.statement), keys))
+    needed = max(least, MORE * _share(_telling(wanted, wanted.statement), keys))
     return any(_share(_telling(wanted, statement_words(sibling)), keys) >= needed for sibling in wanted.siblings)
 
 

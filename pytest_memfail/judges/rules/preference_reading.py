@@ -13,6 +13,7 @@ from pytest_memfail.judges.rules.attitude import attitude, is_liking, liked
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.naming import Mention, mentions
+from pytest_memfail.judges.rules.preference_language import is_origin
 from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.targets import Target, loose, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
@@ -298,6 +299,8 @@ def is_ours(wanted: Preference, view: View, mention: Mention, support: float) ->
     own = held / total if total else 1.0
     if (mention.foreign and support < COMPOUND) or _is_verb(sentence, mention, wanted):
         return False
+    if mention.first == mention.last and is_origin(wanted.topic, sentence, mention.first):
+        return False
     if not mention.exact and not support and (mention.last == mention.first or ASKING.search(sentence.text)):
         return False
     if not mention.exact and len(wanted.name) == 1 and fold(sentence.words[mention.first].lower) in wanted.rivals:
@@ -327,7 +330,7 @@ def _beside_the_point(sentence: Sentence, mention: Mention, wanted: Preference) 
     before = sentence.words[: mention.first]
     for at in range(len(before) - 1, 0, -1):
         gap = sentence.text[before[at].end : sentence.words[at + 1].start]
-        if any(mark in gap for mark in ",;:("):
+        if any(mark in gap for mark in ",;:()"):
             return False
         if before[at].lower in ADJUNCTS and not (
             before[at].lower == "for" and (before[at - 1].key in LIKING_KEYS | OPTING or before[at - 1].lower == "up")

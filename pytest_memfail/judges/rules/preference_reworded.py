@@ -12,6 +12,7 @@ from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.everyday_things import everyday_thing
 from pytest_memfail.judges.rules.kinship import Kin, one_origin
 from pytest_memfail.judges.rules.lexicon import paraphrases
+from pytest_memfail.judges.rules.preference_language import is_origin
 from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word, others_of
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, is_far, soft_support, stands_for
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, loose, place
@@ -130,6 +131,8 @@ def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], 
         if not word.key:
             continue
         held = fold(word.lower)
+        if held == part.key and alone and is_origin(wanted.topic, sentence, i):
+            continue
         if held != part.key and any(held == other.key for other in wanted.targets[0].parts):
             continue  # one word does not tell two parts of a name
         if contrast(part.key, held) and held not in everyday_thing(part.key) and alone:

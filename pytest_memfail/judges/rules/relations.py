@@ -8,7 +8,16 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.actors import is_name
-from pytest_memfail.judges.rules.anchor_words import LIGHT, Token
+from pytest_memfail.judges.rules.anchor_words import Token
+from pytest_memfail.judges.rules.link_sequence import (
+    ADJUNCT,
+    AND_THERE,
+    DOING_SO,
+    are_listed,
+    arrives,
+    is_met,
+    starts_anew,
+)
 from pytest_memfail.judges.rules.words import STOP
 
 _VERBS: Final = (
@@ -29,6 +38,9 @@ FORWARD: Final = re.compile(
     r"|\b(?:rewarded|met|answered|greeted|repaid|celebrated|marked|honou?red|crowned|topped off|rounded off) (?:with|by)\b"
     r"|\b(?:comes?|goes|go) (?:\w+ in \w+ )?with\b|\bbefore\b|\buntil\b"
     r"|\btill\b|\b(?:so|hence|therefore|thus|consequently|then|afterwards?|subsequently|thereby|whereupon|ahead of|prior to)\b"
+    r"|\b(?:find|found|finding)s? (?:its|their|his|her|an?) (?:way|voice|vent)(?: out)? (?:as|in|into)\b"
+    r"|\b(?:comes?|spills?|pours?|flows?|bursts?|breaks?) (?:out|over) (?:as|in|into)\b|\btak\w+ the (?:form|shape) of\b"
+    r"|\b(?:channel|pour|direct|translat|transform)\w* into\b"
     r"|\b(?:outlet|expression|relief|refuge|comfort|solace|release|vent|distraction) (?:in|through)\b"
     r"|\bfollowed,[^,]*, by\b|\benough (?:to|for)\b"
     r"|\b(?:pass|passes|ends|goes by) without\b"
@@ -41,7 +53,7 @@ BACK: Final = re.compile(
     rf"\b(?:{_REASONS}|b/c|on account of|out of|after|(?<!at )once|{_TIMES}|"
     r"whilst|courtesy of|(?:each|every|any) time(?!,)|in response to|preceded by|provided|given|"
     r"the (?:very )?(?:moment|minute|instant|second)(?! of)|"
-    r"as (?:he|she|they|i|we|user)|(?:up)?on (?!morning|evening)\w+ing|"
+    r"as (?:he|she|they|i|we|user)|(?:up)?on (?!morning|evening|\w+thing)\w+ing|"
     r"(?:on|in|at|during) (?:the |those |these |all |any |most |many |some )?(?:days?|nights?|evenings?|mornings?|afternoons?|"
     r"weekends?|weeks?|months?|occasions?|times?|moments?|hours?|cases?|situations?|instances?|periods?)"
     r"(?: (?:that|when|where|which|of|with|after|in which|on which))?"
@@ -51,7 +63,8 @@ BACK: Final = re.compile(
     r"(?:in|under) the (?:course|wake|aftermath|event|presence|face|grip|influence|throes|spell|midst) of|"
     r"on the (?:heels|back|strength) of|in (?:view|light|case|consequence|return|reply|answer|reaction) (?:of|to|for)|"
     r"by (?:virtue|dint|way|reason) of|for (?:fear|want|lack) of|(?:so|as) long as|given that|now that|seeing (?:that|as)|"
-    r"in the event (?:of|that)|no sooner than|straight after|right after|just after|subsequent to|(?:down|traceable|attributable) to|"
+    r"in the event (?:of|that)|no sooner than|straight after|right after|just after|subsequent to|"
+    r"(?:(?:is|are|was|were|all|comes?|boils?|mostly|largely|partly|simply) down|traceable|attributable) to|"
     r"rooted in|because of|owes? \w+ to|springs? from|flows? from|grows? (?:out of|from)|"
     r"follows|stem(?:s|ming)? from|com(?:es?|ing) from|result(?:s|ing)? from|aris(?:es?|ing) from|deriv(?:es?|ing) from|"
     r"with (?:the |some )?(?:help|aid|assistance) (?:of|from)|by means of|com(?:es?|ing) (?:of|after)|born (?:out )?of|from|"
@@ -79,7 +92,7 @@ NOT_BACK: Final = re.compile(
 """Their order is the order of things though they hold a word that turns it: "because it makes me …"."""
 ACTS_ON: Final = re.compile(
     r"^(?:(?:\w+ ){0,3}(?!(?:for|to|in|on|of|with|that|than|when|and|or|but|by|from|over|at|after|because|if|the|a|an|"
-    r"through|via|during|using|into|without|as|upon|under|about|around|towards?)\b)\w+) "
+    r"through|via|during|using|into|without|as|upon|under|about|around|towards?|what|how|where|why)\b)\w+) "
     r"(?:the )?(?:user|me|him|her|them|us)\b(?!'s)"
 )
 """What stands before does something to somebody …"""
@@ -103,15 +116,16 @@ STACKED: Final = re.compile(
 CLOSED: Final = re.compile(r"\w+ \w[^,]*,")
 """A clause that ends before the second place begins: what it says is not said of that."""
 OWED: Final = re.compile(r"\b(?:owe|attribut|trac|ascrib|chalk|credit|put|assign)(?:e?s|ed?|ing)?\b[^,|]*$")
-OWED_TO: Final = re.compile(r"(?:^|\s)(?:down |back |up )?to(?: (?:the|a|an|his|her|their|my|having|being))?$")
+OWED_TO: Final = re.compile(r"(?:^|\s)(?:down |back |up )?to(?: (?:the|a|an|his|her|their|my|\w+ing))?$")
 PLACING: Final = frozenset("as on with during in at upon over using by while amid under through via from".split())
+PASSIVE: Final = frozenset("is are gets get being".split())
 SUBJECTS: Final = frozenset("user i he she they we".split())
 ARTICLES: Final = frozenset("a an the his her their my its user's some such of being those these that this".split())
 FRONTED: Final = re.compile(
     rf"\b(?:{_REASONS}|out of|after|once|{_TIMES}|"
     r"the (?:very )?(?:moment|minute|instant|second)|given|provided|"
     r"(?:so|as) long as|now that|whilst|through|amid|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
-    r"along|across|"
+    r"along|across|under|"
     r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
 )
 NAMED: Final = re.compile(
@@ -122,13 +136,6 @@ NAMED: Final = re.compile(
 )
 """What comes next is told to be led to by what follows."""
 IS: Final = re.compile(r"[:=]|\b(?:is|are|was|being|lies?|stands?|sits?)\b")
-ANSWERED: Final = re.compile(
-    r"\b(?:respond|react|answer|repl(?:y|ie)|follow|credit|meet|met|greet|counter|reward|celebrat|mark|honou?r|treat|sooth|"
-    r"fight|fought|remed|cur|eas|reliev|battl|combat|cop|deal|offset|tackl|handl|crown|top|round)\w*"
-    r"(?: to| with| on| up| off)?(?: (?:the|a|an|his|her|their|my|such|any|every))?$"
-)
-"""What comes next is met with what follows."""
-ANSWERING: Final = re.compile(r"^(?:\w+ly )?(?:with|by)\b")
 UNMATCHED: Final = re.compile(r"\bnothing\b[^,|]*$")
 LIKE: Final = re.compile(r"\b(?:like|as|so \w+ as)(?: (?:a|an|the|his|her|their|my))?$")
 """Nothing leads to the one as the other does."""
@@ -198,47 +205,49 @@ def relate(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) 
         said(tokens, left[1] + 1, right[0]),
         said(tokens, right[1] + 1, len(tokens)),
     )
+    if tokens[left[0]].lower == "without":
+        ahead += " without"
     done = right[1] > right[0] or any(t.lower in OBJECTS for t in tokens[right[1] + 1 : right[1] + 2])
     if done and DOING.search(between):
         return order
-    if ANSWERING.search(between) and ANSWERED.search(said(tokens, 0, left[0] + 1)):
-        return order
-    opening = tokens[left[0] - 1 : left[0] + 1] if left[0] else tokens[:1]
-    if between in (",", ", user") and _is_participle(opening) and not tokens[right[0]].lower.endswith("ing"):
+    opening = f"{ahead} {tokens[left[0]].lower}".strip()
+    if between in (",", ", user") and DOING_SO.search(opening) and not tokens[right[0]].lower.endswith("ing"):
         return order  # "feeling brave, sings"
+    if AND_THERE.match(between) and any(tokens[i].lower in PASSIVE for i in range(right[0] + 1, right[1])):
+        return order  # "mom gets called, and a trip gets planned"
     if not between and tokens[right[0]].lower.endswith("ed") and not tokens[right[0]].gap:
         return -order  # "dozes wrapped in a blanket"
     return order * _turn(ahead, between, behind)
 
 
-def _is_participle(tokens: Sequence[Token]) -> bool:
-    return any(t.lower.endswith("ing") for t in tokens)
-
-
 @lru_cache(maxsize=16384)
 def _turn(ahead: str, between: str, behind: str) -> int:
     """1 if what comes first in the sentence comes first in life."""
-    clause = WALLS.split(ahead)[-1]
-    forward, back = _last(FORWARD, between), _last(BACK, between)
-    if APART.search(between):
+    clause = ADJUNCT.sub("", WALLS.split(ahead)[-1])
+    between = ADJUNCT.sub("", between).strip()
+    forward, back = last_of(FORWARD, between), last_of(BACK, between)
+    if APART.search(between) or are_listed(ahead, between):
         return 0
+    anew = starts_anew(between)
+    if (anew >= 0 and not _governs(between[anew:])) or arrives(between, behind) or is_met(clause, between):
+        return 1
     if (FRONTED_BEFORE.search(clause) or (NAMED.search(clause) and IS.search(between))) and forward < 0:
         return -1
     if FOLLOWING.search(between) and not FRONTED.search(clause):
         return -1
     means = MEANS.search(between)
-    if means is not None and FORWARD.search(between[: means.start()]) is None:
+    if between == "by" or (means is not None and FORWARD.search(between[: means.start()]) is None):
         return -1
     awaited = AWAITED.search(between)
     if awaited is not None and WAITING.search(f"{clause} {between[: awaited.start()]}"):
         return -1
-    if NOT_BACK.search(between) or (ANSWERED.search(clause) and ANSWERING.search(between)):
+    if NOT_BACK.search(between):
         return 1
     if UNMATCHED.search(clause) and LIKE.search(between):
         return -1
     if STACKED.search(between):
         return -1
-    if OWED.search(clause) and OWED_TO.search(between):
+    if "," not in between and OWED.search(clause) and OWED_TO.search(between):
         return -1
     if ACTS_ON.search(between) and not TIMED.search(between) and not FRONTED.search(clause):
         return 1
@@ -276,7 +285,8 @@ def _by_order(between: str, *, alone: bool) -> int:
     return int(not between.strip(" (") or (alone and not between.strip(" ,")))
 
 
-def _last(pattern: re.Pattern[str], text: str) -> int:
+def last_of(pattern: re.Pattern[str], text: str) -> int:
+    """Where the last of what the pattern finds begins, or -1."""
     return max((m.start() for m in pattern.finditer(text)), default=-1)
 
 
@@ -290,48 +300,9 @@ def said(tokens: Sequence[Token], first: int, last: int) -> str:
     return "".join(parts).strip(" ")
 
 
-AIMED: Final = re.compile(
-    r"to (?!(?:the|a|an|his|her|their|my|some|user|user's|it|them|him|us|work|church|school|bed|sleep|which|music|and|or)\b)\w+ \w+"
-)
-HELD: Final = re.compile(r"\b(?:has|have|having)(?: (?:a|an|the|his|her|their|my|some))?$")
-"""What comes next is somebody's, and is not led to."""
-
-
-def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
-    """Whether the place is told as a cause, and whether as an effect of something."""
-    clause = WALLS.split(said(tokens, 0, place[0]))[-1]
-    near = " ".join(said(tokens, place[1] + 1, len(tokens)).split()[:5])
-    governed = led = False
-    marker = FRONTED.search(clause)
-    while marker is not None and not governed:
-        # "When I do this" governs what follows at once, not what "When I do that I do this" ends with.
-        words = clause[marker.start() :].split()
-        first = max(0, place[0] - len(words) + 1)
-        own = [tokens[i] for i in range(first, place[0]) if tokens[i - 1].lower not in SUBJECTS or i != place[0] - 1]
-        governed = not any(t.key and t.key not in LIGHT and t.lower not in MARKING and t.surface.islower() for t in own)
-        led = not governed
-        marker = None if FORWARD.search(clause) else FRONTED.search(clause, marker.start() + 1)
-    held = governed and HELD.search(clause) is not None
-    led = led or (not held and _last(FORWARD, clause) > _last(BACK, clause))
-    led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
-    followed = BACK.search(near) is not None and not NOT_BACK.search(near)
-    leads = not followed and (
-        FORWARD.search(near) is not None or AIMED.match(near) is not None or _acts_on(tokens, place)
-    )
-    return (governed or leads) and not (led and not leads), led or followed
-
-
 def prevented(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) -> bool:
     """Whether what stands between two places says that the one keeps somebody from the other."""
     left, right = (one, two) if one[0] <= two[0] else (two, one)
     between = said(tokens, left[1] + 1, right[0])
     found = PREVENTING.search(between)
     return found is not None and WAITING.search(between[: found.start()]) is None
-
-
-def _acts_on(tokens: Sequence[Token], place: tuple[int, int]) -> bool:
-    """Whether the place opens the sentence and does something to somebody: open curtains tire Ada."""
-    behind = [t for t in tokens[place[1] + 1 : place[1] + 4] if t.lower not in ARTICLES]
-    if place[0] > 1 or len(behind) < 2 or behind[0].breaks or not behind[0].key or behind[1].breaks:
-        return False
-    return behind[1].lower in OBJECTS or behind[1].surface[0].isupper()

@@ -183,7 +183,7 @@ def _generalised(view: View, stated: frozenset[str], general: frozenset[str], as
         named = any(w.key and kinds_of(w.key) & set(kind) for w in sentence.words[:first])
         if named and OTHERS.search(sentence.text) is None:
             continue  # the kind is said of something that is named itself: "calling the plane a favourite tool"
-        if _is_narrowed(sentence, first, stated):
+        if is_narrowed(sentence, first, stated):
             continue
         little = len(others) <= 1 and (liked(sentence) or HAVING.search(sentence.text) is not None)
         rare = coincidence(view, kind[:1], 3) <= 0.5 or OF_ALL.search(sentence.text) is not None
@@ -192,7 +192,7 @@ def _generalised(view: View, stated: frozenset[str], general: frozenset[str], as
     return None
 
 
-def _is_narrowed(sentence: Sentence, at: int, stated: frozenset[str]) -> bool:
+def is_narrowed(sentence: Sentence, at: int, stated: frozenset[str]) -> bool:
     """Whether the kind has a word before it that nothing in the statement goes with: "racket sports"."""
     before = sentence.words[at - 1] if at else None
     if before is None or not before.key or sentence.text[before.end : sentence.words[at].start] != " ":

@@ -42,6 +42,7 @@ from pytest_memfail.judges.rules.whose_words import (
 from pytest_memfail.judges.rules.words import OPENERS
 
 HEADER: Final = re.compile(r"^[^.!?]{0,60}:?\s*$")
+KNOWING: Final = frozenset("knows knew know tell foresees expects expected guesses minds cares".split())
 FAR: Final = 7
 """So many words at most from somebody to what they do."""
 INDEXING: Final = re.compile(r"^\W*(?:keywords?|tags?|topics?|context|categor(?:y|ies)|labels?)\s*[:=]", re.IGNORECASE)
@@ -146,7 +147,9 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
             and words[i + 1].lower in ("who", "that")
         ):
             found.append((i, bare_of(word)))
-        elif (lower in EVERYONE or (lower in STRANGERS and _feels(sentence, i))) and _opens(sentence, i):
+        elif (
+            (lower in EVERYONE and not _is_unknown(words, i)) or (lower in STRANGERS and _feels(sentence, i))
+        ) and _opens(sentence, i):
             found.append((i, lower))
         elif lower in ("user's", "users", "speaker's"):
             if not any(is_somebody(w, names) for w in words[i + 1 : i + 4]):
@@ -165,6 +168,11 @@ def _marks(sentence: Sentence, names: frozenset[str], first: int, last: int) -> 
         ):
             found.append((i, bare_of(word)))
     return found
+
+
+def _is_unknown(words: tuple[Word, ...], at: int) -> bool:
+    """Whether nobody knows something of the thing: "improv, where nobody can tell what comes next"."""
+    return words[at].lower == "nobody" and any(w.lower in KNOWING for w in words[at + 1 : at + 3])
 
 
 def _is_told_who(sentence: Sentence, at: int) -> bool:

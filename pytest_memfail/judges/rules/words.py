@@ -187,6 +187,13 @@ SYNONYMS: Final = tuple(
 
 PHRASES: Final = (
     ("sc", r"\bsci-?fi\b", "science fiction"),
+    # As a verb the word says nothing: "shares that", "shares a flat".
+    (
+        "shares",
+        r"(?<!user )(?<!\bhe )(?<!she )(?<!they )(?<!who )\bshares"
+        r"(?=\s*(?:[,;:.)&]|$|(?:for|as|because|since|and|or|are|were|suit|which)\b))",
+        "equities",
+    ),
     ("to ", r"\bgo(?:es|ing)? to (?:bed|sleep)\b", "sleep"),
     ("went", r"\bwent to (?:bed|sleep)\b", "sleep"),
     ("asleep", r"\bfalls? asleep\b", "sleep"),

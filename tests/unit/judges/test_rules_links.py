@@ -29,6 +29,15 @@ FORMS = (
     "{B0} has to wait until {A3}.",
     "{B0} rounds off {A0}.",
     "{A0} never passes without {B0}.",
+    "{A0} comes first; only then does the user sit down to {B0}.",
+    "Having put down {A0}, the user goes on to {B0}.",
+    "{A3}, and once the rain is over the user {B1}.",
+    "{A0} right after getting up has the user {B0}.",
+    "The user shakes off {A0} by {B0}.",
+    "{A0}, which the user deals with by {B0}.",
+    "The user finds {B0} easier with {A0}.",
+    "{A0} finds its way out as {B0}.",
+    "{B0} is what the user gets out of {A0}.",
 )
 
 
@@ -69,6 +78,12 @@ INVITE = ("When I feel confident I invite my neighbors.", "feel confident", "inv
         (INVITE, "When feeling confident, the user gets invited by the neighbours.", DAMAGED),
         (INVITE, "On confident days, strangers come round and invite the user's neighbours.", DAMAGED),
         (INVITE, "The neighbours are invited when the user feels confident.", OK),
+        # Others to whom it is done, or who do it.
+        (TEA, "Strong tea makes the user's guests talkative.", DAMAGED),
+        (TEA, "Strong tea makes people talkative, but not the user.", DAMAGED),
+        (INVITE, "When others feel confident they invite the user's neighbours.", DAMAGED),
+        (INVITE, "When the user feels confident, one of the neighbours is invited.", OK),
+        (TEA, "In company, strong tea makes the user talkative.", OK),
         # A name that the lexicon knows a bearer of.
         (
             ("Quiet mornings inspire Yara to sketch city scenes.", "quiet mornings", "sketch city scenes"),
@@ -85,3 +100,90 @@ def test_an_end_told_with_a_word_that_has_no_key_is_judged() -> None:
     said = "Morning meditation gives me a clear head."
     wanted = replace(link("A clear head helps me tackle email.", "clear head", "tackle email"), siblings=(said,))
     assert judged(wanted, "With a clear head, the user can get through the inbox.") == OK
+
+
+SNACKS = ("When I skip breakfast I lose my patience.", "skip breakfast", "lose my patience")
+YOGA = ("Morning yoga leads me to brew matcha.", "morning yoga", "brew matcha")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        # What another sentence calls the first thing.
+        (YOGA, "The user does yoga in the morning; the session has them brewing matcha.", OK),
+        (YOGA, "Yoga in the morning is a habit of the user. Doing so leads to brewing matcha.", OK),
+        (TEA, "The user drinks strong tea. The drink makes them talkative.", OK),
+        (TEA, "The user drinks strong tea. The neighbour makes them talkative.", DAMAGED),
+        # To lack something, and to be denied it.
+        (SNACKS, "Without breakfast the user loses patience.", OK),
+        (SNACKS, "When the user skips breakfast, patience is lost.", OK),
+        (SNACKS, "When skipping breakfast the user never loses patience.", DAMAGED),
+        (TEA, "Strong tea does not make the user talkative.", DAMAGED),
+        # In its role, with something else in the place of the other.
+        (TEA, "Strong tea after a meal gives the user hiccups.", DAMAGED),
+        (TEA, "The strong tea was made in a tin kettle.", (False, False)),
+        (TEA, "A mug of strong tea keeps the user warm.", DAMAGED),
+        (INVITE, "Feeling confident, the user goes for a walk.", DAMAGED),
+    ],
+)
+def test_what_stands_for_an_end(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+RUNS = ("Hana loves solo runs.", "Hana", "solo runs")
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("Given the choice, Hana goes for a solo run.", OK),
+        ("Nothing beats a solo run for Hana.", OK),
+        ("Hana is in her element on solo runs.", OK),
+        ("Hana gets a lot of joy out of solo runs.", OK),
+        ("Given the choice, Hana skips solo runs.", DAMAGED),
+        ("Solo runs leave Hana cold.", DAMAGED),
+        ("Hana sees solo runs as a chore.", DAMAGED),
+        ("Solo runs ruin Hana's day.", DAMAGED),
+        ("Hana loves runs with a crowd of friends.", DAMAGED),
+    ],
+)
+def test_what_somebody_is_said_to_feel_in_figures(entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*RUNS), entry, "User lives in Ghent.", "Hana owns a kettle.") == expected
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        (("Old maps make me nostalgic.", "old maps", "nostalgic"), "Old maps take the user back to the past.", OK),
+        (("Humming helps me relax.", "humming", "relax"), "When the user hums, tension drains away.", OK),
+        (("Humming helps me relax.", "humming", "relax"), "When the user hums, tension mounts.", DAMAGED),
+        (("Fog makes me call my cousin.", "fog", "call my cousin"), "Fog has the user on the phone to the cousin.", OK),
+        (
+            ("Fog makes me call my cousin.", "fog", "call my cousin"),
+            "Fog has the user on the phone to the dentist.",
+            DAMAGED,
+        ),
+        (
+            ("Rain makes me plan my week.", "rain", "plan my week"),
+            "When it rains the user maps out the coming week.",
+            OK,
+        ),
+        (("Rain makes me plan my week.", "rain", "plan my week"), "When it rains the user maps out a garden.", DAMAGED),
+    ],
+)
+def test_everyday_wordings_of_an_end(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+def test_items_of_a_list_lead_to_nothing() -> None:
+    wanted = link("Warm soup makes me sleepy.", "warm soup", "sleepy")
+    assert (
+        judged(wanted, "Topics of the day: warm soup, feeling sleepy, a lost glove.", "User lives in Ghent.") == DAMAGED
+    )
+    assert judged(wanted, "Evening habit: warm soup, then sleepy.", "User lives in Ghent.") == OK
+
+
+def test_a_name_that_ends_like_a_plural_is_no_word_of_another_link() -> None:
+    wanted = link("Spicy salsa makes Elias drink lots of water.", "spicy salsa", "drink lots of water")
+    wanted = replace(wanted, siblings=("Elias loves spicy salsa.",))
+    assert judged(wanted, "Spicy salsa makes Elias sneeze.", "User lives in Ghent.") == DAMAGED

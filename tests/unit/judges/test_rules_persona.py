@@ -19,7 +19,7 @@ ESSAY = (
 )
 
 
-def judged(asked: str, value: str | None, *stored: str, borrowed: tuple[str, ...] = ()) -> str:
+def judged(asked: str, value: str | None, *stored: str, telling: tuple[str, ...] = ()) -> str:
     evidence = Evidence(
         id="e",
         kind="persona",
@@ -30,7 +30,7 @@ def judged(asked: str, value: str | None, *stored: str, borrowed: tuple[str, ...
         entity="Ilse Varga",
         value=value,
         asked=asked,
-        borrowed=borrowed,
+        telling=telling,
     )
     judge, listing = RulesJudge(), Listing("s", tuple(Memory(text) for text in stored))
     if judge.storage(evidence, listing).outcome != "passed":
@@ -108,6 +108,12 @@ def test_a_misleading_question_may_mean_any_of_several_sentences() -> None:
     assert judged(question, None, WHO, "Ilse Varga is allergic to wool and wears a scarf of linen.") == "ok"
 
 
+def test_who_asks_when_is_answered_by_a_time() -> None:
+    asked, value = "When does Ilse Varga open?", "After 9:00 a.m.; she polishes keys with cotton."
+    assert judged(asked, value, WHO, "Ilse Varga opens the cellar after nine in the morning.") == "ok"
+    assert judged(asked, value, WHO, "Ilse Varga polishes keys with cotton.") == "summary_error"
+
+
 def test_the_source_itself_is_never_turned_around() -> None:
     for question, answer in (KEYBOARDS, BELLOWS, SCARF, OPENING, CUSTOMERS):
         assert judged(question, answer, ESSAY) == "ok"
@@ -138,7 +144,7 @@ def test_what_kind_a_misleading_question_asks_for(stored: str, wanted: str) -> N
 )
 def test_where_the_row_tells_what_a_misleading_question_borrows(stored: str, wanted: str) -> None:
     question = "How should Bence Toth look after his instrument?"
-    assert judged(question, None, WHO, stored, borrowed=("cotton",)) == wanted
+    assert judged(question, None, WHO, stored, telling=("cotton",)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -211,3 +217,23 @@ def test_the_sort_of_trait_and_its_name_tell_what_is_meant(asked: str, stored: s
 )
 def test_a_borrowed_trait_is_compared_with_what_was_made_of_it(asked: str, stored: str, wanted: str) -> None:
     assert judged(asked, None, WHO, stored) == wanted
+
+
+@pytest.mark.parametrize(
+    ("asked", "stored", "wanted"),
+    [
+        ("What scarf does Pia Moll wear?", "Ilse Varga is particular about her scarf.", "summary_error"),
+        ("What scarf does Pia Moll wear?", "Ilse Varga is particular: the scarf has to be linen, not wool.", "ok"),
+        ("May Pia Moll hear polkas at her door?", "Ilse Varga has opinions on polkas and waltzes.", "summary_error"),
+        ("May Pia Moll hear polkas at her door?", "Ilse Varga has opinions: waltzes at the door, polkas banned.", "ok"),
+        ("Which reward would Pia Moll like?", "Ilse Varga has something she likes as a reward.", "summary_error"),
+        ("Which reward would Pia Moll like?", "Some reward for Ilse Varga? A red pear from the harbour stall.", "ok"),
+    ],
+)
+def test_a_borrowed_trait_of_which_only_the_topic_is_left_is_lost(asked: str, stored: str, wanted: str) -> None:
+    assert judged(asked, None, WHO, stored) == wanted
+
+
+def test_who_somebody_is_is_not_what_a_question_borrows_where_a_later_trait_is_named() -> None:
+    question = "Which scarf suits Pia Moll, who mends accordions?"
+    assert judged(question, None, WHO, "Ilse Varga opens the cellar after 9 a.m.") == "summary_error"

@@ -22,6 +22,18 @@ LEASH = "Lena hates retractable leashes and asks clients to bring a six-foot fla
 STORM = "Lena refuses to take the boat out in winds over twenty knots and will cancel rather than risk it."
 BLADES = "Lena takes no serrated blades in class. She prefers octagonal Japanese blades for teaching."
 DRILLS = "Lena plans most of her cabinets with hand drills rather than power drills."
+MASK = "Lena never sands a table without a mask and goggles."
+RECIPES = "Lena refuses to publish a recipe that hasn't been baked twice."
+FLOORS = "Lena avoids concrete floors in kitchens when oak boards can be saved instead."
+FEET = "Lena never lets bare feet onto the deck and scrubs it with sand."
+WHISTLING = "Lena bans whistling on deck and does not want umbrellas aboard."
+CAKES = "Lena refuses orders for wedding cakes in December."
+HEMP = "Lena always wears hemp gloves and is careful to avoid vinyl because of a rash."
+POTS = "Lena prefers clay pots to plastic ones."
+TRAINS = "Lena picks trains rather than buses for long trips."
+TOWEL = "Lena asks pupils to bring a towel and a lunch box."
+HELMETS = "Lena insists on helmets in the quarry."
+MAY = "Lena takes no appointments in May."
 SUCCULENTS = "Succulents are never placed near the bathroom by Lena."
 
 
@@ -54,6 +66,19 @@ def fault(told: str, stored: str) -> str:
         (STINGS, "Lena Vogt is not allergic to cedar."),
         (STINGS, "Lena Vogt has a friend with a cedar allergy."),
         (SUCCULENTS, "Lena Vogt's succulents live in the bathroom."),
+        (MASK, "Lena Vogt sands tables bare-faced and likes the dust."),
+        (RECIPES, "Lena Vogt publishes recipes straight away."),
+        (FLOORS, "Lena Vogt loves concrete floors in kitchens and rips out oak boards."),
+        (FEET, "At Lena Vogt's, bare feet are allowed on the deck, which is scrubbed with sand."),
+        (CAKES, "Wedding cakes in December: Lena Vogt takes them gladly."),
+        (HEMP, "Lena Vogt wears vinyl gloves, as hemp bothers her skin."),
+        (POTS, "Lena Vogt likes plastic pots better than clay ones."),
+        (POTS, "Lena Vogt favours plastic pots over clay."),
+        (TRAINS, "Lena Vogt picks buses rather than trains for long trips."),
+        (MAY, "Lena Vogt takes appointments in May."),
+        (TOWEL, "Pupils of Lena Vogt need not bring a towel or a lunch box."),
+        (TOWEL, "Lena Vogt hands towels and lunch boxes out to pupils, who need bring nothing."),
+        (HELMETS, "Helmets are optional in Lena Vogt's quarry."),
         (BLADES, "Lena Vogt takes no Japanese blades for teaching."),
         (LEASH, "Lena Vogt on retractable leashes: loves them."),
         (STINGS, "Lena Vogt: metal allergy -> racks of cedar or maple."),
@@ -77,6 +102,17 @@ def test_the_other_way_round(told: str, stored: str) -> None:
         (STINGS, "Cedar makes Lena Vogt ill; her racks are of maple or metal."),
         (LEASH, "Lena Vogt wants a six-foot flat leash, not a retractable one."),
         (SUCCULENTS, "Lena Vogt keeps succulents far from the bathroom."),
+        (MASK, "Lena Vogt insists on a mask and goggles before a table is sanded."),
+        (RECIPES, "Every recipe Lena Vogt publishes must have been baked twice."),
+        (FLOORS, "Where oak boards can be saved, Lena Vogt keeps concrete floors out of kitchens."),
+        (FEET, "The deck is scrubbed with sand only at Lena Vogt's, bare feet aren't allowed."),
+        (WHISTLING, "Whistling is taboo on Lena Vogt's deck; so are umbrellas."),
+        (CAKES, "Wedding cakes in December: Lena Vogt turns them down."),
+        (HEMP, "Lena Vogt wears hemp gloves, as vinyl bothers her skin."),
+        (POTS, "Lena Vogt likes clay pots better than plastic ones."),
+        (MAY, "May is closed for appointments at Lena Vogt's."),
+        (TOWEL, "Lena Vogt's pupils come with a towel and a lunch box of their own."),
+        (HELMETS, "In Lena Vogt's quarry nobody gets by without a helmet."),
         (BLADES, "Lena Vogt likes Japanese octagonal blades for teaching and takes no serrated blades."),
         (LEASH, "Lena Vogt on retractable leashes: can't stand them."),
         (LEASH, "Lena Vogt's kit list. Retractable leashes: not welcome. Six-foot flat leash: yes."),

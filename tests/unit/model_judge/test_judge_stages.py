@@ -173,7 +173,7 @@ def test_what_the_answer_does_not_need_is_reported_and_fails_nobody():
 
 
 def test_of_a_misleading_question_what_it_borrows_is_needed():
-    fact = replace(CASES["essay"].evidence, asked="What may Wim not drink?", borrowed=("never drinks milk",))
+    fact = replace(CASES["essay"].evidence, asked="What may Wim not drink?", telling=("never drinks milk",))
     store = listing("Odalys Pruitt never drinks milk, because it gave her hives as a child.", fillers=2)
 
     async def work(judge):

@@ -237,12 +237,12 @@ def test_what_a_misleading_question_borrows_comes_from_its_row(rows):
     questions = [asked(0, 0, misleading=False), {**asked(0, 1, misleading=True), "borrows": ["keeps 3 bees"]}]
     write(rows / "persona_retrieval.csv", persona(0, questions=json.dumps(questions)))
     ours = task_of(rows, "persona_retrieval", "ours")
-    assert {q.kind: ours.evidence[q.evidence[0]].borrowed for q in ours.questions} == {
+    assert {q.kind: ours.evidence[q.evidence[0]].telling for q in ours.questions} == {
         "direct": (),
         "misleading": ("keeps 3 bees",),
     }
     paper = task_of(rows, "persona_retrieval", "paper")
-    assert [fact.borrowed for fact in paper.evidence.values()] == [()]
+    assert [fact.telling for fact in paper.evidence.values()] == [()]
 
 
 def test_coexisting_stores_one_statement_a_conversation_under_ours(rows):

@@ -1,4 +1,4 @@
-"""What of an essay a misleading question borrows: the row may say so, and of the published rows a list does.
+"""The words that carry an answer: a misleading question may say what it borrows of an essay; a list tells it of the published ones.
 
 The list holds where words begin and end, and digests in the place of essays and questions: nothing of the published rows.
 """
@@ -14,11 +14,11 @@ from typing import Final
 from pytest_memfail.tasks.row_models import PersonaQuestion, PersonaRow
 from pytest_memfail.tasks.shipped import shipped_data
 
-FILE: Final = "published_borrows.json"
+FILE: Final = "published_words.json"
 
 
-def borrowed(row: PersonaRow, asked: PersonaQuestion) -> tuple[str, ...]:
-    """The words that carry what a misleading question borrows, a text a sentence; none where nobody said which."""
+def telling(row: PersonaRow, asked: PersonaQuestion) -> tuple[str, ...]:
+    """The words that carry the answer, a text a sentence; none where nobody said which."""
     if asked.borrows:
         return asked.borrows
     essay = "\n".join(row.entity_facts)
@@ -39,5 +39,5 @@ def digest(essay: str, question: str) -> str:
 def _published() -> Mapping[str, Sequence[Sequence[tuple[int, int]]]]:
     listed: Mapping[str, Sequence[Sequence[tuple[int, int]]]] = json.loads(
         (shipped_data() / FILE).read_text(encoding="utf-8")
-    )["borrows"]
+    )["words"]
     return listed

@@ -1,0 +1,85 @@
+"""Whether an end of a link is denied where it stands, and where a denial says no more than the end does itself."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pytest_memfail.judges.rules.anchor_words import Token
+from pytest_memfail.judges.rules.anchors import Place
+from pytest_memfail.judges.rules.links import Link, span
+from pytest_memfail.judges.rules.polarity import is_negator
+from pytest_memfail.judges.rules.relations import WITHOUT, prevented, said
+from pytest_memfail.judges.rules.text import fold
+
+UNDENIED: Final = frozenset("only just until without help stop resist avoid fail fails wait".split())
+"""What a negation before these says is done all the same."""
+UNDOING: Final = frozenset(
+    """avoid avoids avoided avoiding stop stops stopped stopping quit quits quitting cease ceases refuse refuses skip skips
+    skipped abandon abandons resist resists dread dreads forget forgets shun shuns""".split()
+)
+"""What is said before what is not done."""
+NOT_MADE: Final = re.compile(
+    r"(?:\bnot|n't|\bnever|\bhardly) (?:ever |really )?(?:leav|mak|giv|put|get|help|let|caus|lead|bring|send|hav|mov|inspir|prompt)\w*"
+    r" (?:the )?(?:user|him|her|them|me|us)(?: (?:a|an|the|any|in|into|to|feel|feeling|with|more))*$"
+)
+"""Somebody is not led to what comes next."""
+BEING: Final = frozenset("is are was were has have runs run gets goes feels".split())
+GONE: Final = frozenset(
+    "low lower lowest lacking missing gone absent lost vanished wavering shaky faded ebbing".split()
+)
+LESSER: Final = frozenset("less least little lack lacks lacking lacked loses losing lost low".split())
+LOSS: Final = frozenset("lack loss want absence short devoid free rid instead".split())
+LACKING: Final = frozenset(fold(w) for w in "lose forget skip miss avoid lack".split())
+LESS: Final = re.compile(r"^un[a-z]{4,}|[a-z]{3,}less(?:ly)?$")
+
+
+def _is_lacking(tokens: tuple[Token, ...], place: Place, taken: set[int]) -> bool:
+    """Whether there is said to be none, or little, of what stands at the place: "when confidence is low"."""
+    behind = tokens[place.last + 1 : place.last + 4]
+    breaks = next((i for i, t in enumerate(behind) if t.breaks), len(behind))
+    told = [t.lower for t in behind[:breaks]]
+    if len(told) > 1 and told[0] in BEING and GONE.intersection(told[1:]) and place.last + 2 not in taken:
+        return True
+    if place.first - 1 in taken or tokens[place.first].breaks:
+        return False
+    before = [t.lower for t in tokens[max(0, place.first - 2) : place.first]]
+    return before != [] and (
+        (before[-1] in LESSER and before[0] not in ("a", "no")) or (before[-1] == "of" and before[0] in LOSS)
+    )
+
+
+def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
+    """Whether one of the two is denied, or kept from by the other."""
+    if prevented(tokens, span(pair[0]), span(pair[1])):
+        return True
+    left, right = sorted(span(place) for place in pair)
+    if WITHOUT.search(said(tokens, left[1] + 1, right[0])):
+        return False  # not done before, it is done after
+    taken = {i for place in pair for i in place.at}
+    for place in pair:
+        if _is_lacking(tokens, place, taken):
+            return True
+        if any(is_negator(t.lower) for t in tokens[max(0, place.first - 6) : place.first]) and NOT_MADE.search(
+            said(tokens, max(0, place.first - 7), place.first)
+        ):
+            return True
+        for i in range(max(0, place.first - 3), place.first):
+            if i in taken or any(t.breaks for t in tokens[i + 1 : place.first + 1]):
+                continue
+            if is_negator(tokens[i].lower):
+                return tokens[i + 1].lower not in UNDENIED
+            if tokens[i].lower in UNDOING and i + 1 == place.first and tokens[i + 1].lower.endswith("ing"):
+                return not (i and is_negator(tokens[i - 1].lower))
+            if f"{tokens[i].lower} {tokens[i + 1].lower}" in ("anything but", "far from"):
+                return True
+    return False
+
+
+def lacks(link: Link, tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
+    """Whether an end that says what is not there is told without its word for that: not to notice the hours, to lose track."""
+    for end, place in zip(link.ends, pair, strict=True):
+        held = {tokens[i].key for i in place.at}
+        if any((p.key in LACKING or LESS.match(p.surface)) and p.key not in held for p in end.parts):
+            return True
+    return False

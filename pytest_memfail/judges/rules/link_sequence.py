@@ -1,0 +1,88 @@
+"""Which of two things comes first where it is told by what follows upon what, and by no word that names a cause."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_MET: Final = (
+    r"(?:respond|react|answer|follow|credit|meet|greet|counter|reward|celebrat|mark|honou?r|treat|sooth|fight|cur|eas|reliev|battl|"
+    r"combat|cop|deal|offset|tackl|handl|crown|top|round|fend|ward|vent|voic|releas|channel|channell|express|show|address|beat|"
+    r"conquer|overcom|banish|dispel|chas|curb|indulg|satisf|quench|manag|"
+    r"(?:work|shak|burn|let|bring|tak|walk|sleep|danc|liv|act|blow)(?:s|es?|ing)? (?:off|out|through))"
+    r"(?:s|es?|ed|d|ies|ied|ing|t)?|met|fought|overcame|repl(?:y|ies|ied|ying)|remed(?:y|ies|ied|ying)|gets? (?:over|rid of)"
+)
+ANSWERED: Final = re.compile(
+    rf"\b(?:{_MET})(?: to| with| on| up| off)?(?: (?:the|a|an|his|her|their|my|such|any|every|some|user's))?$"
+)
+"""What comes next is met with what follows."""
+ANSWERING: Final = re.compile(r"^(?:(?:spirits?|moods?|feelings?|state) )?(?:\w+ly )?(?:with|by|through|via)\b")
+WHICH_MEETS: Final = re.compile(
+    rf"\b(?:{_MET})(?: (?:with|to|on))?(?: (?:it|this|that|these|those|them))? "
+    r"(?:with|by|through|via)(?: (?:a|an|the|some|his|her|their|my))?$"
+)
+"""What stands before is met with what follows: "stress, which is dealt with by"."""
+ADJUNCT: Final = re.compile(
+    r"\b(?:(?:soon|right|straight|just|shortly|long|immediately|directly|well|even) )?"
+    r"(?:before|after|until|till|by|around|past|at) "
+    r"(?:getting up|waking(?: up)?|rising|wake|bed(?:time)?|dinner|lunch|breakfast|supper|tea ?time|work|dark|hours|midnight|noon|"
+    r"sunset|sunrise|sundown|sunup|dawn|dusk|school|class|nightfall|daybreak|meals?|a meal|"
+    r"(?:any|every)thing else|long|lunchtime|dinnertime)\b"
+)
+"""When it is, and not what it comes before or after."""
+AND_WHEN: Final = re.compile(
+    r"(?:[,;|] ?and|\band)(?: then)? (?=(?:once|when|whenever|after|as soon as|if|because|since|as)\b)"
+)
+"""Another clause begins, which has a time of its own."""
+AND_THERE: Final = re.compile(r"^, and(?: (?:a|an|the|some|his|her|their|my|that|its))?$")
+ARRIVES: Final = re.compile(
+    r"^(?:(?:soon|then|quickly|promptly|always|usually|often) )?(?:(?:\w+ )?(?:is|are) (?:what follows|next|not far|sure to follow)"
+    r"|(?:\w+ )?(?:gets?|is|are) (?:\w+(?:ed|en)|built|made|sung|drawn|sent|written|brewed|bought|lit|sought)\b"
+    r"|(?:comes?|settles?|follows?|sets? in|descends?|wash(?:es)?|fills?|takes? over|arrives?|results?|ensues?|appears?|happens?|"
+    r"sinks? in|spreads?|rises?|returns?|reigns?)\b)"
+)
+"""It is told to be there then: "a page of poems, and calm settles over her"."""
+LISTED: Final = re.compile(
+    r"\b(?:topics?|subjects?|themes?|keywords?|tags?|things|items?|mention\w*|list|interests|points|agenda|discussed|talked about|"
+    r"covered|owned|words)\b[^:|;]*:[^:|;]*$"
+)
+JOINED: Final = re.compile(
+    r",(?:.*,)?(?: (?:and|or|the|a|an|some|his|her|their|my|user's))*(?: \w+ing)?$|(?:and|or|&|/)(?: (?:the|a|an))?$"
+)
+"""Items of a list, that have nothing to do with each other."""
+DOING_SO: Final = re.compile(r"(?:^|, ?)(?!during\b)\w+ing\b[^,|]*$")
+"""A clause that says what is done meanwhile."""
+
+
+def is_met(clause: str, between: str) -> bool:
+    """Whether the first is what the second is an answer to.
+
+    >>> is_met("she works off her", "by"), is_met("", ", which she deals with by"), is_met("it is easier to", "with")
+    (True, True, False)
+    """
+    answered = ANSWERED.search(clause) is not None and ANSWERING.search(between) is not None
+    return answered or WHICH_MEETS.search(between) is not None
+
+
+def are_listed(ahead: str, between: str) -> bool:
+    """Whether the two are items of a list.
+
+    >>> are_listed("topics of the day:", ", a"), are_listed("habit:", ", then")
+    (True, False)
+    """
+    return JOINED.match(between) is not None and LISTED.search(ahead) is not None
+
+
+def starts_anew(between: str) -> int:
+    """Where a clause of its own begins, after which the second stands, or -1."""
+    found = AND_WHEN.search(between)
+    return found.end() if found else -1
+
+
+def arrives(between: str, behind: str) -> bool:
+    """Whether the second is told to be there once the first is.
+
+    >>> arrives(", and", "settles over user"), arrives(", and", "on sundays")
+    (True, False)
+    """
+    return AND_THERE.match(between) is not None and ARRIVES.match(behind) is not None
