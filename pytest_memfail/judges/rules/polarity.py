@@ -24,6 +24,7 @@ CONDITIONAL: Final = frozenset(
 NEVER_EXCEPT: Final = re.compile(
     r"(?:\b(?:never|not|no|cannot|nothing|nowhere|nobody|none)|n't)\b.*"
     r"\b(?:unless|except|until|till|other than|otherwise|outside|without|else|any other|besides)\b"
+    r"|\b(?:otherwise|elsewhere|apart from that)\b.{0,60}(?:\b(?:never|not|no|cannot|nothing)\b|n't\b)"
     r"|\bno other\b|\bnowhere else\b|\bnot otherwise\b|\bspecific(?:ally)? to\b"
     r"|\bjust (?:when|if|after|during|before|at|in|on)\b"
     r"|\bnever (?:at|when|in|on|outside|otherwise)\b|\bnot (?:at|in|on|when|during) (?:any )?other",
