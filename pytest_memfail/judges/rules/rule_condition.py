@@ -52,7 +52,7 @@ NEAR: Final = 3
 SHARED: Final = 3
 """So many words of the rule's own show at a glance that a sentence may have been made from it."""
 ANY: Final = re.compile(
-    r"\b(?:any|anything|anywhere|anyone|all (?:kinds|sorts)|whatever|wherever|various)\b", re.IGNORECASE
+    r"\b(?:any|anything|anywhere|anyone|all (?:kinds|sorts)|whatever|wherever|various)\b(?: (\w+))?", re.IGNORECASE
 )
 
 
@@ -272,7 +272,9 @@ def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> 
 
 def _generalised(rule: Rule, here: Sequence[Sentence]) -> bool:
     """Whether what is told with the behaviour is said to hold of all of a kind, as the source does not say."""
-    return any(ANY.search(s.text) for s in here) and not ANY.search(rule.told)
+    if ANY.search(rule.told):
+        return False
+    return any(match[1] is None or fold(match[1]) not in rule.behavior for s in here for match in ANY.finditer(s.text))
 
 
 def unexplained(rule: Rule, told: Sequence[Sentence]) -> set[str]:
