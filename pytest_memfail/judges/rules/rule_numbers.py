@@ -39,7 +39,8 @@ STRICT: Final = re.compile(
 """What stands before a number that is itself left out."""
 MORE: Final = re.compile(r"more|higher|greater|larger|older|over|above|beyond|exceed", re.IGNORECASE)
 INCLUDED_BEFORE: Final = re.compile(
-    r"\b(?:at (?:the )?(?:very )?(?:least|most)|up to|(?:no|not|never) (?:more|fewer|less|later|earlier) than|(?:min|max)imum(?: of)?)(?: \w+)?$",
+    r"\b(?:at (?:the )?(?:very )?(?:least|most)|up to|(?:no|not|never) (?:more|fewer|less|later|earlier) than"
+    r"|(?:min|max)imum(?: of)?)(?: \w+)?$",
     re.IGNORECASE,
 )
 INCLUDED_AFTER: Final = re.compile(

@@ -121,7 +121,8 @@ _KINDS: Final = tuple(
         (r"rain\w*|drizzl\w+|downpours?|pouring", r"snow\w*|flurr\w+|flakes?|blizzards?", r"fog\w*"
          r"|mist\w*", r"hail\w*", r"thunder\w*|lightning|storms?|stormy",
          r"sunny|sunshine|cloudless|clear (?:sk\w+|weather|days?)"
-         r"|dry (?:days?|weather|spells?|evenings?|mornings?|afternoons?|nights?)|(?:is|it's|stays?|remains?) dry (?:out|outside|outdoors)", r"overcast|cloud(?:s|y|ed)\w*|clouded[- ]over|gr[ea]y sk\w+"),
+         r"|dry (?:days?|weather|spells?|evenings?|mornings?|afternoons?|nights?)"
+         r"|(?:is|it's|stays?|remains?) dry (?:out|outside|outdoors)", r"overcast|cloud(?:s|y|ed)\w*|clouded[- ]over|gr[ea]y sk\w+"),
         ("odd|uneven", r"even (?:number|count|tally|total|amount|head|date|day|floor|page|hour|sum)s?\w*"),
         ("full moon", "new moon|moonless"),
         (r"late(?! (?:in|at|evening|night|afternoon|morning|summer|spring|autumn|winter))|overdue|delayed|belated|behind schedule",
