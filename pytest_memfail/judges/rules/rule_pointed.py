@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.rule_likeness import SYNONYM, coverage, said
@@ -12,7 +13,7 @@ from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.view import OPEN, View
 
 POINTING: Final = re.compile(
-    r"\bthe (?:one|person|\w+) (?:with|who|that|whose|behind)\b|\bwho(?:se)? (?:that |it )?is\b"
+    r"\bthe \w+ (?:with|who|that|whose|behind)\b|\bwho(?:se)? (?:that |it )?is\b"
     r"|\b(?:habit|quirk|ritual|routine|custom|hobby|trait|trick|thing|business|story)\b",
     re.IGNORECASE,
 )
@@ -31,10 +32,15 @@ def pointed_at(rule: Rule, view: View) -> list[int]:
 
 
 def _points(rule: Rule, sentence: Sentence) -> bool:
-    if not POINTING.search(sentence.text):
+    if not _is_pointer(sentence.text):
         return False
     telling = (key for key in rule.behavior if weight(key) >= 1.0)
     return any(said(key, (sentence,), rule.name_keys) >= SYNONYM for key in telling)
+
+
+@lru_cache(maxsize=16384)
+def _is_pointer(text: str) -> bool:
+    return POINTING.search(text) is not None
 
 
 def _nameless(rule: Rule, sentence: Sentence) -> bool:
