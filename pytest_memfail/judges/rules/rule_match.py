@@ -51,7 +51,9 @@ def is_stored(match: Match) -> bool:
     exact, telling = match.words
     from_source = match.source >= FROM_SOURCE
     sure = match.kept.share >= CONDITION_HINTED or from_source
-    if (match.share >= ALL and sure) or (telling and sure and exact and match.share >= STORED):
+    if (match.share >= ALL and (sure or len(match.core) == 1)) or (
+        telling and sure and exact and match.share >= STORED
+    ):
         return True
     if (
         exact >= SEVERAL
