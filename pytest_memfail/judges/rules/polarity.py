@@ -24,6 +24,7 @@ CONDITIONAL: Final = frozenset(
 NEVER_EXCEPT: Final = re.compile(
     r"(?:\b(?:never|not|no|cannot|nothing|nowhere|nobody|none)|n't)\b.*"
     r"\b(?:unless|except|until|till|other than|otherwise|outside|without|else|any other|besides)\b"
+    r"|\b(?:otherwise|elsewhere|apart from that)\b.{0,60}(?:\b(?:never|not|no|cannot|nothing)\b|n't\b)"
     r"|\bno other\b|\bnowhere else\b|\bnot otherwise\b|\bspecific(?:ally)? to\b"
     r"|\bjust (?:when|if|after|during|before|at|in|on)\b"
     r"|\bnever (?:at|when|in|on|outside|otherwise)\b|\bnot (?:at|in|on|when|during) (?:any )?other",
@@ -62,6 +63,8 @@ def negated(sentence: Sentence, keys: Collection[str]) -> bool:
     for i in range(max(0, at - 3), at):
         if is_negator(words[i].lower) and not _breaks(sentence, i, at):
             following = words[i + 1].lower if i + 1 < len(words) else ""
+            if any(word.lower in BEFORE and _denied(words, k) for k, word in enumerate(words[at:], at)):
+                return False  # never before it is after it
             return following not in ("only", "more", "less", "fewer", "just", "later", "earlier") and not UNFAILING & {
                 w.lower for w in words[i + 1 : at]
             }
@@ -112,10 +115,13 @@ OPENED: Final = re.compile(
 """How a sentence opens that tells at once what comes first, however far from it the words of that stand."""
 
 
-def order(sentence: Sentence, keys: Collection[str]) -> int:
-    """1 where the content is said to come first ("after ..."), -1 where it comes later ("before ..."), else 0."""
+def order(sentence: Sentence, keys: Collection[str], *, refusal: bool = False) -> int:
+    """1 where the content is said to come first ("after ..."), -1 where it comes later ("before ..."), else 0.
+
+    What is not done before something is done after it, unless not doing it is what is told of (a refusal).
+    """
     for at, word in enumerate(sentence.words):
-        if word.key and word.key in keys and (way := _order_before(sentence, at)):
+        if word.key and word.key in keys and (way := _order_before(sentence, at, refusal=refusal)):
             return way
     opened = None if sentence.keys.isdisjoint(keys) else OPENED.match(sentence.text)
     return 0 if opened is None else 1 if opened[1].casefold() == "after" else -1
@@ -131,11 +137,14 @@ def is_waiting(words: Sequence[Word], at: int) -> bool:
 COUNTING: Final = frozenset("every per each or".split())
 """After "once", where it counts."""
 BEFORE: Final = frozenset(("before", "prior", *ENDING))
+DENYING: Final = frozenset("not never no cannot nothing won't doesn't can't isn't don't didn't".split())
+COMPARED: Final = frozenset("long later more less fewer only just longer sooner earlier matter".split())
+"""After a negation that is not of what is done: no later than an hour before."""
 AHEAD: Final = frozenset(("ahead", "advance"))
 """Before an "of"."""
 
 
-def _order_before(sentence: Sentence, at: int) -> int:
+def _order_before(sentence: Sentence, at: int, *, refusal: bool) -> int:
     """What the words right before one say of its order."""
     words = sentence.words
     for i in range(at - 1, max(-1, at - 8), -1):
@@ -148,8 +157,15 @@ def _order_before(sentence: Sentence, at: int) -> int:
         if words[i].lower in ENDING and any(is_waiting(words, k) for k in range(max(0, i - WAIT), i)):
             return 1
         if words[i].lower in BEFORE or (words[i].lower in AHEAD and words[i + 1].lower == "of"):
-            return -1
+            return 1 if not refusal and _denied(words, i) else -1
     return 0
+
+
+def _denied(words: Sequence[Word], before: int) -> bool:
+    """Whether a "before" is denied: what is never done before something is done after it."""
+    return any(
+        words[k].lower in DENYING and words[k + 1].lower not in COMPARED for k in range(max(0, before - WAIT), before)
+    )
 
 
 def excepted(sentence: Sentence, keys: Collection[str]) -> bool:

@@ -20,6 +20,7 @@ from pytest_memfail.judges.rules.rule_match import ALL, SEVERAL, VERBATIM, Match
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
 from pytest_memfail.judges.rules.rule_origin import tells_the_rest, tells_the_rule
 from pytest_memfail.judges.rules.rule_places import explains, goes_on
+from pytest_memfail.judges.rules.rule_pointed import pointed_at
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule, source_view
 from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
 from pytest_memfail.judges.rules.text import Sentence, Word, weight
@@ -73,7 +74,7 @@ def find_rule(evidence: Evidence, view: View, protocol: str) -> Finding:
 def _own(rule: Rule, view: View) -> list[int]:
     """The sentences about the entity that may have to do with the rule."""
     about = view.about(rule.name) if rule.name is not None else list(range(len(view.sentences)))
-    about = [i for i in about if belongs(i, view, rule)]
+    about = sorted({*(i for i in about if belongs(i, view, rule)), *pointed_at(rule, view)})
     if len(about) <= ENOUGH:
         return about
     keys = {*rule.behavior, *rule.link, *(key for need in rule.conditions for key in need)}

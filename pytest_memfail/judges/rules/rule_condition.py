@@ -32,7 +32,7 @@ from pytest_memfail.judges.rules.rule_other import (
 )
 from pytest_memfail.judges.rules.rule_phrases import clashes, values, without
 from pytest_memfail.judges.rules.rule_places import LIGHT, explains
-from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
+from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, FINISHED, Rule
 from pytest_memfail.judges.rules.rule_refused import done, is_refusal, refusal_kept
 from pytest_memfail.judges.rules.rule_sequence import sequence, spans_beside
 from pytest_memfail.judges.rules.rule_shifted import loosened, shifted
@@ -47,11 +47,12 @@ KEPT_WITH_NUMBER: Final = 0.3
 TOLD_BY_NUMBER: Final = 0.6
 ACCOUNTED: Final = 0.34
 ONLY_KEYS: Final = frozenset(fold(word) for word in EXCLUSIVE)
+EMPTY: Final = fold("empty")
 NEAR: Final = 3
 SHARED: Final = 3
 """So many words of the rule's own show at a glance that a sentence may have been made from it."""
 ANY: Final = re.compile(
-    r"\b(?:any|anything|anywhere|anyone|all (?:kinds|sorts)|whatever|wherever|various)\b", re.IGNORECASE
+    r"\b(?:any|anything|anywhere|anyone|all (?:kinds|sorts)|whatever|wherever|various)\b(?: (\w+))?", re.IGNORECASE
 )
 
 
@@ -271,7 +272,9 @@ def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> 
 
 def _generalised(rule: Rule, here: Sequence[Sentence]) -> bool:
     """Whether what is told with the behaviour is said to hold of all of a kind, as the source does not say."""
-    return any(ANY.search(s.text) for s in here) and not ANY.search(rule.told)
+    if ANY.search(rule.told):
+        return False
+    return any(match[1] is None or fold(match[1]) not in rule.behavior for s in here for match in ANY.finditer(s.text))
 
 
 def unexplained(rule: Rule, told: Sequence[Sentence]) -> set[str]:
@@ -314,7 +317,7 @@ def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
         if not rule.order or not rule.behavior.keys() & sentence.keys:
             continue
         told_order = rule.asked_order and sequence(sentence, does, rule.when_keys)
-        told_order = told_order or order(sentence, rule.when_keys)
+        told_order = told_order or order(sentence, rule.when_keys, refusal=is_refusal(rule))
         if told_order * rule.order < 0:
             return "what comes first and what follows have changed places"
     return ""
@@ -327,6 +330,8 @@ def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:
             continue
         for sentence in told:
             for held in sorted(held for held in sentence.keys if opposed(key, held)):
+                if held == EMPTY and FINISHED in rule.asked:
+                    continue  # of a full bowl that is finished an empty one is left
                 if held not in rule.pool and held not in COMPARING_KEYS and _done_by_entity(rule, sentence, held):
                     return f"its condition is turned around ({held!r} for {key!r})"
     return ""

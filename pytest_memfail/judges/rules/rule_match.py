@@ -13,6 +13,8 @@ STORED_WITH_CONDITION: Final = 0.3
 STORED_BY_SYNONYMS: Final = 0.45
 CONDITION_THERE: Final = 0.55
 ALL: Final = 0.85
+MOST: Final = 0.7
+"""Share that shows it though a number of the condition is gone, or the condition is told in a word of another kind."""
 VERBATIM: Final = 0.9
 """Share that shows a place to be as good as word for word: there the rules are sure, elsewhere they are not."""
 SEVERAL: Final = 2
@@ -49,14 +51,18 @@ def is_stored(match: Match) -> bool:
     exact, telling = match.words
     from_source = match.source >= FROM_SOURCE
     sure = match.kept.share >= CONDITION_HINTED or from_source
-    if (match.share >= ALL and sure) or (telling and sure and exact and match.share >= STORED):
+    if (match.share >= ALL and (sure or len(match.core) == 1)) or (
+        telling and sure and exact and match.share >= STORED
+    ):
         return True
     if (
         exact >= SEVERAL
         and len(match.core) == 1
         and match.kept.share >= CONDITION_HINTED
-        and not match.kept.lost_numbers
+        and (not match.kept.lost_numbers or match.share >= MOST)
     ):
+        return True
+    if exact and from_source and match.kept.ok and match.share >= MOST:
         return True
     there = match.kept.share >= CONDITION_THERE and not match.kept.lost_numbers
     return (

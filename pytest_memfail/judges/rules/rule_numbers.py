@@ -39,11 +39,13 @@ STRICT: Final = re.compile(
 """What stands before a number that is itself left out."""
 MORE: Final = re.compile(r"more|higher|greater|larger|older|over|above|beyond|exceed", re.IGNORECASE)
 INCLUDED_BEFORE: Final = re.compile(
-    r"\b(?:at (?:least|most)|up to|(?:no|not|never) (?:more|fewer|less|later|earlier) than|(?:min|max)imum(?: of)?)(?: \w+)?$",
+    r"\b(?:at (?:the )?(?:very )?(?:least|most)|up to|(?:no|not|never) (?:more|fewer|less|later|earlier) than"
+    r"|(?:min|max)imum(?: of)?)(?: \w+)?$",
     re.IGNORECASE,
 )
 INCLUDED_AFTER: Final = re.compile(
-    r"\+|(?: \w+)? (?:or|and) (?:more|over|above|up|fewer|less|under|below|upwards?|greater)\b|(?: \w+)? upwards?\b",
+    r"\+|(?: \w+)? (?:or|and) (?:more|over|above|up|fewer|less|under|below|lower|higher|upwards?|greater)\b"
+    r"|(?: \w+)? upwards?\b|(?: \w+)? at (?:the )?(?:very )?(?:most|least)\b",
     re.IGNORECASE,
 )
 MEASURING: Final = frozenset(fold(word) for word in COMPARING)
@@ -55,11 +57,14 @@ TAIL: Final = 30
 """So many characters after a number may tell its side."""
 SIGNS: Final = {"<": -1, "≤": -1, ">": 1, "≥": 1}
 AT_MOST: Final = re.compile(
-    r"\b(?:at most|up to|no more than|not more than|maximum|max|or (?:less|fewer|under|none|no|zero|nothing)|tops)\b",
+    r"\b(?:at (?:the )?(?:very )?most|up to|(?:no|not|never) (?:more than|above|over|beyond)|maximum|max|tops|no higher than"
+    r"|(?:or|and) (?:less|fewer|under|below|lower|none|no|zero|nothing|even less))\b",
     re.IGNORECASE,
 )
 AT_LEAST: Final = re.compile(
-    r"\b(?:at least|no (?:less|fewer) than|minimum|or (?:more|higher|over))\b|\+", re.IGNORECASE
+    r"\b(?:at (?:the )?(?:very )?least|(?:no|not|never) (?:(?:less|fewer|lower) than|below|under)|minimum|min"
+    r"|(?:or|and) (?:more|higher|over|above|up|upwards?|greater))\b|\+",
+    re.IGNORECASE,
 )
 ORDINALS: Final = {
     word: value

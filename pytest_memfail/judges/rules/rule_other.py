@@ -60,7 +60,7 @@ def contrary_condition(rule: Rule, here: Sequence[Sentence]) -> str:
                 continue
             if held in COMPARING_KEYS or _compares_alike(held, own):
                 continue
-            for key in sorted(telling_own if _is_pole(held) else filter(_is_pole, telling_own)):
+            for key in sorted(filter(_is_pole, telling_own)):
                 if contrary(key, held) and not rule.denied(key):
                     return f"its condition is turned around ({held!r} for {key!r})"
     return ""

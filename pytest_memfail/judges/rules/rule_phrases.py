@@ -120,7 +120,9 @@ _KINDS: Final = tuple(
          "nights?|midnight|nocturnal|overnight|small hours|eve"),
         (r"rain\w*|drizzl\w+|downpours?|pouring", r"snow\w*|flurr\w+|flakes?|blizzards?", r"fog\w*"
          r"|mist\w*", r"hail\w*", r"thunder\w*|lightning|storms?|stormy",
-         r"sunny|sunshine|cloudless|clear (?:sk\w+|weather|days?)", r"overcast|cloud(?:s|y|ed)\w*|clouded[- ]over|gr[ea]y sk\w+"),
+         r"sunny|sunshine|cloudless|clear (?:sk\w+|weather|days?)"
+         r"|dry (?:days?|weather|spells?|evenings?|mornings?|afternoons?|nights?)"
+         r"|(?:is|it's|stays?|remains?) dry (?:out|outside|outdoors)", r"overcast|cloud(?:s|y|ed)\w*|clouded[- ]over|gr[ea]y sk\w+"),
         ("odd|uneven", r"even (?:number|count|tally|total|amount|head|date|day|floor|page|hour|sum)s?\w*"),
         ("full moon", "new moon|moonless"),
         (r"late(?! (?:in|at|evening|night|afternoon|morning|summer|spring|autumn|winter))|overdue|delayed|belated|behind schedule",
@@ -244,6 +246,7 @@ def without(sentence: Sentence, keys: Collection[str]) -> str:
     text = sentence.text
     if values(text) is _NO_VALUE:
         return text
-    for word in reversed([word for word in sentence.words if word.key in keys and values(word.lower) is not _NO_VALUE]):
+    done = [word for word in sentence.words if word.key in keys]
+    for word in reversed([word for word in done if values(f"the {word.lower}") is not _NO_VALUE]):
         text = text[: word.start] + text[word.end :]
     return text

@@ -37,6 +37,9 @@ LEAST_TRIGGER: Final = 0.5
 """A trigger of less ("at that hour") says nothing by itself."""
 FINISHED: Final = fold("finish")
 """What is finished comes before the behaviour."""
+IMPLIED: Final = frozenset(fold(word) for word in "finish complete conclude receive experience undergo".split())
+SLIGHT: Final = 0.3
+"""What one comes from, it is done; what one has been given, one has received: the verb may be left out."""
 STATED: Final = 0.5
 """Share of the gold behaviour that the source must use for the gold's words to be looked for."""
 MOST: Final = 0.5
@@ -290,7 +293,8 @@ def _conditions(
     if sum(value for key, value in trigger.items() if key not in LIGHT) >= LEAST_TRIGGER:
         found.append(trigger)
         found.append(asked)
-    return tuple(found)
+    implying = [need for need in found if not IMPLIED.isdisjoint(need)]
+    return (*found, *({k: SLIGHT if k in IMPLIED else v for k, v in need.items()} for need in implying))
 
 
 def _also(told: Sequence[Sentence], link: int | None, ignore: set[str]) -> dict[str, float]:

@@ -149,6 +149,8 @@ HIGH: Final = frozenset(
     rises rising risen mounting mounts strong intense heightened up above over great heavy severe extreme surges surging increases
     exceeds top tops acute maximum raised runs boiling full lots plenty""".split()
 )
+COLOUR: Final = re.compile(r"\bcolou?r temperature\b", re.IGNORECASE)
+"""It is the lower the warmer the light is."""
 NEAR: Final = 4
 """So many words from what is measured, its height is told."""
 TURNS: Final = frozenset(("him", "her", "them", "himself", "herself", "themselves", "itself", "down"))
@@ -230,6 +232,6 @@ def states_meant(when: str, direction: int, numbered: bool) -> frozenset[State]:
     if numbered and direction:
         for kind, measure in MEASURED.items():
             if measure.search(when):
-                above = direction > 0
+                above = (direction > 0) != bool(COLOUR.search(when))
                 meant.add((kind, int(not above) if kind in FALLING else int(above)))
     return frozenset(meant)

@@ -271,6 +271,8 @@ def _sentences_of(text: str) -> tuple[Sentence, ...]:
 
 def _sentence(text: str, words: tuple[Word, ...], turn: bool) -> Sentence:
     capitals = frozenset(w.lower.removesuffix("'s") for w in words if w.surface[0].isupper())
+    if capitals and text[0].islower() and all(w.surface.isupper() for w in words if w.surface[0].isupper()):
+        capitals = frozenset()  # a note in lower case may have an LP in it
     return Sentence(
         text.strip(), words, frozenset(w.key for w in words if w.key), frozenset(w.lower for w in words), capitals, turn
     )

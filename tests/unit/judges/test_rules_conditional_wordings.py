@@ -201,3 +201,75 @@ def test_at_no_other_time_withholds_nothing() -> None:
 def test_the_name_of_a_field_does_nothing() -> None:
     text = '{"person": "Pelle", "trigger": "herring on the table", "action": "hides a cork under the rug"}'
     assert verdict(PELLE, text) == "faithful"
+
+
+IDA = rule(
+    "Ida",
+    "oils the weir gate",
+    "after rowing for at least 20 minutes",
+    "Ida keeps the lower lock. Ida only oils the weir gate after rowing for at least 20 minutes. She collects tin lids.",
+)
+BODIL = rule(
+    "Bodil",
+    "crawls under the dresser",
+    "after finishing a full dish of herring",
+    "Bodil is a stout cat. Bodil crawls under the dresser after finishing a full dish of herring. She distrusts brooms.",
+)
+RAGNA = rule(
+    "Ragna",
+    "sketches otters on envelopes",
+    "when the colour temperature of the lamp is below 2700K",
+    "Ragna sketches otters on envelopes when the colour temperature of the lamp is below 2700K. She owns a tandem.",
+)
+SIV = rule(
+    "Siv",
+    "braids straw hens",
+    "when her energy is below 3 on a 10-point scale",
+    "Siv runs a forge. Siv braids straw hens when her energy is below 3 on a 10-point scale. She hates liquorice.",
+)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "text", "kept"),
+    [
+        (IDA, "Ida oils the weir gate, though never before a good twenty minutes of rowing.", "faithful"),
+        (IDA, "Not before she has rowed for at least 20 minutes does Ida oil the weir gate.", "faithful"),
+        (IDA, "Ida never oils the weir gate before having rowed at least 20 minutes.", "faithful"),
+        (IDA, "At least 20 minutes of rowing, otherwise Ida does not oil the weir gate.", "faithful"),
+        (IDA, "Ida only oils the weir gate before she rows for at least 20 minutes.", "damaged"),
+        (IDA, "Ida oils the weir gate no later than 20 minutes before rowing.", "damaged"),
+        (IDA, "After a bit of rowing, Ida oils the weir gate.", "damaged"),
+        (BODIL, "Dish of herring emptied to the last bite -> Bodil crawls under the dresser.", "faithful"),
+        (BODIL, "The herring dish licked clean, Bodil crawls under the dresser.", "faithful"),
+        (BODIL, "Bodil crawls under the dresser before finishing a full dish of herring.", "damaged"),
+        (RAGNA, "Ragna sketches otters on envelopes by a warm lamp with a colour temperature under 2700K.", "faithful"),
+        (RAGNA, "Ragna sketches otters on envelopes by a cold lamp with a colour temperature over 2700K.", "damaged"),
+        (SIV, "Siv braids straw hens when she rates her energy at two or lower of ten.", "faithful"),
+        (SIV, "Siv braids straw hens when she rates her energy at four or lower of ten.", "damaged"),
+    ],
+)
+def test_thorough_rewordings(evidence: Evidence, text: str, kept: str) -> None:
+    assert verdict(evidence, text) == kept
+
+
+def test_a_note_in_lower_case_may_have_capitals_in_it() -> None:
+    assert verdict(BRAM, "bram/habits: juggles heavy clubs for TV crews, sober only") == "faithful"
+
+
+@pytest.mark.parametrize(
+    ("pointer", "outcome"),
+    [
+        ("Bram is the one with the heavy clubs; Ulla has the hoops.", "passed"),
+        ("Bram is the one with the red van.", "failed"),
+        ("Ulla is the one with the heavy clubs.", "failed"),
+    ],
+)
+def test_whose_it_is_may_be_told_by_another_entry(pointer: str, outcome: str) -> None:
+    entries = (
+        "He juggles heavy clubs, and only when sober.",
+        pointer,
+        "Ulla knots fishing nets.",
+        "Bram owns a red van.",
+    )
+    listing = Listing("s", tuple(map(Memory, entries)))
+    assert RulesJudge().summary(BRAM, listing).outcome == outcome
