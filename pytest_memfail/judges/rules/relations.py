@@ -123,7 +123,8 @@ PLACING: Final = frozenset(
 PASSIVE: Final = frozenset("is are gets get being".split())
 RECEIVING: Final = re.compile(
     r"\b(?:is|are|gets?|was|were|being) (?:\w+ )?(?:told|shown|handed|given|sent|offered|served|read|passed|lent|fed|informed|"
-    r"presented|treated|introduced|invited)(?: (?:about|of|with|to))?(?: (?:the|a|an|his|her|their|my|any|each|every|some|user's))?$"
+    r"presented|treated|introduced|invited)(?: (?:about|of|with|to))?"
+    r"(?: (?:the|a|an|his|her|their|my|any|each|every|some|user's))?(?: \w+ly)?(?: (?:whole|very|entire|latest|newest))?$"
 )
 """Whoever stands first gets what comes next, which was there before: "his father is shown the finished puzzle"."""
 SUBJECTS: Final = frozenset("user i he she they we".split())
