@@ -127,6 +127,7 @@ RECEIVING: Final = re.compile(
     r"(?: (?:the|a|an|his|her|their|my|any|each|every|some|user's))?(?: \w+ly)?(?: (?:whole|very|entire|latest|newest))?$"
 )
 """Whoever stands first gets what comes next, which was there before: "his father is shown the finished puzzle"."""
+BEING: Final = frozenset("is are get gets was were being".split())
 SUBJECTS: Final = frozenset("user i he she they we".split())
 ARTICLES: Final = frozenset("a an the his her their my its user's some such of being those these that this".split())
 FRONTED: Final = re.compile(
@@ -225,7 +226,8 @@ def relate(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) 
         return order  # "mom gets called, and a trip gets planned"
     if not between and tokens[right[0]].lower.endswith("ed") and not tokens[right[0]].gap:
         return -order  # "dozes wrapped in a blanket"
-    if RECEIVING.search(said(tokens, left[0], right[0])):
+    passive = any(tokens[i].lower in BEING for i in range(left[0] + 1, right[0]))
+    if passive and RECEIVING.search(said(tokens, left[0], right[0])):
         return -order
     return order * _turn(ahead, between, behind)
 
