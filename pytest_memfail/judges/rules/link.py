@@ -44,6 +44,8 @@ from pytest_memfail.judges.rules.view import View
 CANDIDATES: Final = 24
 
 
+TELLING: Final = 0.5
+"""Words that weigh as much show in a small store where an end may stand."""
 UNSURE: Final = 0.65
 NEARLY_SURE: Final = 0.9
 """How sure a finding of other wordings must be where a damaged link stands in the same entry."""
@@ -109,8 +111,9 @@ def _find(link: Link, view: View) -> Finding:
 def _stretches(link: Link, view: View) -> Iterator[tuple[int, ...]]:
     """Where the link may stand: sentences with words of its ends, alone, with a neighbour, and short entries whole."""
     scores: dict[int, float] = defaultdict(float)
+    telling = TELLING if is_small(view) else 1.0
     for number, end in enumerate(link.ends):
-        strong = [p for p in end.parts if p.weight >= 1.0] or list(end.parts)
+        strong = [p for p in end.parts if p.weight >= telling] or list(end.parts)
         for part in strong:
             for key in (part.key, *akin(view, part.key)):
                 for at in view.postings.get(key, ()):

@@ -89,7 +89,7 @@ def half(
         if (
             place is None
             or not place.kept
-            or (place.firm < HALF and (wanted > 1 or place.share < MOSTLY))
+            or (place.firm < HALF and (wanted > 1 or place.share < MOST))
             or place.reworded
             or end.telling < wanted
             or _somebody_else(link, view, tokens, place)

@@ -34,6 +34,10 @@ DONE_TO: Final = re.compile(
 OPENING: Final = 3
 """Words before a place that opens its sentence: "a bowl of"."""
 MEANWHILE: Final = re.compile(r"^, (?:the )?(?:user|i|he|she|they|we)\b(?!')")
+STATE: Final = re.compile(
+    r"(?:in|with) (?:(?:a|an|the|his|her|their|my|such) )?(?:\w+ ){0,2}(?:mood|mind|head|spirits|heart|mindset|nerves|frame|state)\b"
+)
+"""In which somebody does what stands before."""
 FAR: Final = 7
 """Words behind a place within which it may do something to somebody."""
 HELD: Final = re.compile(r"\b(?:has|have|having)(?: (?:a|an|the|his|her|their|my|some))?$")
@@ -58,7 +62,7 @@ def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
     held = governed and HELD.search(clause) is not None
     led = led or (not held and last_of(FORWARD, clause) > last_of(BACK, clause))
     led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
-    followed = BACK.search(near) is not None and not NOT_BACK.search(near)
+    followed = (BACK.search(near) is not None and not NOT_BACK.search(near)) or STATE.match(near) is not None
     leads = not followed and (
         FORWARD.search(DONE_TO.sub("", near)) is not None or AIMED.match(near) is not None or _acts_on(tokens, place)
     )

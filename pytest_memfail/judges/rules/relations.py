@@ -117,8 +117,17 @@ CLOSED: Final = re.compile(r"\w+ \w[^,]*,")
 """A clause that ends before the second place begins: what it says is not said of that."""
 OWED: Final = re.compile(r"\b(?:owe|attribut|trac|ascrib|chalk|credit|put|assign)(?:e?s|ed?|ing)?\b[^,|]*$")
 OWED_TO: Final = re.compile(r"(?:^|\s)(?:down |back |up )?to(?: (?:the|a|an|his|her|their|my|\w+ing))?$")
-PLACING: Final = frozenset("as on with during in at upon over using by while amid under through via from".split())
+PLACING: Final = frozenset(
+    "as on with during in at upon over using by while amid under through via from along across past inside within beside".split()
+)
 PASSIVE: Final = frozenset("is are gets get being".split())
+RECEIVING: Final = re.compile(
+    r"\b(?:is|are|gets?|was|were|being) (?:\w+ )?(?:told|shown|handed|given|sent|offered|served|read|passed|lent|fed|informed|"
+    r"presented|treated|introduced|invited)(?: (?:about|of|with|to))?"
+    r"(?: (?:the|a|an|his|her|their|my|any|each|every|some|user's))?(?: \w+ly)?(?: (?:whole|very|entire|latest|newest))?$"
+)
+"""Whoever stands first gets what comes next, which was there before: "his father is shown the finished puzzle"."""
+BEING: Final = frozenset("is are get gets was were being".split())
 SUBJECTS: Final = frozenset("user i he she they we".split())
 ARTICLES: Final = frozenset("a an the his her their my its user's some such of being those these that this".split())
 FRONTED: Final = re.compile(
@@ -217,6 +226,9 @@ def relate(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) 
         return order  # "mom gets called, and a trip gets planned"
     if not between and tokens[right[0]].lower.endswith("ed") and not tokens[right[0]].gap:
         return -order  # "dozes wrapped in a blanket"
+    passive = any(tokens[i].lower in BEING for i in range(left[0] + 1, right[0]))
+    if passive and RECEIVING.search(said(tokens, left[0], right[0])):
+        return -order
     return order * _turn(ahead, between, behind)
 
 

@@ -175,6 +175,45 @@ def test_everyday_wordings_of_an_end(parts: tuple[str, str, str], entry: str, ex
     assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
 
 
+POEM = ("After I write a poem I show my wife.", "write a poem", "show my wife")
+CANAL = ("When I follow the canal I spot herons.", "follow the canal", "spot herons")
+INVOICES = ("A clear head helps me sort invoices.", "clear head", "sort invoices")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        # Whoever gets a thing is led to by it.
+        (POEM, "User's wife is shown the poem that was written.", OK),
+        (POEM, "The wife is shown the newly written poem.", OK),
+        (POEM, "The user writes a poem once the wife has been shown one.", DAMAGED),
+        # Where something is done comes before it.
+        (CANAL, "Herons get spotted by the user along the canal followed.", OK),
+        (CANAL, "Spotting herons makes the user follow the canal.", DAMAGED),
+        # The state in which something is done.
+        (INVOICES, "Thinking straight, the user sorts the invoices.", OK),
+        (INVOICES, "The user sorts the invoices with a heavy heart.", DAMAGED),
+        (INVOICES, "The neighbour sorts invoices with a heavy heart.", (False, False)),
+    ],
+)
+def test_what_stands_behind_leads_to_it(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("When spirits are high, the user paints.", OK),
+        ("Brimming with joy, the user paints.", OK),
+        ("With spirits low, the user paints.", DAMAGED),
+        ("With a heavy heart, the user paints.", DAMAGED),
+    ],
+)
+def test_states_of_mind_in_other_words(entry: str, expected: tuple[bool, bool]) -> None:
+    wanted = link("A joyful mood makes me paint.", "joyful mood", "paint")
+    assert judged(wanted, entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
 def test_items_of_a_list_lead_to_nothing() -> None:
     wanted = link("Warm soup makes me sleepy.", "warm soup", "sleepy")
     assert (
