@@ -136,6 +136,11 @@ BONDS = ("bonds", "I include bonds in my portfolio to add stability and steady i
         ),
         (STOCKS, "Shares for long-run growth, bonds as the steady part that pays interest.", OK),
         (STOCKS, "User shares a flat and likes growth.", ABSENT),
+        (
+            ("day hiking", "Day hiking is short.", "hiking styles"),
+            "Multi-day hiking is where the user is happy.",
+            DAMAGED,
+        ),
         (BONDS, "2025-01-09: Client holds bonds as the steady part with an income.", OK),
         # Somebody else may have it under another name, too.
         (SIESTA, "User's uncle takes a midday nap to refresh his energy.", DAMAGED),
