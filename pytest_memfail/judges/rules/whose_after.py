@@ -33,7 +33,7 @@ MINE: Final = "user"
 def told_after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
     """The owner told after the mention: "X is her sister's passion", "X (Beatriz, colleague)"."""
     words = sentence.words
-    if NOT_USER.search(sentence.text):
+    if "user" in sentence.lowers and NOT_USER.search(sentence.text):
         somebody = next((bare_of(word) for word in words if is_somebody(word, names)), "")
         if somebody:
             return somebody
