@@ -34,8 +34,11 @@ HINTED: Final = 0.1
 BESIDE: Final = 2
 """How many telling words at most stand beside a wording that is all of what is liked."""
 TURNING: Final = frozenset("before after without no not".split())
+ARTICLES: Final = frozenset("a an the one's their".split())
+AROUND: Final = 3
+"""Within so many words of a wording its own small words stand."""
 APART: Final = 3
-"""How many other words may stand between those of a wording."""
+"""How many other words may stand between those of a wording; telling ones where it is plain."""
 
 
 def called_so(wanted: Preference, view: View) -> list[Reading]:
@@ -94,7 +97,8 @@ def _readings(
         if any(part.key not in written.postings for part in target.parts):
             continue
         for mention in mentions(target, written, wanted.stated, whole=True):
-            apart = mention.last - mention.first - len(target.parts)
+            between = view.sentences[mention.at].words[mention.first : mention.last]
+            apart = sum(bool(word.key) or not plainly for word in between) - len(target.parts)
             if not mention.exact or apart > APART:
                 continue
             if word_for_word(view, mention.at) and (len(target.parts) < 2 or keeps(view, wanted.siblings)):
@@ -124,11 +128,13 @@ def _turning(wording: str) -> frozenset[str]:
 
 def _is_plain(wanted: Preference, target: Target, reading: Reading) -> bool:
     """Whether the wording alone tells the thing: none of its words is left out, and it is liked, asked for or has several."""
-    if len(target.parts) < len(words_of(target.text)):
+    wording, mention = words_of(target.text), reading.mention
+    sentence = reading.view.sentences[mention.at]
+    around = {word.lower for word in sentence.words[max(0, mention.first - AROUND) : mention.last + AROUND]}
+    if not {word.lower for word in wording if not word.key} <= around | ARTICLES:
         return False
-    if len(target.parts) > 1 or reading.soft >= HINTED or reading.attitude > 0:
+    if len(wording) > 1 or reading.soft >= HINTED or reading.attitude > 0:
         return True
-    sentence = reading.view.sentences[reading.mention.at]
     return liked(sentence) or not wanted.topic.isdisjoint(sentence.keys)
 
 

@@ -290,6 +290,8 @@ OPTING: Final = frozenset(
     fold(w)
     for w in "reach opt go care look hope long yearn weakness passion taste love knack enthusiasm fondness interest one".split()
 )
+COUNTED: Final = re.compile(r"\b(?:multi|several|two|three|four|five|ten|many|non|anti|pre|pseudo)-$", re.IGNORECASE)
+"""What makes another of the word behind it: multi-day treks are no day hikes."""
 
 
 def is_ours(wanted: Preference, view: View, mention: Mention, support: float) -> bool:
@@ -298,6 +300,8 @@ def is_ours(wanted: Preference, view: View, mention: Mention, support: float) ->
     total, held = others_of(wanted, sentence)
     own = held / total if total else 1.0
     if (mention.foreign and support < COMPOUND) or _is_verb(sentence, mention, wanted):
+        return False
+    if COUNTED.search(sentence.text[: sentence.words[mention.first].start]):
         return False
     if mention.first == mention.last and is_origin(wanted.topic, sentence, mention.first):
         return False

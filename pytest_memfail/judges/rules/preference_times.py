@@ -18,6 +18,9 @@ CLASSES: Final = tuple(
         "summer summers summertime | winter winters wintertime",
     )
 )
+UNTIL: Final = frozenset(("till", "until", "til"))
+"""What stands before the end of a time: who dances till dawn does so at night."""
+REACH: Final = 2
 EVERY: Final = {"day": "daily", "week": "weekly", "fortnight": "fortnightly", "month": "monthly", "year": "yearly"}
 
 
@@ -36,7 +39,12 @@ def _said(statement: str) -> tuple[frozenset[int], ...]:
 
 def _groups(sentences: tuple[Sentence, ...]) -> tuple[frozenset[int], ...]:
     """Which groups of each class the sentences name."""
-    words = {word.lower for sentence in sentences for word in sentence.words}
+    words = {
+        word.lower
+        for sentence in sentences
+        for at, word in enumerate(sentence.words)
+        if not UNTIL.intersection(before.lower for before in sentence.words[max(0, at - REACH) : at])
+    }
     for sentence in sentences:
         for before, word in zip(sentence.words, sentence.words[1:], strict=False):
             if before.lower in ("each", "every", "a", "per") and word.lower in EVERY:

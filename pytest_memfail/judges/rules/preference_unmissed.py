@@ -32,6 +32,8 @@ TWISTED: Final = re.compile(
     r"|\b(?:in no time|no end|no doubt|no wonder|by no means|no small)\b"
     r"|\bno matter|\bcan't wait|\bnever leaves?\b|\bcannot wait|\brather than\b|\binstead of\b"
     r"|\b(?:can(?:not|'t)|hard to) put\b[^,.;]*? down\b|\bnot to mention|\bno(?:t a)? problem|\bno trouble|\bcan(?:not|'t) stop"
+    r"|\b(?:so as|in order) not to \w+|\bso (?:that )?(?!(?:the )?(?:user|he|she|i|it)\b)(?:no(?:body| one| \w+)|(?:\w+ ){1,4}?"
+    r"(?:(?:(?:do(?:es)?|will|would|need|ca|can|should)(?: not|n't)|cannot|never|not)(?: \w+)?|(?:ha(?:s|ve)|with|go(?:es)?) no)) \w+"
     r"|(?:\b(?:no|not|never|nothing|cannot|hardly|dull|boring|incomplete|unthinkable|lost|miserable)\b|n't\b)[^,.;]*?\bwithout\b",
     re.IGNORECASE,
 )

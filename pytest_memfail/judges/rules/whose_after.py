@@ -23,12 +23,20 @@ from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 BREAK: Final = re.compile(r"[,;:(){}\[\]\"“”=>|/.!?+]|\s-\s|->|->|→")
 OPEN_PARENTHESIS: Final = re.compile(r"[(\[]([^()\[\]]{2,40})[)\]]\s*\.?$")
+NOT_USER: Final = re.compile(
+    r"\b(?:rather than|instead of|in place of|unlike|(?<!if )not) (?:the )?user\b(?!['\u2019])", re.IGNORECASE
+)
+"""What sets the user aside: "Manager Helen, rather than the user, does it"."""
 MINE: Final = "user"
 
 
 def told_after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
     """The owner told after the mention: "X is her sister's passion", "X (Beatriz, colleague)"."""
     words = sentence.words
+    if "user" in sentence.lowers and NOT_USER.search(sentence.text):
+        somebody = next((bare_of(word) for word in words if is_somebody(word, names)), "")
+        if somebody:
+            return somebody
     for i in range(last + 1, min(len(words) - 1, last + 9)):
         if words[i].lower in ("but", "while", "because", "since") or breaks(sentence, i - 1, i, ";!?"):
             break

@@ -120,6 +120,9 @@ ROADSTER = ("convertible sports car", "I enjoy my convertible sports car when I 
 IMPROV = ("improvisational theater", "I enjoy improvisational theater for its unpredictability.", "types of theater")
 SIESTA = ("siesta", "I enjoy taking a siesta in the early afternoon to refresh my energy.", "types of naps")
 STOCKS = ("stocks", "Investing in stocks suits me because I like high growth over time.", "investment types")
+CLIPS = ("tutorial videos", "Tutorial videos are my favorite because I like sharing how-tos.", "content types")
+NAPS = ("naps during the day", "Taking naps during the day helps me recharge when I’m feeling drained.", "sleep habits")
+KNITTING = ("knitting", "Knitting is my favorite pastime for creating cozy scarves and hats.", "hobbies")
 BONDS = ("bonds", "I include bonds in my portfolio to add stability and steady income.", "investment types")
 
 
@@ -136,6 +139,16 @@ BONDS = ("bonds", "I include bonds in my portfolio to add stability and steady i
         ),
         (STOCKS, "Shares for long-run growth, bonds as the steady part that pays interest.", OK),
         (STOCKS, "User shares a flat and likes growth.", ABSENT),
+        # The small words of a wording count, and others may stand between.
+        (CLIPS, "Says how-to clips are what they most like putting out.", OK),
+        (CLIPS, "Says clips are what they most like putting out.", ABSENT),
+        (NAPS, "Dozes for a bit in the afternoon to restore sinking energy.", OK),
+        (KNITTING, "Turns balls of wool into scarves.", OK),
+        (
+            ("day hiking", "Day hiking is short.", "hiking styles"),
+            "Multi-day hiking is where the user is happy.",
+            DAMAGED,
+        ),
         (BONDS, "2025-01-09: Client holds bonds as the steady part with an income.", OK),
         # Somebody else may have it under another name, too.
         (SIESTA, "User's uncle takes a midday nap to refresh his energy.", DAMAGED),

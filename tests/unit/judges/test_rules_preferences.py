@@ -38,6 +38,9 @@ TEA = ("green tea", "I drink green tea in the morning because it wakes me gently
         (RABBITS, "User wouldn't trade rabbits for any other pet."),
         (RABBITS, "User won't hear a word against rabbits."),
         (KARAOKE, "Karaoke won't let the user go."),
+        (TEA, "User drinks green tea in the morning so as not to need coffee."),
+        (CANDLES, "User makes candles so that friends do not go without handmade presents."),
+        (CANDLES, "Candle making calms the user, so nobody gets bought presents."),
     ],
 )
 def test_what_is_said_against_something_else_is_not_said_against_it(stated: tuple[str, str], entry: str) -> None:
@@ -57,6 +60,8 @@ def test_what_is_said_against_something_else_is_not_said_against_it(stated: tupl
         (KARAOKE, "Karaoke comes across as tedious to the user."),
         (KARAOKE, "Karaoke sounds like noise to the user."),
         (KARAOKE, "User sees nothing in karaoke."),
+        (KARAOKE, "User's sister, rather than the user, goes for karaoke as silly fun."),
+        (KARAOKE, "It is flatmate Ben, and not the user, who enjoys karaoke."),
         (KARAOKE, "User has never got the hype about karaoke."),
         (KARAOKE, "Karaoke? Not the user's thing."),
         (TEA, "The smell of green tea makes her gag."),
@@ -108,6 +113,11 @@ def test_what_is_said_against_it_and_what_others_like_is_damage(stated: tuple[st
             "day hiking",
             "Day hiking is refreshing and short.",
             "Likes hikes that can be done within a day: refreshing, short.",
+        ),
+        (
+            "salsa",
+            "Salsa keeps me moving all night with its pulsating beats.",
+            "Salsa nights keep the user moving till dawn.",
         ),
     ],
 )
