@@ -14,7 +14,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
 ROWS = "pytest_memfail/_datasets/"
-NOT_IN_SDIST = (".gitignore", ".pre-commit-config.yaml", "mkdocs.yml")
+NOT_IN_SDIST = (".gitignore", ".pre-commit-config.yaml")
 
 
 def main(paths: Iterable[str]) -> int:
