@@ -27,6 +27,23 @@ CONNECTIVE = re.compile(
 WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 
 
+WEAK = {
+    ("correct", "sentences", "conditional_facts_hard"),
+    ("not_retrieved", "sentences", "conditional_facts_hard"),
+    ("not_retrieved", "ten_messages", "persona_retrieval"),
+    ("not_stored", "sentences", "conditional_facts_easy"),
+    ("not_stored", "sentences", "conditional_facts_hard"),
+    ("not_stored", "sentences", "persona_retrieval"),
+}
+"""Where essays of people with one name are cut into pieces that name nobody: docs/judges.md gives the shares."""
+
+
+def expect(request: pytest.FixtureRequest, wanted: str, granularity: str, name: str) -> None:
+    """Mark what is known to be short of its goal."""
+    if (wanted, granularity, name) in WEAK:
+        request.applymarker(pytest.mark.xfail(reason="pieces that name nobody, among namesakes", strict=True))
+
+
 def share(verdicts: list[str], wanted: set[str]) -> float:
     assert verdicts
     return sum(name in wanted for name in verdicts) / len(verdicts)
@@ -34,7 +51,8 @@ def share(verdicts: list[str], wanted: set[str]) -> float:
 
 @pytest.mark.parametrize("name", MEMFAIL_TASKS)
 @pytest.mark.parametrize("granularity", [*GRANULARITIES, "one_entry"])
-def test_stored_word_for_word_and_shown_is_correct(name: str, granularity: str) -> None:
+def test_stored_word_for_word_and_shown_is_correct(request: pytest.FixtureRequest, name: str, granularity: str) -> None:
+    expect(request, "correct", granularity, name)
     judge, store, rng = RulesJudge(), build(name, granularity), random.Random(1)
     listing = store.listing
     found = [
@@ -46,7 +64,8 @@ def test_stored_word_for_word_and_shown_is_correct(name: str, granularity: str) 
 
 @pytest.mark.parametrize("name", MEMFAIL_TASKS)
 @pytest.mark.parametrize("granularity", GRANULARITIES)
-def test_other_entries_shown_is_not_retrieved(name: str, granularity: str) -> None:
+def test_other_entries_shown_is_not_retrieved(request: pytest.FixtureRequest, name: str, granularity: str) -> None:
+    expect(request, "not_retrieved", granularity, name)
     judge, store, rng = RulesJudge(), build(name, granularity), random.Random(2)
     listing = store.listing
     found = [
@@ -58,7 +77,8 @@ def test_other_entries_shown_is_not_retrieved(name: str, granularity: str) -> No
 
 @pytest.mark.parametrize("name", MEMFAIL_TASKS)
 @pytest.mark.parametrize("granularity", GRANULARITIES)
-def test_a_deleted_row_is_not_stored(name: str, granularity: str) -> None:
+def test_a_deleted_row_is_not_stored(request: pytest.FixtureRequest, name: str, granularity: str) -> None:
+    expect(request, "not_stored", granularity, name)
     judge, store = RulesJudge(), build(name, granularity)
     listings = {c: store.without(c) for c in [*store.conversations][:: EVERY[granularity]]}
     found = [judge.storage(e, listings[c]).outcome for e, _ in facts(name) if (c := e.conversation_id) in listings]
