@@ -96,7 +96,7 @@ class Evidence:
     """The question where it tells which part of the fact matters (persona); a misleading one borrows a trait."""
     telling: tuple[str, ...] = ()
     """Words of the source, a text a sentence, that carry the answer (persona): of a misleading question what would answer it if
-    it were asked of this entity. None if nobody said which."""
+    it were asked of this entity. Empty if nobody said which."""
     stale_values: tuple[str, ...] = ()
     """Values that it replaced, or that were taken back."""
     decoys: tuple[str, ...] = ()

@@ -243,7 +243,7 @@ def _criteria(check: Check, evidence: Evidence, protocol: Protocol) -> str:
     elif protocol == "paper":
         criteria = _PAPER_RETRIEVED[composed]
     else:
-        criteria = _RETRIEVED["needed" if kind == "persona" and (evidence.value or evidence.telling) else kind]
+        criteria = _RETRIEVED["needed" if kind == "persona" and _needed(evidence) else kind]
     return f"{criteria}\n{_MUST_KEEP}" if evidence.details else criteria
 
 

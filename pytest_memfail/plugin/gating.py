@@ -52,15 +52,7 @@ def prepare(config: pytest.Config, run: Run) -> Gatekeeper:
         _check_paths(run)
         if settings.save_baseline is not None:
             check_baseline_place(settings.save_baseline)
-        baseline, path, unfit = None, settings.baseline, ""
-        if path is not None and _is_asked(config, run) and path.exists():
-            try:
-                baseline = read_baseline(path)
-                check_baseline(baseline, path, record_header(run))
-            except BaselineRefused as error:
-                if settings.save_baseline is None or settings.save_baseline.resolve() != path.resolve():
-                    raise
-                baseline, unfit = None, f"{error} (this run does)"
+        baseline, unfit = _baseline(config, run)
     except BaselineRefused as error:
         pytest.exit(f"memfail: no trustworthy result: {error}", returncode=NO_TRUSTWORTHY_RESULT)
     except UsageError as error:
@@ -72,6 +64,24 @@ def prepare(config: pytest.Config, run: Run) -> Gatekeeper:
             returncode=NO_TRUSTWORTHY_RESULT,
         )
     return keeper
+
+
+def _baseline(config: pytest.Config, run: Run) -> tuple[Baseline | None, str]:
+    """The baseline to compare with, if one is there; and why it is not compared with, where this run replaces it.
+
+    Raises `BaselineRefused` for one that the run cannot be compared with, unless it is saved over.
+    """
+    path, saved = run.settings.baseline, run.settings.save_baseline
+    if path is None or not _is_asked(config, run) or not path.exists():
+        return None, ""
+    try:
+        baseline = read_baseline(path)
+        check_baseline(baseline, path, record_header(run))
+    except BaselineRefused as error:
+        if saved is None or saved.resolve() != path.resolve():
+            raise
+        return None, f"{error} (this run does)"
+    return baseline, ""
 
 
 def _is_asked(config: pytest.Config, run: Run) -> bool:

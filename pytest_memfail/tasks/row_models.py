@@ -142,6 +142,11 @@ class PersonaRow(Row):
         _details_match(self.evidence_details, len(self.questions), "question")
         return self
 
+    @property
+    def essay(self) -> str:
+        """All that is told of the person."""
+        return "\n".join(self.entity_facts)
+
 
 class LongHopRow(Row):
     """A chain of K+1 facts over K+2 anchors, asked as one multiple-choice question."""

@@ -21,9 +21,8 @@ def telling(row: PersonaRow, asked: PersonaQuestion) -> tuple[str, ...]:
     """The words that carry the answer, a text a sentence; none where nobody said which."""
     if asked.borrows:
         return asked.borrows
-    essay = "\n".join(row.entity_facts)
-    listed = _published().get(digest(essay, asked.text), ())
-    return tuple(" ".join(essay[start:end] for start, end in words) for words in listed)
+    listed = _published().get(digest(row.essay, asked.text), ())
+    return tuple(" ".join(row.essay[start:end] for start, end in words) for words in listed)
 
 
 def digest(essay: str, question: str) -> str:

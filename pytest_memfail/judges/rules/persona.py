@@ -70,19 +70,22 @@ Fault = Literal["", "turned", "elsewhere"]
 
 def find_persona(evidence: Evidence, view: View, protocol: str, *, shown: bool = False) -> Finding:
     """The essay in a view: anything made from it (stored), and the details needed (faithful)."""
+    match = _match(read_essay(evidence.source, evidence.entity), view)
     items = needed_items(evidence) if protocol == "ours" else ()
-    found = _find(evidence, items, view, protocol, shown=shown)
+    found = _find(evidence, items, match, view, protocol, shown=shown)
     lost = found.present and not found.faithful and not found.fault
     if evidence.value and evidence.telling and protocol == "ours" and lost:
         # a gold answer says more than it takes to answer, but each of these words is needed
         words = telling_items(evidence)
-        enough = _find(evidence, words, view, protocol, shown=shown)
+        enough = _find(evidence, words, match, view, protocol, shown=shown)
         return enough if enough.faithful and len(enough.found) == len(words) else found
     return found
 
 
-def _find(evidence: Evidence, items: Sequence[Item], view: View, protocol: str, *, shown: bool) -> Finding:
-    match = _match(read_essay(evidence.source, evidence.entity), view)
+def _find(
+    evidence: Evidence, items: Sequence[Item], match: Match, view: View, protocol: str, *, shown: bool
+) -> Finding:
+    """What is left of these details, or of the whole essay where there are none."""
     asked = frozenset(keys_of(evidence.asked or ""))
     answered = bool(evidence.value or evidence.telling)
     judged = [judge_detail(item, match, view, asked) for item in items]

@@ -28,6 +28,8 @@ from pytest_memfail.judges.rules.text import Sentence, Word, weight
 
 SAME_THING: Final = 0.6
 BEHIND: Final = 4
+UNDONE: Final = 6
+"""Longer words in un- and -ed say that something is not done."""
 DIRECT: Final = 2
 """What is refused is told by so many words right behind the refusal."""
 WHOLE: Final = 2.0
@@ -77,10 +79,6 @@ def refuses(sentence: Sentence, words: Sequence[Word], told: Collection[str] = (
         or (w.lower == "too" and any(f.key for f in words[i + 1 : i + 2]))
         for i, w in enumerate(words)
     ) or (bool(words) and REFUSING.search(sentence.text, words[0].start, words[-1].end) is not None)
-
-
-UNDONE: Final = 6
-"""Longer words in un- and -ed say that something is not done."""
 
 
 def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:

@@ -51,27 +51,24 @@ ONLY: Final = re.compile(
 @lru_cache(maxsize=4096)
 def needed_items(evidence: Evidence) -> tuple[Item, ...]:
     """The details that the question needs; none where it does not tell them."""
-    essay = read_essay(evidence.source, evidence.entity)
-    asked = frozenset(keys_of(evidence.asked or "")) - essay.ignored
     if evidence.value:
-        return _of_answer(essay, evidence.value, asked, evidence.asked or "")
+        return _of_answer(evidence, evidence.value)
     if evidence.telling:
         return telling_items(evidence)
-    return traits(essay, evidence.asked) if evidence.asked else ()
+    return traits(read_essay(evidence.source, evidence.entity), evidence.asked) if evidence.asked else ()
 
 
 @lru_cache(maxsize=4096)
 def telling_items(evidence: Evidence) -> tuple[Item, ...]:
     """The details that the words which carry the answer tell; what a gold answer says besides is no part of them."""
-    essay = read_essay(evidence.source, evidence.entity)
-    asked = frozenset(keys_of(evidence.asked or "")) - essay.ignored
     settled = YES_NO.match(evidence.value or "")
-    answer = (settled[0] if settled else "") + "; ".join(evidence.telling)
-    return _of_answer(essay, answer, asked, evidence.asked or "")
+    return _of_answer(evidence, (settled[0] if settled else "") + "; ".join(evidence.telling))
 
 
-def _of_answer(essay: Essay, answer: str, asked: frozenset[str], question: str) -> tuple[Item, ...]:
-    """What the gold answer takes from the essay, detail by detail; its reasons count less."""
+def _of_answer(evidence: Evidence, answer: str) -> tuple[Item, ...]:
+    """What the answer takes from the essay, detail by detail; its reasons count less."""
+    essay, question = read_essay(evidence.source, evidence.entity), evidence.asked or ""
+    asked = frozenset(keys_of(question)) - essay.ignored
     items: list[Item] = []
     known: set[str] = set()
     clauses = [c for c in CLAUSES.split(YES_NO.sub("", answer.replace("—", " — "))) if c.strip()]

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.text import Sentence, Word
-from pytest_memfail.judges.rules.words import DISLIKING, EXCLUSIVE, LIKING
+from pytest_memfail.judges.rules.words import EXCLUSIVE
 
 NEGATIVE: Final = frozenset("not never no cannot without nor neither hardly rarely seldom".split())
 EXCEPTING: Final = frozenset("except unless excluding besides".split())
@@ -182,25 +182,6 @@ def excepted(sentence: Sentence, keys: Collection[str]) -> bool:
         if is_negator(words[i].lower) or _breaks(sentence, i, i + 1):
             return False
     return False
-
-
-def sentiment(sentence: Sentence) -> int:
-    """1 for liking, -1 for disliking or avoiding, 0 where neither is said."""
-    for i, word in enumerate(sentence.words):
-        lower = word.lower
-        stems = {
-            lower,
-            lower.removesuffix("s"),
-            lower.removesuffix("d"),
-            lower.removesuffix("ed"),
-            lower.removesuffix("ing"),
-        }
-        liking = bool(stems & LIKING) or lower in ("loving", "enjoying", "favours")
-        disliking = bool(stems & DISLIKING) or lower in ("hating", "avoiding", "disliking")
-        if liking or disliking:
-            turned = any(is_negator(w.lower) for w in sentence.words[max(0, i - 2) : i])
-            return (1 if liking else -1) * (-1 if turned else 1)
-    return 0
 
 
 def _breaks(sentence: Sentence, first: int, last: int) -> bool:

@@ -259,9 +259,6 @@ LIKING: Final = frozenset(
     """love like enjoy prefer favor favour favorite favourite crave treasure adore cherish fan fond appreciate
     passionate keen delight""".split()
 )
-DISLIKING: Final = frozenset(
-    """hate dislike detest loathe dread annoy annoyed avoid despise resent irritate irritated bother""".split()
-)
 
 UP: Final = frozenset(
     "above over exceed exceeds exceeding exceeded higher more greater warmer louder longer beyond hotter surpass surpasses".split()

@@ -233,6 +233,12 @@ def _persona(rows: Rows[PersonaRow]) -> Iterator[Finding]:
         )
     if abs(len(misleading) / len(asked) - 0.5) > BALANCE:
         yield Finding("warning", file, None, "is_misleading", f"unbalanced: {len(misleading)} of {len(asked)} mislead")
+    for row, line in zip(rows.rows, rows.lines, strict=True):
+        for number, question in enumerate(row.questions):
+            for word in " ".join(question.borrows).split():
+                if word not in row.essay:
+                    field = f"questions.{number}.borrows"
+                    yield Finding("warning", file, line, field, f"{word!r} does not stand in the essay")
 
 
 def _long_hop(rows: Rows[LongHopRow]) -> Iterator[Finding]:
@@ -270,19 +276,6 @@ def _details(name: str, path: Path) -> Iterator[Finding]:
     for line, source, wording in _worded(name, path):
         if wording.casefold() not in source.casefold():
             yield Finding("warning", str(path), line, "evidence_details", f"{wording!r} does not stand in the source")
-    if name == "persona_retrieval":
-        yield from _borrowed(path)
-
-
-def _borrowed(path: Path) -> Iterator[Finding]:
-    persona = persona_retrieval.read(path)
-    for row, line in zip(persona.rows, persona.lines, strict=True):
-        essay = "\n".join(row.entity_facts)
-        for number, asked in enumerate(row.questions):
-            for word in " ".join(asked.borrows).split():
-                if word not in essay:
-                    field = f"questions.{number}.borrows"
-                    yield Finding("warning", str(path), line, field, f"{word!r} does not stand in the essay")
 
 
 def _worded(name: str, path: Path) -> Iterator[tuple[int, str, str]]:
@@ -293,10 +286,10 @@ def _worded(name: str, path: Path) -> Iterator[tuple[int, str, str]]:
                 yield line, "\n".join(rule.entity_facts), detail.wordings[0]
     elif name == "persona_retrieval":
         persona = persona_retrieval.read(path)
-        for essay, line in zip(persona.rows, persona.lines, strict=True):
-            for details in essay.evidence_details or ():
+        for person, line in zip(persona.rows, persona.lines, strict=True):
+            for details in person.evidence_details or ():
                 for detail in details:
-                    yield line, "\n".join(essay.entity_facts), detail.wordings[0]
+                    yield line, person.essay, detail.wordings[0]
     elif name == "coexisting_facts":
         coexisting = coexisting_facts.read(path)
         for held, line in zip(coexisting.rows, coexisting.lines, strict=True):
