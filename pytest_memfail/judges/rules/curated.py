@@ -1,4 +1,4 @@
-"""Curated details: the data, not a threshold, says which wordings keep them."""
+"""Curated details: the wordings that a row lists know what the general rules do not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from pytest_memfail.core import Detail, Evidence
 from pytest_memfail.judges.rules.entity_name import Name
-from pytest_memfail.judges.rules.exclusivity import tells_otherwise
+from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_not
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.opposites import turned
 from pytest_memfail.judges.rules.text import Sentence, sentences_of
@@ -112,45 +112,40 @@ def _telling(source: str) -> tuple[str, ...]:
 
 
 def refine(evidence: Evidence, view: View, general: Finding) -> Finding:
-    """The general rules' finding, decided by the curated details wherever they say more."""
-    name = _name(evidence)
-    own = own_sentences(evidence, view, name)
-    located: list[Located] = [(detail, *locate(detail, view, own)) for detail in evidence.details]
-    there = [share for detail, share, _ in located if evidence.kind != "rule" or detail.part == "behavior"]
-    kept: list[str] = []
-    lost: list[str] = []
-    at: list[int] = []
-    for detail, share, place in located:
-        if _is_kept(detail, share, place, view, located, general):
-            kept.append(detail.wordings[0])
-            at.extend(place)
-        else:
-            lost.append(detail.wordings[0])
-            at.extend(place if share >= STORED else ())
-    entries = tuple(dict.fromkeys((*view.entries_of(at), *general.entries)))
-    found = replace(general, entries=entries, found=tuple(kept))
-    if not general.present and max(there, default=0.0) < STORED:
-        return replace(found, present=False, faithful=False, missing=tuple(lost) or general.missing, reported=())
+    """The general rules' finding, and what the curated wordings know besides.
+
+    No list of wordings is complete: what stands in none of them is no loss where the general rules find the fact kept.
+    """
     if general.fault or general.label:
-        return replace(found, present=True, faithful=False, reported=())
-    if lost:
-        reason = f"stored, but without {listed(lost)}"
-        return replace(found, present=True, faithful=False, reason=reason, missing=tuple(lost), confidence=0.85)
-    if opposite := turned(evidence, view, own):
-        return replace(found, present=True, faithful=False, reason=f"stored, but {opposite}", confidence=0.8)
-    return replace(
-        found, present=True, faithful=True, reason=f"kept: {listed(kept)}", missing=(), confidence=0.95, fault=""
-    )
+        return general
+    own = own_sentences(evidence, view, _name(evidence))
+    located: list[Located] = [(detail, *locate(detail, view, own)) for detail in evidence.details]
+    kept = [entry for entry in located if _is_kept(*entry, view, located)]
+    whole = len(kept) == len(located)
+    if general.faithful or whole:
+        entries = tuple(dict.fromkeys((*view.entries_of([i for *_, place in kept for i in place]), *general.entries)))
+        if opposite := turned(evidence, view, own):
+            reason = f"stored, but {opposite}"
+            return replace(general, present=True, faithful=False, reason=reason, entries=entries, confidence=0.8)
+        if general.faithful:
+            return general
+        found = tuple(detail.wordings[0] for detail, *_ in kept)
+        reason = f"kept: {listed(found)}"
+        return Finding(True, True, reason, entries=entries, found=found, confidence=0.95)
+    core = [entry for entry in located if evidence.kind != "rule" or entry[0].part == "behavior"]
+    if not general.present and not (core and all(entry in kept for entry in core)):
+        return general
+    lost = tuple(entry[0].wordings[0] for entry in located if entry not in kept)
+    return replace(general, present=True, reason=f"stored, but without {listed(lost)}", missing=lost, reported=())
 
 
-def _is_kept(
-    detail: Detail, share: float, place: tuple[int, ...], view: View, located: Sequence[Located], general: Finding
-) -> bool:
+def _is_kept(detail: Detail, share: float, place: tuple[int, ...], view: View, located: Sequence[Located]) -> bool:
     if detail.part != "exclusivity":
-        return share >= 1.0 or (general.faithful and detail.part in TRUSTED)
+        return share >= 1.0
     beside = [i for other, there, at in located if other is not detail and there >= STORED for i in at]
-    near = [view.sentences[i] for i in beside] + _following(view, beside)
-    if any(tells_otherwise(sentence) for sentence in near):
+    if any(tells_when_not(view.sentences[i]) for i in beside) or any(
+        tells_otherwise(s) for s in _following(view, beside)
+    ):
         return True
     # An "only" elsewhere in the essay is said of something else.
     return share >= 1.0 and (any(read_wording(text).need for text in detail.wordings) or set(place) <= set(beside))

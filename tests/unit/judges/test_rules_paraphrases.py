@@ -294,6 +294,7 @@ CURATED = Evidence(
     entity="Vesper",
     behavior="answers letters",
     condition="only on Thursdays",
+    value="No — it is a Tuesday, and Vesper answers letters only on Thursdays.",
     details=(
         Detail(("answers letters", "replies to mail", "answers her post"), "behavior"),
         Detail(("on Thursdays", "every Thursday"), "condition"),
