@@ -119,24 +119,27 @@ def refine(evidence: Evidence, view: View, general: Finding) -> Finding:
     if general.fault or general.label:
         return general
     own = own_sentences(evidence, view, _name(evidence))
+    if general.faithful:
+        return _turned(evidence, view, own, general) or general
     located: list[Located] = [(detail, *locate(detail, view, own)) for detail in evidence.details]
     kept = [entry for entry in located if _is_kept(*entry, view, located)]
-    whole = len(kept) == len(located)
-    if general.faithful or whole:
+    if len(kept) == len(located):
         entries = tuple(dict.fromkeys((*view.entries_of([i for *_, place in kept for i in place]), *general.entries)))
-        if opposite := turned(evidence, view, own):
-            reason = f"stored, but {opposite}"
-            return replace(general, present=True, faithful=False, reason=reason, entries=entries, confidence=0.8)
-        if general.faithful:
-            return general
         found = tuple(detail.wordings[0] for detail, *_ in kept)
-        reason = f"kept: {listed(found)}"
-        return Finding(True, True, reason, entries=entries, found=found, confidence=0.95)
+        whole = Finding(True, True, f"kept: {listed(found)}", entries=entries, found=found, confidence=0.95)
+        return _turned(evidence, view, own, whole) or whole
     core = [entry for entry in located if evidence.kind != "rule" or entry[0].part == "behavior"]
     if not general.present and not (core and all(entry in kept for entry in core)):
         return general
     lost = tuple(entry[0].wordings[0] for entry in located if entry not in kept)
     return replace(general, present=True, reason=f"stored, but without {listed(lost)}", missing=lost, reported=())
+
+
+def _turned(evidence: Evidence, view: View, own: frozenset[int], kept: Finding) -> Finding | None:
+    """What is kept but for a word turned around, or a number changed, in a sentence that is otherwise the source's."""
+    if opposite := turned(evidence, view, own):
+        return replace(kept, faithful=False, reason=f"stored, but {opposite}", confidence=0.8)
+    return None
 
 
 def _is_kept(detail: Detail, share: float, place: tuple[int, ...], view: View, located: Sequence[Located]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -31,6 +31,7 @@ SORTS: Final = frozenset(
     fold(word) for word in ("worker", "expert", "artist", "musician", "official", "leader", "professional")
 )
 """Kinds of people that the lexicon has between a trade and a person."""
+ROUNDING: Final = 1e-9
 MATCHED: Final = 0.6
 """From here on a word counts as said."""
 
@@ -128,10 +129,30 @@ def _nearest(key: str, text: str, keys: frozenset[str], aliased: bool, skip: fro
     return max(best, LINKED * max([near[word] for word in near.keys() & held], default=0.0))
 
 
-def coverage(need: Mapping[str, float], sentences: Collection[Sentence], skip: frozenset[str] = frozenset()) -> float:
-    """The share of what is needed that the sentences say; words said only vaguely count a little."""
-    total = got = 0.0
+def coverage(
+    need: Mapping[str, float], sentences: Collection[Sentence], skip: frozenset[str] = frozenset(), least: float = 0.0
+) -> float:
+    """The share of what is needed that the sentences say; words said only vaguely count a little.
+
+    A share below `least` is given as 0.0, as soon as it can be told.
+    """
+    total = sum(need.values())
+    got, open_to = 0.0, total
     for key, value in need.items():
-        total += value
-        got += value * said(key, sentences, skip)
+        share = said(key, sentences, skip)
+        got += value * share
+        open_to -= value
+        if got + open_to < least * total - ROUNDING:
+            return 0.0
     return got / total if total else 0.0
+
+
+def most_covered(need: Mapping[str, float], sentences: Sequence[Sentence]) -> tuple[int, float]:
+    """The first of the sentences that say most of what is needed, and the share that it says; there must be one."""
+    kept = [sum(v for k, v in need.items() if k in s.keys and k not in s.aliased) for s in sentences]
+    best, share = 0, -1.0
+    for i in sorted(range(len(sentences)), key=lambda i: (-kept[i], i)):
+        other = coverage(need, (sentences[i],), least=share)
+        if other > share or (other == share and i < best):
+            best, share = i, other
+    return best, share

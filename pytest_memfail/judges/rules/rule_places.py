@@ -68,11 +68,14 @@ def place_of(
     best: tuple[float, int] | None = None
     doing = frozenset(behavior).difference(wanted)  # a ship that is painted is no vessel to be aboard
     for i, sentence in enumerate(told):
-        does, holds = coverage(behavior, (sentence,)), coverage(wanted, (sentence,), doing)
-        stated = stated_numbers(sentence)
+        stated = stated_numbers(sentence) if numbers else ()
         if not all(any(alike(q, o) for o in stated) for q in numbers):
             continue
-        if does < TIED_BEHAVIOR or (holds < TIED_CONDITION and not numbers):
+        does = coverage(behavior, (sentence,), least=TIED_BEHAVIOR)
+        if does < TIED_BEHAVIOR:
+            continue
+        holds = coverage(wanted, (sentence,), doing)
+        if holds < TIED_CONDITION and not numbers:
             continue
         if best is None or does + holds > best[0]:
             best = (does + holds, i)

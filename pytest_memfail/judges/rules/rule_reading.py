@@ -14,7 +14,7 @@ from pytest_memfail.judges.rules.finding import keys_of, passage
 from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, exclusive, negated, order
 from pytest_memfail.judges.rules.quantities import Quantity
-from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, coverage, likeness, said
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, coverage, likeness, most_covered, said
 from pytest_memfail.judges.rules.rule_numbers import alike, counts_by, stated_numbers
 from pytest_memfail.judges.rules.rule_people import others_of, pronoun_of
 from pytest_memfail.judges.rules.rule_places import (
@@ -207,7 +207,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         pronoun_of(told),
         behavior,
         _also(told, link, ignore) if not tied else {},
-        max((coverage(behavior, (s,)) for s in told), default=0.0) or 1.0,
+        (most_covered(behavior, told)[1] if told else 0.0) or 1.0,
         conditions,
         _pool(told, asked, behavior, link, home) - ignore,
         frozenset(asked),
@@ -250,7 +250,7 @@ def _known(source: View) -> frozenset[str]:
 def _behavior(told: Sequence[Sentence], gold: set[str], ignore: set[str]) -> tuple[dict[str, float], int]:
     """The behaviour's words, and the sentence that has most of them."""
     wanted = weighed(gold)
-    home = max(range(len(told)), key=lambda i: (coverage(wanted, (told[i],)), -i), default=0)
+    home = most_covered(wanted, told)[0] if told else 0
     known = {key: value for key, value in wanted.items() if said(key, told) >= MATCHED}
     if sum(known.values()) >= STATED * sum(wanted.values()):
         return known, home
@@ -312,9 +312,10 @@ def _pool(
         pool |= told[link].keys
     need = weighed(pool - behavior.keys() - LIGHT)
     others = [i for i in range(len(told)) if i not in (link, home)]
-    states = max(others, key=lambda i: (coverage(need, (told[i],)), -i), default=None)
-    if states is not None and link != home and coverage(need, (told[states],)) >= STATES:
-        pool |= told[states].keys
+    if others and link != home:
+        states, share = most_covered(need, [told[i] for i in others])
+        if share >= STATES:
+            pool |= told[others[states]].keys
     return frozenset(pool - behavior.keys() - LIGHT)
 
 
