@@ -123,7 +123,7 @@ def refine(evidence: Evidence, view: View, general: Finding) -> Finding:
         return _turned(evidence, view, own, general) or general
     located: list[Located] = [(detail, *locate(detail, view, own)) for detail in evidence.details]
     kept = [entry for entry in located if _is_kept(*entry, view, located)]
-    if len(kept) == len(located):
+    if len(kept) == len(located) and (evidence.kind != "rule" or _in_one_place(evidence, view, located)):
         entries = tuple(dict.fromkeys((*view.entries_of([i for *_, place in kept for i in place]), *general.entries)))
         found = tuple(detail.wordings[0] for detail, *_ in kept)
         whole = Finding(True, True, f"kept: {listed(found)}", entries=entries, found=found, confidence=0.95)
@@ -132,7 +132,17 @@ def refine(evidence: Evidence, view: View, general: Finding) -> Finding:
     if not general.present and not (core and all(entry in kept for entry in core)):
         return general
     lost = tuple(entry[0].wordings[0] for entry in located if entry not in kept)
+    if not lost:
+        return general
     return replace(general, present=True, reason=f"stored, but without {listed(lost)}", missing=lost, reported=())
+
+
+def _in_one_place(evidence: Evidence, view: View, located: Sequence[Located]) -> bool:
+    """Whether an entry about the entity has every detail: told apart, or of nobody, they may not belong together."""
+    name = _name(evidence)
+    named = None if name is None else {view.entry[i] for i in view.mentions(name)}
+    entries = {view.entry[i] for *_, place in located for i in place}
+    return len(entries) == 1 and (named is None or entries <= named)
 
 
 def _turned(evidence: Evidence, view: View, own: frozenset[int], kept: Finding) -> Finding | None:

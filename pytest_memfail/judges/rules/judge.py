@@ -105,8 +105,8 @@ class RulesJudge:
         known = view.results.get((evidence, shown))
         if known is None:
             known = self._look(evidence, view, shown=shown)
-            if known.present and not known.faithful and self.protocol == "ours" and not self._recognises(evidence):
-                # What the rules cannot find in the source itself must not be held against a store.
+            if known.present and not known.faithful and self.protocol == "ours" and self._misreads(evidence, known):
+                # What the rules hold against the source itself must not be held against a store.
                 known = replace(
                     known, faithful=True, reason=f"stored; the rules cannot tell more ({known.reason})", confidence=0.3
                 )
@@ -114,10 +114,10 @@ class RulesJudge:
         assert isinstance(known, Finding)
         return known
 
-    def _recognises(self, evidence: Evidence) -> bool:
-        """Whether the source, stored word for word, would be found whole."""
-        view = self._view_of_shown((Memory(evidence.source),))
-        return self._look(evidence, view, shown=False).faithful
+    def _misreads(self, evidence: Evidence, finding: Finding) -> bool:
+        """Whether the source, stored word for word, would be found to have the same fault."""
+        source = self._look(evidence, self._view_of_shown((Memory(evidence.source),)), shown=False)
+        return not source.faithful and source.fault == finding.fault
 
     def _look(self, evidence: Evidence, view: View, *, shown: bool) -> Finding:
         if evidence.kind not in WEIGHS_SYNONYMS:

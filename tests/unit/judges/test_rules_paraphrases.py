@@ -316,3 +316,20 @@ CURATED = Evidence(
 def test_curated_wordings_decide(stored: str, expected: str) -> None:
     name, reason = verdict(CURATED, (stored,))
     assert name == expected, reason
+
+
+@pytest.mark.parametrize(
+    ("stored", "expected"),
+    [
+        (
+            ("Vesper deals with her correspondence each Thursday, and else never.",),
+            CORRECT,
+        ),  # no listed wording, yet kept
+        (("Vesper keeps a parrot.", "Dora answers letters only on Thursdays."), SUMMARY_ERROR),
+        (("Vesper answers letters.", "Only on Thursdays is the market held."), SUMMARY_ERROR),
+        (("Vesper keeps a parrot.", "The post comes on Thursdays."), NOT_STORED),
+    ],
+)
+def test_wordings_of_a_row_add_to_what_the_rules_know(stored: tuple[str, ...], expected: str) -> None:
+    name, reason = verdict(CURATED, stored)
+    assert name == expected, reason

@@ -227,3 +227,15 @@ def test_the_user_says_it_again_in_other_words() -> None:
 )
 def test_descriptions_and_what_is_left(stated: tuple[str, str], entry: str, expected: tuple[bool, bool]) -> None:
     assert judged(preference(*stated), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+def test_only_the_fault_that_the_statement_itself_seems_to_have_is_excused() -> None:
+    lace = preference(
+        "tatting", "An old neighbour in Delft passed tatting on to me, shuttle included, and I feel proud doing it."
+    )
+    told = "User learned an old-fashioned craft from a neighbour in Delft and feels proud doing it."
+    assert (
+        judged(lace, "User learned tatting from a neighbour in Delft and feels proud doing it.", "User owns a kettle.")
+        == OK
+    )
+    assert judged(lace, told, "User owns a kettle.") == DAMAGED
