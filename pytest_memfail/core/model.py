@@ -64,6 +64,8 @@ class Detail:
     wordings: tuple[str, ...]
     part: str = "detail"
     """What it is a part of: behavior, condition, exclusivity, preference, anchor, detail."""
+    vaguer: tuple[str, ...] = ()
+    """Wordings that cover it and lose what is particular: a memory that has but one of these has it generalised."""
 
 
 EvidenceKind = Literal["rule", "preference", "persona", "link", "fact"]

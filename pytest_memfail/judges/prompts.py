@@ -22,6 +22,9 @@ Check = Literal["stored", "storage", "summary", "retrieval"]
 """`stored` is storage and summary in one."""
 Messages = list[dict[str, str]]
 
+WORDINGS: Final = 4
+"""Wordings of a detail that a prompt shows: a model needs an example or two, where the rules need them all."""
+
 
 class Entry(NamedTuple):
     """One memory under the number by which replies name it: its 1-based place in the listing or among the shown."""
@@ -263,7 +266,7 @@ def _fact(evidence: Evidence, protocol: Protocol) -> dict[str, Any]:
         "replaced": list(evidence.stale_values),
         "said_before": evidence.earlier,
         "said": evidence.source,
-        "must_keep": [{"part": detail.part, "any_of": list(detail.wordings)} for detail in evidence.details],
+        "must_keep": [{"part": detail.part, "any_of": list(detail.wordings[:WORDINGS])} for detail in evidence.details],
     }
     return {name: value for name, value in fact.items() if value}
 

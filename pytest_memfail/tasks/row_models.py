@@ -38,16 +38,17 @@ RowId = Annotated[str | None, Field(pattern=r"^[A-Za-z0-9_.-]+$"), BeforeValidat
 
 
 class DetailRow(BaseModel):
-    """A detail that must survive, with the wordings that keep it."""
+    """A detail that must survive, with the wordings that keep it, and those that only cover it."""
 
     model_config = ConfigDict(extra="forbid")
 
     part: Text = "detail"
     wordings: Annotated[list[Text], Field(min_length=1)]
+    vaguer: list[Text] = []
 
     def detail(self) -> Detail:
         """The same as a core value."""
-        return Detail(tuple(self.wordings), self.part)
+        return Detail(tuple(self.wordings), self.part, tuple(self.vaguer))
 
 
 Details = Annotated[list[DetailRow] | None, Json, BeforeValidator(_empty_is_none)]

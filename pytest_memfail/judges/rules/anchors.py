@@ -39,6 +39,8 @@ class Anchor:
 
     groups: frozenset[int] = frozenset()
     """The groups alone."""
+    called: tuple[tuple[str, ...], ...] = ()
+    """The keys of each wording that its row says keeps it."""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -92,6 +94,10 @@ class Place:
         )
 
 
+NAMED: Final = 0.9
+"""What a wording of the row is worth of the end."""
+APART: Final = 2
+"""Other words that may stand between two of such a wording."""
 KEPT: Final = 0.6
 ALL_ALIKE: Final = 0.95
 REWORDED: Final = 0.6
@@ -107,8 +113,14 @@ ADVERBS: Final = frozenset(
 
 
 @lru_cache(maxsize=8192)
-def read_anchor(text: str, verbal: bool) -> Anchor:
-    """The end's words with what part each plays; `verbal`: it opens with a verb."""
+def read_anchor(text: str, verbal: bool, wordings: tuple[str, ...] = ()) -> Anchor:
+    """The end's words with what part each plays.
+
+    Args:
+        text: the end.
+        verbal: whether it opens with a verb.
+        wordings: what else it may be called.
+    """
     words = [w for s in sentences_of(text) for w in s.words if w.key]
     numbers = tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words) if q.text not in NAMED_HOURS)
     words = [w for w in words if not w.key[0].isdigit()]
@@ -139,9 +151,15 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
         # A soft spot, a deep distrust: how the stance is told is part of it.
         parts[at] = replace(parts[at], kind="stance", weight=0.25)
     total = sum(p.weight for p in parts) + len(numbers) or 1.0
-    wordings = tuple(dict.fromkeys(_wordings(text, parts)))
-    groups = frozenset(group for group, _ in wordings)
-    return Anchor(text, tuple(parts), numbers, total, verbal, wordings, groups)
+    everyday_wordings = tuple(dict.fromkeys(_wordings(text, parts)))
+    groups = frozenset(group for group, _ in everyday_wordings)
+    return Anchor(text, tuple(parts), numbers, total, verbal, everyday_wordings, groups, _in_order(wordings))
+
+
+def _in_order(wordings: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The keys of each wording, in its order."""
+    found = (tuple(word.key for s in sentences_of(wording) for word in s.words if word.key) for wording in wordings)
+    return tuple(dict.fromkeys(keys for keys in found if keys))
 
 
 def _wordings(text: str, parts: Sequence[Part]) -> Iterator[tuple[int, frozenset[int]]]:
@@ -182,6 +200,8 @@ def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str], but:
     matches = [match for match in matches_of(anchor.parts, tokens, source) if match[0] not in but]
     if anchor.wordings:
         matches += [match for match in by_wording(anchor, tokens) if match[0] not in but]
+    if anchor.called:
+        matches += [match for match in _by_name(anchor, tokens) if match[0] not in but]
     starts = sorted({at for at, *_ in matches})
     found: dict[tuple[int, ...], Place] = {}
     for start in starts:
@@ -206,6 +226,31 @@ def by_wording(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, i
                 closes = last if tokens[last].key else first
                 for number in covered:
                     yield (closes if number == max(covered) and len(covered) > 1 else opens), number, PHRASAL
+
+
+def _by_name(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, int, float]]:
+    """Where a wording of the row stands for the whole end: its words in their order, with little between them."""
+    keys = [token.key for token in tokens]
+    for wording in anchor.called:
+        if wording[0] not in keys or not set(wording).issubset(keys):
+            continue
+        for start, key in enumerate(keys):
+            at = _follow(wording, tokens, start) if key == wording[0] else ()
+            last = len(anchor.parts) - 1
+            for number in range(max(len(anchor.parts), len(at)) if at else 0):
+                yield at[min(number, len(at) - 1)], min(number, last), NAMED
+
+
+def _follow(wording: tuple[str, ...], tokens: Sequence[Token], start: int) -> tuple[int, ...]:
+    """Where the words of the wording are that begins here, if all of it is there."""
+    at = [start]
+    for key in wording[1:]:
+        behind = range(at[-1] + 1, min(len(tokens), at[-1] + 2 + APART))
+        found = next((i for i in behind if tokens[i].key == key), None)
+        if found is None or any(tokens[i].wall for i in range(at[-1] + 1, found + 1)):
+            return ()
+        at.append(found)
+    return tuple(at)
 
 
 def _end_of(tokens: Sequence[Token], start: int, matched: set[int]) -> int:

@@ -71,7 +71,7 @@ def find_link(evidence: Evidence, view: View, protocol: str) -> Finding:
             and set(finding.entries) & set(best.entries)
         ):
             continue
-        if finding.faithful or (finding.present and not best.present and evidence.details):
+        if finding.faithful:
             best = finding
         if best.faithful:
             break
@@ -118,6 +118,9 @@ def _stretches(link: Link, view: View) -> Iterator[tuple[int, ...]]:
             for key in (part.key, *akin(view, part.key)):
                 for at in view.postings.get(key, ()):
                     scores[at] += (1.0 if key == part.key else 0.7) / len(strong) / (2 if number == link.person else 1)
+        for keys in end.called:
+            for at in set(view.postings.get(keys[0], ())).intersection(*(view.postings.get(k, ()) for k in keys[1:])):
+                scores[at] += 1.0
     ranked = sorted(scores, key=lambda at: (-round(scores[at], 6), at))[:CANDIDATES]
     seen: set[tuple[int, ...]] = set()
     for at in ranked:

@@ -90,7 +90,8 @@ def read_link(evidence: Evidence, protocol: str) -> Link:
         else (evidence.entity or evidence.text, evidence.value or evidence.text)
     )
     tokens = tokens_of(source)
-    ends = tuple(_end(text, stated, tokens, protocol) for text in texts)
+    wordings = _wordings(evidence, protocol)
+    ends = tuple(_end(text, stated, tokens, protocol, also) for text, also in zip(texts, wordings, strict=True))
     person = next(
         (i for i, a in enumerate(texts) if a[:1].isupper() and len(a.split()) <= 2 and len(keys_of(a)) == 1), None
     )
@@ -122,11 +123,20 @@ def read_link(evidence: Evidence, protocol: str) -> Link:
     )
 
 
-def _end(text: str, stated: frozenset[str], tokens: tuple[Token, ...], protocol: str) -> Anchor:
+def _wordings(evidence: Evidence, protocol: str) -> tuple[tuple[str, ...], ...]:
+    """What the row says that each end may be called."""
+    found = tuple(detail.wordings[1:] for detail in evidence.details if detail.part == "anchor")
+    return found if len(found) == 2 and protocol != "paper" else ((), ())
+
+
+def _end(
+    text: str, stated: frozenset[str], tokens: tuple[Token, ...], protocol: str, wordings: tuple[str, ...]
+) -> Anchor:
     words = [w for s in sentences_of(text) for w in s.words]
     if protocol != "paper" and any(w.key in stated for w in words):
         text = " ".join(w.surface for w in words if not w.key or w.key in stated)
-    return read_anchor(text, _is_verbal(words[0].lower if words else "", tokens))
+    verbal = _is_verbal(words[0].lower if words else "", tokens)
+    return read_anchor(text, verbal, wordings)
 
 
 def _is_verbal(first: str, tokens: tuple[Token, ...]) -> bool:
@@ -188,22 +198,19 @@ def _tie(tokens: tuple[Token, ...], found: list[Place | None], apart: frozenset[
 
 @lru_cache(maxsize=4096)
 def otherwise_worded(evidence: Evidence, protocol: str) -> tuple[Link, ...]:
-    """The same link with each end in its curated wordings."""
+    """The same link with what an end's name may be written as."""
     link = read_link(evidence, protocol)
-    anchors = [detail.wordings for detail in evidence.details if detail.part == "anchor"]
-    if len(anchors) != 2 or protocol == "paper":
-        anchors = [(end.text,) for end in link.ends]
     found = []
-    for first, second in product(*((*texts, *renamed(texts[0])) for texts in anchors)):
+    for first, second in product(*((end.text, *renamed(end.text)) for end in link.ends)):
         ends = (_like(first, link.ends[0]), _like(second, link.ends[1]))
-        if ends != link.ends and all(end.parts for end in ends):
+        if (first, second) != tuple(end.text for end in link.ends) and all(end.parts for end in ends):
             stated = link.stated | ends[0].keys | ends[1].keys
             found.append(replace(link, ends=ends, stated=stated))
     return tuple(found)
 
 
 def _like(text: str, end: Anchor) -> Anchor:
-    return read_anchor(text, end.verbal)
+    return end if text == end.text else read_anchor(text, end.verbal)
 
 
 def _felt(source: tuple[Sentence, ...], tokens: tuple[Token, ...], place: Place | None) -> int:

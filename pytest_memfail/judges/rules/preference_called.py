@@ -43,12 +43,15 @@ APART: Final = 3
 
 def called_so(wanted: Preference, view: View) -> list[Reading]:
     """Where the preference stands under another wording, with something of its statement beside it."""
-    return [] if verbatim_store(view) else _readings(wanted, view, called(wanted.wording), BACKED, plainly=True)
+    if verbatim_store(view):
+        return []
+    names = dict.fromkeys((*called(wanted.wording), *map(_whole, wanted.wordings)))
+    return _readings(wanted, view, tuple(names), BACKED, plainly=True)
 
 
 def said_vaguely(wanted: Preference, view: View) -> Reading | None:
     """Where the user's preference stands under a vaguer wording, with something of its statement beside it."""
-    for reading in () if verbatim_store(view) else _readings(wanted, view, vaguer(wanted.wording), LEFT, plainly=False):
+    for reading in () if verbatim_store(view) else _readings(wanted, view, _vaguer_of(wanted), LEFT, plainly=False):
         at = reading.mention.at
         told = _rest(wanted, reading) >= LEFT or _is_all_liked(wanted, reading)
         if told and reading.owner == MINE and ASKING.search(view.sentences[at].text) is None:
@@ -72,7 +75,7 @@ def blurred(wanted: Preference, view: View, at: int) -> bool:
     written = view.as_written()
     return any(
         mention.at == at and mention.exact and mention.last - mention.first < len(target.parts)
-        for target in vaguer(wanted.wording)
+        for target in _vaguer_of(wanted)
         if all(part.key in written.sentences[at].keys - wanted.topic for part in target.parts)
         for mention in mentions(target, written, wanted.stated, whole=True)
     )
@@ -148,6 +151,11 @@ def called(name: str) -> tuple[Target, ...]:
     return tuple(map(_whole, _table("called").get(_key(name), ())))
 
 
+def _vaguer_of(wanted: Preference) -> tuple[Target, ...]:
+    """The vaguer wordings of the thing, those of its row first."""
+    return tuple(dict.fromkeys((*map(_whole, wanted.vaguer), *vaguer(wanted.wording))))
+
+
 @lru_cache(maxsize=4096)
 def vaguer(name: str) -> tuple[Target, ...]:
     """The vaguer wordings that the thing may become."""
@@ -167,6 +175,7 @@ def wordings_of(statement: str) -> tuple[frozenset[str], ...]:
     return tuple(dict.fromkeys(keys for keys in found if len(keys) > 1))
 
 
+@lru_cache(maxsize=8192)
 def _whole(wording: str) -> Target:
     """The wording with every word needed; the letters with which its words begin are no name."""
     target = read_target(wording)

@@ -75,6 +75,10 @@ class Preference:
     loose_names: frozenset[str]
     siblings: tuple[str, ...] = ()
     """What was said of the other preferences asked for."""
+    wordings: tuple[str, ...] = ()
+    """What its row says that it may be called."""
+    vaguer: tuple[str, ...] = ()
+    """What its row says that it may become where less is said."""
 
     @cached_property
     def name(self) -> dict[str, float]:
@@ -132,7 +136,7 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
     targets = [read_target(named)]
     if protocol != "paper":
         targets += _as_stated(evidence, targets[0], stated)
-        targets += [read_target(text) for d in evidence.details if d.part == "preference" for text in d.wordings]
+        targets += [read_target(d.wordings[0]) for d in evidence.details if d.part == "preference"]
     targets = [t for t in dict.fromkeys(targets) if t.parts or t.phrase]
     own = {part.key for target in targets for part in target.parts}
     liking = {w.key for sentence in source for w in sentence.words if is_liking(w.lower)}
@@ -159,6 +163,8 @@ def read_preference(evidence: Evidence, protocol: str) -> Preference:
         frozenset(map(loose, stated)),
         frozenset(part.loose for target in targets for part in target.parts),
         evidence.siblings,
+        tuple(text for d in evidence.details if d.part == "preference" for text in d.wordings[1:]),
+        tuple(text for d in evidence.details if d.part == "preference" for text in d.vaguer),
     )
 
 

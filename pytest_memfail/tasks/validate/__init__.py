@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pytest_memfail.core import RowError, UsageError
 from pytest_memfail.tasks import coexisting_facts, conditional_facts, long_hop, persona_retrieval, updated_facts
-from pytest_memfail.tasks.row_models import MODELS, ConditionalRow, LongHopRow, PersonaRow, UpdatedRow
+from pytest_memfail.tasks.row_models import MODELS, ConditionalRow, DetailRow, LongHopRow, PersonaRow, UpdatedRow
 from pytest_memfail.tasks.rows import Rows, row_errors
 from pytest_memfail.tasks.validate.across import ESSAY_LIKENESS, LIKENESS
 from pytest_memfail.tasks.validate.design import (
@@ -272,41 +272,45 @@ def _updated(rows: Rows[UpdatedRow]) -> Iterator[Finding]:
 
 
 def _details(name: str, path: Path) -> Iterator[Finding]:
-    """A detail whose own wording its source does not have could never be kept."""
-    for line, source, wording in _worded(name, path):
+    """A detail whose own wording its source does not have could never be kept; none both keeps it and only covers it."""
+    for line, source, detail in _worded(name, path):
+        wording = detail.wordings[0]
         if wording.casefold() not in source.casefold():
             yield Finding("warning", str(path), line, "evidence_details", f"{wording!r} does not stand in the source")
+        for vaguer in {v.casefold() for v in detail.vaguer} & {w.casefold() for w in detail.wordings}:
+            fault = f"{vaguer!r} is among the wordings of {wording!r} and among the vaguer ones"
+            yield Finding("warning", str(path), line, "evidence_details", fault)
 
 
-def _worded(name: str, path: Path) -> Iterator[tuple[int, str, str]]:
+def _worded(name: str, path: Path) -> Iterator[tuple[int, str, DetailRow]]:
     if name.startswith("conditional_facts"):
         conditional = conditional_facts.read(path)
         for rule, line in zip(conditional.rows, conditional.lines, strict=True):
             for detail in rule.evidence_details or ():
-                yield line, "\n".join(rule.entity_facts), detail.wordings[0]
+                yield line, "\n".join(rule.entity_facts), detail
     elif name == "persona_retrieval":
         persona = persona_retrieval.read(path)
         for person, line in zip(persona.rows, persona.lines, strict=True):
             for details in person.evidence_details or ():
                 for detail in details:
-                    yield line, person.essay, detail.wordings[0]
+                    yield line, person.essay, detail
     elif name == "coexisting_facts":
         coexisting = coexisting_facts.read(path)
         for held, line in zip(coexisting.rows, coexisting.lines, strict=True):
             for fact, details in zip(held.preference_facts, held.evidence_details or (), strict=False):
                 for detail in details:
-                    yield line, fact, detail.wordings[0]
+                    yield line, fact, detail
     elif name == "updated_facts":
         updated = updated_facts.read(path)
         for change, line in zip(updated.rows, updated.lines, strict=True):
             for detail in change.evidence_details or ():
-                yield line, change.messages[change.fact_index].text, detail.wordings[0]
+                yield line, change.messages[change.fact_index].text, detail
     else:
         chains = long_hop.read(path)
         for chain, line in zip(chains.rows, chains.lines, strict=True):
             for fact, details in zip(chain.facts, chain.evidence_details or (), strict=False):
                 for detail in details:
-                    yield line, fact, detail.wordings[0]
+                    yield line, fact, detail
 
 
 def numbers_in(text: str) -> set[str]:

@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 from facts_judged import judged, link
 
+from pytest_memfail.core import Detail
+
 OK, DAMAGED = (True, True), (True, False)
 TRIM = ("trimming the hedge", "trims the hedge", "trimmed the hedge", "the hedge is trimmed")
 READ = ("reading poetry", "reads poetry", "read poetry", "poetry is read")
@@ -226,3 +228,22 @@ def test_a_name_that_ends_like_a_plural_is_no_word_of_another_link() -> None:
     wanted = link("Spicy salsa makes Elias drink lots of water.", "spicy salsa", "drink lots of water")
     wanted = replace(wanted, siblings=("Elias loves spicy salsa.",))
     assert judged(wanted, "Spicy salsa makes Elias sneeze.", "User lives in Ghent.") == DAMAGED
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("The zorch sends the user to sort out the button jar.", OK),
+        ("The tide siren sends the user to put buttons in order.", OK),
+        ("When the siren of the fire brigade has gone, the tide makes the user sort out the button jar.", DAMAGED),
+    ],
+)
+def test_the_wordings_of_a_row_stand_for_an_end_where_they_stand_together(
+    entry: str, expected: tuple[bool, bool]
+) -> None:
+    stated = link("The zorch makes me sort out the button jar.", "zorch", "sort out the button jar")
+    ends = (
+        Detail(("zorch", "tide siren"), "anchor"),
+        Detail(("sort out the button jar", "put buttons in order"), "anchor"),
+    )
+    assert judged(replace(stated, details=ends), entry, "User owns a kettle.") == expected

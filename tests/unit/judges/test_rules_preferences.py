@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 from test_rules_lists import ABSENT, DAMAGED, OK, judged, preference
 
+from pytest_memfail.core import Detail
+
 KARAOKE = ("karaoke", "Karaoke is my go-to activity for breaking the ice and having some silly fun.")
 RABBITS = ("rabbits", "Rabbits appeal to me for their gentle nature and soft fur.")
 CANDLES = ("candle making", "Candle making is a calming craft that lets me give handmade presents.")
@@ -239,3 +241,19 @@ def test_only_the_fault_that_the_statement_itself_seems_to_have_is_excused() -> 
         == OK
     )
     assert judged(lace, told, "User owns a kettle.") == DAMAGED
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("User unwinds over a bowl of zorch on rainy evenings.", OK),
+        ("User unwinds over a thick barley broth on rainy evenings.", OK),
+        ("User likes peasant food.", DAMAGED),
+        ("User likes opera.", ABSENT),
+        ("User's sister cooks peasant food.", ABSENT),
+    ],
+)
+def test_a_row_says_what_keeps_a_preference_and_what_only_covers_it(entry: str, expected: tuple[bool, bool]) -> None:
+    stated = preference("zorch", "I unwind over a bowl of zorch when the evening is rainy.")
+    detail = Detail(("zorch", "thick barley broth"), "preference", ("peasant food", "something warm"))
+    assert judged(replace(stated, details=(detail,)), entry, "User owns a kettle.") == expected

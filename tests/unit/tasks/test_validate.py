@@ -180,6 +180,14 @@ def test_a_detail_whose_own_wording_its_source_does_not_have_is_a_warning(tmp_pa
     assert "does not stand in the source" in finding.message
 
 
+def test_a_wording_that_keeps_a_detail_and_only_covers_it_is_a_warning(tmp_path):
+    details = '[[], [{"part": "preference", "wordings": ["thing 0-1", "gadget"], "vaguer": ["stuff", "Gadget"]}]]'
+    write(tmp_path / "coexisting_facts.csv", coexisting(evidence_details=details))
+    (finding,) = found(tmp_path, "evidence_details")
+    assert finding.severity == "warning"
+    assert finding.message == "'gadget' is among the wordings of 'thing 0-1' and among the vaguer ones"
+
+
 def test_numbers_are_found_in_digits_and_in_words():
     assert numbers_in("At 8:30, eight of Twelve, ninety") == {"8:30", "8", "12", "90"}
     assert numbers_in("often, tensely") == set()
