@@ -66,7 +66,7 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
         view = given
     # Whom a mention is about is looked up for the likeliest ones only, and parts of the name only where it is not kept whole.
     whole = _readings(wanted, view, whole=True)[:READ]
-    kept = next((r for r in whole if _is_kept(wanted, view, r)), None)
+    kept = next((r for r in whole if _is_kept(wanted, view, r) and not _is_gainsaid(wanted, view, r, whole)), None)
     if kept is not None:
         passing = _in_passing(view, wanted, kept)
         trace = _trace_of(wanted, view, likeliest(view, wanted.context), evidence) if passing else None
@@ -169,6 +169,15 @@ def _is_kept(wanted: Preference, view: View, reading: Reading) -> bool:
     if len(wanted.targets[0].needed) > 1 and reading.mention.exact:
         return True
     return not (_is_of_another(view, reading) and _in_passing(view, wanted, reading))
+
+
+def _is_gainsaid(wanted: Preference, view: View, reading: Reading, whole: list[Reading]) -> bool:
+    """Whether it is only named, as keywords are, and another sentence of its entry speaks against it."""
+    if reading.attitude > 0 or liked(view.sentences[reading.mention.at]):
+        return False
+    entry = view.entry[reading.mention.at]
+    beside = (r for r in whole if view.entry[r.mention.at] == entry and r.mention.at != reading.mention.at)
+    return any(r.owner == MINE and _is_against(wanted, view, r) for r in beside)
 
 
 def _is_of_another(view: View, reading: Reading) -> bool:
