@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.attitude_denied import denied
 from pytest_memfail.judges.rules.preference_aversion import AVERSE
 from pytest_memfail.judges.rules.preference_unmissed import untwisted
 from pytest_memfail.judges.rules.text import Sentence
@@ -234,6 +235,8 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
     ):
         return -1
     if FOUND.search(before) and FOUND_ILL.match(after):
+        return -1
+    if denied(before, after):
         return -1
     said = _afterwards(after)
     if said:

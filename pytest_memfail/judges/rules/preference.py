@@ -28,6 +28,7 @@ from pytest_memfail.judges.rules.preference_reading import (
 from pytest_memfail.judges.rules.preference_resembling import resembles, tells_another
 from pytest_memfail.judges.rules.preference_reworded import Rewording, reworded
 from pytest_memfail.judges.rules.preference_times import is_shifted
+from pytest_memfail.judges.rules.preference_vocabulary import says_less, told_among
 from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.text import sentences_of
 from pytest_memfail.judges.rules.traces import Trace, best_trace, category_kind, likeliest
@@ -66,7 +67,7 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
         view = given
     # Whom a mention is about is looked up for the likeliest ones only, and parts of the name only where it is not kept whole.
     whole = _readings(wanted, view, whole=True)[:READ]
-    kept = next((r for r in whole if _is_kept(wanted, view, r)), None)
+    kept = next((r for r in whole if _is_kept(wanted, view, r) and not _is_gainsaid(wanted, view, r, whole)), None)
     if kept is not None:
         passing = _in_passing(view, wanted, kept)
         trace = _trace_of(wanted, view, likeliest(view, wanted.context), evidence) if passing else None
@@ -87,19 +88,29 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     readings = _readings(wanted, view, whole=False)
     candidates = [at for at in likeliest(view, wanted.context) if not is_of_sibling(wanted, view, at)]
     told = reworded(wanted, view, dict.fromkeys([*candidates, *(r.mention.at for r in readings[:READ])]))
+    among = told_among(wanted, view)
     shifted = [r.mention.at for r in whole if r.ours and r.owner == MINE]
-    shifted += [told.at] if told is not None and told.owner == MINE else []
+    shifted += [one.at for one in (told, among) if one is not None and one.owner == MINE]
     shifted = [at for at in shifted if is_shifted(wanted.source, view.sentences[at])]
     if shifted:
         return _trace(wanted, view, Trace(shifted[0], (wanted.wording,), 0.72))
-    if told is not None and told.owner == MINE and told.attitude >= 0:
+    if (
+        told is not None
+        and told.owner == MINE
+        and told.attitude >= 0
+        and not says_less(wanted, view, told.at, told.words)
+    ):
         return _told(wanted, view, told.at, told.words)
+    if among is not None and among.owner == MINE and among.attitude >= 0:
+        return _told(wanted, view, among.at, among.words, confidence=0.72)
     turned = [r for r in otherwise if r.owner == MINE and _is_against(wanted, view, r)]
     if turned:
         return _turned(wanted, view, turned, [])
     description = described(wanted, view)
     if description is not None and not (
-        is_shifted(wanted.source, view.sentences[description.at]) or blurred(wanted, view, description.at)
+        is_shifted(wanted.source, view.sentences[description.at])
+        or blurred(wanted, view, description.at)
+        or says_less(wanted, view, description.at)
     ):
         return _told(wanted, view, description.at, description.words, confidence=0.68)
     part = next(
@@ -169,6 +180,15 @@ def _is_kept(wanted: Preference, view: View, reading: Reading) -> bool:
     if len(wanted.targets[0].needed) > 1 and reading.mention.exact:
         return True
     return not (_is_of_another(view, reading) and _in_passing(view, wanted, reading))
+
+
+def _is_gainsaid(wanted: Preference, view: View, reading: Reading, whole: list[Reading]) -> bool:
+    """Whether it is only named, as keywords are, and another sentence of its entry speaks against it."""
+    if reading.attitude > 0 or liked(view.sentences[reading.mention.at]):
+        return False
+    entry = view.entry[reading.mention.at]
+    beside = (r for r in whole if view.entry[r.mention.at] == entry and r.mention.at != reading.mention.at)
+    return any(r.owner == MINE and _is_against(wanted, view, r) for r in beside)
 
 
 def _is_of_another(view: View, reading: Reading) -> bool:
@@ -252,7 +272,7 @@ def _lost_part(wanted: Preference, view: View, best: Reading) -> Finding:
     lost = tuple(_as_written(wanted, key) for key in best.mention.missing)
     reason = f"{wanted.wording!r} is stored without {listed(lost)}"
     entries = view.entries_of([best.mention.at])
-    return Finding(True, False, reason, entries, (), lost, confidence=0.72)
+    return Finding(True, False, reason, entries, (), lost, confidence=0.721)
 
 
 def _as_written(wanted: Preference, key: str) -> str:

@@ -6,6 +6,7 @@ A line of `preference_called.txt` holds the thing and, behind a colon, wordings 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -13,15 +14,16 @@ from typing import Final
 
 from pytest_memfail.judges.rules.attitude import LIKED, against, is_liking, liked
 from pytest_memfail.judges.rules.naming import mentions
-from pytest_memfail.judges.rules.preference_likeness import likelier_of_sibling
+from pytest_memfail.judges.rules.preference_likeness import likelier_of_sibling, statement_words
 from pytest_memfail.judges.rules.preference_reading import Preference, Reading, read_mention
 from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.targets import Target, read_target
 from pytest_memfail.judges.rules.text import weight, words_of
-from pytest_memfail.judges.rules.traces import ASKING, is_narrowed
+from pytest_memfail.judges.rules.traces import ASKING, HAVING, VAGUE, VALUED, is_narrowed
 from pytest_memfail.judges.rules.verbatim import keeps, verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.whose_after import MINE
+from pytest_memfail.judges.rules.whose_words import NARRATED
 
 BACKED: Final = 0.15
 """Share of our statement, in whatever words, that shows such a wording to be meant for ours."""
@@ -37,6 +39,8 @@ TURNING: Final = frozenset("before after without no not".split())
 ARTICLES: Final = frozenset("a an the one's their".split())
 AROUND: Final = 3
 """Within so many words of a wording its own small words stand."""
+MERGED: Final = 1.6
+"""How many times as much of another of the row may stand beside a wording that several have become."""
 APART: Final = 3
 """How many other words may stand between those of a wording; telling ones where it is plain."""
 
@@ -53,7 +57,7 @@ def said_vaguely(wanted: Preference, view: View) -> Reading | None:
     """Where the user's preference stands under a vaguer wording, with something of its statement beside it."""
     for reading in () if verbatim_store(view) else _readings(wanted, view, _vaguer_of(wanted), LEFT, plainly=False):
         at = reading.mention.at
-        told = _rest(wanted, reading) >= LEFT or _is_all_liked(wanted, reading)
+        told = (_rest(wanted, reading, wanted.context) >= LEFT and _is_said(reading)) or _is_all_liked(wanted, reading)
         if told and reading.owner == MINE and ASKING.search(view.sentences[at].text) is None:
             return reading
     return None
@@ -81,13 +85,32 @@ def blurred(wanted: Preference, view: View, at: int) -> bool:
     )
 
 
-def _rest(wanted: Preference, reading: Reading) -> float:
-    """The share of the statement that the words beside the wording have; what all of the row share does not count."""
+def _rest(wanted: Preference, reading: Reading, statement: Mapping[str, float]) -> float:
+    """The share of a statement that the words beside the wording have; what all of the row share does not count."""
     sentence, mention = reading.view.sentences[reading.mention.at], reading.mention
     words = sentence.words[: mention.first] + sentence.words[mention.last + 1 :]
     beside = replace(sentence, words=tuple(w for w in words if w.key not in wanted.topic))
     own = {w.key for w in sentence.words[mention.first : mention.last + 1]} | wanted.topic
-    return soft_support({key: value for key, value in wanted.context.items() if key not in own}, [beside])
+    return soft_support({key: value for key, value in statement.items() if key not in own}, [beside])
+
+
+def _is_of_another(wanted: Preference, target: Target, reading: Reading) -> bool:
+    """Whether the sentence with a vaguer wording rather tells another of the row."""
+    mine = _rest(wanted, reading, wanted.statement)
+    other = max((_rest(wanted, reading, statement_words(text)) for text in wanted.siblings), default=0.0)
+    mention = reading.mention
+    if len(target.parts) > 1 and mention.last - mention.first + 1 >= len(target.parts) and mine >= BACKED:
+        return other > MERGED * mine  # several may have become one wording that says more than what they are all called
+    return other > max(mine, LEFT) or likelier_of_sibling(wanted, reading.view, mention.at)
+
+
+def _is_said(reading: Reading) -> bool:
+    """Whether the sentence is about the user, says a liking, what is done with things or found in them, or has the statement."""
+    sentence = reading.view.sentences[reading.mention.at]
+    if not sentence.lowers.isdisjoint(NARRATED):
+        return True
+    text = sentence.text
+    return reading.soft >= WELL_BACKED or any(pattern.search(text) for pattern in (LIKED, HAVING, VALUED, VAGUE))
 
 
 def _readings(
@@ -111,7 +134,12 @@ def _readings(
             reading = read_mention(wanted, view, mention)
             backed = reading.soft >= least or (not plainly and _is_all_liked(wanted, reading))
             if (plainly and (reading.soft >= WELL_BACKED or _is_plain(wanted, target, reading))) or (
-                backed and not likelier_of_sibling(wanted, view, mention.at)
+                backed
+                and not (
+                    likelier_of_sibling(wanted, view, mention.at)
+                    if plainly
+                    else _is_of_another(wanted, target, reading)
+                )
             ):
                 found.append(
                     replace(

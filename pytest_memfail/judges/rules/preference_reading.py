@@ -265,8 +265,8 @@ def _is_other_form(sentence: Sentence, mention: Mention, wanted: Preference) -> 
 
 def _is_particular(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
     """Whether the word stands for one certain thing of that name: "crosses the bridge" is no card game."""
-    at = mention.first
-    if not at or sentence.words[at - 1].lower != "the" or f" the {sentence.words[at].lower}" in f" {wanted.source}":
+    at, words = mention.first, sentence.words
+    if not at or at != mention.last or words[at - 1].lower != "the" or f" the {words[at].lower}" in f" {wanted.source}":
         return False
     return not liked(sentence) and HAVING.search(sentence.text) is None
 
@@ -294,7 +294,8 @@ LINKS: Final = 0.25
 """What a word is worth that but links a thing with what it is liked for."""
 OPTING: Final = frozenset(
     fold(w)
-    for w in "reach opt go care look hope long yearn weakness passion taste love knack enthusiasm fondness interest one".split()
+    for w in """reach opt go care look hope long yearn weakness passion taste love knack enthusiasm fondness interest one spot thing
+    eye ear flair talent liking mad crazy sucker live""".split()
 )
 COUNTED: Final = re.compile(r"\b(?:multi|several|two|three|four|five|ten|many|non|anti|pre|pseudo)-$", re.IGNORECASE)
 """What makes another of the word behind it: multi-day treks are no day hikes."""
@@ -314,9 +315,8 @@ def is_ours(wanted: Preference, view: View, mention: Mention, support: float) ->
     if not mention.exact and not support and (mention.last == mention.first or ASKING.search(sentence.text)):
         return False
     if not mention.exact and len(wanted.name) == 1 and fold(sentence.words[mention.first].lower) in wanted.rivals:
-        return (
-            False  # what all of the row are called, or another of it, is no other word for this one: a nap for a catnap
-        )
+        # What all of the row are called, or another of it, is no other word for this one: a nap for a catnap.
+        return False
     if not support and not held and _is_other_form(sentence, mention, wanted):
         return False
     if (

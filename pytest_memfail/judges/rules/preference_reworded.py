@@ -112,12 +112,22 @@ def _told(wanted: Preference, target: Target, sentence: Sentence, support: float
 def _is_replaced(wanted: Preference, sentence: Sentence, found: list[tuple[float, int]]) -> bool:
     """Whether the name's last word has another before it in place of ours: landscape photography for portrait photography."""
     worth, at = found[-1] if found else (0.0, -1)
+    if at < 0 and found and _is_joined_to_another(wanted, sentence, max(place for _, place in found)):
+        return True
     if len(found) < 2 or at < 1 or worth < ORIGIN or found[-2][0] >= HALF or found[-2][1] == at - 1:
         return False
     before = sentence.words[at - 1]
     if not before.key or before.key in wanted.stated or liked_word(before.lower) or weight(before.key) < 1.0:
         return False
     return sentence.text[before.end : sentence.words[at].start] in (" ", "-") and not before.lower.endswith("s")
+
+
+def _is_joined_to_another(wanted: Preference, sentence: Sentence, at: int) -> bool:
+    """Whether the word is but the beginning of a compound with another: "natural-ingredient cosmetics" for a natural look."""
+    following = sentence.words[at + 1] if 0 <= at < len(sentence.words) - 1 else None
+    if following is None or sentence.text[sentence.words[at].end : following.start] != "-":
+        return False
+    return bool(following.key) and following.key not in wanted.stated | wanted.topic and following.lower not in VAGUE
 
 
 def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], *, is_head: bool) -> tuple[float, int]:

@@ -34,6 +34,7 @@ TWISTED: Final = re.compile(
     r"|\b(?:can(?:not|'t)|hard to) put\b[^,.;]*? down\b|\bnot to mention|\bno(?:t a)? problem|\bno trouble|\bcan(?:not|'t) stop"
     r"|\b(?:so as|in order) not to \w+|\bso (?:that )?(?!(?:the )?(?:user|he|she|i|it)\b)(?:no(?:body| one| \w+)|(?:\w+ ){1,4}?"
     r"(?:(?:(?:do(?:es)?|will|would|need|ca|can|should)(?: not|n't)|cannot|never|not)(?: \w+)?|(?:ha(?:s|ve)|with|go(?:es)?) no)) \w+"
+    r"|(?:\b(?:not|never|hardly|barely|scarcely|without)|n't) (?:ha(?:ve|ving)|need(?:ing)?) to \w+"
     r"|(?:\b(?:no|not|never|nothing|cannot|hardly|dull|boring|incomplete|unthinkable|lost|miserable)\b|n't\b)[^,.;]*?\bwithout\b",
     re.IGNORECASE,
 )

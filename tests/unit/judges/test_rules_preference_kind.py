@@ -141,7 +141,7 @@ BONDS = ("bonds", "I include bonds in my portfolio to add stability and steady i
         (STOCKS, "User shares a flat and likes growth.", ABSENT),
         # The small words of a wording count, and others may stand between.
         (CLIPS, "Says how-to clips are what they most like putting out.", OK),
-        (CLIPS, "Says clips are what they most like putting out.", ABSENT),
+        (CLIPS, "Says clips are what they most like putting out.", DAMAGED),
         (NAPS, "Dozes for a bit in the afternoon to restore sinking energy.", OK),
         (KNITTING, "Turns balls of wool into scarves.", OK),
         (

@@ -1,0 +1,49 @@
+"""The rules on preferences told in the words of their other wordings, or in those of what says less."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from facts_judged import judged, preference
+
+OK, DAMAGED, ABSENT = (True, True), (True, False), (False, False)
+KNITTING = ("knitting", "Knitting is my favorite way of making cozy socks and mittens.", "crafts")
+EMBROIDERY = ("embroidery", "Embroidery allows me to put rich patterns on linen.", "crafts")
+MOJITO = ("mojito", "A mojito cools me down on hot summer evenings.", "cocktail types")
+SWIMMING = ("swimming", "Swimming gives my entire body a workout and goes easy on my knees.", "exercises")
+YOGA = ("yoga", "Yoga stretches my back and reduces headaches.", "exercises")
+LOOK = ("natural look", "I like a natural look at work because it is quick to do.", "makeup styles")
+FILLED = ("User lives in Ghent.", "User owns a kettle.", "User's cousin has a tram pass.")
+
+
+@pytest.mark.parametrize(
+    ("stated", "entry", "expected"),
+    [
+        # Words of several of its other wordings together tell the thing; what says less has none of them.
+        (KNITTING, "User likes purling rows with thick needles.", OK),
+        (KNITTING, "User's aunt likes purling rows with thick needles.", ABSENT),
+        (KNITTING, "User owns a case of needles; two rows of hooks hang above it.", ABSENT),
+        # What stands for the name stands for what says less, too.
+        (MOJITO, "On hot summer evenings user cools down with rum.", DAMAGED),
+        (MOJITO, "On hot summer evenings user cools down with rum, lime and soda over muddled leaves.", OK),
+        (
+            SWIMMING,
+            "Gentle: likes water-based exercise before noon, which works the whole body and spares the knees.",
+            DAMAGED,
+        ),
+        # A compound with another word is another thing.
+        (LOOK, "User likes natural-ingredient products at work as they are quick to do.", DAMAGED),
+        # What is neither liked nor done, nor anything about the user, is nobody's preference.
+        (YOGA, "Gym contract shrinks in October.", ABSENT),
+        (YOGA, "User likes the gym as it reduces headaches.", DAMAGED),
+    ],
+)
+def test_words_of_other_wordings(stated: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(preference(*stated), entry, *FILLED) == expected
+
+
+def test_several_of_a_row_become_one_wording() -> None:
+    entries = ("User is into textile crafts: warm garments, decorated cloth.", *FILLED)
+    for stated, sibling in ((KNITTING, EMBROIDERY), (EMBROIDERY, KNITTING)):
+        assert judged(replace(preference(*stated), siblings=(sibling[1],)), *entries) == DAMAGED

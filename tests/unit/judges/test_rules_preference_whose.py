@@ -1,0 +1,67 @@
+"""Whose a preference is where its sentence alone does not say, and ways of having no use for a thing."""
+
+from __future__ import annotations
+
+import pytest
+from facts_judged import judged, preference
+
+from pytest_memfail.judges.rules.text import TextCache
+from pytest_memfail.judges.rules.view import View
+from pytest_memfail.judges.rules.whose import owner
+
+OK, DAMAGED = (True, True), (True, False)
+KARAOKE = (
+    "karaoke",
+    "Karaoke is my go-to activity for breaking the ice and having some silly fun.",
+    "party activities",
+)
+TEA = ("green tea", "I drink green tea in the morning because it wakes me gently.", "drinks")
+
+
+@pytest.mark.parametrize(
+    ("entry", "word", "expected"),
+    [
+        ("Dora, who leads the user's choir, offers a drumming course.", "drumming", "dora"),
+        ("The user, who lives with Dora, likes drumming.", "drumming", "user"),
+        (
+            "User's uncle Piet joined the pottery group down at the old community hall; finds glazing soothing.",
+            "glazing",
+            "piet",
+        ),
+        (
+            "User's uncle Piet joined the pottery group down at the old community hall. Finds glazing soothing.",
+            "glazing",
+            "user",
+        ),
+        ("Notes on Piet\n- user's uncle\n- finds glazing soothing", "glazing", "user"),
+        ("Title: clay. Keywords: family, pottery. Uncle Piet sells bowls.", "pottery", "uncle"),
+        ("Title: hobby. Keywords: family, pottery. User sells bowls with uncle Piet.", "pottery", "user"),
+    ],
+)
+def test_whose_it_is(entry: str, word: str, expected: str) -> None:
+    view = View([entry], TextCache())
+    places = [(at, i) for at, s in enumerate(view.sentences) for i, w in enumerate(s.words) if w.lower == word]
+    (at, i) = places[0]
+    assert owner(view, at, i, i) == expected
+
+
+@pytest.mark.parametrize(
+    ("stated", "entry", "expected"),
+    [
+        (KARAOKE, "User does not believe an evening of karaoke would be a good way to break the ice.", DAMAGED),
+        (KARAOKE, "User doesn't think karaoke the best way to break the ice.", DAMAGED),
+        (KARAOKE, "User does not think much before singing karaoke, a good way to break the ice.", OK),
+        (KARAOKE, "User leaves karaoke to cousin Ruth.", DAMAGED),
+        (KARAOKE, "User leaves karaoke to the end of the night.", OK),
+        (TEA, "User sees no need for green tea in the morning.", DAMAGED),
+        (TEA, "User drinks green tea, no need for milk.", OK),
+        (TEA, "Green tea in the morning wakes user without having to use an alarm.", OK),
+        (TEA, "User has a soft spot for green tea, whatever the neighbours say about its colour.", OK),
+        (KARAOKE, "Title: evenings. Keywords: karaoke, bars. The user stays away from karaoke.", DAMAGED),
+        (KARAOKE, "Title: evenings. Keywords: karaoke, bars. The user starts karaoke at parties.", OK),
+    ],
+)
+def test_ways_of_having_no_use_for_a_thing(
+    stated: tuple[str, str, str], entry: str, expected: tuple[bool, bool]
+) -> None:
+    assert judged(preference(*stated), entry, "User lives in Ghent.", "User owns a kettle.") == expected
