@@ -272,7 +272,7 @@ def _lost_part(wanted: Preference, view: View, best: Reading) -> Finding:
     lost = tuple(_as_written(wanted, key) for key in best.mention.missing)
     reason = f"{wanted.wording!r} is stored without {listed(lost)}"
     entries = view.entries_of([best.mention.at])
-    return Finding(True, False, reason, entries, (), lost, confidence=0.721)
+    return Finding(True, False, reason, entries, (), lost, confidence=0.72)
 
 
 def _as_written(wanted: Preference, key: str) -> str:

@@ -49,13 +49,12 @@ def called_so(wanted: Preference, view: View) -> list[Reading]:
     """Where the preference stands under another wording, with something of its statement beside it."""
     if verbatim_store(view):
         return []
-    names = dict.fromkeys((*called(wanted.wording), *map(_whole, wanted.wordings)))
-    return _readings(wanted, view, tuple(names), BACKED, plainly=True)
+    return _readings(wanted, view, names_of(wanted), BACKED, plainly=True)
 
 
 def said_vaguely(wanted: Preference, view: View) -> Reading | None:
     """Where the user's preference stands under a vaguer wording, with something of its statement beside it."""
-    for reading in () if verbatim_store(view) else _readings(wanted, view, _vaguer_of(wanted), LEFT, plainly=False):
+    for reading in () if verbatim_store(view) else _readings(wanted, view, vaguer_of(wanted), LEFT, plainly=False):
         at = reading.mention.at
         told = (_rest(wanted, reading, wanted.context) >= LEFT and _is_said(reading)) or _is_all_liked(wanted, reading)
         if told and reading.owner == MINE and ASKING.search(view.sentences[at].text) is None:
@@ -79,7 +78,7 @@ def blurred(wanted: Preference, view: View, at: int) -> bool:
     written = view.as_written()
     return any(
         mention.at == at and mention.exact and mention.last - mention.first < len(target.parts)
-        for target in _vaguer_of(wanted)
+        for target in vaguer_of(wanted)
         if all(part.key in written.sentences[at].keys - wanted.topic for part in target.parts)
         for mention in mentions(target, written, wanted.stated, whole=True)
     )
@@ -179,7 +178,12 @@ def called(name: str) -> tuple[Target, ...]:
     return tuple(map(_whole, _table("called").get(_key(name), ())))
 
 
-def _vaguer_of(wanted: Preference) -> tuple[Target, ...]:
+def names_of(wanted: Preference) -> tuple[Target, ...]:
+    """The other wordings of the thing, those of its row last."""
+    return tuple(dict.fromkeys((*called(wanted.wording), *map(_whole, wanted.wordings))))
+
+
+def vaguer_of(wanted: Preference) -> tuple[Target, ...]:
     """The vaguer wordings of the thing, those of its row first."""
     return tuple(dict.fromkeys((*map(_whole, wanted.vaguer), *vaguer(wanted.wording))))
 

@@ -9,11 +9,12 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.attitude import attitude, liked
-from pytest_memfail.judges.rules.preference_called import called, vaguer
+from pytest_memfail.judges.rules.preference_called import names_of, vaguer_of
 from pytest_memfail.judges.rules.preference_likeness import likelier_of_sibling
 from pytest_memfail.judges.rules.preference_reading import Preference, beside
 from pytest_memfail.judges.rules.preference_reworded import Rewording
 from pytest_memfail.judges.rules.preference_words import soft_support
+from pytest_memfail.judges.rules.targets import Target
 from pytest_memfail.judges.rules.text import fold, weight
 from pytest_memfail.judges.rules.traces import ASKING
 from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
@@ -41,11 +42,15 @@ class Vocabulary:
     """Those of the wordings that say less."""
 
 
+def vocabulary(wanted: Preference) -> Vocabulary:
+    """The words for the thing."""
+    return _vocabulary(names_of(wanted), vaguer_of(wanted))
+
+
 @lru_cache(maxsize=4096)
-def vocabulary(name: str) -> Vocabulary:
-    """The words for a thing of that name."""
-    telling = {part.key for target in called(name) for part in target.parts if weight(part.key) >= 1.0}
-    vague = {part.key for target in vaguer(name) for part in target.parts if weight(part.key) >= 1.0}
+def _vocabulary(names: tuple[Target, ...], covering: tuple[Target, ...]) -> Vocabulary:
+    telling = {part.key for target in names for part in target.parts if weight(part.key) >= 1.0}
+    vague = {part.key for target in covering for part in target.parts if weight(part.key) >= 1.0}
     return Vocabulary(frozenset(telling - vague), frozenset(vague))
 
 
@@ -54,7 +59,7 @@ def told_among(wanted: Preference, view: View) -> Rewording | None:
     if verbatim_store(view):
         return None
     # What the statement has too, or another of the row, tells nothing more.
-    own = vocabulary(wanted.wording).telling - wanted.context.keys() - wanted.rivals - wanted.topic
+    own = vocabulary(wanted).telling - wanted.context.keys() - wanted.rivals - wanted.topic
     postings = view.as_written().postings
     held: dict[int, int] = defaultdict(int)
     for key in own & postings.keys():
@@ -85,7 +90,7 @@ def _told(wanted: Preference, view: View, at: int, own: frozenset[str]) -> Rewor
 def says_less(wanted: Preference, view: View, at: int, told: tuple[str, ...] = ()) -> bool:
     """Whether the sentence, or what of it tells the thing, has words of what says less, and none that only this preference has."""
     keys = view.as_written().sentences[at].keys
-    known = vocabulary(wanted.wording)
+    known = vocabulary(wanted)
     vague = known.vague - wanted.context.keys() - wanted.name.keys()
     where = keys if not told else {fold(word.lower()) for word in told}
     return not vague.isdisjoint(where) and known.telling.isdisjoint(keys)
