@@ -10,6 +10,7 @@ from pytest_memfail.judges.rules.associations import association, contrast
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.kinds import is_person, kinds_of
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
+from pytest_memfail.judges.rules.persona_allergy import unnamed
 from pytest_memfail.judges.rules.persona_essay import CALENDAR, Concept, Essay, Item, compounded
 from pytest_memfail.judges.rules.persona_match import stands
 from pytest_memfail.judges.rules.persona_partners import AWAY, surface
@@ -137,6 +138,7 @@ def core_lost(
     named = [c for c in core if not names.isdisjoint(c.keys)]
     renamed = [c for c in lost if c in named and not _known(c) and _new_name(stored, essay)]
     timed = timed or renamed or (named if all(c in lost for c in named) else [])
+    timed = timed or [c for c in lost if unnamed(c.keys, stored, source)]
     new = any(weight(k) >= NEW for k in keys - source.keys - essay.ignored)
     gone = timed or ([] if new or len(lost) < len(core) else lost)
     wording = listed([surface(source, c.keys[-1]) for c in gone])

@@ -15,7 +15,7 @@ from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_hollow import hollowed
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
-from pytest_memfail.judges.rules.persona_numbers import changed, limited, other_side, recounted
+from pytest_memfail.judges.rules.persona_numbers import changed, limited, only_number, other_side, recounted
 from pytest_memfail.judges.rules.persona_owner import given, lent
 from pytest_memfail.judges.rules.persona_refusals import UNCERTAIN
 from pytest_memfail.judges.rules.persona_slots import replaced
@@ -216,7 +216,8 @@ def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
         if i + 1 in known and view.entry[i] == view.entry[i + 1] and not view.sentences[i + 1].starts_turn
     ]
     spread = _spread(item, match) if item.trait else ()
-    return [*((i,) for i in at), *pairs, *((spread,) if len(spread) > 1 else ())]
+    apart = {m.at for m in match.own if m.at in known and only_number(item, m, view)} if item.numbers else ()
+    return [*((i,) for i in at if i not in apart), *pairs, *((spread,) if len(spread) > 1 else ())]
 
 
 def _spread(item: Item, match: Match) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.persona_affirmed import rejections
 from pytest_memfail.judges.rules.persona_essay import Essay, Item
-from pytest_memfail.judges.rules.persona_match import Kept
+from pytest_memfail.judges.rules.persona_match import NUMBER, Kept, Made
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.view import View
@@ -15,6 +15,8 @@ from pytest_memfail.judges.rules.view import View
 COUNTED: Final = 12
 """Small numbers without a unit mostly count things."""
 
+STRANGE: Final = 1.5
+"""How much of a sentence that the essay has not shows it to tell of something else."""
 BESIDE: Final = 1.0
 """How much of a sentence of the essay must stand beside a number that takes the place of its own."""
 
@@ -54,6 +56,12 @@ def renumbered(stored: Sequence[tuple[Sequence[Quantity], Mapping[int, float]]],
                 if not any(one.same(q) for numbers, _ in stored for q in numbers):
                     return f"'{number.text.strip()}' instead of '{one.text.strip()}'"
     return ""
+
+
+def only_number(item: Item, made: Made, view: View) -> bool:
+    """Whether a sentence has no more of the detail's than its number, and tells of something else: seventy percent of what?"""
+    numbers = NUMBER * len(view.quantities((made.at,)))
+    return made.by.get(item.at, 0.0) <= numbers and (1.0 - made.own) * made.total >= STRANGE
 
 
 def recounted(item: Item, kept: Kept, view: View, essay: Essay) -> str:
