@@ -40,6 +40,7 @@ CLAUSES: Final = re.compile(
     r"\s*(?:[;(]|:(?!\d)"
     r"|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which|when|where|following|given|matching)\b)\s*"
 )
+BRACKETED: Final = re.compile(r"\s*\(([^()]*)\)")
 ITEMS: Final = re.compile(r"(,\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z]))")
 ONLY: Final = re.compile(
     r"\b(?:only|solely|exclusively|(?<!never )(?<!not )alone|no one but|nobody but|nothing but|none but|no \w+ but"
@@ -71,7 +72,9 @@ def _of_answer(evidence: Evidence, answer: str) -> tuple[Item, ...]:
     asked = frozenset(keys_of(question)) - essay.ignored
     items: list[Item] = []
     known: set[str] = set()
-    clauses = [c for c in CLAUSES.split(YES_NO.sub("", answer.replace("—", " — "))) if c.strip()]
+    plain = BRACKETED.sub("", answer)
+    aside = "; ".join(BRACKETED.findall(answer))  # what stands behind a bracket belongs to what stands before it
+    clauses = [c for c in CLAUSES.split(YES_NO.sub("", f"{plain}; {aside}".replace("—", " — "))) if c.strip()]
     head = True
     for clause in clauses:
         found: list[Item] = []
@@ -93,6 +96,8 @@ def _of_answer(evidence: Evidence, answer: str) -> tuple[Item, ...]:
             )
             if item is not None:
                 beside = bool(found) and wanted_first and any(says_no(word) for word in part.lower().split())
+                # What is refused in another sentence than what is wanted is no other side of that.
+                beside = beside and item.at in {i.at for i in found}
                 found.append(replace(item, weight=item.weight * (1.0 if head else ASIDE), choice=choice, beside=beside))
                 known.update(k for c in item.concepts for k in c.keys)
         items += _joined(found)
