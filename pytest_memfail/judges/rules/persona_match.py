@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -192,7 +191,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
         same = [
             q
             for q in item.numbers
-            if any(q.same(o) and not _off_scale(q, item, place, view, essay) for o in stated)
+            if any(q.same(o) for o in stated)
             or (q.value == NOON and q.unit == CLOCK and HALVES.get(q.direction) in keys)
             or (q.unit == DURATION and any(_one_of(q, view.sentences[at]) for at in place))
             or (q.unit == CLOCK and any(_at_hour(q, o) for o in stated))
@@ -225,11 +224,6 @@ def _one_of(quantity: Quantity, sentence: Sentence) -> bool:
 def _at_hour(quantity: Quantity, other: Quantity) -> bool:
     """Whether the other is the time of day in hours: 15 h."""
     return other.unit == DURATION and other.text.endswith("h") and other.value == quantity.value
-
-
-def _off_scale(quantity: Quantity, item: Item, place: Sequence[int], view: View, essay: Essay) -> bool:
-    told = essay.stated[item.at].sentence.text
-    return quantity.unit == "deg" and any(other_scale(told, view.sentences[at].text) for at in place)
 
 
 def found(concept: Concept, keys: frozenset[str]) -> float:
@@ -278,12 +272,3 @@ def _kind_of(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -
 @lru_cache(maxsize=65536)
 def _associated(wanted: tuple[str, ...], keys: frozenset[str]) -> bool:
     return any(association(one, held) >= TOGETHER for one in wanted for held in keys)
-
-
-SCALE: Final = re.compile(r"(?:°\s?|\d\s?|\b)((?i:celsius|centigrade|fahrenheit)|[CF])\b")
-
-
-def other_scale(one: str, other: str) -> bool:
-    """Whether the texts state temperatures on different scales."""
-    mine, theirs = ({m[1][0].casefold() for m in SCALE.finditer(t)} for t in (one, other))
-    return bool(mine and theirs) and mine.isdisjoint(theirs)

@@ -30,8 +30,6 @@ CURRENCIES: Final = (
     re.compile(r"\bpesos?\b|\bmxn\b"),
     re.compile(r"\bliras?\b|\btry\b|₺"),
 )
-CELSIUS: Final = re.compile(r"\b(?:celsius|centigrade|c)\b", re.IGNORECASE)
-FAHRENHEIT: Final = re.compile(r"\b(?:fahrenheit|f)\b", re.IGNORECASE)
 STRICT: Final = re.compile(
     r"\b(?:(?:more|fewer|less|higher|greater|larger|older|younger) than|over|above|beyond|exceed\w*|under|below)(?: \w+)?$",
     re.IGNORECASE,
@@ -242,7 +240,7 @@ def alike(wanted: Quantity, stated: Quantity) -> bool:
 
 
 def _equal(wanted: Quantity, stated: Quantity, sentence: Sentence) -> bool:
-    if alike(wanted, stated) or _converted(wanted, stated):
+    if alike(wanted, stated):
         return True
     # Fewer than three is at most two, more than three at least four, and never a third time at most twice.
     step = stated.value - wanted.value
@@ -251,21 +249,6 @@ def _equal(wanted: Quantity, stated: Quantity, sentence: Sentence) -> bool:
     if wanted.direction < 0 and step == 1 and stated.text.casefold() in ORDINALS:
         return any(is_negator(word.lower) for word in sentence.words)
     return wanted.direction > 0 and step == 1 and bool(AT_LEAST.search(sentence.text)) and wanted.unit == stated.unit
-
-
-def _converted(wanted: Quantity, stated: Quantity) -> bool:
-    """Whether the one is in degrees Celsius what the other is in Fahrenheit.
-
-    >>> c, f = (Quantity(value, "deg", 0, text, 0) for value, text in ((10.0, "10 C"), (50.0, "50 F")))
-    >>> _converted(c, f)
-    True
-    """
-    if wanted.unit != "deg" or stated.unit != "deg":
-        return False
-    for one, other in ((wanted, stated), (stated, wanted)):
-        if CELSIUS.search(one.text) and FAHRENHEIT.search(other.text) and abs(one.value * 1.8 + 32 - other.value) <= 1:
-            return True
-    return False
 
 
 def _numeral(quantity: Quantity) -> str:
