@@ -12,8 +12,9 @@ from pytest_memfail.judges.rules.kinds import is_person, kinds_of
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
 from pytest_memfail.judges.rules.persona_allergy import unnamed
 from pytest_memfail.judges.rules.persona_essay import CALENDAR, Concept, Essay, Item, compounded
-from pytest_memfail.judges.rules.persona_match import stands
+from pytest_memfail.judges.rules.persona_match import found, stands
 from pytest_memfail.judges.rules.persona_partners import AWAY, surface
+from pytest_memfail.judges.rules.persona_stretches import parts_of
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.tables import table
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
@@ -127,7 +128,7 @@ def core_lost(
     for concept in lost:
         other = next((k for k in sorted(strange) if any(_other(one, k) for one in concept.keys)), "")
         other = other or _sibling(concept.keys[-1], given, source, stored, strange)
-        if other:
+        if other and not elsewhere_said(other, item, stored, source):
             held = next((surface(s, other) for s in stored if other in s.keys), other)
             return f"'{held}' instead of '{surface(source, concept.keys[-1])}'", True
     told = keys.union(*(s.keys for s in beside))
@@ -147,6 +148,14 @@ def core_lost(
 
 def _other(one: str, other: str) -> bool:
     return other in paraphrases(one).other or one in paraphrases(other).other or contrast(one, other)
+
+
+def elsewhere_said(key: str, item: Item, stored: Sequence[Sentence], source: Sentence) -> bool:
+    """Whether the word is said of another thing that the source tells: "no boots (there are slippers for indoors)"."""
+    parts = [frozenset(w.key for w in part) for s in stored for part in parts_of(s)]
+    own = [part for part in parts if any(found(c, part) for c in item.concepts)]
+    others = [part for part in parts if key in part and any(weight(k) >= 1.0 for k in part & source.keys)]
+    return bool(own and others) and not any(key in part for part in own)
 
 
 def _sibling(

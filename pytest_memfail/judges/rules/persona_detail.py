@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,7 +11,7 @@ from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_affirmed import refusing
 from pytest_memfail.judges.rules.persona_allergy import allergen_instead
 from pytest_memfail.judges.rules.persona_borrowed import altered, given_away, names_ailment, repeats, well_told
-from pytest_memfail.judges.rules.persona_core import core_lost
+from pytest_memfail.judges.rules.persona_core import core_lost, elsewhere_said
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_hollow import hollowed
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
@@ -23,7 +24,7 @@ from pytest_memfail.judges.rules.persona_trait import ASKED
 from pytest_memfail.judges.rules.persona_turned import turned
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.related import opposed
-from pytest_memfail.judges.rules.text import weight
+from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.view import NAMED, View
 
 ITEM_KEPT: Final = 0.46
@@ -152,7 +153,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     quiet = not any(refusing(view.sentences[at]) for at in kept.where)
     counts = ASKED if item.trait else 1.0
     other = (_generalised(item, keys, essay) if not item.trait else "") or (
-        _replaced(item, keys, essay, counts) if quiet else ""
+        _replaced(item, keys, [view.sentences[at] for at in kept.where], essay, counts) if quiet else ""
     )
     if not other:
         other = replaced(item, (view.sentences[at] for at in kept.where), essay, counts)
@@ -186,7 +187,7 @@ def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
     return ""
 
 
-def _replaced(item: Item, keys: frozenset[str], essay: Essay, least: float) -> str:
+def _replaced(item: Item, keys: frozenset[str], stored: Sequence[Sentence], essay: Essay, least: float) -> str:
     """An opposite in the place of a telling word."""
     strange = sorted(
         k
@@ -196,7 +197,9 @@ def _replaced(item: Item, keys: frozenset[str], essay: Essay, least: float) -> s
     for concept in item.concepts:
         if concept.weight >= least and not found(concept, keys):
             for key in strange:
-                if any(opposed(k, key) for k in concept.keys):
+                if any(opposed(k, key) for k in concept.keys) and not elsewhere_said(
+                    key, item, stored, essay.stated[item.at].sentence
+                ):
                     return f"'{key}' instead of '{concept.keys[-1]}'"
     return ""
 
