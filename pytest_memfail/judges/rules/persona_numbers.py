@@ -80,7 +80,8 @@ def _counts(sentence: Sentence, numbers: Iterable[Quantity], told: Collection[st
     """What is counted, in so many words, with its number; nothing that is counted twice."""
     found: dict[str, Quantity] = {}
     twice: set[str] = set()
-    for number in numbers:
+    both = (Quantity(2.0, "", 0, w.surface, at) for at, w in enumerate(sentence.words) if w.lower == "both")
+    for number in (*numbers, *both):
         if not number.unit and not number.direction and number.at + 1 < len(sentence.words):
             key = sentence.words[number.at + 1].key
             twice |= {key} & found.keys()
