@@ -152,9 +152,10 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
             return Judged(item, kept, elsewhere)
     quiet = not any(refusing(view.sentences[at]) for at in kept.where)
     counts = ASKED if item.trait else 1.0
-    other = (_generalised(item, keys, essay) if not item.trait else "") or (
-        _replaced(item, keys, [view.sentences[at] for at in kept.where], essay, counts) if quiet else ""
-    )
+    general = _generalised(item, keys, essay) if not item.trait else ""
+    if general:
+        return Judged(item, kept, general, turned=item.weight >= 1.0)  # a reason told in general is no other reason
+    other = _replaced(item, keys, [view.sentences[at] for at in kept.where], essay, counts) if quiet else ""
     if not other:
         other = replaced(item, (view.sentences[at] for at in kept.where), essay, counts)
     if other:
