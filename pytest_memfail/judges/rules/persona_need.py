@@ -55,7 +55,8 @@ def needed_items(evidence: Evidence) -> tuple[Item, ...]:
     if evidence.value:
         return _of_answer(evidence, evidence.value)
     if evidence.telling:
-        return telling_items(evidence)
+        # No answer says which of what a question borrows comes first.
+        return tuple(replace(item, weight=1.0) for item in telling_items(evidence))
     return traits(read_essay(evidence.source, evidence.entity), evidence.asked) if evidence.asked else ()
 
 
