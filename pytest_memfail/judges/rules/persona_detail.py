@@ -97,7 +97,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     kept = keep(item, places, view, essay)
     if kept.missing:
         kept = joined(item, kept, places, view, essay)
-    keys = keys_at(kept.where, item, view)
+    keys = keys_at(kept.where, item, view, essay)
     told = {k for c in item.concepts for k in c.keys}
     likest = {m.at: essay.stated[m.stated] for m in match.own}
     for at in kept.where:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import association
+from pytest_memfail.judges.rules.compounds import compounds
 from pytest_memfail.judges.rules.entity_name import TITLES, Name
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
@@ -163,9 +164,14 @@ class Kept:
     """Numbers that are not there."""
 
 
-def keys_at(place: Sequence[int], item: Item, view: View) -> frozenset[str]:
-    """What stands in the place: a clock time tells the part of the day too, where the item names one."""
+def keys_at(place: Sequence[int], item: Item, view: View, essay: Essay) -> frozenset[str]:
+    """What stands in the place: compounds in either spelling, and by a clock time the part of the day that the item names."""
     keys = frozenset().union(*(view.sentences[at].keys for at in place))
+    wanted = {k for c in item.concepts for k in c.keys}
+    if not keys >= wanted:
+        apart = (k for at in place for k in compounds(view.sentences[at]) if k in wanted)
+        source = compounds(essay.stated[item.at].sentence)
+        keys = keys.union(apart, *(source[k] for k in source.keys() & keys))
     if all(DAY.keys().isdisjoint(c.keys) for c in item.concepts):
         return keys
     hours = {q.value / 60 % 24 for q in view.quantities(place) if q.unit in (CLOCK, HALF_OPEN)}
@@ -179,7 +185,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
     best = Kept(0.0, ())
     refuses = any(not REFUSALS.isdisjoint(c.keys) for c in item.concepts)
     for place in places:
-        keys = keys_at(place, item, view)
+        keys = keys_at(place, item, view, essay)
         refused = refuses and any(refusing(view.sentences[at]) for at in place)
         by = [
             stands(c, item, keys, essay) or (KEPT if refused and not REFUSALS.isdisjoint(c.keys) else 0.0)

@@ -64,7 +64,24 @@ def needed_items(evidence: Evidence) -> tuple[Item, ...]:
 def telling_items(evidence: Evidence) -> tuple[Item, ...]:
     """The details that the words which carry the answer tell; what a gold answer says besides is no part of them."""
     settled = YES_NO.match(evidence.value or "")
-    return _of_answer(evidence, (f"{settled[0]} " if settled else "") + "; ".join(evidence.telling))
+    return _of_answer(evidence, (f"{settled[0]} " if settled else "") + "; ".join(_listed(text, evidence.source) for text in evidence.telling))
+
+
+def _listed(text: str, source: str) -> str:
+    """The words with the commas, ands and ors that the source has between them: each part may be lost by itself."""
+    for sentence in sentences_of(source):
+        at, parts = 0, list[str]()
+        for word in text.split():
+            found = sentence.text.find(word, at)
+            if found < 0:
+                break
+            joint = ITEMS.search(sentence.text, at, found) if parts else None
+            parts.append(joint[0] if joint else " ")
+            parts.append(word)
+            at = found + len(word)
+        else:
+            return "".join(parts[1:])
+    return text
 
 
 def _of_answer(evidence: Evidence, answer: str) -> tuple[Item, ...]:
