@@ -118,7 +118,7 @@ def kept_condition(
     told = [view.sentences[i] for i in wider if i in region or (apart and (numbered or view.entry[i] in entries))]
     told = [sentence for sentence in told if not _beside(rule, sentence)]
     at = region if rule.tied else wider
-    gone, moved = kept_numbers(rule.numbers, rule.wording_numbers, view, core, at, rule.when, tied=rule.tied)
+    gone, moved = kept_numbers(rule.numbers, rule.wording_numbers, view, core, at, rule.when, rule.source, tied=rule.tied)
     lost = tuple(wording for wording in gone if wording not in quirks.numbers)
     share = min(1.0, _share(rule, here, told, lost) / (quirks.share or 1.0))
     found = {"number": moved} if moved and not quirks.numbers and "number" not in quirks.checks else {}

@@ -115,6 +115,7 @@ def kept_numbers(
     core: Sequence[int],
     at: Sequence[int],
     when: str,
+    source: str,
     *,
     tied: bool,
 ) -> tuple[tuple[str, ...], str]:
@@ -127,6 +128,7 @@ def kept_numbers(
         core: the sentences that state the behaviour.
         at: those that may state the condition.
         when: the condition in the words of the gold.
+        source: what was told.
         tied: whether the source states the two together.
     """
     stated = [(view.sentences[i], q) for i in at for q in stated_numbers(view.sentences[i])]
@@ -140,6 +142,10 @@ def kept_numbers(
         if not same:
             lost.append(wording)
             continue
+        if not any(s in here for s, _ in same) and not turned:
+            # Another number with the behaviour, which was never told: that this one stands elsewhere does not save it.
+            strange = [(s, q) for s, q in stated if s in here and not any(q.same(own) for own in _stated(source))]
+            turned = replaced([wanted], when, strange)
         # Elsewhere than beside the behaviour, the other side may tell what happens there.
         ways = [_way(q, s) for s, q in same if s in here or not tied]
         if wanted.direction and ways and all(way and way != wanted.direction for way in ways):
