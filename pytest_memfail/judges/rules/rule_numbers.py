@@ -83,6 +83,8 @@ RATE: Final = re.compile(
     r"|\b(hour|dai|week|month|year)ly\b",
     re.IGNORECASE,
 )
+COUNTED_BY: Final = re.compile(r"\b(?:per|every|each|any|given|same)$", re.IGNORECASE)
+"""What stands before a stretch of so many minutes that something is counted by."""
 
 
 def stated_numbers(sentence: Sentence) -> tuple[Quantity, ...]:
@@ -219,8 +221,15 @@ def other_rate(when: str, source: str, here: Sequence[Sentence]) -> str:
 
 @lru_cache(maxsize=65536)
 def rates(text: str) -> frozenset[str]:
-    """The stretches of time that something is counted by."""
+    """The stretches of time that something is counted by.
+
+    >>> sorted(rates("twice in any ten minutes")), sorted(rates("three per 24 hours"))
+    (['10 minutes'], ['day'])
+    """
     named = {(m[1] or m[2]).casefold() for m in RATE.finditer(text)}
+    for span in _stated(text):
+        if span.unit == DURATION and COUNTED_BY.search(text[: text.find(span.text)].rstrip()):
+            named.add(SPANS.get(span.value, f"{span.value:g} minutes"))
     return frozenset("day" if name == "dai" else name for name in named)
 
 
