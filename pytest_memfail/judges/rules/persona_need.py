@@ -64,7 +64,10 @@ def needed_items(evidence: Evidence) -> tuple[Item, ...]:
 def telling_items(evidence: Evidence) -> tuple[Item, ...]:
     """The details that the words which carry the answer tell; what a gold answer says besides is no part of them."""
     settled = YES_NO.match(evidence.value or "")
-    return _of_answer(evidence, (f"{settled[0]} " if settled else "") + "; ".join(_listed(text, evidence.source) for text in evidence.telling))
+    return _of_answer(
+        evidence,
+        (f"{settled[0]} " if settled else "") + "; ".join(_listed(text, evidence.source) for text in evidence.telling),
+    )
 
 
 def _listed(text: str, source: str) -> str:
