@@ -194,6 +194,7 @@ def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost:
     if rule.conditions:
         # A word that stands for one of the behaviour's is not said of the condition, unless it is its own.
         doing = {key for s in told for key in s.keys if rule.does(key)} - rule.known
+        doing |= {key for s in told for key in s.keys if rule.says_beside(key)}
         return max(coverage(need, told, rule.name_keys | doing) for need in rule.conditions)
     # "at that hour": the source does not say it in words of its own, so words from around it must do.
     return float(not lost if rule.numbers else _accounted(rule, here))
