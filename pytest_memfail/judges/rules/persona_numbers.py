@@ -58,10 +58,11 @@ def renumbered(stored: Sequence[tuple[Sequence[Quantity], Mapping[int, float]]],
     return ""
 
 
-def only_number(item: Item, made: Made, view: View) -> bool:
+def only_number(item: Item, made: Made, view: View, essay: Essay) -> bool:
     """Whether a sentence has no more of the detail's than its number, and tells of something else: seventy percent of what?"""
-    numbers = NUMBER * len(view.quantities((made.at,)))
-    return made.by.get(item.at, 0.0) <= numbers and (1.0 - made.own) * made.total >= STRANGE
+    told = essay.stated[item.at].numbers
+    same = NUMBER * sum(any(q.same(n) for n in told) for q in view.quantities((made.at,)))
+    return 0.0 < made.by.get(item.at, 0.0) <= same and (1.0 - made.own) * made.total >= STRANGE
 
 
 def recounted(item: Item, kept: Kept, view: View, essay: Essay) -> str:
