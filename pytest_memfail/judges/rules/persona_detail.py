@@ -220,7 +220,9 @@ def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
         if i + 1 in known and view.entry[i] == view.entry[i + 1] and not view.sentences[i + 1].starts_turn
     ]
     spread = _spread(item, match) if item.trait else ()
-    apart = {m.at for m in match.own if m.at in known and only_number(item, m, view, match.essay)} if item.numbers else ()
+    apart = (
+        {m.at for m in match.own if m.at in known and only_number(item, m, view, match.essay)} if item.numbers else ()
+    )
     return [*((i,) for i in at if i not in apart), *pairs, *((spread,) if len(spread) > 1 else ())]
 
 

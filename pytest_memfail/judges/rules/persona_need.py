@@ -15,7 +15,7 @@ from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item, read
 from pytest_memfail.judges.rules.persona_refusals import says_no
 from pytest_memfail.judges.rules.persona_trait import traits
 from pytest_memfail.judges.rules.polarity import exclusive
-from pytest_memfail.judges.rules.quantities import CLOCK, HALF_OPEN, Quantity, quantities
+from pytest_memfail.judges.rules.quantities import CLOCK, DEGREE, HALF_OPEN, Quantity, quantities
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, sentences_of
 
@@ -189,8 +189,9 @@ def _grounded(
     sentences = sentences_of(part)
     keys = weighed(essay, sentences, ADVICE)
     numbers = [q for s in sentences for q in quantities(s.text, s.words)]
-    if numbers:
-        keys = {key: value for key, value in keys.items() if key not in SIDES}
+    if numbers:  # a number tells its side, and a temperature its scale
+        told = SIDES.union(keys_of(" ".join(q.text for q in numbers if q.unit == DEGREE)))
+        keys = {key: value for key, value in keys.items() if key not in told}
     core = cores(sentences, keys, asked, question)
     best: Item | None = None
     score = 0.0

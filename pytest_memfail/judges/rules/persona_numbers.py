@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
+from pytest_memfail.judges.rules.finding import keys_of
 from pytest_memfail.judges.rules.persona_affirmed import rejections
 from pytest_memfail.judges.rules.persona_essay import Essay, Item
 from pytest_memfail.judges.rules.persona_match import NUMBER, Kept, Made
@@ -60,9 +61,11 @@ def renumbered(stored: Sequence[tuple[Sequence[Quantity], Mapping[int, float]]],
 
 def only_number(item: Item, made: Made, view: View, essay: Essay) -> bool:
     """Whether a sentence has no more of the detail's than its number, and tells of something else: seventy percent of what?"""
-    told = essay.stated[item.at].numbers
-    same = NUMBER * sum(any(q.same(n) for n in told) for q in view.quantities((made.at,)))
-    return 0.0 < made.by.get(item.at, 0.0) <= same and (1.0 - made.own) * made.total >= STRANGE
+    told = essay.stated[item.at]
+    same = [q for q in view.quantities((made.at,)) if any(q.same(n) for n in told.numbers)]
+    units = sum(told.weights.get(key, 0.0) for key in keys_of(" ".join(q.text for q in same)))
+    shared = NUMBER * len(same) + units
+    return 0.0 < made.by.get(item.at, 0.0) <= shared and (1.0 - made.own) * made.total >= STRANGE
 
 
 def recounted(item: Item, kept: Kept, view: View, essay: Essay) -> str:

@@ -171,7 +171,7 @@ def _exact(rule: Rule, sentence: Sentence) -> bool:
 
 
 def _words_said(rule: Rule, view: View, core: Sequence[int]) -> tuple[int, bool, bool]:
-    """How many words of the behaviour are said outright, whether one that tells it from the rest of the source is, and whether it has any."""
+    """How many words of the behaviour are said outright, and whether one that tells it from the rest of the source is, if any."""
     told = [view.sentences[i] for i in core]
     known = {key: said(key, told, rule.name_keys) for key in rule.behavior}
     telling = {key for key in rule.behavior.keys() & rule.own if weight(key) >= 1.0}
