@@ -24,7 +24,7 @@ MERLE = rule(
     "Merle",
     "sends her brother a long parcel of jam",
     "only if more than 72 hours have passed since his last letter",
-    "Merle runs a ferry on a lake. Mostly after a stretch of three days without a letter she sends her brother a long parcel "
+    "Merle runs a ferry on a lake. Mostly after a stretch of three silent days she sends her brother a long parcel "
     "of jam. She has a blue bicycle. Merle knows every heron by name.",
 )
 ODILE = rule(
@@ -77,8 +77,8 @@ NERYS = rule(
         pytest.param(
             MERLE,
             (
-                "After two days without a letter Merle sends her brother a long parcel of jam.",
-                "Merle's parcels of jam arrive within 72 hours.",
+                "After two silent days Merle sends her brother a long parcel of jam.",
+                "Merle gets an answer to each parcel within 72 hours.",
             ),
             "damaged",
             id="the right number elsewhere",
@@ -86,8 +86,8 @@ NERYS = rule(
         pytest.param(
             MERLE,
             (
-                "After three days without a letter Merle sends her brother a long parcel of jam.",
-                "Merle's parcels of jam arrive within 72 hours.",
+                "After three silent days Merle sends her brother a long parcel of jam.",
+                "Merle gets an answer to each parcel within 72 hours.",
             ),
             "faithful",
             id="the right number here",
