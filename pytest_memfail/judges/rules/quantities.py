@@ -49,6 +49,18 @@ SCALED: Final = {
     **dict.fromkeys(("year", "years"), (12.0, "month")),
 }
 """Measures that are often told in another size of the same unit."""
+METRIC: Final = {
+    "mile": (1609.344, "metre"),
+    "yard": (0.9144, "metre"),
+    "foot": (0.3048, "metre"),
+    "inch": (0.0254, "metre"),
+    "pound": (0.4536, "kg"),
+    "ounce": (0.02835, "kg"),
+    "gallon": (3.785, "litre"),
+    "pint": (0.473, "litre"),
+}
+"""Measures of the one system in units of the other."""
+CLOSE: Final = 0.02
 MEASURES: Final[dict[str, tuple[float, str]]] = {
     **{word: (minutes, "time") for word, minutes in MINUTES.items()},
     **SCALED,
@@ -95,7 +107,11 @@ class Quantity:
             return bare.unit in ("", HALF_OPEN) and abs((clock.value - minutes) % 720) < 1e-6
         if self.unit == other.unit == DEGREE:
             return _as_hot(self, other)
-        return abs(self.value - other.value) < 1e-6 and (self.unit == other.unit or not self.unit or not other.unit)
+        if self.unit == other.unit or not self.unit or not other.unit:
+            return abs(self.value - other.value) < 1e-6
+        (mine, base), (theirs, same_base) = (METRIC.get(unit, (1.0, unit)) for unit in (self.unit, other.unit))
+        # Nobody converts to the inch: 30 miles are 48 kilometres.
+        return base == same_base and abs(self.value * mine - other.value * theirs) <= CLOSE * self.value * mine
 
 
 def _as_hot(one: Quantity, other: Quantity) -> bool:

@@ -133,3 +133,18 @@ def test_a_scale_is_read_with_its_degrees() -> None:
     )
     assert warm.same(hot)
     assert warm.text == "ten degrees Celsius"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("a rope of 30 miles", "a rope of 48 km", True),
+        ("a mast of six feet", "a mast of 1.8 metres", True),
+        ("twelve inches", "one foot of rope", True),
+        ("a mast of six feet", "a mast of six inches", False),
+        ("a walk of five miles", "a walk of 5 km", False),
+    ],
+)
+def test_measures_of_either_system(one: str, other: str, same: bool) -> None:
+    (first,), (second,) = (quantities(s.text, s.words) for text in (one, other) for s in sentences_of(text))
+    assert first.same(second) == second.same(first) == same
