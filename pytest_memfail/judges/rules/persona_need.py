@@ -75,13 +75,12 @@ def _listed(text: str, source: str) -> str:
     for sentence in sentences_of(source):
         at, parts = 0, list[str]()
         for word in text.split():
-            found = sentence.text.find(word, at)
-            if found < 0:
+            found = re.compile(rf"(?<!\w){re.escape(word)}").search(sentence.text, at)
+            if found is None:
                 break
-            joint = ITEMS.search(sentence.text, at, found) if parts else None
-            parts.append(joint[0] if joint else " ")
-            parts.append(word)
-            at = found + len(word)
+            joint = ITEMS.search(sentence.text, at, found.start()) if parts else None
+            parts += [joint[0] if joint else " ", word]
+            at = found.end()
         else:
             return "".join(parts[1:])
     return text

@@ -15,7 +15,6 @@ from pytest_memfail.judges.rules.view import View
 
 COUNTED: Final = 12
 """Small numbers without a unit mostly count things."""
-
 STRANGE: Final = 1.5
 """How much of a sentence that the essay has not shows it to tell of something else."""
 BESIDE: Final = 1.0
