@@ -23,6 +23,8 @@ from pytest_memfail.judges.rules.view import NAMED, View, needs
 
 ENOUGH: Final = 0.7
 """Share of the needed details that must be kept."""
+ENOUGH_BORROWED: Final = 0.6
+"""The same of what a question about somebody else borrows: it may be answered wrongly from most of it."""
 MANY: Final = 4
 ENOUGH_OF_MANY: Final = 0.6
 TELLING: Final = 1.5
@@ -97,7 +99,7 @@ def _find(
     if not match.made and not whole and not damaged:
         return _absent(match, view)
     if judged:
-        found = _needed(judged, match, view)
+        found = _needed(judged, match, view, ENOUGH if evidence.value else ENOUGH_BORROWED)
         return found if answered or not found.faithful else _turned_elsewhere(match, view) or found
     share = len(match.kept) / max(1, len(match.essay.stated))
     if evidence.asked:
@@ -105,7 +107,7 @@ def _find(
         sort = hinted(match.essay, evidence.asked) if shown and not answered else ()
         hints = [judge_detail(item, match, view, asked) for item in sort]
         if hints and all(j.lost for j in hints):
-            return _needed(hints[:1], match, view)
+            return _needed(hints[:1], match, view, ENOUGH)
         return _unclear(match, view)
     least = PAPER if protocol == "paper" and not shown else SHOWN if shown else FAITHFUL
     entries = _entries(match.made, view)
@@ -188,8 +190,8 @@ def _groups(own: Sequence[Made], view: View) -> list[list[Made]]:
     return groups
 
 
-def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
-    """Whether enough of the needed details is kept, and none of the answer itself is turned around."""
+def _needed(judged: Sequence[Judged], match: Match, view: View, enough: float) -> Finding:
+    """Whether so much of the needed details is kept, and none of the answer itself is turned around."""
     # What the answer gives as its reason may be lost, unless the answer itself takes hardly anything from the essay.
     chosen = {j.item.choice for j in judged if not j.lost}
     judged = [j for j in judged if not j.lost or j.turned or not j.item.choice or j.item.choice not in chosen]
@@ -204,7 +206,7 @@ def _needed(judged: Sequence[Judged], match: Match, view: View) -> Finding:
     entries = view.entries_of([*where, *(m.at for m in match.made)])
     kept = tuple(j.item.wording for j in judged if not j.lost)
     reported = match.wordings(kept=False)
-    if broken or share < (ENOUGH if len(asked) < MANY else ENOUGH_OF_MANY):
+    if broken or share < (enough if len(asked) < MANY else ENOUGH_OF_MANY):
         worst = broken or lost
         reason = (
             f"what the question needs of {match.who} is lost: {'; '.join(j.lost for j in worst)} ({match.coverage})"

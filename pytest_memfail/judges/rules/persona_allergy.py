@@ -80,6 +80,15 @@ def allergen_instead(sentence: Sentence, source: Sentence, known: Collection[str
     return ""
 
 
+def unnamed(keys: Collection[str], stored: Sequence[Sentence], source: Sentence) -> bool:
+    """Whether the keys are of what somebody is allergic to, and what is stored only tells that there is an allergy."""
+    told = _allergens(source)
+    if ALLERGIES.isdisjoint(source.keys) or not any(key in told for key in keys):
+        return False
+    held = {key for s in stored for key in s.keys}
+    return not ALLERGIES.isdisjoint(held) and not any(_may_be(one, other) for one in held for other in told)
+
+
 @lru_cache(maxsize=4096)
 def _allergens(sentence: Sentence) -> tuple[str, ...]:
     """The keys of what the sentence says somebody does not bear."""

@@ -10,9 +10,11 @@ from pytest_memfail.judges.rules.associations import association, contrast
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.kinds import is_person, kinds_of
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
+from pytest_memfail.judges.rules.persona_allergy import unnamed
 from pytest_memfail.judges.rules.persona_essay import CALENDAR, Concept, Essay, Item, compounded
-from pytest_memfail.judges.rules.persona_match import stands
+from pytest_memfail.judges.rules.persona_match import found, stands
 from pytest_memfail.judges.rules.persona_partners import AWAY, surface
+from pytest_memfail.judges.rules.persona_stretches import parts_of
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.tables import table
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
@@ -126,7 +128,7 @@ def core_lost(
     for concept in lost:
         other = next((k for k in sorted(strange) if any(_other(one, k) for one in concept.keys)), "")
         other = other or _sibling(concept.keys[-1], given, source, stored, strange)
-        if other:
+        if other and not elsewhere_said(other, item, stored, source):
             held = next((surface(s, other) for s in stored if other in s.keys), other)
             return f"'{held}' instead of '{surface(source, concept.keys[-1])}'", True
     told = keys.union(*(s.keys for s in beside))
@@ -137,6 +139,7 @@ def core_lost(
     named = [c for c in core if not names.isdisjoint(c.keys)]
     renamed = [c for c in lost if c in named and not _known(c) and _new_name(stored, essay)]
     timed = timed or renamed or (named if all(c in lost for c in named) else [])
+    timed = timed or [c for c in lost if unnamed(c.keys, stored, source)]
     new = any(weight(k) >= NEW for k in keys - source.keys - essay.ignored)
     gone = timed or ([] if new or len(lost) < len(core) else lost)
     wording = listed([surface(source, c.keys[-1]) for c in gone])
@@ -145,6 +148,14 @@ def core_lost(
 
 def _other(one: str, other: str) -> bool:
     return other in paraphrases(one).other or one in paraphrases(other).other or contrast(one, other)
+
+
+def elsewhere_said(key: str, item: Item, stored: Sequence[Sentence], source: Sentence) -> bool:
+    """Whether the word is said of another thing that the source tells: "no boots (there are slippers for indoors)"."""
+    parts = [frozenset(w.key for w in part) for s in stored for part in parts_of(s)]
+    own = [part for part in parts if any(found(c, part) for c in item.concepts)]
+    others = [part for part in parts if key in part and any(weight(k) >= 1.0 for k in part & source.keys)]
+    return bool(own and others) and not any(key in part for part in own)
 
 
 def _sibling(

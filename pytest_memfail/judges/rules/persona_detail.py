@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,12 +11,12 @@ from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_affirmed import refusing
 from pytest_memfail.judges.rules.persona_allergy import allergen_instead
 from pytest_memfail.judges.rules.persona_borrowed import altered, given_away, names_ailment, repeats, well_told
-from pytest_memfail.judges.rules.persona_core import core_lost
+from pytest_memfail.judges.rules.persona_core import core_lost, elsewhere_said
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_hollow import hollowed
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
-from pytest_memfail.judges.rules.persona_numbers import changed, limited, other_side, recounted
+from pytest_memfail.judges.rules.persona_numbers import changed, limited, only_number, other_side, recounted
 from pytest_memfail.judges.rules.persona_owner import given, lent
 from pytest_memfail.judges.rules.persona_refusals import UNCERTAIN
 from pytest_memfail.judges.rules.persona_slots import replaced
@@ -23,7 +24,7 @@ from pytest_memfail.judges.rules.persona_trait import ASKED
 from pytest_memfail.judges.rules.persona_turned import turned
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.related import opposed
-from pytest_memfail.judges.rules.text import weight
+from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.view import NAMED, View
 
 ITEM_KEPT: Final = 0.46
@@ -96,7 +97,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     kept = keep(item, places, view, essay)
     if kept.missing:
         kept = joined(item, kept, places, view, essay)
-    keys = keys_at(kept.where, item, view)
+    keys = keys_at(kept.where, item, view, essay)
     told = {k for c in item.concepts for k in c.keys}
     likest = {m.at: essay.stated[m.stated] for m in match.own}
     for at in kept.where:
@@ -151,9 +152,10 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
             return Judged(item, kept, elsewhere)
     quiet = not any(refusing(view.sentences[at]) for at in kept.where)
     counts = ASKED if item.trait else 1.0
-    other = (_generalised(item, keys, essay) if not item.trait else "") or (
-        _replaced(item, keys, essay, counts) if quiet else ""
-    )
+    general = _generalised(item, keys, essay) if not item.trait else ""
+    if general:
+        return Judged(item, kept, general, turned=item.weight >= 1.0)  # a reason told in general is no other reason
+    other = _replaced(item, keys, [view.sentences[at] for at in kept.where], essay, counts) if quiet else ""
     if not other:
         other = replaced(item, (view.sentences[at] for at in kept.where), essay, counts)
     if other:
@@ -186,7 +188,7 @@ def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
     return ""
 
 
-def _replaced(item: Item, keys: frozenset[str], essay: Essay, least: float) -> str:
+def _replaced(item: Item, keys: frozenset[str], stored: Sequence[Sentence], essay: Essay, least: float) -> str:
     """An opposite in the place of a telling word."""
     strange = sorted(
         k
@@ -196,7 +198,9 @@ def _replaced(item: Item, keys: frozenset[str], essay: Essay, least: float) -> s
     for concept in item.concepts:
         if concept.weight >= least and not found(concept, keys):
             for key in strange:
-                if any(opposed(k, key) for k in concept.keys):
+                if any(opposed(k, key) for k in concept.keys) and not elsewhere_said(
+                    key, item, stored, essay.stated[item.at].sentence
+                ):
                     return f"'{key}' instead of '{concept.keys[-1]}'"
     return ""
 
@@ -216,7 +220,10 @@ def _places(item: Item, match: Match, view: View) -> list[tuple[int, ...]]:
         if i + 1 in known and view.entry[i] == view.entry[i + 1] and not view.sentences[i + 1].starts_turn
     ]
     spread = _spread(item, match) if item.trait else ()
-    return [*((i,) for i in at), *pairs, *((spread,) if len(spread) > 1 else ())]
+    apart = (
+        {m.at for m in match.own if m.at in known and only_number(item, m, view, match.essay)} if item.numbers else ()
+    )
+    return [*((i,) for i in at if i not in apart), *pairs, *((spread,) if len(spread) > 1 else ())]
 
 
 def _spread(item: Item, match: Match) -> tuple[int, ...]:

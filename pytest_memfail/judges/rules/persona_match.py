@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import association
+from pytest_memfail.judges.rules.compounds import compounds
 from pytest_memfail.judges.rules.entity_name import TITLES, Name
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
@@ -164,9 +164,14 @@ class Kept:
     """Numbers that are not there."""
 
 
-def keys_at(place: Sequence[int], item: Item, view: View) -> frozenset[str]:
-    """What stands in the place: a clock time tells the part of the day too, where the item names one."""
+def keys_at(place: Sequence[int], item: Item, view: View, essay: Essay) -> frozenset[str]:
+    """What stands in the place: compounds in either spelling, and by a clock time the part of the day that the item names."""
     keys = frozenset().union(*(view.sentences[at].keys for at in place))
+    wanted = {k for c in item.concepts for k in c.keys}
+    if not keys >= wanted:
+        apart = (k for at in place for k in compounds(view.sentences[at]) if k in wanted)
+        source = compounds(essay.stated[item.at].sentence)
+        keys = keys.union(apart, *(source[k] for k in source.keys() & keys))
     if all(DAY.keys().isdisjoint(c.keys) for c in item.concepts):
         return keys
     hours = {q.value / 60 % 24 for q in view.quantities(place) if q.unit in (CLOCK, HALF_OPEN)}
@@ -180,7 +185,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
     best = Kept(0.0, ())
     refuses = any(not REFUSALS.isdisjoint(c.keys) for c in item.concepts)
     for place in places:
-        keys = keys_at(place, item, view)
+        keys = keys_at(place, item, view, essay)
         refused = refuses and any(refusing(view.sentences[at]) for at in place)
         by = [
             stands(c, item, keys, essay) or (KEPT if refused and not REFUSALS.isdisjoint(c.keys) else 0.0)
@@ -192,7 +197,7 @@ def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) 
         same = [
             q
             for q in item.numbers
-            if any(q.same(o) and not _off_scale(q, item, place, view, essay) for o in stated)
+            if any(q.same(o) for o in stated)
             or (q.value == NOON and q.unit == CLOCK and HALVES.get(q.direction) in keys)
             or (q.unit == DURATION and any(_one_of(q, view.sentences[at]) for at in place))
             or (q.unit == CLOCK and any(_at_hour(q, o) for o in stated))
@@ -225,11 +230,6 @@ def _one_of(quantity: Quantity, sentence: Sentence) -> bool:
 def _at_hour(quantity: Quantity, other: Quantity) -> bool:
     """Whether the other is the time of day in hours: 15 h."""
     return other.unit == DURATION and other.text.endswith("h") and other.value == quantity.value
-
-
-def _off_scale(quantity: Quantity, item: Item, place: Sequence[int], view: View, essay: Essay) -> bool:
-    told = essay.stated[item.at].sentence.text
-    return quantity.unit == "deg" and any(other_scale(told, view.sentences[at].text) for at in place)
 
 
 def found(concept: Concept, keys: frozenset[str]) -> float:
@@ -278,12 +278,3 @@ def _kind_of(concept: Concept, item: Item, keys: frozenset[str], essay: Essay) -
 @lru_cache(maxsize=65536)
 def _associated(wanted: tuple[str, ...], keys: frozenset[str]) -> bool:
     return any(association(one, held) >= TOGETHER for one in wanted for held in keys)
-
-
-SCALE: Final = re.compile(r"(?:°\s?|\d\s?|\b)((?i:celsius|centigrade|fahrenheit)|[CF])\b")
-
-
-def other_scale(one: str, other: str) -> bool:
-    """Whether the texts state temperatures on different scales."""
-    mine, theirs = ({m[1][0].casefold() for m in SCALE.finditer(t)} for t in (one, other))
-    return bool(mine and theirs) and mine.isdisjoint(theirs)

@@ -15,7 +15,7 @@ from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item, read
 from pytest_memfail.judges.rules.persona_refusals import says_no
 from pytest_memfail.judges.rules.persona_trait import traits
 from pytest_memfail.judges.rules.polarity import exclusive
-from pytest_memfail.judges.rules.quantities import CLOCK, HALF_OPEN, Quantity, quantities
+from pytest_memfail.judges.rules.quantities import CLOCK, DEGREE, HALF_OPEN, Quantity, quantities
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, sentences_of
 
@@ -40,6 +40,7 @@ CLAUSES: Final = re.compile(
     r"\s*(?:[;(]|:(?!\d)"
     r"|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which|when|where|following|given|matching)\b)\s*"
 )
+BRACKETED: Final = re.compile(r"\s*\(([^()]*)\)")
 ITEMS: Final = re.compile(r"(,\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z]))")
 ONLY: Final = re.compile(
     r"\b(?:only|solely|exclusively|(?<!never )(?<!not )alone|no one but|nobody but|nothing but|none but|no \w+ but"
@@ -54,7 +55,8 @@ def needed_items(evidence: Evidence) -> tuple[Item, ...]:
     if evidence.value:
         return _of_answer(evidence, evidence.value)
     if evidence.telling:
-        return telling_items(evidence)
+        # No answer says which of what a question borrows comes first.
+        return tuple(replace(item, weight=1.0) for item in telling_items(evidence))
     return traits(read_essay(evidence.source, evidence.entity), evidence.asked) if evidence.asked else ()
 
 
@@ -62,7 +64,26 @@ def needed_items(evidence: Evidence) -> tuple[Item, ...]:
 def telling_items(evidence: Evidence) -> tuple[Item, ...]:
     """The details that the words which carry the answer tell; what a gold answer says besides is no part of them."""
     settled = YES_NO.match(evidence.value or "")
-    return _of_answer(evidence, (settled[0] if settled else "") + "; ".join(evidence.telling))
+    return _of_answer(
+        evidence,
+        (f"{settled[0]} " if settled else "") + "; ".join(_listed(text, evidence.source) for text in evidence.telling),
+    )
+
+
+def _listed(text: str, source: str) -> str:
+    """The words with the commas, ands and ors that the source has between them: each part may be lost by itself."""
+    for sentence in sentences_of(source):
+        at, parts = 0, list[str]()
+        for word in text.split():
+            found = re.compile(rf"(?<!\w){re.escape(word)}").search(sentence.text, at)
+            if found is None:
+                break
+            joint = ITEMS.search(sentence.text, at, found.start()) if parts else None
+            parts += [joint[0] if joint else " ", word]
+            at = found.end()
+        else:
+            return "".join(parts[1:])
+    return text
 
 
 def _of_answer(evidence: Evidence, answer: str) -> tuple[Item, ...]:
@@ -71,7 +92,9 @@ def _of_answer(evidence: Evidence, answer: str) -> tuple[Item, ...]:
     asked = frozenset(keys_of(question)) - essay.ignored
     items: list[Item] = []
     known: set[str] = set()
-    clauses = [c for c in CLAUSES.split(YES_NO.sub("", answer.replace("—", " — "))) if c.strip()]
+    plain = BRACKETED.sub("", answer)
+    aside = "; ".join(BRACKETED.findall(answer))  # what stands behind a bracket belongs to what stands before it
+    clauses = [c for c in CLAUSES.split(YES_NO.sub("", f"{plain}; {aside}".replace("—", " — "))) if c.strip()]
     head = True
     for clause in clauses:
         found: list[Item] = []
@@ -93,6 +116,8 @@ def _of_answer(evidence: Evidence, answer: str) -> tuple[Item, ...]:
             )
             if item is not None:
                 beside = bool(found) and wanted_first and any(says_no(word) for word in part.lower().split())
+                # What is refused in another sentence than what is wanted is no other side of that.
+                beside = beside and item.at in {i.at for i in found}
                 found.append(replace(item, weight=item.weight * (1.0 if head else ASIDE), choice=choice, beside=beside))
                 known.update(k for c in item.concepts for k in c.keys)
         items += _joined(found)
@@ -163,8 +188,9 @@ def _grounded(
     sentences = sentences_of(part)
     keys = weighed(essay, sentences, ADVICE)
     numbers = [q for s in sentences for q in quantities(s.text, s.words)]
-    if numbers:
-        keys = {key: value for key, value in keys.items() if key not in SIDES}
+    if numbers:  # a number tells its side, and a temperature its scale
+        told = SIDES.union(keys_of(" ".join(q.text for q in numbers if q.unit == DEGREE)))
+        keys = {key: value for key, value in keys.items() if key not in told}
     core = cores(sentences, keys, asked, question)
     best: Item | None = None
     score = 0.0

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
+from pytest_memfail.judges.rules.finding import keys_of
 from pytest_memfail.judges.rules.persona_affirmed import rejections
 from pytest_memfail.judges.rules.persona_essay import Essay, Item
-from pytest_memfail.judges.rules.persona_match import Kept
+from pytest_memfail.judges.rules.persona_match import NUMBER, Kept, Made
 from pytest_memfail.judges.rules.quantities import Quantity
 from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.view import View
 
 COUNTED: Final = 12
 """Small numbers without a unit mostly count things."""
-
+STRANGE: Final = 1.5
+"""How much of a sentence that the essay has not shows it to tell of something else."""
 BESIDE: Final = 1.0
 """How much of a sentence of the essay must stand beside a number that takes the place of its own."""
 
@@ -56,6 +58,15 @@ def renumbered(stored: Sequence[tuple[Sequence[Quantity], Mapping[int, float]]],
     return ""
 
 
+def only_number(item: Item, made: Made, view: View, essay: Essay) -> bool:
+    """Whether a sentence has no more of the detail's than its number, and tells of something else: seventy percent of what?"""
+    told = essay.stated[item.at]
+    same = [q for q in view.quantities((made.at,)) if any(q.same(n) for n in told.numbers)]
+    units = sum(told.weights.get(key, 0.0) for key in keys_of(" ".join(q.text for q in same)))
+    shared = NUMBER * len(same) + units
+    return 0.0 < made.by.get(item.at, 0.0) <= shared and (1.0 - made.own) * made.total >= STRANGE
+
+
 def recounted(item: Item, kept: Kept, view: View, essay: Essay) -> str:
     """Another count of something that the detail speaks of: two bitters of three."""
     told = {k for c in item.concepts if c.weight >= 1.0 for k in c.keys}
@@ -72,7 +83,8 @@ def _counts(sentence: Sentence, numbers: Iterable[Quantity], told: Collection[st
     """What is counted, in so many words, with its number; nothing that is counted twice."""
     found: dict[str, Quantity] = {}
     twice: set[str] = set()
-    for number in numbers:
+    both = (Quantity(2.0, "", 0, w.surface, at) for at, w in enumerate(sentence.words) if w.lower == "both")
+    for number in (*numbers, *both):
         if not number.unit and not number.direction and number.at + 1 < len(sentence.words):
             key = sentence.words[number.at + 1].key
             twice |= {key} & found.keys()

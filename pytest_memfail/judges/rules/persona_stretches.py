@@ -72,7 +72,8 @@ LABEL: Final = 1
 STRETCH: Final = 12
 
 
-ALLERGY: Final = fold("allergic")
+ILL: Final = frozenset(fold(word) for word in ("allergic", "intolerant", "intolerance"))
+"""What they are said of is not borne."""
 TOWARDS: Final = frozenset("to against towards of from".split())
 AUXILIARIES: Final = frozenset(
     "have has had must should shall can could may might will would are is were was need needs do does".split()
@@ -100,13 +101,13 @@ def refused_stretches(
     for at, word in enumerate(words):
         following = words[at + 1].lower if at + 1 < len(words) else ""
         no = negations and is_negator(word.lower) and following not in COMPARING
-        refusal = word.key in REFUSALS or (allergies and word.key == ALLERGY) or (word.lower, following) in CONTRASTS
+        refusal = word.key in REFUSALS or (allergies and word.key in ILL) or (word.lower, following) in CONTRASTS
         refusal = (refusal and not _halt(words, at)) or (word.lower == "against" and _ruled(words, at))
         refusal = refusal or (word.lower in ("for", "of") and _little(words, at))
         refuses = no or refusal or (comparing and _less_liked(words, at))
         again = refuses and any(says_no(w.lower) for w in words[max(0, at - 4) : at])
         if (refuses and not again) or _rathered(words, at):
-            if word.key == ALLERGY and not _allergic_to(sentence, at):
+            if word.key in ILL and not _allergic_to(sentence, at):
                 found.append(tuple(w.key for w in words[max(0, at - 1) : at] if w.key))
                 continue
             contrast = (word.lower, following) in CONTRASTS or word.lower in ("to", "over", "than")

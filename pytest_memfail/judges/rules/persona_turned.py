@@ -13,7 +13,7 @@ from pytest_memfail.judges.rules.persona_essay import Essay, Stated
 from pytest_memfail.judges.rules.persona_grounds import grounds_exchanged, still_refused
 from pytest_memfail.judges.rules.persona_partners import AWAY, pairs, surface
 from pytest_memfail.judges.rules.persona_refusals import NEEDLESS, REFUSALS, says_no
-from pytest_memfail.judges.rules.persona_stretches import ALLERGY, CLOSES, GOES_ON, parts_of, refused_stretches
+from pytest_memfail.judges.rules.persona_stretches import CLOSES, GOES_ON, ILL, parts_of, refused_stretches
 from pytest_memfail.judges.rules.polarity import UNFAILING, is_negator, never_except
 from pytest_memfail.judges.rules.related import opposed, related, within_reach
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
@@ -56,7 +56,7 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozense
         ill = False
         for at, word in enumerate(part):
             ends = word.lower in CLOSES | SPEAKERS or (at and part[at - 1].lower == "and" and word.lower in GOES_ON)
-            ill = (ill or word.key == ALLERGY) and not ends
+            ill = (ill or word.key in ILL) and not ends
             before |= {word.key} if ill else set()
             if (is_negator(word.lower) or word.key in REFUSALS) and not _corrects(sentence, part, at):
                 before |= since

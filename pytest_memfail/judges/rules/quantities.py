@@ -19,7 +19,7 @@ MINUTES: Final = {
 }
 UNITS: Final = {
     **dict.fromkeys(("percent", "percentage", "pct"), "%"),
-    **dict.fromkeys(("degree", "degrees", "celsius", "fahrenheit", "c", "f"), "deg"),
+    **dict.fromkeys(("degree", "degrees", "celsius", "centigrade", "fahrenheit", "c", "f"), "deg"),
     **dict.fromkeys(("decibel", "decibels", "db"), "db"),
     **dict.fromkeys(("lux",), "lux"),
     **dict.fromkeys(("mile", "miles"), "mile"),
@@ -49,11 +49,31 @@ SCALED: Final = {
     **dict.fromkeys(("year", "years"), (12.0, "month")),
 }
 """Measures that are often told in another size of the same unit."""
+METRIC: Final = {
+    "mile": (1609.344, "metre"),
+    "yard": (0.9144, "metre"),
+    "foot": (0.3048, "metre"),
+    "inch": (0.0254, "metre"),
+    "pound": (0.4536, "kg"),
+    "ounce": (0.02835, "kg"),
+    "gallon": (3.785, "litre"),
+    "pint": (0.473, "litre"),
+}
+"""Measures of the one system in units of the other."""
+CLOSE: Final = 0.02
 MEASURES: Final[dict[str, tuple[float, str]]] = {
     **{word: (minutes, "time") for word, minutes in MINUTES.items()},
     **SCALED,
     **{word: (1.0, unit) for word, unit in UNITS.items()},
 }
+DEGREE: Final = "deg"
+DEGREES: Final = frozenset(("degree", "degrees"))
+SCALES: Final = {
+    **dict.fromkeys(("celsius", "centigrade", "c"), "c"),
+    **dict.fromkeys(("fahrenheit", "f"), "f"),
+}
+ROUNDED: Final = 1.0
+"""So many degrees Fahrenheit off, a temperature was only rounded."""
 BEGINS: Final = frozenset("noon midday midnight half a an".split())
 """Words that a quantity may begin with, besides numbers."""
 AND_A_HALF: Final = ("and", "a", "half")
@@ -85,7 +105,27 @@ class Quantity:
             # "between 7 and 7:30" leaves open which half of the day is meant.
             minutes = bare.value * 60 if not bare.unit else bare.value
             return bare.unit in ("", HALF_OPEN) and abs((clock.value - minutes) % 720) < 1e-6
-        return abs(self.value - other.value) < 1e-6 and (self.unit == other.unit or not self.unit or not other.unit)
+        if self.unit == other.unit == DEGREE:
+            return _as_hot(self, other)
+        if self.unit == other.unit or not self.unit or not other.unit:
+            return abs(self.value - other.value) < 1e-6
+        (mine, base), (theirs, same_base) = (METRIC.get(unit, (1.0, unit)) for unit in (self.unit, other.unit))
+        # Nobody converts to the inch: 30 miles are 48 kilometres.
+        return base == same_base and abs(self.value * mine - other.value * theirs) <= CLOSE * self.value * mine
+
+
+def _as_hot(one: Quantity, other: Quantity) -> bool:
+    """Whether both are the same temperature, on whichever scales they are told.
+
+    >>> warm, hot = (Quantity(value, DEGREE, 0, text, 0) for value, text in ((10.0, "10 C"), (50.0, "50 degrees F")))
+    >>> warm.same(hot), warm.same(Quantity(10.0, DEGREE, 0, "10 °F", 0))
+    (True, False)
+    """
+    scales = [SCALES.get(re.split(r"[\W\d]+", q.text.casefold())[-1]) for q in (one, other)]
+    if None in scales or scales[0] == scales[1]:
+        return abs(one.value - other.value) < 1e-6
+    celsius, fahrenheit = (one, other) if scales[0] == "c" else (other, one)
+    return abs(celsius.value * 1.8 + 32 - fahrenheit.value) <= ROUNDED
 
 
 @lru_cache(maxsize=16384)
@@ -157,6 +197,8 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
     if measured in MEASURES and words[end + 1].lower in OR_SO:  # "fifty or more kilometres"
         factor, unit = MEASURES[measured]
         return round(value * factor, 9), unit, end
+    if following in DEGREES and end + 1 < len(words) and words[end + 1].lower in SCALES:
+        return value, DEGREE, end + 2
     if following in MEASURES:
         factor, unit = MEASURES[following]
         if unit == "metre" and (hourly := _hourly(words, end + 1)):

@@ -170,13 +170,13 @@ def _exact(rule: Rule, sentence: Sentence) -> bool:
     return bool((sentence.keys - sentence.aliased) & rule.behavior.keys() & rule.own)
 
 
-def _words_said(rule: Rule, view: View, core: Sequence[int]) -> tuple[int, bool]:
-    """How many words of the behaviour are said outright, and whether one that tells it from the rest of the source is."""
+def _words_said(rule: Rule, view: View, core: Sequence[int]) -> tuple[int, bool, bool]:
+    """How many words of the behaviour are said outright, and whether one that tells it from the rest of the source is, if any."""
     told = [view.sentences[i] for i in core]
     known = {key: said(key, told, rule.name_keys) for key in rule.behavior}
     telling = {key for key in rule.behavior.keys() & rule.own if weight(key) >= 1.0}
     exact = sum(share >= SAME and rule.behavior[key] >= TELLS for key, share in known.items())
-    return exact, any(known[key] >= MATCHED for key in telling)
+    return exact, any(known[key] >= MATCHED for key in telling), bool(telling)
 
 
 def _cores(rule: Rule, view: View, mine: Sequence[int], does: dict[int, float]) -> list[tuple[tuple[int, ...], float]]:

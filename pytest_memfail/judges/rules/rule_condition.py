@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_memfail.judges.rules.exclusivity import tells_when_not
 from pytest_memfail.judges.rules.lexicon import likely
-from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
-from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, opposed, said
+from pytest_memfail.judges.rules.rule_contrary import (
+    clauses_swapped,
+    opposite_in_link,
+    opposite_told,
+    other_order,
+    turned_around,
+)
+from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, said
 from pytest_memfail.judges.rules.rule_numbers import (
     SELF_TELLING,
     alike,
@@ -23,8 +28,6 @@ from pytest_memfail.judges.rules.rule_numbers import (
 from pytest_memfail.judges.rules.rule_only import leaves_nothing
 from pytest_memfail.judges.rules.rule_origin import tells_the_rule
 from pytest_memfail.judges.rules.rule_other import (
-    LACKING,
-    condition_clause,
     contraposed,
     contrary_condition,
     generalised,
@@ -32,9 +35,8 @@ from pytest_memfail.judges.rules.rule_other import (
 )
 from pytest_memfail.judges.rules.rule_phrases import clashes, values, without
 from pytest_memfail.judges.rules.rule_places import LIGHT, explains
-from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, FINISHED, Rule
-from pytest_memfail.judges.rules.rule_refused import done, is_refusal, refusal_kept
-from pytest_memfail.judges.rules.rule_sequence import sequence, spans_beside
+from pytest_memfail.judges.rules.rule_reading import Rule
+from pytest_memfail.judges.rules.rule_refused import done, refusal_kept
 from pytest_memfail.judges.rules.rule_shifted import loosened, shifted
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
 from pytest_memfail.judges.rules.senses import MEASURED, POLES, states
@@ -47,8 +49,6 @@ KEPT_WITH_NUMBER: Final = 0.3
 TOLD_BY_NUMBER: Final = 0.6
 ACCOUNTED: Final = 0.34
 ONLY_KEYS: Final = frozenset(fold(word) for word in EXCLUSIVE)
-EMPTY: Final = fold("empty")
-NEAR: Final = 3
 SHARED: Final = 3
 """So many words of the rule's own show at a glance that a sentence may have been made from it."""
 ANY: Final = re.compile(
@@ -118,7 +118,9 @@ def kept_condition(
     told = [view.sentences[i] for i in wider if i in region or (apart and (numbered or view.entry[i] in entries))]
     told = [sentence for sentence in told if not _beside(rule, sentence)]
     at = region if rule.tied else wider
-    gone, moved = kept_numbers(rule.numbers, rule.wording_numbers, view, core, at, rule.when, tied=rule.tied)
+    gone, moved = kept_numbers(
+        rule.numbers, rule.wording_numbers, view, core, at, rule.when, rule.source, tied=rule.tied
+    )
     lost = tuple(wording for wording in gone if wording not in quirks.numbers)
     share = min(1.0, _share(rule, here, told, lost) / (quirks.share or 1.0))
     found = {"number": moved} if moved and not quirks.numbers and "number" not in quirks.checks else {}
@@ -166,18 +168,18 @@ def _counted(rule: Rule, here: Sequence[Sentence]) -> bool:
 def _contradictions(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
     """Each way in which what is told with the behaviour may be another condition, or its contrary; by name."""
     checks = (
-        ("turned", _turned(rule, here) if rule.tied else ""),
-        ("order", _other_order(rule, here if rule.tied else told)),
+        ("turned", turned_around(rule, here) if rule.tied else ""),
+        ("order", other_order(rule, here if rule.tied else told)),
         ("refused", _refused_otherwise(rule, here)),
         ("done", done(rule, here)),
-        ("opposed", _opposed(rule, here)),
+        ("opposed", opposite_told(rule, here) or opposite_in_link(rule, told)),
         ("clashing", _clashing(rule, here)),
         ("contrary", "" if _in_state(rule, here) else contrary_condition(rule, here)),
         ("shifted", shifted(rule, here) if rule.tied else ""),
         ("loosened", loosened(rule, here)),
         ("general", generalised(rule, here)),
         ("roles", swapped_roles(rule, here)),
-        ("clauses", _clauses_swapped(rule, here) if rule.tied else ""),
+        ("clauses", clauses_swapped(rule, here) if rule.tied else ""),
         ("rate", other_rate(rule.when, rule.source, here)),
     )
     return ((name, how) for name, how in checks if how)
@@ -187,25 +189,12 @@ def _refused_otherwise(rule: Rule, here: Sequence[Sentence]) -> str:
     return "it is refused at all the other times" if any(refusal_kept(rule, s) < 0 for s in here) else ""
 
 
-def _clauses_swapped(rule: Rule, here: Sequence[Sentence]) -> str:
-    """The behaviour told as the condition, and the condition as what follows from it."""
-    for sentence in here:
-        opened = condition_clause(sentence)
-        if order(sentence, opened) < 0:
-            continue  # what has to come before it is its condition
-        rest = sentence.keys - opened
-        does = {key for key in rule.behavior if weight(key) >= 1.0 and key in sentence.keys}
-        holds = {key for key in rule.condition if key in sentence.keys}
-        if does and holds and does <= opened and not does & rest and 2 * len(holds & rest) > len(holds):
-            return "behaviour and condition have changed places"
-    return ""
-
-
 def _share(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentence], lost: Sequence[str]) -> float:
     """How much of the condition is said, in the wording of which most is."""
     if rule.conditions:
         # A word that stands for one of the behaviour's is not said of the condition, unless it is its own.
         doing = {key for s in told for key in s.keys if rule.does(key)} - rule.known
+        doing |= {key for s in told for key in s.keys if rule.says_beside(key)}
         return max(coverage(need, told, rule.name_keys | doing) for need in rule.conditions)
     # "at that hour": the source does not say it in words of its own, so words from around it must do.
     return float(not lost if rule.numbers else _accounted(rule, here))
@@ -283,65 +272,3 @@ def unexplained(rule: Rule, told: Sequence[Sentence]) -> set[str]:
     words = {w.key for s in told for w in s.words if w.key and w.lower.removesuffix("'s") not in name}
     known = rule.stated | rule.behavior.keys()
     return {key for key in words if key not in known and not key[0].isdigit()}
-
-
-def _turned(rule: Rule, told: Sequence[Sentence]) -> str:
-    """How the stored sentence says the opposite, or nothing."""
-    keys: Mapping[str, float] = rule.condition
-    for sentence in told:
-        if not keys.keys() & sentence.keys or not rule.behavior.keys() & sentence.keys:
-            continue
-        only = tells_when_not(sentence)
-        negative = (condition_negated(sentence, keys.keys()) and not only) or excepted(sentence, keys.keys())
-        withheld = "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned
-        if rule.negative and withheld and not negative:
-            continue  # not done with it is done without it
-        if rule.negative and not negative and not LACKING.search(sentence.text):
-            return "its condition is turned around"
-        if negative and not rule.negative:
-            return "its condition is turned around"
-        if withheld:
-            return "its behaviour is negated"
-    return ""
-
-
-def _other_order(rule: Rule, told: Sequence[Sentence]) -> str:
-    """Whether the behaviour is told to come before what it follows, or the reverse."""
-    does = rule.behavior.keys() - rule.when_keys
-    meant = spans_beside(rule.when) or spans_beside(rule.told)
-    if meant and any(spans_beside(s.text) and not meant & spans_beside(s.text) for s in told):
-        return "what comes first and what follows have changed places"
-    for sentence in told:
-        if withheld(sentence, rule) and not is_refusal(rule):
-            continue  # not until then is after it
-        if not rule.order or not rule.behavior.keys() & sentence.keys:
-            continue
-        told_order = rule.asked_order and sequence(sentence, does, rule.when_keys)
-        told_order = told_order or order(sentence, rule.when_keys, refusal=is_refusal(rule))
-        if told_order * rule.order < 0:
-            return "what comes first and what follows have changed places"
-    return ""
-
-
-def _opposed(rule: Rule, told: Sequence[Sentence]) -> str:
-    """An opposite of one of the condition's words, which is itself not said."""
-    for key in sorted(rule.asked - COMPARING_KEYS):
-        if key in rule.behavior or weight(key) < 1.0 or rule.denied(key) or said(key, told, rule.name_keys) >= MATCHED:
-            continue
-        for sentence in told:
-            for held in sorted(held for held in sentence.keys if opposed(key, held)):
-                if held == EMPTY and FINISHED in rule.asked:
-                    continue  # of a full bowl that is finished an empty one is left
-                if held not in rule.pool and held not in COMPARING_KEYS and _done_by_entity(rule, sentence, held):
-                    return f"its condition is turned around ({held!r} for {key!r})"
-    return ""
-
-
-def _done_by_entity(rule: Rule, sentence: Sentence, held: str) -> bool:
-    """Whether nobody else is named right before the word: one loses where the other wins."""
-    at = next(i for i, word in enumerate(sentence.words) if word.key == held)
-    parts = rule.name.parts if rule.name else frozenset()
-    for word in reversed(sentence.words[max(0, at - NEAR) : at]):
-        if word.surface[0].isupper():
-            return word.lower.removesuffix("'s") in parts
-    return held not in rule.own

@@ -35,8 +35,8 @@ class Match:
     """Whether it is the entity's there."""
     source: float = 1.0
     """The share of its words that are the source's."""
-    words: tuple[int, bool] = (1, True)
-    """How many words of the behaviour are said outright there, and whether a telling one is."""
+    words: tuple[int, bool, bool] = (1, True, True)
+    """How many words of the behaviour are said outright there, whether a telling one is, and whether it has any."""
     told: bool = False
     """Whether one of its sentences was made from the rule's own, as far as its words tell."""
 
@@ -48,10 +48,12 @@ class Match:
 def is_stored(match: Match) -> bool:
     if not match.own or match.told:
         return True
-    exact, telling = match.words
+    exact, telling, has_telling = match.words
     from_source = match.source >= FROM_SOURCE
     sure = match.kept.share >= CONDITION_HINTED or from_source
-    if (match.share >= ALL and (sure or len(match.core) == 1)) or (
+    # What another sentence of the source says of it by the way, without the condition, is not the rule.
+    own = telling or not has_telling or match.kept.ok
+    if (match.share >= ALL and own and (sure or len(match.core) == 1)) or (
         telling and sure and exact and match.share >= STORED
     ):
         return True

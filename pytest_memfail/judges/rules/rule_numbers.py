@@ -30,8 +30,6 @@ CURRENCIES: Final = (
     re.compile(r"\bpesos?\b|\bmxn\b"),
     re.compile(r"\bliras?\b|\btry\b|₺"),
 )
-CELSIUS: Final = re.compile(r"\b(?:celsius|centigrade|c)\b", re.IGNORECASE)
-FAHRENHEIT: Final = re.compile(r"\b(?:fahrenheit|f)\b", re.IGNORECASE)
 STRICT: Final = re.compile(
     r"\b(?:(?:more|fewer|less|higher|greater|larger|older|younger) than|over|above|beyond|exceed\w*|under|below)(?: \w+)?$",
     re.IGNORECASE,
@@ -85,6 +83,8 @@ RATE: Final = re.compile(
     r"|\b(hour|dai|week|month|year)ly\b",
     re.IGNORECASE,
 )
+COUNTED_BY: Final = re.compile(r"\b(?:per|every|each|any|given|same)$", re.IGNORECASE)
+"""What stands before a stretch of so many minutes that something is counted by."""
 
 
 def stated_numbers(sentence: Sentence) -> tuple[Quantity, ...]:
@@ -117,6 +117,7 @@ def kept_numbers(
     core: Sequence[int],
     at: Sequence[int],
     when: str,
+    source: str,
     *,
     tied: bool,
 ) -> tuple[tuple[str, ...], str]:
@@ -129,6 +130,7 @@ def kept_numbers(
         core: the sentences that state the behaviour.
         at: those that may state the condition.
         when: the condition in the words of the gold.
+        source: what was told.
         tied: whether the source states the two together.
     """
     stated = [(view.sentences[i], q) for i in at for q in stated_numbers(view.sentences[i])]
@@ -142,6 +144,10 @@ def kept_numbers(
         if not same:
             lost.append(wording)
             continue
+        if not any(s in here for s, _ in same) and not turned:
+            # Another number with the behaviour, which was never told: that this one stands elsewhere does not save it.
+            strange = [(s, q) for s, q in stated if s in here and not any(q.same(own) for own in _stated(source))]
+            turned = replaced([wanted], when, strange)
         # Elsewhere than beside the behaviour, the other side may tell what happens there.
         ways = [_way(q, s) for s, q in same if s in here or not tied]
         if wanted.direction and ways and all(way and way != wanted.direction for way in ways):
@@ -215,8 +221,15 @@ def other_rate(when: str, source: str, here: Sequence[Sentence]) -> str:
 
 @lru_cache(maxsize=65536)
 def rates(text: str) -> frozenset[str]:
-    """The stretches of time that something is counted by."""
+    """The stretches of time that something is counted by.
+
+    >>> sorted(rates("twice in any ten minutes")), sorted(rates("three per 24 hours"))
+    (['10 minutes'], ['day'])
+    """
     named = {(m[1] or m[2]).casefold() for m in RATE.finditer(text)}
+    for span in _stated(text):
+        if span.unit == DURATION and COUNTED_BY.search(text[: text.find(span.text)].rstrip()):
+            named.add(SPANS.get(span.value, f"{span.value:g} minutes"))
     return frozenset("day" if name == "dai" else name for name in named)
 
 
@@ -242,7 +255,7 @@ def alike(wanted: Quantity, stated: Quantity) -> bool:
 
 
 def _equal(wanted: Quantity, stated: Quantity, sentence: Sentence) -> bool:
-    if alike(wanted, stated) or _converted(wanted, stated):
+    if alike(wanted, stated):
         return True
     # Fewer than three is at most two, more than three at least four, and never a third time at most twice.
     step = stated.value - wanted.value
@@ -251,21 +264,6 @@ def _equal(wanted: Quantity, stated: Quantity, sentence: Sentence) -> bool:
     if wanted.direction < 0 and step == 1 and stated.text.casefold() in ORDINALS:
         return any(is_negator(word.lower) for word in sentence.words)
     return wanted.direction > 0 and step == 1 and bool(AT_LEAST.search(sentence.text)) and wanted.unit == stated.unit
-
-
-def _converted(wanted: Quantity, stated: Quantity) -> bool:
-    """Whether the one is in degrees Celsius what the other is in Fahrenheit.
-
-    >>> c, f = (Quantity(value, "deg", 0, text, 0) for value, text in ((10.0, "10 C"), (50.0, "50 F")))
-    >>> _converted(c, f)
-    True
-    """
-    if wanted.unit != "deg" or stated.unit != "deg":
-        return False
-    for one, other in ((wanted, stated), (stated, wanted)):
-        if CELSIUS.search(one.text) and FAHRENHEIT.search(other.text) and abs(one.value * 1.8 + 32 - other.value) <= 1:
-            return True
-    return False
 
 
 def _numeral(quantity: Quantity) -> str:

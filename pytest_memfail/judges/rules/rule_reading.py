@@ -162,6 +162,20 @@ class Rule:
             )
         return known
 
+    def says_beside(self, key: str) -> bool:
+        """Whether the word stands for another one of the rule's sentence: by "sea" its "ocean" is told, and not its "beach"."""
+        near = max((likeness(own, key) for own in likely(key, self._beside)), default=0.0)
+        return near >= SYNONYM and all(likeness(own, key) < near for own in self.condition)
+
+    @cached_property
+    def _beside(self) -> frozenset[str]:
+        """What the sentence that says the condition outright says besides."""
+        told = frozenset(keys_of(self.told))
+        if not self.tied or not self.condition.keys() <= told:
+            return frozenset()
+        told = told.difference(self.behavior, self.asked, self.name_keys, *self.conditions)
+        return frozenset(k for k in told if weight(k) >= 1.0)
+
     def denied(self, key: str) -> bool:
         """Whether the gold says of the word that it is not so: awake is without sleep."""
         return any(negated(s, (key,)) for s in sentences_of(self.when))

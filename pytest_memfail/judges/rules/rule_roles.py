@@ -156,9 +156,16 @@ def _by_a_relative(words: tuple[Word, ...], named: list[int], does: int, rule: R
     if any(word.lower == rule.pronoun for word in words[named[0] + 1 : does]):
         return False  # her friends know that she does it
     return any(
-        word.lower in RELATIVES or (is_person(word.key) and word.lower.removesuffix("s").endswith(DOERS))
-        for word in following
+        word.lower in RELATIVES
+        or (is_person(word.key) and (word.lower.removesuffix("s").endswith(DOERS) or _names_new(words, i, rule)))
+        for i, word in enumerate(following, named[0] + 1)
     )
+
+
+def _names_new(words: tuple[Word, ...], at: int, rule: Rule) -> bool:
+    """Whether the name of somebody whom the source does not know follows: "Ana's acquaintance Tess"."""
+    following = words[at + 1 : at + 2]
+    return bool(following) and _is_stranger(words, at + 1, rule)
 
 
 def _by_somebody_named(words: tuple[Word, ...], named: list[int], does: int, rule: Rule) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import zip_longest
 from typing import Final, Literal
 
 from pytest_memfail.judges.rules.rule_likeness import can_be_person
@@ -16,6 +17,7 @@ from pytest_memfail.judges.rules.words import OPENERS, STOP
 Side = Literal["entity", "others"]
 ANYBODY: Final = frozenset("someone somebody anyone anybody everyone everybody people others nobody".split())
 PASSIVE: Final = frozenset("is are was were be been being gets got get getting".split())
+POSSESSIVE: Final = frozenset("his her their its".split())
 ASPECTS: Final = frozenset(fold(word) for word in "start begin keep tend stop continue become".split())
 """Verbs of how something goes: anybody and anything starts."""
 BREAK: Final = re.compile(r'[:;|={}"]')
@@ -88,9 +90,11 @@ def _finite(word: Word) -> bool:
 
 
 def _object(words: Sequence[Word], at: int, rule: Rule) -> Side | None:
-    for word in words[at + 1 : at + 1 + REACH]:
+    for word, following in zip_longest(words[at + 1 : at + 1 + REACH], words[at + 2 : at + 1 + REACH]):
         if word.lower == "by":
             return None
+        if word.lower in POSSESSIVE and following is not None and _side(following, rule) == "others":
+            continue  # "asks her guests"
         side = _side(word, rule)
         if side is not None:
             return side
