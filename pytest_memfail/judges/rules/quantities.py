@@ -303,6 +303,8 @@ def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
     for phrase, direction in _PHRASES:
         if joined.endswith(phrase):
             return direction
+    if before[-1:] == ["before"] or before[-1:] == ["until"]:
+        return 1 if _is_denied(words, at) else -1
     if after[:1] == ["or"] and len(after) > 1 and after[1] in UP | DOWN:
         return 1 if after[1] in UP else -1
     for phrase, direction in _TAILS:
@@ -314,6 +316,11 @@ def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
         if word in DOWN:
             return -1
     return 0
+
+
+def _is_denied(words: tuple[Word, ...], at: int) -> bool:
+    """Whether what holds before the number is that nothing happens: not before ten, won't eat until ten."""
+    return any(w.lower in _NOTHING or w.lower.endswith("n't") for w in words[max(0, at - 7) : at - 1])
 
 
 _LESSER: Final = frozenset(
@@ -333,7 +340,8 @@ _PHRASES: Final = (
     ("not above", -1), ("not over", -1), ("never above", -1),
     ("never over", -1), ("not below", 1), ("not under", 1), ("never below", 1), ("never under", 1), ("at the most", -1),
     ("at the least", 1), ("at the very least", 1), ("a floor of", 1), ("a ceiling of", -1), ("capped at", -1),
-    ("before", -1), ("until", -1), ("after", 1), ("past", 1), ("since", 1),
+    ("no earlier than", 1), ("not earlier than", 1), ("no sooner than", 1), ("not sooner than", 1), ("no later than", -1),
+    ("not later than", -1), ("after", 1), ("past", 1), ("since", 1),
 )  # fmt: skip
 _TAILS: Final = (
     ("or more", 1), ("or higher", 1), ("or above", 1), ("or greater", 1), ("or longer", 1), ("or over", 1), ("plus", 1),

@@ -74,6 +74,10 @@ def test_namesake_does_not_hide_the_rule() -> None:
         ("at 24 degrees or warmer", 1),
         ("no fewer than 3 times", 1),
         ("fewer than 3", -1),
+        ("breakfasts there, but not before 42 days have passed", 1),
+        ("won't go in until six weeks are over", 1),
+        ("goes in no later than 9 pm", -1),
+        ("goes in before 9 pm", -1),
     ],
 )
 def test_side_of_a_number(text: str, direction: int) -> None:
