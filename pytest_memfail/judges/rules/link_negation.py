@@ -29,6 +29,8 @@ GONE: Final = frozenset(
     "low lower lowest lacking missing gone absent lost vanished wavering shaky faded ebbing".split()
 )
 LESSER: Final = frozenset("less least little lack lacks lacking lacked loses losing lost low".split())
+SMALL: Final = frozenset("a an the his her their my its some every each one no".split())
+"""After these, little is small: "a private little grin"."""
 LOSS: Final = frozenset("lack loss want absence short devoid free rid instead".split())
 LACKING: Final = frozenset(fold(w) for w in "lose forget skip miss avoid lack".split())
 LESS: Final = re.compile(r"^un[a-z]{4,}|[a-z]{3,}less(?:ly)?$")
@@ -44,9 +46,20 @@ def _is_lacking(tokens: tuple[Token, ...], place: Place, taken: set[int]) -> boo
     if place.first - 1 in taken or tokens[place.first].breaks:
         return False
     before = [t.lower for t in tokens[max(0, place.first - 2) : place.first]]
+    if before[-1:] == ["little"]:
+        return not _is_of_size(tokens, place.first - 1)
     return before != [] and (
         (before[-1] in LESSER and before[0] not in ("a", "no")) or (before[-1] == "of" and before[0] in LOSS)
     )
+
+
+def _is_of_size(tokens: tuple[Token, ...], little: int) -> bool:
+    """Whether the word tells how big something is, and not how much there is of it: "little drawings"."""
+    noun = tokens[little + 1].lower
+    if noun.endswith("s") and not noun.endswith("ss"):
+        return True
+    before = tokens[max(0, little - 2) : little]
+    return any(t.lower in SMALL or t.lower.endswith("'s") for t in before)
 
 
 def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:

@@ -226,3 +226,22 @@ def test_a_name_that_ends_like_a_plural_is_no_word_of_another_link() -> None:
     wanted = link("Spicy salsa makes Elias drink lots of water.", "spicy salsa", "drink lots of water")
     wanted = replace(wanted, siblings=("Elias loves spicy salsa.",))
     assert judged(wanted, "Spicy salsa makes Elias sneeze.", "User lives in Ghent.") == DAMAGED
+
+
+LAMP = ("Lamplight makes me read poetry.", "lamplight", "read poetry")
+DOODLE = ("When I wait for the bus I doodle a fish.", "wait for the bus", "doodle a fish")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        # Small is not scarce.
+        (DOODLE, "When waiting for the bus the user sketches little doodles of a fish.", OK),
+        (TEA, "A modest little strong tea makes the user talkative.", OK),
+        (LAMP, "With little lamplight, the user reads poetry.", DAMAGED),
+    ],
+)
+def test_small_words_that_look_like_others(
+    parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]
+) -> None:
+    assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
