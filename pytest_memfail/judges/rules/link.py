@@ -21,6 +21,7 @@ from pytest_memfail.judges.rules.link_negation import lacks, negated
 from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_of_another, is_small
 from pytest_memfail.judges.rules.link_person import in_its_place, read_person
 from pytest_memfail.judges.rules.link_reference import is_pointed_at, is_tied
+from pytest_memfail.judges.rules.link_sequence import is_alongside
 from pytest_memfail.judges.rules.link_whose import is_told_of_others
 from pytest_memfail.judges.rules.links import (
     ALL,
@@ -36,7 +37,7 @@ from pytest_memfail.judges.rules.links import (
     span,
     whose_is,
 )
-from pytest_memfail.judges.rules.relations import relate
+from pytest_memfail.judges.rules.relations import relate, said
 from pytest_memfail.judges.rules.stretches import akin
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.view import View
@@ -242,6 +243,8 @@ def _turn(link: Link, tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> i
         any(t.key in link.telling for t in tokens) or " ".join(t.lower for t in between) in link.telling
     ):
         return link.direction * link.order * (1 if pair[0].first < pair[1].first else -1)
+    if is_alongside(said(tokens, left.last + 1, right.first)):
+        return link.direction  # neither is told to come first
     return relate(tokens, _beside(pair[0], pair[1]), _beside(pair[1], pair[0]))
 
 

@@ -36,7 +36,7 @@ _TIMES: Final = "when|whenever|wherever|as soon as|if|upon|following|while"
 FORWARD: Final = re.compile(
     rf"->|=>|→|⇒|>>|»|^\s*>\s*$|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded|accompanied) by\b"
     r"|\b(?:rewarded|met|answered|greeted|repaid|celebrated|marked|honou?red|crowned|topped off|rounded off) (?:with|by)\b"
-    r"|\b(?:comes?|goes|go) (?:\w+ in \w+ )?with\b|\bbefore\b|\buntil\b"
+    r"|\bcomes? with\b|\bbefore\b|\buntil\b"
     r"|\btill\b|\b(?:so|hence|therefore|thus|consequently|then|afterwards?|subsequently|thereby|whereupon|ahead of|prior to)\b"
     r"|\b(?:find|found|finding)s? (?:its|their|his|her|an?) (?:way|voice|vent)(?: out)? (?:as|in|into)\b"
     r"|\b(?:comes?|spills?|pours?|flows?|bursts?|breaks?) (?:out|over) (?:as|in|into)\b|\btak\w+ the (?:form|shape) of\b"

@@ -230,6 +230,7 @@ def test_a_name_that_ends_like_a_plural_is_no_word_of_another_link() -> None:
 
 LAMP = ("Lamplight makes me read poetry.", "lamplight", "read poetry")
 DOODLE = ("When I wait for the bus I doodle a fish.", "wait for the bus", "doodle a fish")
+OMELETTE = ("When I make an omelette I ring my aunt.", "make an omelette", "ring my aunt")
 
 
 @pytest.mark.parametrize(
@@ -239,6 +240,9 @@ DOODLE = ("When I wait for the bus I doodle a fish.", "wait for the bus", "doodl
         (DOODLE, "When waiting for the bus the user sketches little doodles of a fish.", OK),
         (TEA, "A modest little strong tea makes the user talkative.", OK),
         (LAMP, "With little lamplight, the user reads poetry.", DAMAGED),
+        # Things that go together go together either way.
+        (OMELETTE, "A ring to the aunt always goes hand in hand with an omelette of the user's making.", OK),
+        (OMELETTE, "Ringing the aunt is followed by making an omelette.", DAMAGED),
     ],
 )
 def test_small_words_that_look_like_others(
