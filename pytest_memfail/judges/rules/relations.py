@@ -32,7 +32,7 @@ _VERBS: Final = (
     r"usher(?:s|ing)?|culminat(?:es?|ing)|fill(?:s|ing)?|follow(?:ed|s) up)"
 )
 _REASONS: Final = "because|since|due to|thanks to|owing to"
-_TIMES: Final = "when|whenever|wherever|as soon as|if|upon|following|while"
+_TIMES: Final = "when|whenever|wherever|as soon as|if|upon|following|(?<!a )while"
 FORWARD: Final = re.compile(
     rf"->|=>|→|⇒|>>|»|^\s*>\s*$|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded|accompanied) by\b"
     r"|\b(?:rewarded|met|answered|greeted|repaid|celebrated|marked|honou?red|crowned|topped off|rounded off) (?:with|by)\b"

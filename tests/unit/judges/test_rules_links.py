@@ -231,6 +231,7 @@ def test_a_name_that_ends_like_a_plural_is_no_word_of_another_link() -> None:
 LAMP = ("Lamplight makes me read poetry.", "lamplight", "read poetry")
 DOODLE = ("When I wait for the bus I doodle a fish.", "wait for the bus", "doodle a fish")
 OMELETTE = ("When I make an omelette I ring my aunt.", "make an omelette", "ring my aunt")
+RECORD = ("After I rehearse my lines I record a tape.", "rehearse my lines", "record a tape")
 
 
 @pytest.mark.parametrize(
@@ -243,6 +244,9 @@ OMELETTE = ("When I make an omelette I ring my aunt.", "make an omelette", "ring
         # Things that go together go together either way.
         (OMELETTE, "A ring to the aunt always goes hand in hand with an omelette of the user's making.", OK),
         (OMELETTE, "Ringing the aunt is followed by making an omelette.", DAMAGED),
+        # A while is a time, and does not join clauses.
+        (RECORD, "Having rehearsed the lines for a while, the user records a tape.", OK),
+        (RECORD, "The user rehearses the lines while recording a tape.", DAMAGED),
     ],
 )
 def test_small_words_that_look_like_others(
