@@ -101,6 +101,8 @@ BETWEEN: Final = 2
 """Other words with content that may stand between two parts of an end."""
 OWNERS: Final = frozenset("a an the his her their my its one some user user's of".split())
 SUBJECTS: Final = frozenset("i user he she they we".split())
+INWARD: Final = frozenset("out from by off without".split())
+"""Prepositions that name a cause, but not where a wording opens with them."""
 ADVERBS: Final = frozenset(
     "early late together better slower easier faster nightly again soon alone longer harder more".split()
 )
@@ -182,6 +184,7 @@ def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str], but:
     matches = [match for match in matches_of(anchor.parts, tokens, source) if match[0] not in but]
     if anchor.wordings:
         matches += [match for match in by_wording(anchor, tokens) if match[0] not in but]
+    opened = _openings(anchor, tokens) if anchor.wordings else {}
     starts = sorted({at for at, *_ in matches})
     found: dict[tuple[int, ...], Place] = {}
     for start in starts:
@@ -192,7 +195,8 @@ def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str], but:
                 best[part] = (value, at)
         taken = tuple(sorted({position for _, position in best.values()}))
         if taken and taken not in found:
-            found[taken] = _place(anchor, tokens, best, taken, source)
+            place = _place(anchor, tokens, best, taken, source)
+            found[taken] = replace(place, first=opened.get(place.first, place.first)) if opened else place
     return sorted(found.values(), key=lambda p: (-round(p.soft, 3), -round(p.share, 3), p.last - p.first, p.first))[:4]
 
 
@@ -206,6 +210,16 @@ def by_wording(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, i
                 closes = last if tokens[last].key else first
                 for number in covered:
                     yield (closes if number == max(covered) and len(covered) > 1 else opens), number, PHRASAL
+
+
+def _openings(anchor: Anchor, tokens: Sequence[Token]) -> dict[int, int]:
+    """Where a wording begins that opens with a preposition, by its first word with a key: "out of the loop" is no cause."""
+    found = {}
+    for _, words in everyday(tokens, anchor.groups):
+        keyed = next((at for at in words if tokens[at].key), words[0])
+        if keyed > words[0] and tokens[words[0]].lower in INWARD:
+            found[keyed] = words[0]
+    return found
 
 
 def _end_of(tokens: Sequence[Token], start: int, matched: set[int]) -> int:

@@ -232,6 +232,7 @@ LAMP = ("Lamplight makes me read poetry.", "lamplight", "read poetry")
 DOODLE = ("When I wait for the bus I doodle a fish.", "wait for the bus", "doodle a fish")
 OMELETTE = ("When I make an omelette I ring my aunt.", "make an omelette", "ring my aunt")
 RECORD = ("After I rehearse my lines I record a tape.", "rehearse my lines", "record a tape")
+LOOP = ("If I miss the paper I feel uninformed.", "miss the paper", "feel uninformed")
 
 
 @pytest.mark.parametrize(
@@ -247,6 +248,8 @@ RECORD = ("After I rehearse my lines I record a tape.", "rehearse my lines", "re
         # A while is a time, and does not join clauses.
         (RECORD, "Having rehearsed the lines for a while, the user records a tape.", OK),
         (RECORD, "The user rehearses the lines while recording a tape.", DAMAGED),
+        # A wording begins with its first word.
+        (LOOP, "On days of missing the paper, the user is out of the loop.", OK),
     ],
 )
 def test_small_words_that_look_like_others(
