@@ -25,6 +25,7 @@ TOWARDS: Final = frozenset("with by to for of from at on about over after withou
 DETERMINERS: Final = frozenset("the his her their my some other many several most all these those a few user's".split())
 FIELD: Final = 4
 """Words of a field that names somebody: "Name: Ada Byron"."""
+SECOND: Final = 2
 OWN, OPEN, OTHER = 1, 0, -1
 
 
@@ -80,7 +81,7 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
             and following.key in SOMEBODY
             and (not {following.lower, following.key} & known or _acts(tokens, at + 1, unless=CAUSING))
         )
-        return OTHER if somebody else OWN
+        return OTHER if somebody or _is_somebodys(tokens, at, known) else OWN
     told = at > 0 and tokens[at - 1].lower in TELLING
     if mine is not SPEAKER and token.lower in FIRST and not told and at + 1 < len(tokens) and not tokens[at + 1].breaks:
         return OTHER
@@ -91,6 +92,15 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
     if at and tokens[at - 1].lower in PLACES:
         return OPEN
     return OTHER if is_name(tokens, at) and not (mine is SPEAKER and speaker_is_named(view)) else OPEN
+
+
+def _is_somebodys(tokens: Sequence[Token], at: int, known: frozenset[str]) -> bool:
+    """Whether the name but says whose somebody is: "Ada, a cousin of Ben"."""
+    start = at - 1 if tokens[at - 1].lower in DETERMINERS else at
+    if start < SECOND or tokens[start - 1].lower != "of" or any(t.breaks for t in tokens[start - 1 : at + 1]):
+        return False
+    somebody = tokens[start - 2]
+    return somebody.key in SOMEBODY and not {somebody.lower, somebody.key} & known
 
 
 def _acts(tokens: Sequence[Token], at: int, unless: frozenset[str] = frozenset()) -> bool:

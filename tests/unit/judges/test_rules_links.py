@@ -233,6 +233,7 @@ DOODLE = ("When I wait for the bus I doodle a fish.", "wait for the bus", "doodl
 OMELETTE = ("When I make an omelette I ring my aunt.", "make an omelette", "ring my aunt")
 RECORD = ("After I rehearse my lines I record a tape.", "rehearse my lines", "record a tape")
 LOOP = ("If I miss the paper I feel uninformed.", "miss the paper", "feel uninformed")
+DUET = ("Because Ida drinks cocoa she sleeps soundly.", "drinks cocoa", "sleeps soundly")
 
 
 @pytest.mark.parametrize(
@@ -250,6 +251,9 @@ LOOP = ("If I miss the paper I feel uninformed.", "miss the paper", "feel uninfo
         (RECORD, "The user rehearses the lines while recording a tape.", DAMAGED),
         # A wording begins with its first word.
         (LOOP, "On days of missing the paper, the user is out of the loop.", OK),
+        # Whose cousin somebody is.
+        (DUET, "Omar, a cousin of Ida, slept soundly after the flight.", (False, False)),
+        (DUET, "Ida sleeps soundly after the flight.", DAMAGED),
     ],
 )
 def test_small_words_that_look_like_others(
