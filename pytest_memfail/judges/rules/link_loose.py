@@ -76,6 +76,10 @@ def _read(link: Link, view: View, at: int, tokens: tuple[Token, ...]) -> tuple[f
     signs = [_signs(link, end, tokens) for end in link.ends]
     if not any(signs):
         return None
+    # A word of the one end, though it tells little of it, is no sign of the other: "love songs" are not tender.
+    for found, end, other in zip(signs, link.ends, link.ends[::-1], strict=True):
+        for i in [i for i in found if tokens[i].key in other.keys - end.keys]:
+            del found[i]
     # What stands for both stands for the one that it tells better.
     for i in sorted(signs[0].keys() & signs[1].keys()):
         del signs[max(v for _, v in signs[0][i]) >= max(v for _, v in signs[1][i])][i]

@@ -260,3 +260,10 @@ def test_small_words_that_look_like_others(
     parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]
 ) -> None:
     assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+def test_a_word_of_the_one_end_is_no_sign_of_the_other() -> None:
+    wanted = link("A tender mood makes me play love songs.", "tender mood", "play love songs")
+    wanted = replace(wanted, siblings=("To play love songs leads me to text affectionate notes.",))
+    entry = "Putting on love songs has the user sending affectionate messages by phone."
+    assert judged(wanted, entry, "User lives in Ghent.") == (False, False)
