@@ -15,6 +15,7 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.actors import OTHER, headed
 from pytest_memfail.judges.rules.anchor_words import Token
 from pytest_memfail.judges.rules.anchors import Place, places
+from pytest_memfail.judges.rules.everyday import telling_keys
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.link_loose import read_loosely
 from pytest_memfail.judges.rules.link_negation import lacks, negated
@@ -47,6 +48,8 @@ CANDIDATES: Final = 24
 
 TELLING: Final = 0.5
 """Words that weigh as much show in a small store where an end may stand."""
+WORDED: Final = 0.3
+"""How a word of another wording of an end weighs: there are many of them, and it may stand there for something else."""
 UNSURE: Final = 0.65
 NEARLY_SURE: Final = 0.9
 """How sure a finding of other wordings must be where a damaged link stands in the same entry."""
@@ -119,6 +122,9 @@ def _stretches(link: Link, view: View) -> Iterator[tuple[int, ...]]:
             for key in (part.key, *akin(view, part.key)):
                 for at in view.postings.get(key, ()):
                     scores[at] += (1.0 if key == part.key else 0.7) / len(strong) / (2 if number == link.person else 1)
+        for key in telling_keys(end.groups) if end.groups and is_small(view) else ():
+            for at in view.postings.get(key, ()):
+                scores[at] += WORDED
     ranked = sorted(scores, key=lambda at: (-round(scores[at], 6), at))[:CANDIDATES]
     seen: set[tuple[int, ...]] = set()
     for at in ranked:

@@ -267,3 +267,9 @@ def test_a_word_of_the_one_end_is_no_sign_of_the_other() -> None:
     wanted = replace(wanted, siblings=("To play love songs leads me to text affectionate notes.",))
     entry = "Putting on love songs has the user sending affectionate messages by phone."
     assert judged(wanted, entry, "User lives in Ghent.") == (False, False)
+
+
+def test_an_end_in_another_wording_alone_shows_where_the_link_may_stand() -> None:
+    wanted = link("Thunderstorms make me pace around.", "thunderstorms", "pace around")
+    assert judged(wanted, "Bad news has the user walking to and fro.", "User lives in Ghent.") == DAMAGED
+    assert judged(wanted, "Bad news has the user staring at the wall.", "User lives in Ghent.") == (False, False)
