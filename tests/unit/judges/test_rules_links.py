@@ -273,3 +273,18 @@ def test_an_end_in_another_wording_alone_shows_where_the_link_may_stand() -> Non
     wanted = link("Thunderstorms make me pace around.", "thunderstorms", "pace around")
     assert judged(wanted, "Bad news has the user walking to and fro.", "User lives in Ghent.") == DAMAGED
     assert judged(wanted, "Bad news has the user staring at the wall.", "User lives in Ghent.") == (False, False)
+
+
+MARKETS = ("Quiet markets make Ida whistle.", "quiet markets", "whistle")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        # Quiet, in other words.
+        (MARKETS, "Markets where nobody makes a sound set Ida whistling.", OK),
+        (MARKETS, "Markets where nobody makes a living set Ida whistling.", DAMAGED),
+    ],
+)
+def test_what_an_end_is_not_without(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
