@@ -190,7 +190,13 @@ def _signs(link: Link, end: Anchor, tokens: Sequence[Token]) -> dict[int, list[t
             value = likeness(part.key, token.key) if part.weight >= WEAK else 0.0
             if value and all(other.key != token.key for other in end.parts):
                 found.setdefault(i, []).append((number, value))
-    return found
+    return {i: _told_by_one(parts) for i, parts in found.items()}
+
+
+def _told_by_one(parts: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+    """What a word stands for: a word near to several parts of an end, "music" to the singing of folk songs, tells but one."""
+    best = max(parts, key=lambda part: part[1])
+    return [part for part in parts if part[1] >= PHRASAL or part == best]
 
 
 def _lacks(link: Link, end: Anchor, found: Signs, taken: Collection[int], tokens: Sequence[Token]) -> bool:

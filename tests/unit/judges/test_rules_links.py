@@ -275,12 +275,15 @@ def test_an_end_in_another_wording_alone_shows_where_the_link_may_stand() -> Non
     assert judged(wanted, "Bad news has the user staring at the wall.", "User lives in Ghent.") == (False, False)
 
 
+BASS = ("Playing brass marches makes me feel uplifted.", "playing brass marches", "feel uplifted")
 MARKETS = ("Quiet markets make Ida whistle.", "quiet markets", "whistle")
 
 
 @pytest.mark.parametrize(
     ("parts", "entry", "expected"),
     [
+        # One word that is near to several of an end is one of them.
+        (BASS, "Music leaves the user in high spirits.", DAMAGED),
         # Quiet, in other words.
         (MARKETS, "Markets where nobody makes a sound set Ida whistling.", OK),
         (MARKETS, "Markets where nobody makes a living set Ida whistling.", DAMAGED),
