@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.anchor_match import is_somebody
-from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, SOMEBODY, Part, Token
+from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, SOMEBODY, Part, Token, is_adverb
 from pytest_memfail.judges.rules.apart import alternatives, apart, poles
 from pytest_memfail.judges.rules.kinds import ROOTS
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
@@ -109,7 +109,7 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         if attached and any(apart(part.key, tokens[i].key) for i in _content(tokens, at[-1] + 2, 1, source, NEAR + 1)):
             return "opposite"  # runs in a group are not solo
         # How something is done is little of it, where it is not told to be otherwise.
-        if part.surface.endswith("ly"):
+        if is_adverb(part.surface):
             return "light"
         rivals = _content(tokens, at[-1] - 1, -1, source, 2, skip=at)
         # Right before the head it may be another word for it.

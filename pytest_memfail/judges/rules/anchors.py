@@ -11,7 +11,7 @@ from unicodedata import combining, normalize
 
 from pytest_memfail.judges.rules.anchor_fate import fate_of, is_stance, is_undone
 from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, is_somebody, matches_of
-from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, SOMEBODY, Part, Token
+from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, SOMEBODY, Part, Token, is_adverb
 from pytest_memfail.judges.rules.everyday import everyday
 from pytest_memfail.judges.rules.kinship import FIRM, PHRASAL, kin
 from pytest_memfail.judges.rules.polarity import is_negator
@@ -117,7 +117,7 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
     telling = [
         w for w in words if w.key not in LIGHT or (verbal and w is words[0] and words[-1].key in SOMEBODY)
     ] or words
-    nouns = [w for w in telling if not (w.lower.endswith("ly") or w.lower in ADVERBS)] or telling
+    nouns = [w for w in telling if not (is_adverb(w.lower) or w.lower in ADVERBS)] or telling
     head = nouns[-1] if nouns else None
     parts = []
     for at, word in enumerate(words):
@@ -127,7 +127,7 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
             kind, value = "head", 1.0
         elif verbal and at == 0:
             # Where nothing but adverbs follow, the verb is what it is about.
-            adverbs = all(w.lower.endswith("ly") or w.lower in ADVERBS for w in words[1:])
+            adverbs = all(is_adverb(w.lower) or w.lower in ADVERBS for w in words[1:])
             kind, value = ("head", 1.0) if adverbs else ("verb", max(weight(word.key), 0.75))
         elif at and word.lower.endswith(("ing", "ed")) and words[at + 1 : at + 2] != [head]:
             kind, value = "verb", weight(word.key)
@@ -311,7 +311,11 @@ def _forgiven(anchor: Anchor, gaps: list[tuple[str, str]]) -> list[tuple[str, st
         part = by[lost[0][0]]
         # What stands right before the head tells which: a hiking trip is not any trip.
         which = any(f"{part.surface} {p.surface}" in anchor.text.casefold() for p in anchor.parts if p.kind == "head")
-        if part.weight < 1.0 or (len(gaps) == 1 and anchor.telling >= 3 and anchor.verbal and not which):
+        # A chilly room is told by "chilly": the only word beside a thing says which.
+        of_two = not anchor.verbal and len(anchor.parts) < 3 and part.kind == "modifier"
+        if (part.weight < 1.0 and not of_two) or (
+            len(gaps) == 1 and anchor.telling >= 3 and anchor.verbal and not which
+        ):
             return [g if g != lost[0] else (g[0], "light") for g in gaps]
     return gaps
 

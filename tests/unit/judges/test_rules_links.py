@@ -275,6 +275,7 @@ def test_an_end_in_another_wording_alone_shows_where_the_link_may_stand() -> Non
     assert judged(wanted, "Bad news has the user staring at the wall.", "User lives in Ghent.") == (False, False)
 
 
+CHILLY = ("A chilly cellar makes me hum.", "chilly cellar", "hum")
 NEPHEW = ("Fog makes me call my nephew.", "fog", "call my nephew")
 BASS = ("Playing brass marches makes me feel uplifted.", "playing brass marches", "feel uplifted")
 MARKETS = ("Quiet markets make Ida whistle.", "quiet markets", "whistle")
@@ -283,6 +284,9 @@ MARKETS = ("Quiet markets make Ida whistle.", "quiet markets", "whistle")
 @pytest.mark.parametrize(
     ("parts", "entry", "expected"),
     [
+        # An adjective that ends like an adverb tells which.
+        (CHILLY, "The cellar makes the user hum.", DAMAGED),
+        (CHILLY, "The cold cellar makes the user hum.", OK),
         # Deeds that are never each other, whatever they are done to.
         (NEPHEW, "Fog makes the user visit the nephew.", DAMAGED),
         (NEPHEW, "Fog makes the user sing for the nephew.", DAMAGED),
