@@ -300,3 +300,18 @@ MARKETS = ("Quiet markets make Ida whistle.", "quiet markets", "whistle")
 )
 def test_what_an_end_is_not_without(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
     assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+YOGA_AM = ("Morning yoga leads me to brew matcha.", "morning yoga", "brew matcha")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        # Half of the day without an hour.
+        (YOGA_AM, "A.m. yoga has the user brewing matcha.", OK),
+        (YOGA_AM, "Yoga at 9 p.m. has the user brewing matcha.", DAMAGED),
+    ],
+)
+def test_what_an_end_may_be_without(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
