@@ -12,7 +12,11 @@ from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.relations import WITHOUT, prevented, said
 from pytest_memfail.judges.rules.text import fold
 
-UNDENIED: Final = frozenset("only just until without help stop resist avoid fail fails wait".split())
+UNDENIED: Final = frozenset(
+    fold(w) or w
+    for w in """only just until without help stop resist avoid fail wait hesitate refuse decline reject forget skip
+    miss""".split()
+)
 """What a negation before these says is done all the same."""
 UNDOING: Final = frozenset(
     """avoid avoids avoided avoiding stop stops stopped stopping quit quits quitting cease ceases refuse refuses skip skips
@@ -81,7 +85,7 @@ def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
             if i in taken or any(t.breaks for t in tokens[i + 1 : place.first + 1]):
                 continue
             if is_negator(tokens[i].lower):
-                return tokens[i + 1].lower not in UNDENIED
+                return i + 1 in taken or not UNDENIED.intersection((tokens[i + 1].lower, tokens[i + 1].key))
             if tokens[i].lower in UNDOING and i + 1 == place.first and tokens[i + 1].lower.endswith("ing"):
                 return not (i and is_negator(tokens[i - 1].lower))
             if f"{tokens[i].lower} {tokens[i + 1].lower}" in ("anything but", "far from"):

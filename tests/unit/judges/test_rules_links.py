@@ -303,6 +303,8 @@ def test_what_an_end_is_not_without(parts: tuple[str, str, str], entry: str, exp
 
 
 YOGA_AM = ("Morning yoga leads me to brew matcha.", "morning yoga", "brew matcha")
+CHOIR = ("Fog makes me skip the choir.", "fog", "skip the choir")
+GRAN = ("Fog makes me call my gran.", "fog", "call my gran")
 
 
 @pytest.mark.parametrize(
@@ -311,6 +313,10 @@ YOGA_AM = ("Morning yoga leads me to brew matcha.", "morning yoga", "brew matcha
         # Half of the day without an hour.
         (YOGA_AM, "A.m. yoga has the user brewing matcha.", OK),
         (YOGA_AM, "Yoga at 9 p.m. has the user brewing matcha.", DAMAGED),
+        # A denial of what denies.
+        (GRAN, "In fog the user never hesitates to call gran.", OK),
+        (GRAN, "In fog the user never wants to call gran.", DAMAGED),
+        (CHOIR, "In fog the user never skips the choir.", DAMAGED),
     ],
 )
 def test_what_an_end_may_be_without(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
