@@ -16,6 +16,7 @@ from pytest_memfail.judges.rules.view import AFTER_NAME, View
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 SPEAKER: Final = frozenset("user users user's i me my i'm i've i'd i'll myself speaker we our".split())
+SUBJECTS: Final = frozenset("user i he she they we who".split())
 FIRST: Final = frozenset("user i".split())
 PLACES: Final = frozenset("from in at near to around".split())
 ADVERBS: Final = frozenset("always sometimes afterwards nowadays besides perhaps".split())
@@ -118,7 +119,7 @@ def _act(tokens: Sequence[Token], at: int, until: int, known: frozenset[str]) ->
     if any(is_person(key) and kin(key, token.key)[1] for key in known):
         return False
     before = next((t.lower for t in reversed(tokens[:at]) if t.lower not in DETERMINERS), "")
-    if before in TOWARDS or any(t.breaks for t in tokens[at + 1 : until + 1]):
+    if before in TOWARDS | SUBJECTS or any(t.breaks for t in tokens[at + 1 : until + 1]):
         return False
     bare = verb.lower.startswith(verb.key) and len(verb.lower) <= len(verb.key) + 1 and not verb.lower.endswith("s")
     return bool(verb.key) and bare and verb.lower not in STOP | ADVERBS and verb.key not in CAUSING

@@ -305,6 +305,8 @@ def test_what_an_end_is_not_without(parts: tuple[str, str, str], entry: str, exp
 YOGA_AM = ("Morning yoga leads me to brew matcha.", "morning yoga", "brew matcha")
 CHOIR = ("Fog makes me skip the choir.", "fog", "skip the choir")
 GRAN = ("Fog makes me call my gran.", "fog", "call my gran")
+HERON = ("When I cross the bridge I spot a heron.", "cross the bridge", "spot a heron")
+SWIM = ("Midday swims make me hungry.", "midday swims", "hungry")
 
 
 @pytest.mark.parametrize(
@@ -317,6 +319,9 @@ GRAN = ("Fog makes me call my gran.", "fog", "call my gran")
         (GRAN, "In fog the user never hesitates to call gran.", OK),
         (GRAN, "In fog the user never wants to call gran.", DAMAGED),
         (CHOIR, "In fog the user never skips the choir.", DAMAGED),
+        # A verb that is also the name of a person.
+        (HERON, "Crossing the bridge, the user catches sight of a heron.", OK),
+        (SWIM, "Swims in the evening make the user hungry.", DAMAGED),
     ],
 )
 def test_what_an_end_may_be_without(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
