@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_memfail.judges.rules.anchor_match import is_somebody
+from pytest_memfail.judges.rules.anchor_match import NEGATING, is_somebody
 from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, SOMEBODY, Part, Token, is_adverb
 from pytest_memfail.judges.rules.apart import alternatives, apart, poles
 from pytest_memfail.judges.rules.kinds import ROOTS
@@ -53,6 +53,7 @@ text message
 email
 visit
 bake cook
+finish complete
 blend
 feed
 water
@@ -95,7 +96,7 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
             return "opposite"
         rivals = _content(tokens, at[0] - 1, -1, source)
         if not rivals:
-            return "light"
+            return "dropped" if part.key in NEGATING else "light"  # to go to the gym is not to skip it
         # What is done can be said in many ways; a verb for something else is known to be one.
         return "rival" if any(_is_another_deed(part.key, tokens[i].key) for i in rivals) else "reworded"
     if part.kind == "modifier":

@@ -100,6 +100,8 @@ FEW_OWN: Final = 0.3
 BETWEEN: Final = 2
 """Other words with content that may stand between two parts of an end."""
 OWNERS: Final = frozenset("a an the his her their my its one some user user's of".split())
+FINISHING: Final = ("finish", "fram")
+"""Said of a thing, these are done to it, though words of their stems say little: to end up, a frame of mind."""
 SUBJECTS: Final = frozenset("i user he she they we".split())
 INWARD: Final = frozenset("out from by off without".split())
 """Prepositions that name a cause, but not where a wording opens with them."""
@@ -115,7 +117,10 @@ def read_anchor(text: str, verbal: bool) -> Anchor:
     numbers = tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words) if q.text not in NAMED_HOURS)
     words = [w for w in words if not w.key[0].isdigit()]
     telling = [
-        w for w in words if w.key not in LIGHT or (verbal and w is words[0] and words[-1].key in SOMEBODY)
+        w
+        for w in words
+        if w.key not in LIGHT
+        or (verbal and w is words[0] and (words[-1].key in SOMEBODY or w.lower.startswith(FINISHING)))
     ] or words
     nouns = [w for w in telling if not (is_adverb(w.lower) or w.lower in ADVERBS)] or telling
     head = nouns[-1] if nouns else None

@@ -303,6 +303,7 @@ def test_what_an_end_is_not_without(parts: tuple[str, str, str], entry: str, exp
 
 
 YOGA_AM = ("Morning yoga leads me to brew matcha.", "morning yoga", "brew matcha")
+STATUE = ("Fog makes me finish a statue.", "fog", "finish a statue")
 CHOIR = ("Fog makes me skip the choir.", "fog", "skip the choir")
 GRAN = ("Fog makes me call my gran.", "fog", "call my gran")
 HERON = ("When I cross the bridge I spot a heron.", "cross the bridge", "spot a heron")
@@ -315,6 +316,11 @@ SWIM = ("Midday swims make me hungry.", "midday swims", "hungry")
         # Half of the day without an hour.
         (YOGA_AM, "A.m. yoga has the user brewing matcha.", OK),
         (YOGA_AM, "Yoga at 9 p.m. has the user brewing matcha.", DAMAGED),
+        # What is finished is not bought, and what is skipped is not gone to.
+        (STATUE, "Fog makes the user buy a statue.", DAMAGED),
+        (STATUE, "Fog makes the user complete a statue.", OK),
+        (CHOIR, "Fog makes the user go to the choir.", DAMAGED),
+        (CHOIR, "Fog makes the user miss the choir.", OK),
         # A denial of what denies.
         (GRAN, "In fog the user never hesitates to call gran.", OK),
         (GRAN, "In fog the user never wants to call gran.", DAMAGED),
