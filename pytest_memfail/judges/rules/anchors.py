@@ -80,6 +80,11 @@ class Place:
         return self.soft >= ALL_ALIKE and not self.gaps
 
     @property
+    def retold(self) -> bool:
+        """Whether it stands there but for words that may be others for it."""
+        return self.soft >= RETOLD and self.share >= FEW_OWN and {fate for _, fate in self.gaps} == {"reworded"}
+
+    @property
     def kept(self) -> bool:
         """Whether a reader would recognise the end for what it was."""
         # A synonym alone may be meant otherwise: it must be a close one.
@@ -94,6 +99,7 @@ class Place:
 
 KEPT: Final = 0.6
 ALL_ALIKE: Final = 0.95
+RETOLD: Final = 0.85
 REWORDED: Final = 0.6
 CLOSE: Final = 0.58
 FEW_OWN: Final = 0.3

@@ -205,7 +205,7 @@ def _judge(
     kept = [
         place.kept
         or is_pointed_at(link, view, tokens, end, place)
-        or (place.alike and (other.firm >= MOST or other.alike) and turn == link.direction)
+        or ((place.alike or place.retold) and (other.firm >= MOST or other.alike) and turn == link.direction)
         for end, place, other in zip(link.ends, pair, pair[::-1], strict=True)
     ]
     soft = pair[0].soft + pair[1].soft

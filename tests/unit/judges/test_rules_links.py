@@ -308,6 +308,7 @@ CHOIR = ("Fog makes me skip the choir.", "fog", "skip the choir")
 GRAN = ("Fog makes me call my gran.", "fog", "call my gran")
 HERON = ("When I cross the bridge I spot a heron.", "cross the bridge", "spot a heron")
 SWIM = ("Midday swims make me hungry.", "midday swims", "hungry")
+CUPBOARD = ("Fog makes me clean my cupboard.", "fog", "clean my cupboard")
 
 
 @pytest.mark.parametrize(
@@ -328,6 +329,9 @@ SWIM = ("Midday swims make me hungry.", "midday swims", "hungry")
         # A verb that is also the name of a person.
         (HERON, "Crossing the bridge, the user catches sight of a heron.", OK),
         (SWIM, "Swims in the evening make the user hungry.", DAMAGED),
+        # The thing in another word, and a verb that is known for nothing else.
+        (CUPBOARD, "Fog makes the user blitz the closet.", OK),
+        (CUPBOARD, "Fog makes the user buy a closet.", DAMAGED),
     ],
 )
 def test_what_an_end_may_be_without(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
