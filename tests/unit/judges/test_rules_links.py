@@ -336,3 +336,11 @@ CUPBOARD = ("Fog makes me clean my cupboard.", "fog", "clean my cupboard")
 )
 def test_what_an_end_may_be_without(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
     assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+def test_a_clause_that_refers_back_tells_the_link_of_what_it_refers_to() -> None:
+    wanted = link("After I call my mom I plan a day trip.", "call my mom", "plan a day trip")
+    wanted = replace(wanted, siblings=("When I plan a day trip I pack snacks.",))
+    entry = "User packs the snacks first; only afterwards is a day trip planned."
+    assert judged(wanted, entry, "User lives in Ghent.") == (False, False)
+    assert judged(wanted, "User feeds the cat first; only afterwards is a day trip planned.") == DAMAGED
