@@ -123,6 +123,8 @@ YOGA = ("Morning yoga leads me to brew matcha.", "morning yoga", "brew matcha")
         (TEA, "Strong tea after a meal gives the user hiccups.", DAMAGED),
         (TEA, "The strong tea was made in a tin kettle.", (False, False)),
         (TEA, "A mug of strong tea keeps the user warm.", DAMAGED),
+        (TEA, "Warm milk -> talkative", DAMAGED),
+        (TEA, "strong tea -> a warm nose", DAMAGED),
         (INVITE, "Feeling confident, the user goes for a walk.", DAMAGED),
     ],
 )
