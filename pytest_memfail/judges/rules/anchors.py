@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -21,6 +21,8 @@ from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of,
 AGAIN: Final = re.compile(r"\b(?:a|the|for a) second time\b|\btwo times over\b", re.IGNORECASE)
 NAMED_HOURS: Final = frozenset("noon midday midnight".split())
 """Numbers by name: as words, they may be told in other words."""
+Worded = tuple[int, tuple[int, ...]]
+"""The group of an everyday wording, and where its words stand."""
 REACH: Final = 12
 """Words that the parts of one end are spread over at most."""
 
@@ -193,9 +195,10 @@ def tokens_of(sentences: Sequence[Sentence]) -> tuple[Token, ...]:
 def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str], but: Collection[int] = ()) -> list[Place]:
     """The places where the end, or some of it, stands, `but` at these words; the wholest first."""
     matches = [match for match in matches_of(anchor.parts, tokens, source) if match[0] not in but]
-    if anchor.wordings:
-        matches += [match for match in by_wording(anchor, tokens) if match[0] not in but]
-    opened = _openings(anchor, tokens) if anchor.wordings else {}
+    worded = list(everyday(tokens, anchor.groups)) if anchor.wordings else []
+    if worded:
+        matches += [match for match in _by_wording(anchor, tokens, worded) if match[0] not in but]
+    opened = _openings(tokens, worded)
     starts = sorted({at for at, *_ in matches})
     found: dict[tuple[int, ...], Place] = {}
     for start in starts:
@@ -213,7 +216,11 @@ def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str], but:
 
 def by_wording(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, int, float]]:
     """Where another everyday wording stands for parts of the end, from its first word to its last."""
-    for group, words in everyday(tokens, anchor.groups):
+    yield from _by_wording(anchor, tokens, everyday(tokens, anchor.groups))
+
+
+def _by_wording(anchor: Anchor, tokens: Sequence[Token], worded: Iterable[Worded]) -> Iterator[tuple[int, int, float]]:
+    for group, words in worded:
         first, last = words[0], words[-1]
         for other, covered in anchor.wordings:
             if other == group:
@@ -223,10 +230,10 @@ def by_wording(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, i
                     yield (closes if number == max(covered) and len(covered) > 1 else opens), number, PHRASAL
 
 
-def _openings(anchor: Anchor, tokens: Sequence[Token]) -> dict[int, int]:
+def _openings(tokens: Sequence[Token], worded: Iterable[Worded]) -> dict[int, int]:
     """Where a wording begins that opens with a preposition, by its first word with a key: "out of the loop" is no cause."""
     found = {}
-    for _, words in everyday(tokens, anchor.groups):
+    for _, words in worded:
         keyed = next((at for at in words if tokens[at].key), words[0])
         if keyed > words[0] and tokens[words[0]].lower in INWARD:
             found[keyed] = words[0]
