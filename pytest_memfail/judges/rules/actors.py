@@ -16,6 +16,7 @@ from pytest_memfail.judges.rules.view import AFTER_NAME, View
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 SPEAKER: Final = frozenset("user users user's i me my i'm i've i'd i'll myself speaker we our".split())
+SUBJECTS: Final = frozenset("user i he she they we who".split())
 FIRST: Final = frozenset("user i".split())
 PLACES: Final = frozenset("from in at near to around".split())
 ADVERBS: Final = frozenset("always sometimes afterwards nowadays besides perhaps".split())
@@ -25,6 +26,7 @@ TOWARDS: Final = frozenset("with by to for of from at on about over after withou
 DETERMINERS: Final = frozenset("the his her their my some other many several most all these those a few user's".split())
 FIELD: Final = 4
 """Words of a field that names somebody: "Name: Ada Byron"."""
+SECOND: Final = 2
 OWN, OPEN, OTHER = 1, 0, -1
 
 
@@ -80,7 +82,7 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
             and following.key in SOMEBODY
             and (not {following.lower, following.key} & known or _acts(tokens, at + 1, unless=CAUSING))
         )
-        return OTHER if somebody else OWN
+        return OTHER if somebody or _is_somebodys(tokens, at, known) else OWN
     told = at > 0 and tokens[at - 1].lower in TELLING
     if mine is not SPEAKER and token.lower in FIRST and not told and at + 1 < len(tokens) and not tokens[at + 1].breaks:
         return OTHER
@@ -91,6 +93,15 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
     if at and tokens[at - 1].lower in PLACES:
         return OPEN
     return OTHER if is_name(tokens, at) and not (mine is SPEAKER and speaker_is_named(view)) else OPEN
+
+
+def _is_somebodys(tokens: Sequence[Token], at: int, known: frozenset[str]) -> bool:
+    """Whether the name but says whose somebody is: "Ada, a cousin of Ben"."""
+    start = at - 1 if tokens[at - 1].lower in DETERMINERS else at
+    if start < SECOND or tokens[start - 1].lower != "of" or any(t.breaks for t in tokens[start - 1 : at + 1]):
+        return False
+    somebody = tokens[start - 2]
+    return somebody.key in SOMEBODY and not {somebody.lower, somebody.key} & known
 
 
 def _acts(tokens: Sequence[Token], at: int, unless: frozenset[str] = frozenset()) -> bool:
@@ -108,7 +119,7 @@ def _act(tokens: Sequence[Token], at: int, until: int, known: frozenset[str]) ->
     if any(is_person(key) and kin(key, token.key)[1] for key in known):
         return False
     before = next((t.lower for t in reversed(tokens[:at]) if t.lower not in DETERMINERS), "")
-    if before in TOWARDS or any(t.breaks for t in tokens[at + 1 : until + 1]):
+    if before in TOWARDS | SUBJECTS or any(t.breaks for t in tokens[at + 1 : until + 1]):
         return False
     bare = verb.lower.startswith(verb.key) and len(verb.lower) <= len(verb.key) + 1 and not verb.lower.endswith("s")
     return bool(verb.key) and bare and verb.lower not in STOP | ADVERBS and verb.key not in CAUSING

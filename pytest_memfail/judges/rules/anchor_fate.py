@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_memfail.judges.rules.anchor_match import is_somebody
-from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, SOMEBODY, Part, Token
+from pytest_memfail.judges.rules.anchor_match import NEGATING, is_somebody
+from pytest_memfail.judges.rules.anchor_words import ATTACHING, CAUSING, LIGHT, NEAR, SOMEBODY, Part, Token, is_adverb
 from pytest_memfail.judges.rules.apart import alternatives, apart, poles
 from pytest_memfail.judges.rules.kinds import ROOTS
 from pytest_memfail.judges.rules.kinship import FIRM, Kin, kin
@@ -24,6 +24,52 @@ ALONE: Final = frozenset(fold(w) for w in "solo alone solitary unaccompanied".sp
 COMPANY: Final = frozenset(
     "company others group groups crowd friends together people team club crew party pals mates".split()
 )
+_DEEDS: Final = """
+buy purchase
+sell
+steal
+borrow
+eat devour snack munch nibble
+drink sip
+wear don
+read
+write compose pen jot text email record
+draw sketch doodle
+paint
+sculpt
+photograph
+sing
+hum
+whistle
+listen hear
+record tape
+collect
+clean wash tidy wipe scrub dust declutter
+remodel renovate decorate
+repair mend
+frame
+call phone ring telephone dial
+text message
+email
+visit
+bake cook
+finish complete
+blend
+feed
+water
+prune
+plant repot
+knit
+sew
+crochet
+cancel
+postpone
+"""
+"""What is done: words of no common line are different deeds, whatever they are done to."""
+DEEDS: Final[dict[str, frozenset[int]]] = {}
+for _number, _line in enumerate(_DEEDS.strip().splitlines()):
+    for _word in _line.split():
+        DEEDS[fold(_word)] = DEEDS.get(fold(_word), frozenset()) | {_number}
 CONCRETE: Final = frozenset("person animal artifact substanc".split())
 
 
@@ -50,9 +96,9 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
             return "opposite"
         rivals = _content(tokens, at[0] - 1, -1, source)
         if not rivals:
-            return "light"
+            return "dropped" if part.key in NEGATING else "light"  # to go to the gym is not to skip it
         # What is done can be said in many ways; a verb for something else is known to be one.
-        return "rival" if any(apart(part.key, tokens[i].key) for i in rivals) else "reworded"
+        return "rival" if any(_is_another_deed(part.key, tokens[i].key) for i in rivals) else "reworded"
     if part.kind == "modifier":
         if any(tokens[i].key and tokens[i].key not in source and apart(part.key, tokens[i].key) for i in around):
             return "opposite"
@@ -64,7 +110,7 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         if attached and any(apart(part.key, tokens[i].key) for i in _content(tokens, at[-1] + 2, 1, source, NEAR + 1)):
             return "opposite"  # runs in a group are not solo
         # How something is done is little of it, where it is not told to be otherwise.
-        if part.surface.endswith("ly"):
+        if is_adverb(part.surface):
             return "light"
         rivals = _content(tokens, at[-1] - 1, -1, source, 2, skip=at)
         # Right before the head it may be another word for it.
@@ -82,6 +128,11 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
     if _content(tokens, at[-1] + 1, 1, source):
         return "rival"
     return "dropped"
+
+
+def _is_another_deed(wanted: str, held: str) -> bool:
+    mine, theirs = DEEDS.get(wanted), DEEDS.get(held)
+    return apart(wanted, held) or (mine is not None and theirs is not None and not mine & theirs)
 
 
 def _is_known(key: str) -> bool:

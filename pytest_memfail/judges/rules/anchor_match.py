@@ -36,7 +36,7 @@ def matches_of(parts: Sequence[Part], tokens: Sequence[Token], source: frozenset
             value = _worth(parts, number, tokens, at)
             if not value and token.key and part.kind == "head" and token.key not in source | LIGHT | CAUSING:
                 value = _in_general(part, token)
-            if not value and token.key and token.key not in LIGHT and _associated(part.key, token.key):
+            if not value and token.key and token.key not in LIGHT | CAUSING and _associated(part.key, token.key):
                 value = ALIKE
             # What is one word of the end itself does not stand for another too.
             if value >= FIRM or (value and all(other.key != token.key for other in parts)):
@@ -57,7 +57,8 @@ def _worth(parts: Sequence[Part], number: int, tokens: Sequence[Token], at: int)
     likeness, value = kin(part.key, token.key) if token.key else (Kin.NONE, 0.0)
     if value < FIRM and value and any(kin(other.key, token.key)[0] is Kin.GENERAL for other in parts):
         value = 0.0  # "clothes" is what became of the scarves, not of wearing
-    if another_size(part.key, token.key) or (value < 1.0 and token.key in LIGHT):
+    relating = (value < 1.0 and token.key in LIGHT) or (value < FIRM and token.key in CAUSING)
+    if another_size(part.key, token.key) or relating:
         value = 0.0
     elif value < ORIGIN and (_otherwise(part, token) or (likeness is Kin.OPPOSITE and _denied(tokens, at))):
         value = ORIGIN

@@ -30,6 +30,11 @@ SOMEBODY: Final = frozenset(
     trainer instructor tutor manager supervisor lodger tenant guest visitor host intern client customer pupil student apprentice
     godmother godfather mum papa sibling puppy kitten hamster parrot rabbit""".split()
 )
+NO_ADVERBS: Final = frozenset(
+    """early daily weekly nightly monthly yearly hourly chilly family lonely friendly lovely lively silly ugly curly hilly elderly
+    woolly smelly wobbly bubbly jolly jelly belly lily fly butterfly dragonfly assembly july italy reply supply ally bully rally
+    folly holly melancholy homely costly heavenly sickly motherly brotherly ghostly orderly leisurely""".split()
+)
 PARTICLES: Final = frozenset("off on up down out over through away back in into around along by apart together".split())
 ATTACHING: Final = frozenset("that which who whose with by in of for to from no not like being meant when".split())
 """Words that attach to a noun what an adjective before it may have said."""
@@ -38,6 +43,15 @@ CAUSING: Final = frozenset(
     for w in """make lead give cause trigger put leave inspire prompt spark motivate push send bring drive let get turn encourage
     result help allow enable tend mean end happen set have start begin follow fill move urge tempt incline""".split()
 )
+
+
+def is_adverb(word: str) -> bool:
+    """Whether a word tells how something is done.
+
+    >>> is_adverb("slowly"), is_adverb("chilly")
+    (True, False)
+    """
+    return word.endswith("ly") and word not in NO_ADVERBS
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -11,7 +11,8 @@ from unicodedata import combining, normalize
 
 from pytest_memfail.judges.rules.anchor_fate import fate_of, is_stance, is_undone
 from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, is_somebody, matches_of
-from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, SOMEBODY, Part, Token
+from pytest_memfail.judges.rules.anchor_names import by_name, in_order
+from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, SOMEBODY, Part, Token, is_adverb
 from pytest_memfail.judges.rules.everyday import everyday
 from pytest_memfail.judges.rules.kinship import FIRM, PHRASAL, kin
 from pytest_memfail.judges.rules.polarity import is_negator
@@ -21,6 +22,8 @@ from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of,
 AGAIN: Final = re.compile(r"\b(?:a|the|for a) second time\b|\btwo times over\b", re.IGNORECASE)
 NAMED_HOURS: Final = frozenset("noon midday midnight".split())
 """Numbers by name: as words, they may be told in other words."""
+Worded = tuple[int, tuple[int, ...]]
+"""The group of an everyday wording, and where its words stand."""
 REACH: Final = 12
 """Words that the parts of one end are spread over at most."""
 
@@ -82,6 +85,11 @@ class Place:
         return self.soft >= ALL_ALIKE and not self.gaps
 
     @property
+    def retold(self) -> bool:
+        """Whether it stands there but for words that may be others for it."""
+        return self.soft >= RETOLD and self.share >= FEW_OWN and {fate for _, fate in self.gaps} == {"reworded"}
+
+    @property
     def kept(self) -> bool:
         """Whether a reader would recognise the end for what it was."""
         # A synonym alone may be meant otherwise: it must be a close one.
@@ -94,19 +102,20 @@ class Place:
         )
 
 
-NAMED: Final = 0.9
-"""What a wording of the row is worth of the end."""
-APART: Final = 2
-"""Other words that may stand between two of such a wording."""
 KEPT: Final = 0.6
 ALL_ALIKE: Final = 0.95
+RETOLD: Final = 0.85
 REWORDED: Final = 0.6
 CLOSE: Final = 0.58
 FEW_OWN: Final = 0.3
 BETWEEN: Final = 2
 """Other words with content that may stand between two parts of an end."""
 OWNERS: Final = frozenset("a an the his her their my its one some user user's of".split())
+FINISHING: Final = ("finish", "fram")
+"""Said of a thing, these are done to it, though words of their stems say little: to end up, a frame of mind."""
 SUBJECTS: Final = frozenset("i user he she they we".split())
+INWARD: Final = frozenset("out from by off without".split())
+"""Prepositions that name a cause, but not where a wording opens with them."""
 ADVERBS: Final = frozenset(
     "early late together better slower easier faster nightly again soon alone longer harder more".split()
 )
@@ -125,9 +134,12 @@ def read_anchor(text: str, verbal: bool, wordings: tuple[str, ...] = ()) -> Anch
     numbers = tuple(q for s in sentences_of(text) for q in quantities(s.text, s.words) if q.text not in NAMED_HOURS)
     words = [w for w in words if not w.key[0].isdigit()]
     telling = [
-        w for w in words if w.key not in LIGHT or (verbal and w is words[0] and words[-1].key in SOMEBODY)
+        w
+        for w in words
+        if w.key not in LIGHT
+        or (verbal and w is words[0] and (words[-1].key in SOMEBODY or w.lower.startswith(FINISHING)))
     ] or words
-    nouns = [w for w in telling if not (w.lower.endswith("ly") or w.lower in ADVERBS)] or telling
+    nouns = [w for w in telling if not (is_adverb(w.lower) or w.lower in ADVERBS)] or telling
     head = nouns[-1] if nouns else None
     parts = []
     for at, word in enumerate(words):
@@ -137,7 +149,7 @@ def read_anchor(text: str, verbal: bool, wordings: tuple[str, ...] = ()) -> Anch
             kind, value = "head", 1.0
         elif verbal and at == 0:
             # Where nothing but adverbs follow, the verb is what it is about.
-            adverbs = all(w.lower.endswith("ly") or w.lower in ADVERBS for w in words[1:])
+            adverbs = all(is_adverb(w.lower) or w.lower in ADVERBS for w in words[1:])
             kind, value = ("head", 1.0) if adverbs else ("verb", max(weight(word.key), 0.75))
         elif at and word.lower.endswith(("ing", "ed")) and words[at + 1 : at + 2] != [head]:
             kind, value = "verb", weight(word.key)
@@ -153,13 +165,7 @@ def read_anchor(text: str, verbal: bool, wordings: tuple[str, ...] = ()) -> Anch
     total = sum(p.weight for p in parts) + len(numbers) or 1.0
     everyday_wordings = tuple(dict.fromkeys(_wordings(text, parts)))
     groups = frozenset(group for group, _ in everyday_wordings)
-    return Anchor(text, tuple(parts), numbers, total, verbal, everyday_wordings, groups, _in_order(wordings))
-
-
-def _in_order(wordings: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """The keys of each wording, in its order."""
-    found = (tuple(word.key for s in sentences_of(wording) for word in s.words if word.key) for wording in wordings)
-    return tuple(dict.fromkeys(keys for keys in found if keys))
+    return Anchor(text, tuple(parts), numbers, total, verbal, everyday_wordings, groups, in_order(wordings))
 
 
 def _wordings(text: str, parts: Sequence[Part]) -> Iterator[tuple[int, frozenset[int]]]:
@@ -198,10 +204,12 @@ def tokens_of(sentences: Sequence[Sentence]) -> tuple[Token, ...]:
 def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str], but: Collection[int] = ()) -> list[Place]:
     """The places where the end, or some of it, stands, `but` at these words; the wholest first."""
     matches = [match for match in matches_of(anchor.parts, tokens, source) if match[0] not in but]
-    if anchor.wordings:
-        matches += [match for match in by_wording(anchor, tokens) if match[0] not in but]
     if anchor.called:
-        matches += [match for match in _by_name(anchor, tokens) if match[0] not in but]
+        matches += [match for match in by_name(anchor.called, len(anchor.parts), tokens) if match[0] not in but]
+    worded = list(everyday(tokens, anchor.groups)) if anchor.wordings else []
+    if worded:
+        matches += [match for match in _by_wording(anchor, tokens, worded) if match[0] not in but]
+    opened = _openings(tokens, worded)
     starts = sorted({at for at, *_ in matches})
     found: dict[tuple[int, ...], Place] = {}
     for start in starts:
@@ -212,13 +220,18 @@ def places(anchor: Anchor, tokens: Sequence[Token], source: frozenset[str], but:
                 best[part] = (value, at)
         taken = tuple(sorted({position for _, position in best.values()}))
         if taken and taken not in found:
-            found[taken] = _place(anchor, tokens, best, taken, source)
+            place = _place(anchor, tokens, best, taken, source)
+            found[taken] = replace(place, first=opened.get(place.first, place.first)) if opened else place
     return sorted(found.values(), key=lambda p: (-round(p.soft, 3), -round(p.share, 3), p.last - p.first, p.first))[:4]
 
 
 def by_wording(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, int, float]]:
     """Where another everyday wording stands for parts of the end, from its first word to its last."""
-    for group, words in everyday(tokens, anchor.groups):
+    yield from _by_wording(anchor, tokens, everyday(tokens, anchor.groups))
+
+
+def _by_wording(anchor: Anchor, tokens: Sequence[Token], worded: Iterable[Worded]) -> Iterator[tuple[int, int, float]]:
+    for group, words in worded:
         first, last = words[0], words[-1]
         for other, covered in anchor.wordings:
             if other == group:
@@ -228,29 +241,14 @@ def by_wording(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, i
                     yield (closes if number == max(covered) and len(covered) > 1 else opens), number, PHRASAL
 
 
-def _by_name(anchor: Anchor, tokens: Sequence[Token]) -> Iterator[tuple[int, int, float]]:
-    """Where a wording of the row stands for the whole end: its words in their order, with little between them."""
-    keys = [token.key for token in tokens]
-    for wording in anchor.called:
-        if wording[0] not in keys or not set(wording).issubset(keys):
-            continue
-        for start, key in enumerate(keys):
-            at = _follow(wording, tokens, start) if key == wording[0] else ()
-            last = len(anchor.parts) - 1
-            for number in range(max(len(anchor.parts), len(at)) if at else 0):
-                yield at[min(number, len(at) - 1)], min(number, last), NAMED
-
-
-def _follow(wording: tuple[str, ...], tokens: Sequence[Token], start: int) -> tuple[int, ...]:
-    """Where the words of the wording are that begins here, if all of it is there."""
-    at = [start]
-    for key in wording[1:]:
-        behind = range(at[-1] + 1, min(len(tokens), at[-1] + 2 + APART))
-        found = next((i for i in behind if tokens[i].key == key), None)
-        if found is None or any(tokens[i].wall for i in range(at[-1] + 1, found + 1)):
-            return ()
-        at.append(found)
-    return tuple(at)
+def _openings(tokens: Sequence[Token], worded: Iterable[Worded]) -> dict[int, int]:
+    """Where a wording begins that opens with a preposition, by its first word with a key: "out of the loop" is no cause."""
+    found = {}
+    for _, words in worded:
+        keyed = next((at for at in words if tokens[at].key), words[0])
+        if keyed > words[0] and tokens[words[0]].lower in INWARD:
+            found[keyed] = words[0]
+    return found
 
 
 def _end_of(tokens: Sequence[Token], start: int, matched: set[int]) -> int:
@@ -342,7 +340,11 @@ def _forgiven(anchor: Anchor, gaps: list[tuple[str, str]]) -> list[tuple[str, st
         part = by[lost[0][0]]
         # What stands right before the head tells which: a hiking trip is not any trip.
         which = any(f"{part.surface} {p.surface}" in anchor.text.casefold() for p in anchor.parts if p.kind == "head")
-        if part.weight < 1.0 or (len(gaps) == 1 and anchor.telling >= 3 and anchor.verbal and not which):
+        # A chilly room is told by "chilly": the only word beside a thing says which.
+        of_two = not anchor.verbal and len(anchor.parts) < 3 and part.kind == "modifier"
+        if (part.weight < 1.0 and not of_two) or (
+            len(gaps) == 1 and anchor.telling >= 3 and anchor.verbal and not which
+        ):
             return [g if g != lost[0] else (g[0], "light") for g in gaps]
     return gaps
 

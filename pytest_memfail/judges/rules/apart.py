@@ -18,7 +18,10 @@ spring summer autumn winter
 weekday weekend
 morning afternoon evening
 morning night
+afternoon night
 noon midnight
+noon morning evening night
+morning midnight afternoon
 sunrise sunset
 sunrise midnight
 dawn midnight

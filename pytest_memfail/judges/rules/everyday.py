@@ -39,6 +39,13 @@ def everyday(tokens: Sequence[Token], groups: frozenset[int] | None = None) -> I
                 yield group, words
 
 
+@cache
+def telling_keys(groups: frozenset[int]) -> frozenset[str]:
+    """The keys of which one stands wherever a wording of the groups does: of each its longest."""
+    known = (words for phrases in _phrases_of(groups).values() for words, _ in phrases)
+    return frozenset(max(words, key=lambda word: (len(word), word)) for words in known)
+
+
 def _words(told: Sequence[tuple[int, str]], start: int, phrase: tuple[str, ...]) -> tuple[int, ...]:
     """Where the words of the phrase are that begins here, if all of it is there."""
     if len(phrase) == 1:

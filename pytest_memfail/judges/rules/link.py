@@ -15,12 +15,14 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.actors import OTHER, headed
 from pytest_memfail.judges.rules.anchor_words import Token
 from pytest_memfail.judges.rules.anchors import Place, places
+from pytest_memfail.judges.rules.everyday import telling_keys
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.link_loose import read_loosely
 from pytest_memfail.judges.rules.link_negation import lacks, negated
 from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_of_another, is_small
 from pytest_memfail.judges.rules.link_person import in_its_place, read_person
 from pytest_memfail.judges.rules.link_reference import is_pointed_at, is_tied
+from pytest_memfail.judges.rules.link_sequence import is_alongside
 from pytest_memfail.judges.rules.link_whose import is_told_of_others
 from pytest_memfail.judges.rules.links import (
     ALL,
@@ -36,7 +38,7 @@ from pytest_memfail.judges.rules.links import (
     span,
     whose_is,
 )
-from pytest_memfail.judges.rules.relations import relate
+from pytest_memfail.judges.rules.relations import relate, said
 from pytest_memfail.judges.rules.stretches import akin
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.view import View
@@ -46,6 +48,8 @@ CANDIDATES: Final = 24
 
 TELLING: Final = 0.5
 """Words that weigh as much show in a small store where an end may stand."""
+WORDED: Final = 0.3
+"""How a word of another wording of an end weighs: there are many of them, and it may stand there for something else."""
 UNSURE: Final = 0.65
 NEARLY_SURE: Final = 0.9
 """How sure a finding of other wordings must be where a damaged link stands in the same entry."""
@@ -121,6 +125,9 @@ def _stretches(link: Link, view: View) -> Iterator[tuple[int, ...]]:
         for keys in end.called:
             for at in set(view.postings.get(keys[0], ())).intersection(*(view.postings.get(k, ()) for k in keys[1:])):
                 scores[at] += 1.0
+        for key in telling_keys(end.groups) if end.groups and is_small(view) else ():
+            for at in view.postings.get(key, ()):
+                scores[at] += WORDED
     ranked = sorted(scores, key=lambda at: (-round(scores[at], 6), at))[:CANDIDATES]
     seen: set[tuple[int, ...]] = set()
     for at in ranked:
@@ -201,7 +208,7 @@ def _judge(
     kept = [
         place.kept
         or is_pointed_at(link, view, tokens, end, place)
-        or (place.alike and (other.firm >= MOST or other.alike) and turn == link.direction)
+        or ((place.alike or place.retold) and (other.firm >= MOST or other.alike) and turn == link.direction)
         for end, place, other in zip(link.ends, pair, pair[::-1], strict=True)
     ]
     soft = pair[0].soft + pair[1].soft
@@ -245,6 +252,8 @@ def _turn(link: Link, tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> i
         any(t.key in link.telling for t in tokens) or " ".join(t.lower for t in between) in link.telling
     ):
         return link.direction * link.order * (1 if pair[0].first < pair[1].first else -1)
+    if is_alongside(said(tokens, left.last + 1, right.first)):
+        return link.direction  # neither is told to come first
     return relate(tokens, _beside(pair[0], pair[1]), _beside(pair[1], pair[0]))
 
 

@@ -76,6 +76,10 @@ def _read(link: Link, view: View, at: int, tokens: tuple[Token, ...]) -> tuple[f
     signs = [_signs(link, end, tokens) for end in link.ends]
     if not any(signs):
         return None
+    # A word of the one end, though it tells little of it, is no sign of the other: "love songs" are not tender.
+    for found, end, other in zip(signs, link.ends, link.ends[::-1], strict=True):
+        for i in [i for i in found if tokens[i].key in other.keys - end.keys]:
+            del found[i]
     # What stands for both stands for the one that it tells better.
     for i in sorted(signs[0].keys() & signs[1].keys()):
         del signs[max(v for _, v in signs[0][i]) >= max(v for _, v in signs[1][i])][i]
@@ -186,7 +190,13 @@ def _signs(link: Link, end: Anchor, tokens: Sequence[Token]) -> dict[int, list[t
             value = likeness(part.key, token.key) if part.weight >= WEAK else 0.0
             if value and all(other.key != token.key for other in end.parts):
                 found.setdefault(i, []).append((number, value))
-    return found
+    return {i: _told_by_one(parts) for i, parts in found.items()}
+
+
+def _told_by_one(parts: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+    """What a word stands for: a word near to several parts of an end, "music" to the singing of folk songs, tells but one."""
+    best = max(parts, key=lambda part: part[1])
+    return [part for part in parts if part[1] >= PHRASAL or part == best]
 
 
 def _lacks(link: Link, end: Anchor, found: Signs, taken: Collection[int], tokens: Sequence[Token]) -> bool:

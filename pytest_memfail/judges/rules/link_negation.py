@@ -12,7 +12,11 @@ from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.relations import WITHOUT, prevented, said
 from pytest_memfail.judges.rules.text import fold
 
-UNDENIED: Final = frozenset("only just until without help stop resist avoid fail fails wait".split())
+UNDENIED: Final = frozenset(
+    fold(w) or w
+    for w in """only just until without help stop resist avoid fail wait hesitate refuse decline reject forget skip
+    miss""".split()
+)
 """What a negation before these says is done all the same."""
 UNDOING: Final = frozenset(
     """avoid avoids avoided avoiding stop stops stopped stopping quit quits quitting cease ceases refuse refuses skip skips
@@ -29,6 +33,8 @@ GONE: Final = frozenset(
     "low lower lowest lacking missing gone absent lost vanished wavering shaky faded ebbing".split()
 )
 LESSER: Final = frozenset("less least little lack lacks lacking lacked loses losing lost low".split())
+SMALL: Final = frozenset("a an the his her their my its some every each one no".split())
+"""After these, little is small: "a private little grin"."""
 LOSS: Final = frozenset("lack loss want absence short devoid free rid instead".split())
 LACKING: Final = frozenset(fold(w) for w in "lose forget skip miss avoid lack".split())
 LESS: Final = re.compile(r"^un[a-z]{4,}|[a-z]{3,}less(?:ly)?$")
@@ -44,9 +50,20 @@ def _is_lacking(tokens: tuple[Token, ...], place: Place, taken: set[int]) -> boo
     if place.first - 1 in taken or tokens[place.first].breaks:
         return False
     before = [t.lower for t in tokens[max(0, place.first - 2) : place.first]]
+    if before[-1:] == ["little"]:
+        return not _is_of_size(tokens, place.first - 1)
     return before != [] and (
         (before[-1] in LESSER and before[0] not in ("a", "no")) or (before[-1] == "of" and before[0] in LOSS)
     )
+
+
+def _is_of_size(tokens: tuple[Token, ...], little: int) -> bool:
+    """Whether the word tells how big something is, and not how much there is of it: "little drawings"."""
+    noun = tokens[little + 1].lower
+    if noun.endswith("s") and not noun.endswith("ss"):
+        return True
+    before = tokens[max(0, little - 2) : little]
+    return any(t.lower in SMALL or t.lower.endswith("'s") for t in before)
 
 
 def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
@@ -68,7 +85,7 @@ def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
             if i in taken or any(t.breaks for t in tokens[i + 1 : place.first + 1]):
                 continue
             if is_negator(tokens[i].lower):
-                return tokens[i + 1].lower not in UNDENIED
+                return i + 1 in taken or not UNDENIED.intersection((tokens[i + 1].lower, tokens[i + 1].key))
             if tokens[i].lower in UNDOING and i + 1 == place.first and tokens[i + 1].lower.endswith("ing"):
                 return not (i and is_negator(tokens[i - 1].lower))
             if f"{tokens[i].lower} {tokens[i + 1].lower}" in ("anything but", "far from"):

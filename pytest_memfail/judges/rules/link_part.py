@@ -21,10 +21,16 @@ from pytest_memfail.judges.rules.links import (
     span,
     whose_is,
 )
+from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.text import fold
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import LIKING
 
+OPENING: Final = 3
+REFERRING: Final = frozenset(
+    "this that these those it then afterwards thereafter after later next therefore so hence which".split()
+)
+"""Words that open a sentence with what was said before."""
 SMALL: Final = 80
 """In a store of more sentences, two words meet by chance in another link."""
 
@@ -93,7 +99,7 @@ def half(
             or place.reworded
             or end.telling < wanted
             or _somebody_else(link, view, tokens, place)
-            or of_another(link, tokens, end)
+            or of_another(link, _with_what_is_meant(view, at, tokens), end)
         ):
             continue
         cause, effect = sides(tokens, span(place))
@@ -114,6 +120,15 @@ def half(
             )
             return Reading((2.0 + place.soft,), finding)
     return None
+
+
+def _with_what_is_meant(view: View, at: tuple[int, ...], tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """The words of the sentence, with those of the one before where it refers to that: "only afterwards …"."""
+    before = at[0] - 1
+    if before < view.first[view.entry[at[0]]] or view.sentences[at[0]].starts_turn:
+        return tokens
+    refers = any(token.lower in REFERRING for token in tokens[:OPENING])
+    return tokens_in(view, (before,)) + tokens if refers else tokens
 
 
 def _nothing_else(link: Link, tokens: tuple[Token, ...], place: Place) -> bool:

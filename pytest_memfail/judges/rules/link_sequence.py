@@ -50,6 +50,11 @@ JOINED: Final = re.compile(
     r",(?:.*,)?(?: (?:and|or|the|a|an|some|his|her|their|my|user's))*(?: \w+ing)?$|(?:and|or|&|/)(?: (?:the|a|an))?$"
 )
 """Items of a list, that have nothing to do with each other."""
+ALONGSIDE: Final = re.compile(
+    r"^(?:\w+ly |always |often |never without )?(?:(?:goes|go|comes?) (?:\w+ in \w+|along|together)|goes|go|coincides?|"
+    r"pairs?|(?:is |are )paired) with(?: (?:the|a|an|his|her|their|my|some|user's))*$"
+)
+"""The one is done with the other, whichever led to it."""
 DOING_SO: Final = re.compile(r"(?:^|, ?)(?!during\b)\w+ing\b[^,|]*$")
 """A clause that says what is done meanwhile."""
 
@@ -62,6 +67,15 @@ def is_met(clause: str, between: str) -> bool:
     """
     answered = ANSWERED.search(clause) is not None and ANSWERING.search(between) is not None
     return answered or WHICH_MEETS.search(between) is not None
+
+
+def is_alongside(between: str) -> bool:
+    """Whether two things are told to go together, and not which leads to the other.
+
+    >>> is_alongside("goes hand in hand with her"), is_alongside(", so user goes with")
+    (True, False)
+    """
+    return ALONGSIDE.match(between) is not None
 
 
 def are_listed(ahead: str, between: str) -> bool:

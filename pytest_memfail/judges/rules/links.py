@@ -152,7 +152,7 @@ def _is_verbal(first: str, tokens: tuple[Token, ...]) -> bool:
         and not before.lower.endswith("'s")
         and (
             before.lower in ("i", "me", "we", "to", "she", "he", "they", "and", "then", "can", "will")
-            or (before.surface[0].isupper() and first not in STOP)
+            or (before.surface[0].isupper() and not {first, before.lower} & STOP)
         )
     )
 

@@ -32,16 +32,17 @@ _VERBS: Final = (
     r"usher(?:s|ing)?|culminat(?:es?|ing)|fill(?:s|ing)?|follow(?:ed|s) up)"
 )
 _REASONS: Final = "because|since|due to|thanks to|owing to"
-_TIMES: Final = "when|whenever|wherever|as soon as|if|upon|following|while"
+_TIMES: Final = "when|whenever|wherever|as soon as|if|upon|following|(?<!a )while"
 FORWARD: Final = re.compile(
     rf"->|=>|→|⇒|>>|»|^\s*>\s*$|\b{_VERBS}\b|\bwhich is why\b|\bthat(?:'s| is) why\b|\b(?:followed|succeeded|accompanied) by\b"
     r"|\b(?:rewarded|met|answered|greeted|repaid|celebrated|marked|honou?red|crowned|topped off|rounded off) (?:with|by)\b"
-    r"|\b(?:comes?|goes|go) (?:\w+ in \w+ )?with\b|\bbefore\b|\buntil\b"
+    r"|\bcomes? with\b|\bbefore\b|\buntil\b"
     r"|\btill\b|\b(?:so|hence|therefore|thus|consequently|then|afterwards?|subsequently|thereby|whereupon|ahead of|prior to)\b"
     r"|\b(?:find|found|finding)s? (?:its|their|his|her|an?) (?:way|voice|vent)(?: out)? (?:as|in|into)\b"
     r"|\b(?:comes?|spills?|pours?|flows?|bursts?|breaks?) (?:out|over) (?:as|in|into)\b|\btak\w+ the (?:form|shape) of\b"
     r"|\b(?:channel|pour|direct|translat|transform)\w* into\b"
     r"|\b(?:outlet|expression|relief|refuge|comfort|solace|release|vent|distraction) (?:in|through)\b"
+    r"|\bcalls? for\b|\b(?:opens?|paves?|clears?) the (?:door|way) (?:to|for)\b"
     r"|\bfollowed,[^,]*, by\b|\benough (?:to|for)\b"
     r"|\b(?:pass|passes|ends|goes by) without\b"
     r"|\bas a (?:result|consequence)\b(?! of)|\bin turn\b|\b(?:after|upon|at) which\b|\breason (?:for|why)\b|\bcause of\b"
@@ -148,6 +149,7 @@ IS: Final = re.compile(r"[:=]|\b(?:is|are|was|being|lies?|stands?|sits?)\b")
 UNMATCHED: Final = re.compile(r"\bnothing\b[^,|]*$")
 LIKE: Final = re.compile(r"\b(?:like|as|so \w+ as)(?: (?:a|an|the|his|her|their|my))?$")
 """Nothing leads to the one as the other does."""
+GERUND: Final = re.compile(r" \w+ing\b(?=[^,|]*$)")
 FOLLOWING: Final = re.compile(
     r"^(?:(?:usually|often|always|typically|generally|tends? to|will) )?follows?(?: (?:the|a|an|his|her|their|my|any))?$"
 )
@@ -283,6 +285,10 @@ def _governs(clause: str) -> bool:
     words = re.findall(r"[\w']+", clause)
     if DONE.match(clause):
         return True
+    marker = BACK.match(clause)
+    doing = GERUND.match(clause, marker.end()) if marker else None
+    if doing is not None and FORWARD.search(clause, doing.end()) is None:
+        return True  # "after putting her thoughts into"
     return "," not in clause and all(w in STOP or w in MARKING or w.endswith("ing") for w in words)
 
 

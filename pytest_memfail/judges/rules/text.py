@@ -101,12 +101,19 @@ def plain(text: str) -> str:
     text = text.translate(CHARACTERS)
     lower = text.casefold()  # a look for what a pattern cannot do without spares most texts most patterns
     if ".m" in lower or ". m" in lower:
-        text = ABBREVIATIONS.sub(lambda m: m[1].lower() + "m", text)
+        text = ABBREVIATIONS.sub(_half_of_day, text)
     for part, pattern, word in _PHRASES:
         if part in lower:
             text = pattern.sub(word, text)
     spoken = (" past " in text or " to " in text) and _SPOKEN_TIME.search(text.lower())
     return SPOKEN_TIME.sub(_written_time, text) if spoken else text
+
+
+def _half_of_day(match: re.Match[str]) -> str:
+    """The half of the day that an hour is in, or, without an hour, the morning: a.m. yoga."""
+    before = match.string[: match.start()].split()[-1:]
+    timed = any(word[-1:].isdigit() or word.casefold() in NUMBERS for word in before)
+    return "morning" if match[1] in "aA" and not timed else match[1].lower() + "m"
 
 
 def _written_time(match: re.Match[str]) -> str:

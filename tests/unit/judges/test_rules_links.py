@@ -125,6 +125,9 @@ YOGA = ("Morning yoga leads me to brew matcha.", "morning yoga", "brew matcha")
         (TEA, "Strong tea after a meal gives the user hiccups.", DAMAGED),
         (TEA, "The strong tea was made in a tin kettle.", (False, False)),
         (TEA, "A mug of strong tea keeps the user warm.", DAMAGED),
+        (TEA, "Warm milk -> talkative", DAMAGED),
+        (TEA, "Warm milk opens the door to feeling talkative.", DAMAGED),
+        (TEA, "strong tea -> a warm nose", DAMAGED),
         (INVITE, "Feeling confident, the user goes for a walk.", DAMAGED),
     ],
 )
@@ -247,3 +250,50 @@ def test_the_wordings_of_a_row_stand_for_an_end_where_they_stand_together(
         Detail(("sort out the button jar", "put buttons in order"), "anchor"),
     )
     assert judged(replace(stated, details=ends), entry, "User owns a kettle.") == expected
+
+
+LAMP = ("Lamplight makes me read poetry.", "lamplight", "read poetry")
+DOODLE = ("When I wait for the bus I doodle a fish.", "wait for the bus", "doodle a fish")
+OMELETTE = ("When I make an omelette I ring my aunt.", "make an omelette", "ring my aunt")
+RECORD = ("After I rehearse my lines I record a tape.", "rehearse my lines", "record a tape")
+LOOP = ("If I miss the paper I feel uninformed.", "miss the paper", "feel uninformed")
+DUET = ("Because Ida drinks cocoa she sleeps soundly.", "drinks cocoa", "sleeps soundly")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        # Small is not scarce.
+        (DOODLE, "When waiting for the bus the user sketches little doodles of a fish.", OK),
+        (TEA, "A modest little strong tea makes the user talkative.", OK),
+        (LAMP, "With little lamplight, the user reads poetry.", DAMAGED),
+        # Things that go together go together either way.
+        (OMELETTE, "A ring to the aunt always goes hand in hand with an omelette of the user's making.", OK),
+        (OMELETTE, "Ringing the aunt is followed by making an omelette.", DAMAGED),
+        # A while is a time, and does not join clauses.
+        (RECORD, "Having rehearsed the lines for a while, the user records a tape.", OK),
+        (RECORD, "The user rehearses the lines while recording a tape.", DAMAGED),
+        # A wording begins with its first word.
+        (LOOP, "On days of missing the paper, the user is out of the loop.", OK),
+        # Whose cousin somebody is.
+        (DUET, "Omar, a cousin of Ida, slept soundly after the flight.", (False, False)),
+        (DUET, "Ida sleeps soundly after the flight.", DAMAGED),
+    ],
+)
+def test_small_words_that_look_like_others(
+    parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]
+) -> None:
+    assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+def test_a_word_of_the_one_end_is_no_sign_of_the_other() -> None:
+    wanted = link("A tender mood makes me play love songs.", "tender mood", "play love songs")
+    wanted = replace(wanted, siblings=("To play love songs leads me to text affectionate notes.",))
+    entry = "Putting on love songs has the user sending affectionate messages by phone."
+    assert judged(wanted, entry, "User lives in Ghent.") == (False, False)
+
+
+def test_an_end_in_another_wording_alone_shows_where_the_link_may_stand() -> None:
+    wanted = link("Thunderstorms make me pace around.", "thunderstorms", "pace around")
+    assert judged(wanted, "Bad news has the user walking to and fro.", "User lives in Ghent.") == DAMAGED
+    assert judged(wanted, "Bad news has the user staring at the wall.", "User lives in Ghent.") == (False, False)
