@@ -18,7 +18,7 @@ from pytest_memfail.judges.rules.anchors import Place, places
 from pytest_memfail.judges.rules.everyday import telling_keys
 from pytest_memfail.judges.rules.finding import Finding
 from pytest_memfail.judges.rules.link_loose import read_loosely
-from pytest_memfail.judges.rules.link_negation import lacks, negated
+from pytest_memfail.judges.rules.link_negation import eased, lacks, negated
 from pytest_memfail.judges.rules.link_part import anywhere, blurred, half, is_of_another, is_small
 from pytest_memfail.judges.rules.link_person import in_its_place, read_person
 from pytest_memfail.judges.rules.link_reference import is_pointed_at, is_tied
@@ -230,6 +230,8 @@ def _judge(
         return damaged(f"the link from {arrow} is stored, but as somebody else's", 0.85)
     if not link.negative and negated(tokens, pair) and not lacks(link, tokens, pair):
         return damaged(f"the link from {arrow} is stored, but negated", 0.75)
+    if not link.negative and eased(link, tokens, pair):
+        return damaged(f"{arrow}: what it leads to is told to be taken away", 0.75)
     if turn != link.direction and min(place.firm for place in pair) < SOME and not (turn and alike):
         return None
     if turn == -link.direction:

@@ -37,6 +37,10 @@ SMALL: Final = frozenset("a an the his her their my its some every each one no".
 """After these, little is small: "a private little grin"."""
 LOSS: Final = frozenset("lack loss want absence short devoid free rid instead".split())
 LACKING: Final = frozenset(fold(w) for w in "lose forget skip miss avoid lack".split())
+EASING: Final = frozenset(fold(w) for w in "cure ease relieve banish dispel alleviate remove reduce lessen".split())
+"""What stands behind these comes to an end."""
+MOVING: Final = frozenset(fold(w) for w in "take drive chase wash push keep send melt blow clear".split())
+AWAY: Final = frozenset("away off".split())
 LESS: Final = re.compile(r"^un[a-z]{4,}|[a-z]{3,}less(?:ly)?$")
 
 
@@ -100,3 +104,15 @@ def lacks(link: Link, tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> b
         if any((p.key in LACKING or LESS.match(p.surface)) and p.key not in held for p in end.parts):
             return True
     return False
+
+
+def eased(link: Link, tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
+    """Whether what the link leads to is said to be taken away: "takes the jitters away", "cures the headache"."""
+    place, end = (pair[1], link.ends[1]) if link.direction > 0 else (pair[0], link.ends[0])
+    if lacks(link, tokens, pair) or LESSER.intersection(end.text.casefold().split()):
+        return False  # less stress is what eases stress
+    before = [t for t in tokens[max(0, place.first - 4) : place.first] if t.key and t.key not in link.known]
+    if not before or tokens[place.first].breaks:
+        return False
+    behind = tokens[place.last + 1].lower if place.last + 1 < len(tokens) else ""
+    return before[-1].key in EASING or (behind in AWAY and any(t.key in MOVING for t in before))

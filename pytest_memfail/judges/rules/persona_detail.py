@@ -18,6 +18,7 @@ from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined,
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
 from pytest_memfail.judges.rules.persona_numbers import changed, limited, only_number, other_side, recounted
 from pytest_memfail.judges.rules.persona_owner import given, lent
+from pytest_memfail.judges.rules.persona_partners import surface
 from pytest_memfail.judges.rules.persona_refusals import UNCERTAIN
 from pytest_memfail.judges.rules.persona_slots import replaced
 from pytest_memfail.judges.rules.persona_trait import ASKED
@@ -95,6 +96,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     essay = match.essay
     places = _places(item, match, view)
     kept = keep(item, places, view, essay)
+    source = essay.stated[item.at].sentence
     if kept.missing:
         kept = joined(item, kept, places, view, essay)
     keys = keys_at(kept.where, item, view, essay)
@@ -102,9 +104,9 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     likest = {m.at: essay.stated[m.stated] for m in match.own}
     for at in kept.where:
         held = view.sentences[at]
-        source = likest[at] if _told_twice(item, likest[at]) else essay.stated[item.at]
-        fault = turned(held, source, essay, told, asked) or allergen_instead(held, source.sentence, essay.keys)
-        holder = "" if fault else given(held, (source, likest[at]), essay, told) or lent(held, essay, told)
+        likely = likest[at] if _told_twice(item, likest[at]) else essay.stated[item.at]
+        fault = turned(held, likely, essay, told, asked) or allergen_instead(held, likely.sentence, essay.keys)
+        holder = "" if fault else given(held, (likely, likest[at]), essay, told) or lent(held, essay, told)
         if holder:
             fault = f"'{item.wording}' is told of '{holder}'"
         if fault:
@@ -127,9 +129,10 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         return Judged(item, kept, f"'{item.wording}' is missing")
     # Words of the question are there in any answer: what it asks for must be too.
     answering = [c for c in item.concepts if (c.weight >= 1.0 or c.core) and asked.isdisjoint(c.keys)]
+    answering = answering or [c for c in item.concepts if asked.isdisjoint(c.keys)]
     open_ = not item.trait and not item.confirming and not item.numbers
     if open_ and answering and not any(stands(c, item, keys, essay) for c in answering):
-        return Judged(item, kept, f"{listed([c.keys[-1] for c in answering])} is missing")
+        return Judged(item, kept, f"{listed([surface(source, c.keys[-1]) for c in answering])} is missing")
     if item.weight >= 1.0 and not item.trait and not item.confirming:
         here = [view.sentences[at] for at in kept.where]
         gone, replaced_by = core_lost(item, keys, here, (view.sentences[m.at] for m in match.own), essay)
@@ -140,7 +143,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         there = sum(stands(c, item, keys, essay) for c in named)
         few = named and there < TRAIT_NAMED * len(named) and not item.numbers
         if few and not whole and not (there and _told_around(item, keys, essay)):
-            missing = [c.keys[0] for c in named if not stands(c, item, keys, essay)]
+            missing = [surface(source, c.keys[-1]) for c in named if not stands(c, item, keys, essay)]
             return Judged(item, kept, f"{listed(missing)} of '{item.wording}' is missing")
         hollow = hollowed(item, kept, match.own, view, essay)
         if hollow:
@@ -164,9 +167,8 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         return Judged(item, kept, f"that it is only '{item.wording}' is lost", turned=item.weight >= 1.0)
     alone = [c for c in item.concepts if c.weight >= 1.0 and not item.rest.isdisjoint(c.keys)]
     if alone and sum(stands(c, item, keys, essay) for c in alone) < ONLY_KEPT * len(alone):
-        return Judged(
-            item, kept, f"{listed([c.keys[-1] for c in alone if not stands(c, item, keys, essay)])} is missing"
-        )
+        gone_too = [surface(source, c.keys[-1]) for c in alone if not stands(c, item, keys, essay)]
+        return Judged(item, kept, f"{listed(gone_too)} is missing")
     return Judged(item, kept, "")
 
 
@@ -184,7 +186,7 @@ def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
             general = frozenset().union(*(lookup(k).general for k in concept.keys)) & keys
             wider = sorted(k for k in general if weight(k) >= 1.0 and k not in essay.keys | item.told)
             if wider:
-                return f"'{concept.keys[-1]}' is only '{wider[0]}'"
+                return f"'{surface(essay.stated[item.at].sentence, concept.keys[-1])}' is only '{wider[0]}'"
     return ""
 
 
@@ -201,7 +203,8 @@ def _replaced(item: Item, keys: frozenset[str], stored: Sequence[Sentence], essa
                 if any(opposed(k, key) for k in concept.keys) and not elsewhere_said(
                     key, item, stored, essay.stated[item.at].sentence
                 ):
-                    return f"'{key}' instead of '{concept.keys[-1]}'"
+                    held = next((surface(one, key) for one in stored if key in one.keys), key)
+                    return f"'{held}' instead of '{surface(essay.stated[item.at].sentence, concept.keys[-1])}'"
     return ""
 
 

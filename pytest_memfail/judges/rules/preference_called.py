@@ -15,7 +15,7 @@ from typing import Final
 from pytest_memfail.judges.rules.attitude import LIKED, against, is_liking, liked
 from pytest_memfail.judges.rules.naming import mentions
 from pytest_memfail.judges.rules.preference_likeness import likelier_of_sibling, statement_words
-from pytest_memfail.judges.rules.preference_reading import Preference, Reading, read_mention
+from pytest_memfail.judges.rules.preference_reading import Preference, Reading, is_count, read_mention
 from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.targets import Target, read_target
 from pytest_memfail.judges.rules.text import weight, words_of
@@ -124,7 +124,7 @@ def _readings(
         for mention in mentions(target, written, wanted.stated, whole=True):
             between = view.sentences[mention.at].words[mention.first : mention.last]
             apart = sum(bool(word.key) or not plainly for word in between) - len(target.parts)
-            if not mention.exact or apart > APART:
+            if not mention.exact or apart > APART or is_count(view.sentences[mention.at], mention, wanted):
                 continue
             if word_for_word(view, mention.at) and (len(target.parts) < 2 or keeps(view, wanted.siblings)):
                 continue  # what is kept as it was said has few other words
@@ -163,9 +163,19 @@ def _is_plain(wanted: Preference, target: Target, reading: Reading) -> bool:
     around = {word.lower for word in sentence.words[max(0, mention.first - AROUND) : mention.last + AROUND]}
     if not {word.lower for word in wording if not word.key} <= around | ARTICLES:
         return False
+    if _is_turned(target, reading) and likelier_of_sibling(wanted, reading.view, mention.at):
+        return False  # an herb garden near the kitchen is no kitchen garden
     if len(wording) > 1 or reading.soft >= HINTED or reading.attitude > 0:
         return True
     return liked(sentence) or not wanted.topic.isdisjoint(sentence.keys)
+
+
+def _is_turned(target: Target, reading: Reading) -> bool:
+    """Whether the words of the wording stand there in another order."""
+    mention = reading.mention
+    keys = [w.key for w in reading.view.as_written().sentences[mention.at].words[mention.first : mention.last + 1]]
+    at = [keys.index(part.key) for part in target.parts if part.key in keys]
+    return at != sorted(at)
 
 
 @lru_cache(maxsize=4096)

@@ -240,6 +240,12 @@ LIKING_KEYS: Final = frozenset(
 )
 
 
+def is_count(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
+    """Whether days or the like are counted here, and the name has but one: treks of several days are no day hikes."""
+    words = sentence.words[mention.first : mention.last + 1]
+    return any(w.lower in SPANS and w.lower not in wanted.source for w in words)
+
+
 def _is_verb(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
     """Whether a plural of ours stands as a verb: "User books flights"."""
     words, at = sentence.words, mention.first
@@ -297,6 +303,7 @@ OPTING: Final = frozenset(
     for w in """reach opt go care look hope long yearn weakness passion taste love knack enthusiasm fondness interest one spot thing
     eye ear flair talent liking mad crazy sucker live""".split()
 )
+SPANS: Final = frozenset("days nights weeks weekends hours minutes".split())
 COUNTED: Final = re.compile(r"\b(?:multi|several|two|three|four|five|ten|many|non|anti|pre|pseudo)-$", re.IGNORECASE)
 """What makes another of the word behind it: multi-day treks are no day hikes."""
 
@@ -308,7 +315,7 @@ def is_ours(wanted: Preference, view: View, mention: Mention, support: float) ->
     own = held / total if total else 1.0
     if (mention.foreign and support < COMPOUND) or _is_verb(sentence, mention, wanted):
         return False
-    if COUNTED.search(sentence.text[: sentence.words[mention.first].start]):
+    if COUNTED.search(sentence.text[: sentence.words[mention.first].start]) or is_count(sentence, mention, wanted):
         return False
     if mention.first == mention.last and is_origin(wanted.topic, sentence, mention.first):
         return False

@@ -88,7 +88,7 @@ NOT_BACK: Final = re.compile(
     r"\b(?:because|since|as) (?:it|they|this|that|these|those|doing so|which|the latter|the former)?\s*"
     rf"(?:then |always |often |usually |tend to )?{_VERBS}\b|\bafter(?:wards?| which)\b|\bfollows?\s*$"
     r"|(?:\band|[,;])(?: only| not until| right| just| soon| straight| shortly)* (?:after|once) (?:that|this|it)\b"
-    r"|\b(?:that|this)(?:'s| is| was) when\b"
+    r"|\b(?:that|this)(?:'s| is| was) when\b|^(?:is|are|was)(?: \w+ly)? when\b"
 )
 """Their order is the order of things though they hold a word that turns it: "because it makes me …"."""
 ACTS_ON: Final = re.compile(
