@@ -20,8 +20,13 @@ from pytest_memfail.judges.rules.tables import table
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 
 TIMES: Final = frozenset(fold(day) for day in CALENDAR)
-SPANS: Final = frozenset(fold(word) for word in "weekend weekday week day daily month season".split())
-"""What may stand for a day or a month."""
+HOURS: Final = frozenset(
+    fold(word)
+    for word in "morning mornings afternoon evening evenings night nights dawn dusk sunrise sunset noon".split()
+)
+"""Parts of the day, which answer a question for a time."""
+WEEKEND: Final = fold("weekend")
+"""What may stand for a day; a week, or every day, may not."""
 WHEN: Final = re.compile(
     r"^\s*when\b|\b(?:when (?:during|does|do|is|are|would|will)|(?:what|which|best|good) (?:time|hour|day|month)s?|hours"
     r"|how (?:early|late|often)|time of (?:the )?day)\b",
@@ -63,7 +68,7 @@ def _times(sentence: Sentence) -> Iterator[str]:
     for at, word in enumerate(sentence.words):
         gap = sentence.text[sentence.words[at - 1].end : word.start] if at else ""
         tied = word.lower in TRIGGERS or (tied and not gap.strip(" -"))
-        if word.key and (tied or word.key in TIMES):
+        if word.key and (tied or word.key in TIMES or word.key in HOURS):
             yield word.key
 
 
@@ -133,7 +138,7 @@ def core_lost(
             return f"'{held}' instead of '{surface(source, concept.keys[-1])}'", True
     told = keys.union(*(s.keys for s in beside))
     lost = [c for c in lost if not stands(c, item, told, essay)]
-    timed = [c for c in lost if not TIMES.isdisjoint(c.keys) and SPANS.isdisjoint(keys)]
+    timed = [c for c in lost if not TIMES.isdisjoint(c.keys) and WEEKEND not in keys]
     # A name is told by no other word.
     names = {w.key for w in source.words[1:] if _named(w)}
     named = [c for c in core if not names.isdisjoint(c.keys)]
