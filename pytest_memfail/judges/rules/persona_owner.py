@@ -27,7 +27,7 @@ PEOPLE: Final = frozenset(fold(word) for word in RELATIONS)
 def given(sentence: Sentence, sources: Collection[Stated], essay: Essay, told: Collection[str]) -> str:
     """Who has the detail in the stored sentence, if that is somebody of whom its sources do not tell; else nothing."""
     words = sentence.words
-    first = next((i for i, w in enumerate(words) if w.key in told), 0)
+    first = next((i for i, w in enumerate(words) if w.key in told), len(words) - 1)
     name = essay.name.parts if essay.name else frozenset()
     holder = ""
     for at, word in enumerate(words[:first]):
