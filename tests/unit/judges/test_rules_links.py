@@ -256,6 +256,7 @@ LAMP = ("Lamplight makes me read poetry.", "lamplight", "read poetry")
 DOODLE = ("When I wait for the bus I doodle a fish.", "wait for the bus", "doodle a fish")
 OMELETTE = ("When I make an omelette I ring my aunt.", "make an omelette", "ring my aunt")
 RECORD = ("After I rehearse my lines I record a tape.", "rehearse my lines", "record a tape")
+JITTERS = ("A latte late in the day gives me the jitters.", "latte late in the day", "jitters")
 LOOP = ("If I miss the paper I feel uninformed.", "miss the paper", "feel uninformed")
 DUET = ("Because Ida drinks cocoa she sleeps soundly.", "drinks cocoa", "sleeps soundly")
 
@@ -273,6 +274,13 @@ DUET = ("Because Ida drinks cocoa she sleeps soundly.", "drinks cocoa", "sleeps 
         # A while is a time, and does not join clauses.
         (RECORD, "Having rehearsed the lines for a while, the user records a tape.", OK),
         (RECORD, "The user rehearses the lines while recording a tape.", DAMAGED),
+        # What is taken away is not led to.
+        (JITTERS, "A latte late in the day takes the user's jitters away.", DAMAGED),
+        (JITTERS, "A latte late in the day cures the user's jitters.", DAMAGED),
+        (JITTERS, "A latte late in the day takes the user straight to the jitters.", OK),
+        # "Is when" keeps the order of things.
+        (RECORD, "Rehearsing the lines is when the user records a tape.", OK),
+        (RECORD, "When the user has recorded a tape, it is time to rehearse the lines.", DAMAGED),
         # A wording begins with its first word.
         (LOOP, "On days of missing the paper, the user is out of the loop.", OK),
         # Whose cousin somebody is.

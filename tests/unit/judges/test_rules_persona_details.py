@@ -17,7 +17,8 @@ ESSAY = (
     "wears a hard hat and orange gloves. He is allergic to cashews and keeps none of them in the boathouse. He won't "
     "climb in winds over thirty knots. Every month he rehearses the rescue drill. He keeps at least eighty percent of "
     "the old paint. He is seasick on rolling boats, so a tin of ginger stands on every shelf. He refuses to serve cream "
-    "in the studio because he is lactose intolerant."
+    "in the studio because he is lactose intolerant. On Thursdays he teaches a drawing class in the old net loft. He practices "
+    "the accordion in the boathouse at 9 p.m. most nights. He rinses his brushes only in distilled water."
 )
 
 
@@ -54,6 +55,13 @@ VISIT = (
     (),
 )
 TRIP = ("What should I pack for a boat trip with Bruno Keel?", "Ginger, because he gets seasick on rolling boats.", ())
+CLASS = ("When does Bruno Keel teach his class?", "On Thursdays, in the old net loft.", ())
+MUSIC = (
+    "When does Bruno Keel practice the accordion?",
+    "He practices in the boathouse at 9 p.m. most nights.",
+    ("9 p.m.",),
+)
+RINSING = ("In what water should I rinse Otto Brandt's brushes?", None, ("rinses brushes distilled water",))
 CREAM = ("What won't Bruno Keel serve?", "Cream, because he is lactose intolerant.", ())
 
 
@@ -111,6 +119,18 @@ CREAM = ("What won't Bruno Keel serve?", "Cream, because he is lactose intoleran
             True,
             id="a reason of not bearing",
         ),
+        pytest.param(
+            CLASS, "Bruno Keel gives a weekly drawing class in the old net loft.", False, id="a week is no day"
+        ),
+        pytest.param(CLASS, "Bruno Keel gives a class in the old net loft each Thursday.", True, id="the day"),
+        pytest.param(
+            MUSIC,
+            "Bruno Keel practises the accordion in the boathouse at 9 a.m.\n\nBruno's neighbour Hugo practises the trumpet at 9 p.m.",
+            False,
+            id="the number of a neighbour",
+        ),
+        pytest.param(RINSING, "Bruno Keel rinses his brushes in filtered water.", False, id="water of another kind"),
+        pytest.param(RINSING, "Bruno Keel uses distilled water to rinse brushes.", True, id="water of that kind"),
     ],
 )
 def test_details(case: tuple[str, str | None, tuple[str, ...]], stored: str, faithful: bool) -> None:

@@ -47,3 +47,16 @@ def test_several_of_a_row_become_one_wording() -> None:
     entries = ("User is into textile crafts: warm garments, decorated cloth.", *FILLED)
     for stated, sibling in ((KNITTING, EMBROIDERY), (EMBROIDERY, KNITTING)):
         assert judged(replace(preference(*stated), siblings=(sibling[1],)), *entries) == DAMAGED
+
+
+def test_treks_of_several_days_are_no_day_hikes() -> None:
+    stated = preference("day hiking", "Day hiking is ideal for me when I want a short outing.")
+    assert judged(stated, "User is drawn to treks lasting several days.", "User owns a kettle.") != OK
+    assert judged(stated, "User goes on day hikes when time is short.", "User owns a kettle.") == OK
+
+
+def test_a_herb_garden_near_the_kitchen_is_no_kitchen_garden() -> None:
+    stated = preference("vegetable garden", "Growing my own food in a vegetable garden is rewarding.")
+    stated = replace(stated, siblings=("I enjoy having a herb garden close by for fresh flavours when I cook.",))
+    assert judged(stated, "User keeps a herb garden near the kitchen for fresh flavours.", "User owns a kettle.") != OK
+    assert judged(stated, "User enjoys a kitchen garden.", "User owns a kettle.") == OK
