@@ -47,6 +47,9 @@ FEELING: Final = frozenset("is gets feels grows becomes was got felt turns".spli
 LEAST_BEFORE: Final = 5
 INDEFINITE: Final = frozenset(("a", "an", "one", "some", "another", "someone", "somebody"))
 NEAR_NOUN: Final = 4
+APPOSED: Final = frozenset("a an the who one".split())
+INTRODUCED: Final = 2
+"""Somebody's name and an article at least stand before the name by which they are introduced."""
 NAMESAKE: Final = 0.3
 """Share of a long account's words that the source has, below which it is another one's of that name."""
 FROM_SOURCE: Final = 0.6
@@ -64,6 +67,7 @@ def given_to_another(sentence: Sentence, rule: Rule) -> bool:
     named = [i for i, word in enumerate(words) if _bare(word) in rule.name.parts and word.surface[0].isupper()]
     return (
         _by_a_relative(words, named, does, rule)
+        or _by_one_introduced(sentence, named, does, rule)
         or _by_somebody_named(words, named, does, rule)
         or _by_one_of_the_others(words, named, rule)
         or _by_the_wrong_pronoun(words, named, does, rule.pronoun)
@@ -160,6 +164,19 @@ def _by_a_relative(words: tuple[Word, ...], named: list[int], does: int, rule: R
         or (is_person(word.key) and (word.lower.removesuffix("s").endswith(DOERS) or _names_new(words, i, rule)))
         for i, word in enumerate(following, named[0] + 1)
     )
+
+
+def _by_one_introduced(sentence: Sentence, named: list[int], does: int, rule: Rule) -> bool:
+    """ "Lena, a regular at Dana's salon, reads aloud": the name is there, but only to say who the other one is."""
+    assert rule.name is not None
+    words = sentence.words
+    before = [i for i in named if i < does]
+    if not before or before[0] < INTRODUCED or any(not words[i].lower.endswith("'s") for i in before):
+        return False
+    first = words[0]
+    known = first.lower in OPENERS | STOP or first.lower in rule.name.known or first.key in rule.stated
+    introduced = words[1].lower in APPOSED and sentence.text[first.end : words[1].start].strip() == ","
+    return introduced and first.surface[0].isupper() and not known
 
 
 def _names_new(words: tuple[Word, ...], at: int, rule: Rule) -> bool:

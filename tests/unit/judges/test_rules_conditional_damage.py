@@ -159,3 +159,10 @@ NERYS = rule(
 )
 def test_damage(told: Evidence, texts: tuple[str, ...], wanted: str) -> None:
     assert verdict(told, *texts) == wanted
+
+
+def test_somebody_introduced_by_the_name_does_it_themselves() -> None:
+    store = "Lena, a friend at Torvald's rowing club, rings the harbour bell no more than three times per hour."
+    assert verdict(TORVALD, "Torvald keeps the harbour office.", store) == "damaged"
+    own = "Torvald, a friend of Lena's, rings the harbour bell no more than three times per hour."
+    assert verdict(TORVALD, "Torvald keeps the harbour office.", own) == "faithful"
