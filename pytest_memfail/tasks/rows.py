@@ -9,13 +9,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from pydantic import ValidationError
 
 from pytest_memfail.core import RowError
-from pytest_memfail.tasks.row_models import Row
+from pytest_memfail.tasks.row_models import DatedMessage, DetailRow, Row
 
 R = TypeVar("R", bound=Row)
 
@@ -133,6 +134,10 @@ def _missing_columns(file: str, header: Sequence[str], model: type[Row]) -> Iter
             yield RowError(file, 1, name, f"no such column; the file has: {', '.join(header) or 'none'}")
 
 
+NESTED: Final = (*DetailRow.model_fields, *DatedMessage.model_fields)
+"""The fields of what stands inside a cell and may have no others."""
+
+
 def _row_errors(file: str, line: int, error: ValidationError) -> Iterable[RowError]:
     for fault in error.errors(include_url=False):
         field = ".".join(str(part) for part in fault["loc"])
@@ -141,6 +146,9 @@ def _row_errors(file: str, line: int, error: ValidationError) -> Iterable[RowErr
             field, message = f"{field}.{own[1]}".lstrip("."), own[2]
         elif fault["type"] == "missing":
             message = "got nothing, expected a value"
+        elif fault["type"] == "extra_forbidden":
+            close = get_close_matches(str(fault["loc"][-1]), NESTED, 1)
+            message = "no such field" + (f"; did you mean {close[0]!r}?" if close else "")
         elif not message.startswith(("got ", "not JSON")):
             message = f"got {_short(fault['input'])}, expected: {_lower(message)}"
         yield RowError(file, line, field, message)

@@ -180,6 +180,12 @@ def test_a_detail_that_is_none_is_named(tmp_path, cell):
     assert fault(path, "conditional_facts_easy").field.startswith("evidence_details.0.")
 
 
+def test_a_misspelt_field_of_a_detail_names_the_right_one(tmp_path):
+    cell = '[{"wordings": ["a"], "vager": ["b"]}]'
+    error = fault(write(tmp_path / "rows.csv", conditional(evidence_details=cell)), "conditional_facts_easy")
+    assert (error.field, error.problem) == ("evidence_details.0.vager", "no such field; did you mean 'vaguer'?")
+
+
 @pytest.mark.parametrize("cell", ["", "null"])
 def test_a_row_without_details_has_none(tmp_path, cell):
     path = write(tmp_path / "rows.csv", conditional(evidence_details=cell))
