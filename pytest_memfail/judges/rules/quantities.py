@@ -14,7 +14,7 @@ MINUTES: Final = {
     **dict.fromkeys(("second", "seconds", "sec", "secs"), 1 / 60),
     **dict.fromkeys(("minute", "minutes", "min", "mins"), 1.0),
     **dict.fromkeys(("hour", "hours", "hr", "hrs", "h"), 60.0),
-    **dict.fromkeys(("day", "days"), 1440.0),
+    **dict.fromkeys(("day", "days", "night", "nights"), 1440.0),
     **dict.fromkeys(("week", "weeks"), 10080.0),
 }
 UNITS: Final = {
@@ -295,7 +295,10 @@ def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
     joined = " ".join(before)
     if before[-1:] == ["than"] and (before[-2:-1] and (before[-2] in ("more", "less") or before[-2].endswith("er"))):
         side = -1 if before[-2] in _LESSER else 1
-        return -side if any(w.lower in _NOTHING for w in words[max(0, at - 7) : at - 2]) else side
+        ahead = [w.lower for w in words[max(0, at - 7) : at - 2]]
+        if ahead[-1:] == ["for"] and not _PERFECT.isdisjoint(ahead):
+            return side  # what has not been done for longer than three weeks is not done for so long at least
+        return -side if not _NOTHING.isdisjoint(ahead) else side
     tail = " ".join(after)
     for phrase, direction in _TAILS:
         if tail.startswith(phrase):
@@ -327,6 +330,7 @@ _LESSER: Final = frozenset(
     "less fewer lower smaller shorter younger earlier lighter colder cooler quieter closer dimmer darker"
     " softer slower lesser nearer calmer weaker".split()
 )
+_PERFECT: Final = frozenset("has have had hasn't haven't hadn't without".split())
 _NOTHING: Final = frozenset("never not no nothing nobody none".split())
 _FOOT: Final = re.compile(r" ?(?:-|to|-to-) ?\w+[- ](?:point )?scale")
 """What follows the foot of a scale: a 1-10 scale, a one-to-ten scale."""
@@ -345,7 +349,7 @@ _PHRASES: Final = (
 )  # fmt: skip
 _TAILS: Final = (
     ("or more", 1), ("or higher", 1), ("or above", 1), ("or greater", 1), ("or longer", 1), ("or over", 1), ("plus", 1),
-    ("and above", 1), ("and up", 1),
+    ("and above", 1), ("and up", 1), ("or worse", 1), ("or anything worse", 1), ("or anything above", 1), ("or anything higher", 1),
     ("upward", 1), ("upwards", 1), ("or better", 1), ("or less", -1), ("or fewer", -1), ("or lower", -1),
     ("or beyond", 1), ("or later", 1), ("or warmer", 1), ("or hotter", 1), ("or louder", 1), ("and over", 1), ("and higher", 1),
     ("and more", 1), ("and beyond", 1), ("or under", -1), ("or earlier", -1), ("or colder", -1), ("or cooler", -1),

@@ -76,6 +76,9 @@ def test_namesake_does_not_hide_the_rule() -> None:
         ("fewer than 3", -1),
         ("breakfasts there, but not before 42 days have passed", 1),
         ("won't go in until six weeks are over", 1),
+        ("her sister has not written for longer than three weeks", 1),
+        ("never sings longer than three hours", -1),
+        ("nerves at six, or anything worse", 1),
         ("goes in no later than 9 pm", -1),
         ("goes in before 9 pm", -1),
     ],
@@ -208,3 +211,9 @@ def test_refused_unless_is_not_refused_when(text: str, *, kept: bool) -> None:
 )
 def test_what_is_told_first_comes_first(text: str, *, kept: bool) -> None:
     assert faithful(CORVIN, text) is kept
+
+
+def test_as_many_weeks_are_not_as_many_nights() -> None:
+    nights, weeks, days = (quantities(s.text, s.words)[0] for s in sentences_of("30 nights. 30 weeks. Thirty days."))
+    assert nights.same(days)
+    assert not nights.same(weeks)
