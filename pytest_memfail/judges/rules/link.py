@@ -107,8 +107,8 @@ def _find(link: Link, view: View) -> Finding:
     reason = f"no entry links {link.wordings[0]!r} with {link.wordings[1]!r}"
     lost = tuple(w for w, end in zip(link.wordings, link.ends, strict=True) if not anywhere(end, view))
     there = tuple(w for w in link.wordings if w not in lost)
-    # The more of it is nowhere, the surer.
-    confidence = (0.65, 0.75, 0.9)[len(lost)]
+    # The more of it is nowhere, the surer; a whole store may have it in words that are not known for it.
+    confidence = (0.65, 0.75, 0.9 if view.held == "shown" else 0.82)[len(lost)]
     return Finding(False, False, reason, view.entries_of(near)[:3], there, lost or link.wordings, confidence=confidence)
 
 

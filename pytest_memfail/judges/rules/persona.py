@@ -44,6 +44,13 @@ GROUP_SURE: Final = 0.6
 FEW: Final = 0.08
 """Where fewer of the sentences about that name are like the essay, they are a namesake's."""
 TRAIT_GRACE: Final = 0.25
+AS_TOLD: Final = 0.95
+"""How much of a sentence of the essay stands in one that keeps its words."""
+MOSTLY_AS_TOLD: Final = 0.6
+REWORDED: Final = 0.88
+"""How sure a detail can be said to be kept where few sentences are stored as they were told, …"""
+REWORDED_LOST: Final = 0.78
+"""… and to be lost."""
 TRAIT_LOST: Final = 0.66
 """Another trait may be meant."""
 ANCHORED: Final = 0.5
@@ -213,9 +220,17 @@ def _needed(judged: Sequence[Judged], match: Match, view: View, enough: float) -
         )
         missing = tuple(j.item.wording for j in lost)
         fault: Fault = "turned" if any(j.turned for j in worst) else ""
-        return Finding(True, False, reason, entries, kept, missing, reported, _sure_lost(worst), fault=fault)
+        told = fault or view.held == "shown" or _word_for_word(match)
+        sure = min(_sure_lost(worst), 1.0 if told else REWORDED_LOST)
+        return Finding(True, False, reason, entries, kept, missing, reported, sure, fault=fault)
     reason = f"what the question needs of {match.who} is kept: {listed(kept)} ({match.coverage})"
-    return Finding(True, True, reason, entries, kept, (), reported, _sure_kept(asked))
+    sure = min(_sure_kept(asked), 1.0 if _word_for_word(match) else REWORDED)
+    return Finding(True, True, reason, entries, kept, (), reported, sure)
+
+
+def _word_for_word(match: Match) -> bool:
+    """Whether most of what is stored of the essay stands as it was told: where not, the rest may be there in any words."""
+    return sum(m.closest >= AS_TOLD for m in match.made) >= MOSTLY_AS_TOLD * max(1, len(match.made))
 
 
 def _sure_kept(judged: Sequence[Judged]) -> float:

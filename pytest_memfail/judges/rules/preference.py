@@ -261,7 +261,7 @@ def _turned(wanted: Preference, view: View, turned: list[Reading], away: list[Re
         reason = f"{wanted.wording!r} is stored, but as that of somebody else ({best.owner})"
         fault = "elsewhere"
     entries = view.entries_of([best.mention.at])
-    confidence = 0.92 if best.support >= GIVEN_AWAY else 0.86
+    confidence = 0.88 if best.support >= GIVEN_AWAY else 0.84
     return Finding(
         True, False, reason, entries, (), (wanted.wording,), confidence=confidence,
         fault="turned" if fault == "turned" else "elsewhere",
