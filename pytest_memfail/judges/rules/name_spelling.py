@@ -105,6 +105,12 @@ def is_exact(word: Word, key: str) -> bool:
     return own is not None and (own == key or loose(own) == loose(key))
 
 
+def is_own(sentence: Sentence, at: int) -> bool:
+    """Whether the word itself stands there, and not only one that stands for it."""
+    word = sentence.words[at]
+    return word.key not in sentence.aliased or is_exact(word, word.key)
+
+
 @lru_cache(maxsize=16384)
 def _own_key(lower: str) -> str | None:
     return next((word.key for word in words_of(lower)), None)

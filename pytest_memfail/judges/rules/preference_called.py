@@ -36,7 +36,8 @@ HINTED: Final = 0.1
 BESIDE: Final = 2
 """How many telling words at most stand beside a wording that is all of what is liked."""
 TURNING: Final = frozenset("before after without no not".split())
-ARTICLES: Final = frozenset("a an the one's their".split())
+SLIGHT: Final = frozenset("a an the one's their of".split())
+"""Small words that a wording has to spare: treks that last several days for "treks of several days"."""
 AROUND: Final = 3
 """Within so many words of a wording its own small words stand."""
 MERGED: Final = 1.6
@@ -124,7 +125,9 @@ def _readings(
         for mention in mentions(target, written, wanted.stated, whole=True):
             between = view.sentences[mention.at].words[mention.first : mention.last]
             apart = sum(bool(word.key) or not plainly for word in between) - len(target.parts)
-            if not mention.exact or apart > APART or is_count(view.sentences[mention.at], mention, wanted):
+            if not mention.exact or apart > APART:
+                continue
+            if is_count(view.sentences[mention.at], mention, f"{wanted.source} {target.text}"):
                 continue
             if word_for_word(view, mention.at) and (len(target.parts) < 2 or keeps(view, wanted.siblings)):
                 continue  # what is kept as it was said has few other words
@@ -161,7 +164,7 @@ def _is_plain(wanted: Preference, target: Target, reading: Reading) -> bool:
     wording, mention = words_of(target.text), reading.mention
     sentence = reading.view.sentences[mention.at]
     around = {word.lower for word in sentence.words[max(0, mention.first - AROUND) : mention.last + AROUND]}
-    if not {word.lower for word in wording if not word.key} <= around | ARTICLES:
+    if not {word.lower for word in wording if not word.key} <= around | SLIGHT:
         return False
     if _is_turned(target, reading) and likelier_of_sibling(wanted, reading.view, mention.at):
         return False  # an herb garden near the kitchen is no kitchen garden

@@ -240,10 +240,10 @@ LIKING_KEYS: Final = frozenset(
 )
 
 
-def is_count(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
-    """Whether days or the like are counted here, and the name has but one: treks of several days are no day hikes."""
+def is_count(sentence: Sentence, mention: Mention, said: str) -> bool:
+    """Whether days or the like are counted here, of which nothing is said: treks of several days are no day hikes."""
     words = sentence.words[mention.first : mention.last + 1]
-    return any(w.lower in SPANS and w.lower not in wanted.source for w in words)
+    return any(w.lower in SPANS and w.lower not in said for w in words)
 
 
 def _is_verb(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
@@ -315,7 +315,9 @@ def is_ours(wanted: Preference, view: View, mention: Mention, support: float) ->
     own = held / total if total else 1.0
     if (mention.foreign and support < COMPOUND) or _is_verb(sentence, mention, wanted):
         return False
-    if COUNTED.search(sentence.text[: sentence.words[mention.first].start]) or is_count(sentence, mention, wanted):
+    if COUNTED.search(sentence.text[: sentence.words[mention.first].start]) or is_count(
+        sentence, mention, wanted.source
+    ):
         return False
     if mention.first == mention.last and is_origin(wanted.topic, sentence, mention.first):
         return False

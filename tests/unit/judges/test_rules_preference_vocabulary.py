@@ -60,3 +60,9 @@ def test_a_herb_garden_near_the_kitchen_is_no_kitchen_garden() -> None:
     stated = replace(stated, siblings=("I enjoy having a herb garden close by for fresh flavours when I cook.",))
     assert judged(stated, "User keeps a herb garden near the kitchen for fresh flavours.", "User owns a kettle.") != OK
     assert judged(stated, "User enjoys a kitchen garden.", "User owns a kettle.") == OK
+
+
+def test_a_word_for_a_name_written_as_one_is_not_the_name() -> None:
+    wanted = preference("backpacking", "Backpacking draws me for long adventures where I carry all my gear.", "travel")
+    assert judged(wanted, "User likes a hike before lunch.", *FILLED) == DAMAGED
+    assert judged(wanted, "User is drawn to treks that last several days, with all the gear.", *FILLED) == OK
