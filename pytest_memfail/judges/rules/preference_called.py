@@ -15,7 +15,8 @@ from typing import Final
 from pytest_memfail.judges.rules.attitude import LIKED, against, is_liking, liked
 from pytest_memfail.judges.rules.naming import mentions
 from pytest_memfail.judges.rules.preference_likeness import likelier_of_sibling, statement_words
-from pytest_memfail.judges.rules.preference_reading import Preference, Reading, is_count, read_mention
+from pytest_memfail.judges.rules.preference_meant import is_count
+from pytest_memfail.judges.rules.preference_reading import Preference, Reading, read_mention
 from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.targets import Target, read_target
 from pytest_memfail.judges.rules.text import weight, words_of

@@ -111,7 +111,7 @@ def marks_of(sentence: Sentence, names: frozenset[str], first: int, last: int) -
             (lower in ANYONE or bare_of(word) in RELATIONS)
             and i + 1 < len(words)
             and words[i + 1].lower in ("who", "that")
-        ):
+        ) or (i < first < len(words) and _is_one_who(sentence, i)):
             found.append((i, bare_of(word)))
         elif (
             (lower in EVERYONE and not _is_unknown(words, i)) or (lower in STRANGERS and _feels(sentence, i))
@@ -134,6 +134,14 @@ def marks_of(sentence: Sentence, names: frozenset[str], first: int, last: int) -
         ):
             found.append((i, bare_of(word)))
     return found
+
+
+def _is_one_who(sentence: Sentence, at: int) -> bool:
+    """Whether the word is for somebody of whom more is told, and not what the user is: "built by a freelancer who knows"."""
+    words = sentence.words
+    if at + 1 >= len(words) or words[at + 1].lower != "who" or not words[at].key or breaks(sentence, at, at + 1):
+        return False
+    return not any(w.lower in COPULA or w.lower in ("as", "unlike") for w in words[max(0, at - 3) : at])
 
 
 def _is_unknown(words: tuple[Word, ...], at: int) -> bool:

@@ -14,6 +14,10 @@ MOJITO = ("mojito", "A mojito cools me down on hot summer evenings.", "cocktail 
 SWIMMING = ("swimming", "Swimming gives my entire body a workout and goes easy on my knees.", "exercises")
 YOGA = ("yoga", "Yoga stretches my back and reduces headaches.", "exercises")
 LOOK = ("natural look", "I like a natural look at work because it is quick to do.", "makeup styles")
+SKETCHNOTING = ("sketchnoting", "Sketchnoting lets me combine drawings and words for notes that last.", "notes")
+SQUASH = ("squash", "Squash keeps me fit with fast rallies.", "sports")
+CHESS = ("chess", "Chess sharpens my mind with its deep tactics.", "games")
+PERL = ("Perl", "Perl is what I use for quick text processing.", "programming languages")
 FILLED = ("User lives in Ghent.", "User owns a kettle.", "User's cousin has a tram pass.")
 
 
@@ -66,3 +70,22 @@ def test_a_word_for_a_name_written_as_one_is_not_the_name() -> None:
     wanted = preference("backpacking", "Backpacking draws me for long adventures where I carry all my gear.", "travel")
     assert judged(wanted, "User likes a hike before lunch.", *FILLED) == DAMAGED
     assert judged(wanted, "User is drawn to treks that last several days, with all the gear.", *FILLED) == OK
+
+
+@pytest.mark.parametrize(
+    ("stated", "entry", "expected"),
+    [
+        # What a field is called is no word of a name.
+        (SKETCHNOTING, '{"topic": "drawing", "note": "user took a class in May"}', ABSENT),
+        (SKETCHNOTING, '{"topic": "class", "note": "user makes notes with drawings"}', OK),
+        # One certain thing of that name, whatever is said of it, unless it is part of another name.
+        (SQUASH, "User peels the large orange squash on Sundays.", ABSENT),
+        (SQUASH, "The user trains squash on Sundays.", OK),
+        (CHESS, "User brings the old wooden chess set to cafes.", OK),
+        # Of whom more is told, that one does it.
+        (PERL, "User's shop page was made by a contractor who knows Perl.", ABSENT),
+        (PERL, "User is a contractor who knows Perl.", OK),
+    ],
+)
+def test_words_that_are_no_name(stated: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(preference(*stated), entry, *FILLED) == expected
