@@ -19,6 +19,7 @@ LIKED: Final = re.compile(
     r"|excit\w+|enthusias\w+|appeal\w*"
     r"|(?:is|are|am|was|be|been|'m|'s|'re|got|gets?|really|very|so) into"
     r"|interested|relax\w*|chooses?|picks?|reach(?:es)? for|drawn to|looks? forward"
+    r"|f(?:inds?|ound|inding) (?:peace|calm|comfort|solace|serenity) in"
     r"|pleas(?:es?|ed|ing|ure)|joy|thrill\w*|captivat\w+|soft spot|weakness for|a blast|wants?|cheer\w*)\b",
     re.IGNORECASE,
 )

@@ -53,7 +53,7 @@ def persons(view: View) -> frozenset[str]:
             said_user = said_user or bool(sentence.lowers & USER) or bool(sentence.lowers & {"my", "me", "user's"})
             words = sentence.words
             for at, word in enumerate(words):
-                if not name_like(word):
+                if not name_like(word) or _is_joined(sentence, at):
                     continue
                 beside = (i for i in (at - 1, at + 1, at + 2) if 0 <= i < len(words))
                 near = {bare_of(words[i]) for i in beside if i < at or not breaks(sentence, i - 1, i, "{:=")}
@@ -79,6 +79,16 @@ def persons(view: View) -> frozenset[str]:
         known = view.shared["persons"] = frozenset(found)
     assert isinstance(known, frozenset)
     return known
+
+
+def _is_joined(sentence: Sentence, at: int) -> bool:
+    """Whether the word is but the beginning of one: "Asian-inspired"."""
+    words = sentence.words
+    return (
+        at + 1 < len(words)
+        and sentence.text[words[at].end : words[at + 1].start] == "-"
+        and words[at + 1].surface[0].islower()
+    )
 
 
 def _personal(name: Word, verb: Word, before: str, *, opens: bool) -> bool:

@@ -89,3 +89,8 @@ def test_a_word_for_a_name_written_as_one_is_not_the_name() -> None:
 )
 def test_words_that_are_no_name(stated: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
     assert judged(preference(*stated), entry, *FILLED) == expected
+
+
+def test_the_beginning_of_a_word_is_nobody() -> None:
+    wanted = preference("tea house", "I find peace in a Japanese tea house with its minimalist rooms.", "places")
+    assert judged(wanted, "User finds peace in Asian-inspired cafes with a minimalist look.", *FILLED) == DAMAGED
