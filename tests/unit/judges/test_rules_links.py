@@ -327,3 +327,16 @@ def test_what_gets_done_by_something_does_not_lead_to_it() -> None:
     wanted = link("Evening gaming gives me eyestrain.", "evening gaming", "eyestrain")
     assert judged(wanted, "User's eyes get strained by gaming in the evening.", "User lives in Ghent.") == OK
     assert judged(wanted, "Strained eyes get user gaming in the evening.", "User lives in Ghent.") == DAMAGED
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("A sweet waffle is something Ida enjoys; having one gets her humming softly.", OK),
+        ("Ida enjoys sweet waffles; after one, she hums softly.", OK),
+        ("Ida enjoys sweet waffles. One day she hummed softly on the tram.", DAMAGED),
+    ],
+)
+def test_one_of_what_was_named_refers_back(entry: str, expected: tuple[bool, bool]) -> None:
+    wanted = link("Sweet waffles make Ida hum softly.", "sweet waffles", "hum softly")
+    assert judged(wanted, entry, "User lives in Ghent.", "User owns a kettle.") == expected
