@@ -13,13 +13,13 @@ from importlib.resources import files
 from typing import Final
 
 from pytest_memfail.judges.rules.attitude import LIKED, against, is_liking, liked
-from pytest_memfail.judges.rules.naming import mentions
+from pytest_memfail.judges.rules.naming import Mention, mentions
 from pytest_memfail.judges.rules.preference_likeness import likelier_of_sibling, statement_words
 from pytest_memfail.judges.rules.preference_meant import is_count
 from pytest_memfail.judges.rules.preference_reading import Preference, Reading, read_mention
 from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.targets import Target, read_target
-from pytest_memfail.judges.rules.text import weight, words_of
+from pytest_memfail.judges.rules.text import Sentence, weight, words_of
 from pytest_memfail.judges.rules.traces import ASKING, HAVING, VAGUE, VALUED, is_narrowed
 from pytest_memfail.judges.rules.verbatim import keeps, verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View
@@ -126,7 +126,11 @@ def _readings(
         for mention in mentions(target, written, wanted.stated, whole=True):
             between = view.sentences[mention.at].words[mention.first : mention.last]
             apart = sum(bool(word.key) or not plainly for word in between) - len(target.parts)
-            if not mention.exact or apart > APART:
+            if (
+                not mention.exact
+                or apart > APART
+                or (plainly and _is_single(target, view.sentences[mention.at], mention))
+            ):
                 continue
             if is_count(view.sentences[mention.at], mention, f"{wanted.source} {target.text}"):
                 continue
@@ -152,6 +156,14 @@ def _readings(
                     )
                 )
     return sorted(found, key=lambda reading: (-reading.soft, reading.mention.at))
+
+
+def _is_single(target: Target, sentence: Sentence, mention: Mention) -> bool:
+    """Whether a wording for many is there for but one that happened: a mystery at work, where mysteries are read."""
+    at = mention.first
+    if " " in target.text or not target.text.endswith("s") or sentence.words[at].lower.endswith("s") or liked(sentence):
+        return False
+    return any(word.lower in ("a", "an", "one") for word in sentence.words[max(0, at - 2) : at])
 
 
 @lru_cache(maxsize=4096)

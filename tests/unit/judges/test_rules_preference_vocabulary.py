@@ -94,3 +94,11 @@ def test_words_that_are_no_name(stated: tuple[str, str, str], entry: str, expect
 def test_the_beginning_of_a_word_is_nobody() -> None:
     wanted = preference("tea house", "I find peace in a Japanese tea house with its minimalist rooms.", "places")
     assert judged(wanted, "User finds peace in Asian-inspired cafes with a minimalist look.", *FILLED) == DAMAGED
+
+
+def test_one_that_happened_is_not_what_many_are_read_for() -> None:
+    wanted = preference("mystery novels", "Mystery novels grip me with their suspenseful plots and twists.", "books")
+    entry = "A real mystery at the office: user jokes of suspense and missing staplers in the kitchen."
+    assert judged(wanted, entry, *FILLED) == ABSENT
+    assert judged(wanted, "User loves a good mystery for its suspense.", *FILLED) == OK
+    assert judged(wanted, "User loves mysteries on trains.", *FILLED) == OK
