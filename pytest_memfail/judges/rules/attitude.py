@@ -19,6 +19,7 @@ LIKED: Final = re.compile(
     r"|excit\w+|enthusias\w+|appeal\w*"
     r"|(?:is|are|am|was|be|been|'m|'s|'re|got|gets?|really|very|so) into"
     r"|interested|relax\w*|chooses?|picks?|reach(?:es)? for|drawn to|looks? forward"
+    r"|f(?:inds?|ound|inding) (?:peace|calm|comfort|solace|serenity) in"
     r"|pleas(?:es?|ed|ing|ure)|joy|thrill\w*|captivat\w+|soft spot|weakness for|a blast|wants?|cheer\w*)\b",
     re.IGNORECASE,
 )
@@ -139,6 +140,10 @@ BYGONE: Final = re.compile(
 """What makes past whatever was said of a thing before."""
 WITHIN: Final = r"(?:(?!\b(?:when|whenever|if|while|after)\b)[^,.;:])"
 """What still belongs to the clause of a thing just named."""
+WOE: Final = (
+    "stress|anxiety|tension|worry|worries|pains?|aches?|fatigue|tiredness|irritation|frustration|boredom|restlessness|unease|dread"
+    "|headaches?|anger|sadness|insomnia|exhaustion|confusion"
+)
 ILL_DONE: Final = re.compile(
     rf"{WITHIN}{{0,20}}? (?:is|are|was|were|feels?|seems?|got|gets?|became|becomes?|proved|looks?|sounds?|tastes?|smells?|remains?"
     r"|stays?|(?:comes?|came) (?:across|over) as|turns? out(?: to be)?|(?:strikes?|struck) (?:the )?\w+ as) "
@@ -149,6 +154,8 @@ ILL_DONE: Final = re.compile(
     r"|grimace|groan|flinch|recoil|squirm|ill|queasy|nauseous"
     rf"|cough|itch|restless|tense|jittery|drowsy|dizzy|irritable|sick|sad|nervous|anxious"
     r"|uneasy|miserable|uncomfortable|angry)\b"
+    rf"|(?: \w+)? (?:add(?:s|ed) to|increas(?:es|ed)|rais(?:es|ed)|heighten(?:s|ed)|feeds?|fed|fuel(?:s|led)|caus(?:es|ed)"
+    rf"|br(?:ings?|ought) on|aggravat(?:es|ed)) (?:(?:the|user's|their|his|her|my) )*(?:{WOE})\b"
     rf"|{WITHIN}{{0,20}}? (?:(?:spoils?|ruins?|upsets?) |do(?:es)? nothing for|(?:rank|come|finish)s? (?:dead )?last"
     rf"|(?:is|are) (?:now )?(?:a thing of the past|history)|gives? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:headaches?"
     rf"|nightmares|heartburn|indigestion|the creeps)\b)|\W*(?:\w+ ){{0,2}}(?:never again|no thanks|no way|not any ?more)\b"

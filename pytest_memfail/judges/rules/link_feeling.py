@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from pytest_memfail.judges.rules.attitude import LIKED
+
 COLD: Final = re.compile(
     r"\b(?:not|isn't|aren't|never|hardly) (?:really |quite |exactly )?[\w']+ (?:thing|cup of tea|cup|style|bag|scene)\b"
     r"|\b(?:shudder|recoil|cring|winc|groan|bristl|grat|infuriat|peev|displeas|ril|vex|repel|repuls|appal|nauseat)(?:e?s|ed|ing|e)?\b"
@@ -50,6 +52,30 @@ LEANING: Final = re.compile(
 )
 """What somebody does then, they like to do."""
 DENYING: Final = re.compile(r"(?:\b(?:not|never|no longer|hardly)|n't)(?: \w+)?(?: an?)? $")
+
+
+CHOOSING: Final = r"\b(?:choos(?:es?|ing)|chose|pick(?:s|ed|ing)?|opt(?:s|ed|ing)? for|reach(?:es|ed|ing)? for)\b"
+CHOSEN_THEN: Final = re.compile(rf"{CHOOSING}(?! (?:over|above|first|every|most|when|if|again)\b)\W+\w", re.IGNORECASE)
+"""Behind a thing: something else is chosen."""
+CHOSEN_WHEN: Final = re.compile(
+    rf"{CHOOSING}[^,.;]* (?:on|when|whenever|if|during)(?: (?:a|an|the|any|such))?\W*$", re.IGNORECASE
+)
+"""Before a thing: it is but when something else is chosen."""
+FRONTED: Final = re.compile(r"\b(?:what|which|that|the (?:thing|one|ones|kind|sort|time))\b", re.IGNORECASE)
+
+
+def chosen_then(ahead: str, behind: str) -> bool:
+    """Whether all that is liked is something else, which is chosen when the thing between the two is there.
+
+    >>> chosen_then("On ", ", Ada picks a red hat"), chosen_then("", " are what Ada picks"), chosen_then("Ada picks ", "")
+    (True, False, False)
+    """
+    if CHOSEN_WHEN.search(ahead) is not None:
+        return LIKED.search(CHOSEN_WHEN.sub("", ahead) + behind) is None
+    found = CHOSEN_THEN.search(behind)
+    if found is None or FRONTED.search(behind[: found.start()]) is not None:
+        return False
+    return LIKED.search(ahead + "|" + behind[: found.start()] + "|" + behind[found.end() - 1 :]) is None
 
 
 def leaning(said: str) -> int:

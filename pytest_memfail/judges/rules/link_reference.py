@@ -13,6 +13,7 @@ from pytest_memfail.judges.rules.kinship import Kin, kin
 from pytest_memfail.judges.rules.link_likeness import likeness
 from pytest_memfail.judges.rules.link_part import is_field
 from pytest_memfail.judges.rules.links import SOME, Link, whose_is
+from pytest_memfail.judges.rules.relations import FORWARD
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.text import fold
 from pytest_memfail.judges.rules.view import View
@@ -47,6 +48,8 @@ def is_tied(link: Link, tokens: tuple[Token, ...], pair: tuple[Place, Place]) ->
     opening = tokens[first : min(first + 5, right.last + 1)]
     if any(_refers(t, at) for at, t in enumerate(opening)) or is_field(tokens, right.first):
         return True
+    if any(one.lower == "one" and (two.breaks or FORWARD.fullmatch(two.lower)) for one, two in pairwise(opening)):
+        return True  # "having one gets her dancing"
     # "He brews espresso. The brewing gets him pacing": one of its words, or what it is one of, stands for the whole.
     whole = tokens[first : right.last + 1 + BEHIND]
     return any(one.lower in DEFINITE and two.key and _calls_back(end, two) for one, two in pairwise(whole))

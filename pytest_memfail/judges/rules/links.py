@@ -15,6 +15,7 @@ from pytest_memfail.judges.rules.anchors import Anchor, Place, places, read_anch
 from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.finding import Finding, keys_of, quote
 from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.link_feeling import chosen_then
 from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.relations import PREVENTING, relate, said, told_back
@@ -223,7 +224,12 @@ def felt_for(sentence: Sentence, tokens: tuple[Token, ...], place: Place) -> int
     own = [i for i in place.at if tokens[i].inside == tokens[place.first].inside]
     # What is liked more than any other is liked itself.
     last = max(i for i in own if i == own[0] or tokens[i - 1].lower != "other")
-    return attitude(sentence, place.first - start, last - start)
+    felt = attitude(sentence, place.first - start, last - start)
+    if felt > 0:
+        words = sentence.words
+        ahead, behind = sentence.text[: words[place.first - start].start], sentence.text[words[last - start].end :]
+        return 0 if chosen_then(ahead, behind) else felt
+    return felt
 
 
 def span(place: Place | None) -> tuple[int, int]:

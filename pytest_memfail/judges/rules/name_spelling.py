@@ -6,10 +6,18 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import Final
 
 from pytest_memfail.judges.rules.kinship import SHARED, is_cut
 from pytest_memfail.judges.rules.targets import Part, Target, loose, relatives, squash
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, words_of
+
+LABELS: Final = frozenset(
+    """note notes topic topics subject category type kind tag tags label labels keyword keywords context text memory fact detail
+    details content summary info entry record item date title""".split()
+)
+"""What fields of notes are called: none of these is a word of a name that another field has."""
+LABELLING: Final = re.compile(r"[\"']?\s*[:=]")
 
 
 @lru_cache(maxsize=512)
@@ -72,6 +80,8 @@ def _spelling(sentence: Sentence) -> _Spelling:
     pairs: dict[str, tuple[int, ...]] = {}
     begins: dict[str, tuple[int, ...]] = {}
     for i, w in enumerate(sentence.words):
+        if w.lower in LABELS and LABELLING.match(sentence.text, w.end):
+            continue
         begins[w.lower[:SHARED]] = (*begins.get(w.lower[:SHARED], ()), i)
         if w.key:
             spelled = loose(w.key)
@@ -103,6 +113,12 @@ def is_exact(word: Word, key: str) -> bool:
     """Whether the word has the key itself, and does not only stand for it."""
     own = _own_key(word.lower)
     return own is not None and (own == key or loose(own) == loose(key))
+
+
+def is_own(sentence: Sentence, at: int) -> bool:
+    """Whether the word itself stands there, and not only one that stands for it."""
+    word = sentence.words[at]
+    return word.key not in sentence.aliased or is_exact(word, word.key)
 
 
 @lru_cache(maxsize=16384)

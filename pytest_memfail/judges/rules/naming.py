@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.kinship import SHARED, one_origin
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
-from pytest_memfail.judges.rules.name_spelling import coded, initials_at, is_exact, joined_at, phrase_at, places_of
+from pytest_memfail.judges.rules.name_spelling import (
+    coded,
+    initials_at,
+    is_exact,
+    is_own,
+    joined_at,
+    phrase_at,
+    places_of,
+)
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, PARTICLES, Part, Target, loose, relatives
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
 from pytest_memfail.judges.rules.variants import SORTING
@@ -146,7 +154,8 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str], *, whol
     places = [places_of(part, sentence) for part in target.parts]
     joined = joined_at(target, sentence)
     if joined is not None:
-        return _full(target, at, sentence, joined, joined, known)
+        own = is_own(sentence, joined)  # a word may but stand for what is written as one
+        return replace(_full(target, at, sentence, joined, joined, known), exact=own)
     held = [(part, found) for part, found in zip(target.parts, places, strict=True) if found]
     if not held or (whole and _lacks_a_part(target, held)):
         return None

@@ -13,12 +13,13 @@ from importlib.resources import files
 from typing import Final
 
 from pytest_memfail.judges.rules.attitude import LIKED, against, is_liking, liked
-from pytest_memfail.judges.rules.naming import mentions
+from pytest_memfail.judges.rules.naming import Mention, mentions
 from pytest_memfail.judges.rules.preference_likeness import likelier_of_sibling, statement_words
-from pytest_memfail.judges.rules.preference_reading import Preference, Reading, is_count, read_mention
+from pytest_memfail.judges.rules.preference_meant import is_count
+from pytest_memfail.judges.rules.preference_reading import Preference, Reading, read_mention
 from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.targets import Target, read_target
-from pytest_memfail.judges.rules.text import weight, words_of
+from pytest_memfail.judges.rules.text import Sentence, weight, words_of
 from pytest_memfail.judges.rules.traces import ASKING, HAVING, VAGUE, VALUED, is_narrowed
 from pytest_memfail.judges.rules.verbatim import keeps, verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View
@@ -36,7 +37,8 @@ HINTED: Final = 0.1
 BESIDE: Final = 2
 """How many telling words at most stand beside a wording that is all of what is liked."""
 TURNING: Final = frozenset("before after without no not".split())
-ARTICLES: Final = frozenset("a an the one's their".split())
+SLIGHT: Final = frozenset("a an the one's their of".split())
+"""Small words that a wording has to spare: treks that last several days for "treks of several days"."""
 AROUND: Final = 3
 """Within so many words of a wording its own small words stand."""
 MERGED: Final = 1.6
@@ -124,7 +126,13 @@ def _readings(
         for mention in mentions(target, written, wanted.stated, whole=True):
             between = view.sentences[mention.at].words[mention.first : mention.last]
             apart = sum(bool(word.key) or not plainly for word in between) - len(target.parts)
-            if not mention.exact or apart > APART or is_count(view.sentences[mention.at], mention, wanted):
+            if (
+                not mention.exact
+                or apart > APART
+                or (plainly and _is_single(target, view.sentences[mention.at], mention))
+            ):
+                continue
+            if is_count(view.sentences[mention.at], mention, f"{wanted.source} {target.text}"):
                 continue
             if word_for_word(view, mention.at) and (len(target.parts) < 2 or keeps(view, wanted.siblings)):
                 continue  # what is kept as it was said has few other words
@@ -150,6 +158,14 @@ def _readings(
     return sorted(found, key=lambda reading: (-reading.soft, reading.mention.at))
 
 
+def _is_single(target: Target, sentence: Sentence, mention: Mention) -> bool:
+    """Whether a wording for many is there for but one that happened: a mystery at work, where mysteries are read."""
+    at = mention.first
+    if " " in target.text or not target.text.endswith("s") or sentence.words[at].lower.endswith("s") or liked(sentence):
+        return False
+    return any(word.lower in ("a", "an", "one") for word in sentence.words[max(0, at - 2) : at])
+
+
 @lru_cache(maxsize=4096)
 def _turning(wording: str) -> frozenset[str]:
     """The small words of the wording without which it says something else."""
@@ -161,7 +177,7 @@ def _is_plain(wanted: Preference, target: Target, reading: Reading) -> bool:
     wording, mention = words_of(target.text), reading.mention
     sentence = reading.view.sentences[mention.at]
     around = {word.lower for word in sentence.words[max(0, mention.first - AROUND) : mention.last + AROUND]}
-    if not {word.lower for word in wording if not word.key} <= around | ARTICLES:
+    if not {word.lower for word in wording if not word.key} <= around | SLIGHT:
         return False
     if _is_turned(target, reading) and likelier_of_sibling(wanted, reading.view, mention.at):
         return False  # an herb garden near the kitchen is no kitchen garden

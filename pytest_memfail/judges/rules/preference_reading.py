@@ -9,19 +9,18 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.attitude import attitude, is_liking, liked
-from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
+from pytest_memfail.judges.rules.attitude import attitude, is_liking
 from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.naming import Mention, mentions
 from pytest_memfail.judges.rules.preference_language import is_origin
+from pytest_memfail.judges.rules.preference_meant import is_common, is_count, is_other_form, is_particular, is_verb
 from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.targets import Target, loose, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
-from pytest_memfail.judges.rules.traces import ASKING, HAVING, category_keys
+from pytest_memfail.judges.rules.traces import ASKING, category_keys
 from pytest_memfail.judges.rules.verbatim import verbatim_store, word_for_word
 from pytest_memfail.judges.rules.view import View, needs
 from pytest_memfail.judges.rules.whose import owner
-from pytest_memfail.judges.rules.whose_words import PRONOUNS, USER
 
 TAG: Final = re.compile(r"\s*\[[^\]]*\]")
 """What a note is filed under says nothing of its own."""
@@ -240,56 +239,6 @@ LIKING_KEYS: Final = frozenset(
 )
 
 
-def is_count(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
-    """Whether days or the like are counted here, and the name has but one: treks of several days are no day hikes."""
-    words = sentence.words[mention.first : mention.last + 1]
-    return any(w.lower in SPANS and w.lower not in wanted.source for w in words)
-
-
-def _is_verb(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
-    """Whether a plural of ours stands as a verb: "User books flights"."""
-    words, at = sentence.words, mention.first
-    plural = wanted.wording.endswith("s") and " " not in wanted.wording
-    following = words[at + 1] if at + 1 < len(words) else None
-    return plural and at > 0 and words[at - 1].lower == "user" and following is not None and bool(following.key)
-
-
-def _is_other_form(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
-    """Whether a thing stands for what is done with such things, or the other way round: journals, journaling."""
-    word = sentence.words[mention.first]
-    if (
-        mention.first != mention.last
-        or wanted.topic & sentence.keys
-        or " " in wanted.wording
-        or not word.lower.startswith(wanted.wording[:3].casefold())
-    ):
-        return False
-    before = sentence.words[mention.first - 1].lower if mention.first else ""
-    done = before in USER | PRONOUNS or before in ("to", "and")
-    return word.lower.endswith("ing") != wanted.wording.endswith("ing") and not done
-
-
-def _is_particular(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
-    """Whether the word stands for one certain thing of that name: "crosses the bridge" is no card game."""
-    at, words = mention.first, sentence.words
-    if not at or at != mention.last or words[at - 1].lower != "the" or f" the {words[at].lower}" in f" {wanted.source}":
-        return False
-    return not liked(sentence) and HAVING.search(sentence.text) is None
-
-
-def _is_common(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
-    """Whether an everyday word stands where a name is meant: rust on a chain is no programming language."""
-    word = sentence.words[mention.first]
-    named = wanted.wording[:1].isupper() and mention.first == mention.last
-    return (
-        named
-        and word.surface.islower()
-        and bool(sentence.capitals)
-        and not liked(sentence)
-        and lookup(word.key) is not EMPTY
-    )
-
-
 LINKING: Final = frozenset(
     fold(w)
     for w in """allow let bring create offer give make keep suit find add provide help captivate fascinate excite inspire interest
@@ -303,7 +252,6 @@ OPTING: Final = frozenset(
     for w in """reach opt go care look hope long yearn weakness passion taste love knack enthusiasm fondness interest one spot thing
     eye ear flair talent liking mad crazy sucker live""".split()
 )
-SPANS: Final = frozenset("days nights weeks weekends hours minutes".split())
 COUNTED: Final = re.compile(r"\b(?:multi|several|two|three|four|five|ten|many|non|anti|pre|pseudo)-$", re.IGNORECASE)
 """What makes another of the word behind it: multi-day treks are no day hikes."""
 
@@ -313,9 +261,11 @@ def is_ours(wanted: Preference, view: View, mention: Mention, support: float) ->
     sentence = view.sentences[mention.at]
     total, held = others_of(wanted, sentence)
     own = held / total if total else 1.0
-    if (mention.foreign and support < COMPOUND) or _is_verb(sentence, mention, wanted):
+    if (mention.foreign and support < COMPOUND) or is_verb(sentence, mention, wanted):
         return False
-    if COUNTED.search(sentence.text[: sentence.words[mention.first].start]) or is_count(sentence, mention, wanted):
+    if COUNTED.search(sentence.text[: sentence.words[mention.first].start]) or is_count(
+        sentence, mention, wanted.source
+    ):
         return False
     if mention.first == mention.last and is_origin(wanted.topic, sentence, mention.first):
         return False
@@ -324,12 +274,12 @@ def is_ours(wanted: Preference, view: View, mention: Mention, support: float) ->
     if not mention.exact and len(wanted.name) == 1 and fold(sentence.words[mention.first].lower) in wanted.rivals:
         # What all of the row are called, or another of it, is no other word for this one: a nap for a catnap.
         return False
-    if not support and not held and _is_other_form(sentence, mention, wanted):
+    if not support and not held and is_other_form(sentence, mention, wanted):
         return False
     if (
         support <= BY_CHANCE
         and not held
-        and (_is_particular(sentence, mention, wanted) or _is_common(sentence, mention, wanted))
+        and (is_particular(sentence, mention, wanted) or is_common(sentence, mention, wanted))
     ):
         return False
     if not mention.exact and not mention.missing and held < 2 and total - held > ALONE:

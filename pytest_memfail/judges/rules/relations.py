@@ -23,7 +23,8 @@ from pytest_memfail.judges.rules.words import STOP
 _VERBS: Final = (
     r"(?:mak(?:es?|ing)|made|lead(?:s|ing)?|led|giv(?:es?|ing)|gave|caus(?:es?|ing)|trigger(?:s|ing)?|put(?:s|ting)?|"
     r"lea(?:ves?|ving)|left|inspir(?:es?|ing)|prompt(?:s|ing)?|spark(?:s|ing)?|motivat(?:es?|ing)|push(?:es|ing)?|"
-    r"send(?:s|ing)?|sent|bring(?:s|ing)?|brought|driv(?:es?|ing)|drove|lets?|letting|gets?|getting|got|turn(?:s|ing)?|"
+    r"send(?:s|ing)?|sent|bring(?:s|ing)?|brought|driv(?:es?|ing)|drove|lets?|letting|"
+    r"(?:gets?|getting|got)(?! (?:\w+ly )?\w+(?:ed|en) by\b)|turn(?:s|ing)?|"
     r"encourag(?:es?|ing)|result(?:s|ing)?|help(?:s|ing)?|"
     r"(?:has|have)(?! (?:been|had|\w+ed|\w+en)\b)|allow(?:s|ing)?|enabl(?:es?|ing)|mov(?:es?|ing)|"
     r"end(?:s|ing)?|relax(?:es|ing)?|induc(?:es?|ing)|provok(?:es?|ing)|evok(?:es?|ing)|creat(?:es?|ing)|produc(?:es?|ing)|"

@@ -53,7 +53,7 @@ def persons(view: View) -> frozenset[str]:
             said_user = said_user or bool(sentence.lowers & USER) or bool(sentence.lowers & {"my", "me", "user's"})
             words = sentence.words
             for at, word in enumerate(words):
-                if not name_like(word):
+                if not name_like(word) or _is_joined(sentence, at):
                     continue
                 beside = (i for i in (at - 1, at + 1, at + 2) if 0 <= i < len(words))
                 near = {bare_of(words[i]) for i in beside if i < at or not breaks(sentence, i - 1, i, "{:=")}
@@ -79,6 +79,16 @@ def persons(view: View) -> frozenset[str]:
         known = view.shared["persons"] = frozenset(found)
     assert isinstance(known, frozenset)
     return known
+
+
+def _is_joined(sentence: Sentence, at: int) -> bool:
+    """Whether the word is but the beginning of one: "Asian-inspired"."""
+    words = sentence.words
+    return (
+        at + 1 < len(words)
+        and sentence.text[words[at].end : words[at + 1].start] == "-"
+        and words[at + 1].surface[0].islower()
+    )
 
 
 def _personal(name: Word, verb: Word, before: str, *, opens: bool) -> bool:
@@ -111,7 +121,7 @@ def marks_of(sentence: Sentence, names: frozenset[str], first: int, last: int) -
             (lower in ANYONE or bare_of(word) in RELATIONS)
             and i + 1 < len(words)
             and words[i + 1].lower in ("who", "that")
-        ):
+        ) or (i < first < len(words) and _is_one_who(sentence, i)):
             found.append((i, bare_of(word)))
         elif (
             (lower in EVERYONE and not _is_unknown(words, i)) or (lower in STRANGERS and _feels(sentence, i))
@@ -134,6 +144,14 @@ def marks_of(sentence: Sentence, names: frozenset[str], first: int, last: int) -
         ):
             found.append((i, bare_of(word)))
     return found
+
+
+def _is_one_who(sentence: Sentence, at: int) -> bool:
+    """Whether the word is for somebody of whom more is told, and not what the user is: "built by a freelancer who knows"."""
+    words = sentence.words
+    if at + 1 >= len(words) or words[at + 1].lower != "who" or not words[at].key or breaks(sentence, at, at + 1):
+        return False
+    return not any(w.lower in COPULA or w.lower in ("as", "unlike") for w in words[max(0, at - 3) : at])
 
 
 def _is_unknown(words: tuple[Word, ...], at: int) -> bool:

@@ -305,3 +305,38 @@ def test_an_end_in_another_wording_alone_shows_where_the_link_may_stand() -> Non
     wanted = link("Thunderstorms make me pace around.", "thunderstorms", "pace around")
     assert judged(wanted, "Bad news has the user walking to and fro.", "User lives in Ghent.") == DAMAGED
     assert judged(wanted, "Bad news has the user staring at the wall.", "User lives in Ghent.") == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        # What is chosen when the thing is there is not the thing.
+        ("On windy evenings Ada picks a red hat to wear.", (False, False)),
+        ("When the evening is windy, Ada chooses a red hat.", (False, False)),
+        ("Ada picks a red hat on windy evenings.", DAMAGED),
+        ("Windy evenings are what Ada picks over still ones.", OK),
+        ("Windy evenings please Ada, who then picks a red hat.", OK),
+    ],
+)
+def test_what_is_chosen_beside_a_thing(entry: str, expected: tuple[bool, bool]) -> None:
+    wanted = link("Ada enjoys windy evenings.", "Ada", "windy evenings")
+    assert judged(wanted, entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+def test_what_gets_done_by_something_does_not_lead_to_it() -> None:
+    wanted = link("Evening gaming gives me eyestrain.", "evening gaming", "eyestrain")
+    assert judged(wanted, "User's eyes get strained by gaming in the evening.", "User lives in Ghent.") == OK
+    assert judged(wanted, "Strained eyes get user gaming in the evening.", "User lives in Ghent.") == DAMAGED
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("A sweet waffle is something Ida enjoys; having one gets her humming softly.", OK),
+        ("Ida enjoys sweet waffles; after one, she hums softly.", OK),
+        ("Ida enjoys sweet waffles. One day she hummed softly on the tram.", DAMAGED),
+    ],
+)
+def test_one_of_what_was_named_refers_back(entry: str, expected: tuple[bool, bool]) -> None:
+    wanted = link("Sweet waffles make Ida hum softly.", "sweet waffles", "hum softly")
+    assert judged(wanted, entry, "User lives in Ghent.", "User owns a kettle.") == expected

@@ -14,6 +14,10 @@ MOJITO = ("mojito", "A mojito cools me down on hot summer evenings.", "cocktail 
 SWIMMING = ("swimming", "Swimming gives my entire body a workout and goes easy on my knees.", "exercises")
 YOGA = ("yoga", "Yoga stretches my back and reduces headaches.", "exercises")
 LOOK = ("natural look", "I like a natural look at work because it is quick to do.", "makeup styles")
+SKETCHNOTING = ("sketchnoting", "Sketchnoting lets me combine drawings and words for notes that last.", "notes")
+SQUASH = ("squash", "Squash keeps me fit with fast rallies.", "sports")
+CHESS = ("chess", "Chess sharpens my mind with its deep tactics.", "games")
+PERL = ("Perl", "Perl is what I use for quick text processing.", "programming languages")
 FILLED = ("User lives in Ghent.", "User owns a kettle.", "User's cousin has a tram pass.")
 
 
@@ -60,3 +64,41 @@ def test_a_herb_garden_near_the_kitchen_is_no_kitchen_garden() -> None:
     stated = replace(stated, siblings=("I enjoy having a herb garden close by for fresh flavours when I cook.",))
     assert judged(stated, "User keeps a herb garden near the kitchen for fresh flavours.", "User owns a kettle.") != OK
     assert judged(stated, "User enjoys a kitchen garden.", "User owns a kettle.") == OK
+
+
+def test_a_word_for_a_name_written_as_one_is_not_the_name() -> None:
+    wanted = preference("backpacking", "Backpacking draws me for long adventures where I carry all my gear.", "travel")
+    assert judged(wanted, "User likes a hike before lunch.", *FILLED) == DAMAGED
+    assert judged(wanted, "User is drawn to treks that last several days, with all the gear.", *FILLED) == OK
+
+
+@pytest.mark.parametrize(
+    ("stated", "entry", "expected"),
+    [
+        # What a field is called is no word of a name.
+        (SKETCHNOTING, '{"topic": "drawing", "note": "user took a class in May"}', ABSENT),
+        (SKETCHNOTING, '{"topic": "class", "note": "user makes notes with drawings"}', OK),
+        # One certain thing of that name, whatever is said of it, unless it is part of another name.
+        (SQUASH, "User peels the large orange squash on Sundays.", ABSENT),
+        (SQUASH, "The user trains squash on Sundays.", OK),
+        (CHESS, "User brings the old wooden chess set to cafes.", OK),
+        # Of whom more is told, that one does it.
+        (PERL, "User's shop page was made by a contractor who knows Perl.", ABSENT),
+        (PERL, "User is a contractor who knows Perl.", OK),
+    ],
+)
+def test_words_that_are_no_name(stated: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(preference(*stated), entry, *FILLED) == expected
+
+
+def test_the_beginning_of_a_word_is_nobody() -> None:
+    wanted = preference("tea house", "I find peace in a Japanese tea house with its minimalist rooms.", "places")
+    assert judged(wanted, "User finds peace in Asian-inspired cafes with a minimalist look.", *FILLED) == DAMAGED
+
+
+def test_one_that_happened_is_not_what_many_are_read_for() -> None:
+    wanted = preference("mystery novels", "Mystery novels grip me with their suspenseful plots and twists.", "books")
+    entry = "A real mystery at the office: user jokes of suspense and missing staplers in the kitchen."
+    assert judged(wanted, entry, *FILLED) == ABSENT
+    assert judged(wanted, "User loves a good mystery for its suspense.", *FILLED) == OK
+    assert judged(wanted, "User loves mysteries on trains.", *FILLED) == OK

@@ -257,3 +257,17 @@ def test_a_row_says_what_keeps_a_preference_and_what_only_covers_it(entry: str, 
     stated = preference("zorch", "I unwind over a bowl of zorch when the evening is rainy.")
     detail = Detail(("zorch", "thick barley broth"), "preference", ("peasant food", "something warm"))
     assert judged(replace(stated, details=(detail,)), entry, "User owns a kettle.") == expected
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("User finds that yoga adds to stress.", DAMAGED),
+        ("For user, yoga usually causes headaches and stretches nothing.", DAMAGED),
+        ("Yoga helps user when work adds to stress.", OK),
+        ("Yoga calms user as work causes stress.", OK),
+    ],
+)
+def test_what_brings_on_what_is_bad_is_not_liked(entry: str, expected: tuple[bool, bool]) -> None:
+    wanted = preference("yoga", "Yoga stretches my back and reduces stress.", "exercises")
+    assert judged(wanted, entry, "User lives in Ghent.", "User owns a kettle.") == expected
