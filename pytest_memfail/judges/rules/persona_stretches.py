@@ -23,6 +23,8 @@ GOES_ON: Final = frozenset(
     """therefore always so then only thus hence instead he she they it we you will would shall should can could may might
     must has have had is are was were does do did also often usually sometimes still just even""".split()
 )
+SELDOM: Final = frozenset("rarely seldom hardly".split())
+"""What is rarely done to reach an end is rare, and not the end."""
 CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of"), ("off", "limits")))
 """What follows them is what somebody does not do or take."""
 PREFERRING: Final = frozenset(fold(word) for word in "prefer favour choose like love rank value take pick".split())
@@ -101,6 +103,7 @@ def refused_stretches(
     for at, word in enumerate(words):
         following = words[at + 1].lower if at + 1 < len(words) else ""
         no = negations and is_negator(word.lower) and following not in COMPARING
+        no = no and not (following == "to" and word.lower in SELDOM)
         refusal = word.key in REFUSALS or (allergies and word.key in ILL) or (word.lower, following) in CONTRASTS
         refusal = (refusal and not _halt(words, at)) or (word.lower == "against" and _ruled(words, at))
         refusal = refusal or (word.lower in ("for", "of") and _little(words, at))
