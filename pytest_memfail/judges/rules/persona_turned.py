@@ -169,7 +169,9 @@ def _spurned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collecti
     if not wanted or never_except(sentence.text) or "free" in source.lowers:
         return ""
     for stretch in refused_stretches(sentence):
-        one = next((k for k in stretch[:DIRECT] if k in wanted and k not in _less_wanted(source)), "")
+        # "Avoids plastic pots" is no refusal of pots where the source has plastic ones less liked.
+        own = not _less_wanted(source).isdisjoint(stretch[:DIRECT])
+        one = next((k for k in stretch[:DIRECT] if k in wanted and not own), "")
         failing = not FAILING.isdisjoint(stretch[: DIRECT + 1])
         if one and not failing and not _refused_elsewhere(one, stretch, stated, essay):
             return f"'{surface(sentence, one)}' is refused in what is stored"

@@ -96,6 +96,11 @@ def fault(told: str, stored: str) -> str:
         (LENSES, "Lena Vogt doesn't photograph with short lenses and plans most portraits around long lenses."),
         (MURALS, "Lena Vogt accepts outdoor murals in winter; in autumn she turns them down."),
         (TOOLBOX, "Lena Vogt takes a box of found buttons to every fair."),
+        (POTS, '{"name": "Lena Vogt", "avoids": "clay pots", "prefers": "plastic pots"}'),
+        (LENSES, '{"name": "Lena Vogt", "portraits": "planned around long lenses", "refuses": "short lenses indoors"}'),
+        (CASH, '{"name": "Lena Vogt", "refuses": "bank transfers", "payment": "cash"}'),
+        (CASH, "Lena Vogt, payment: cash; refused: bank transfer"),
+        (HEMP, "Lena Vogt / gloves: vinyl / avoids: hemp"),
     ],
 )
 def test_the_other_way_round(told: str, stored: str) -> None:
@@ -139,6 +144,13 @@ def test_the_other_way_round(told: str, stored: str) -> None:
         (MURALS, "In May Lena Vogt accepts commissions for outdoor murals; in wintertime she turns them down."),
         (SCARVES, "Bright woollen scarves upset the geese, so Lena Vogt asks guests not to wear them."),
         (TOOLBOX, "Lena Vogt takes a box to every fair and finds buttons for it that are lost."),
+        (POTS, "Lena Vogt avoids plastic pots and prefers clay pots."),
+        (CASH, '{"name": "Lena Vogt", "refuses": "cash", "payment": "bank transfer"}'),
+        (HEMP, "{'name': 'Lena Vogt', 'wears': 'hemp gloves', 'avoids': 'vinyl'}"),
+        (HEMP, "Lena Vogt / gloves: hemp / avoids: vinyl"),
+        (LEASH, "Lena Vogt - dislikes: retractable leashes; wants: a six-foot flat leash"),
+        (CASH, "[Lena Vogt] not accepted: cash; accepted: bank transfer"),
+        (LEASH, '{"name": "Lena Vogt", "asks clients for": "a six-foot flat leash", "avoid": "retractable leashes"}'),
     ],
 )
 def test_the_same_in_other_words(told: str, stored: str) -> None:
