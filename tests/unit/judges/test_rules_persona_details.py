@@ -183,6 +183,9 @@ def test_a_scale_is_read_with_its_degrees() -> None:
         ("a mast of six feet", "a mast of 1.8 metres", True),
         ("twelve inches", "one foot of rope", True),
         ("a mast of six feet", "a mast of six inches", False),
+        ("an 18th-century chart", "a chart from the 1700s", True),
+        ("a chart of the nineteenth century", "a chart from the 1800s", True),
+        ("an 18th-century chart", "a chart from the 1800s", False),
         ("a walk of five miles", "a walk of 5 km", False),
     ],
 )
