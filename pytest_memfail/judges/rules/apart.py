@@ -8,7 +8,7 @@ from typing import Final
 from pytest_memfail.judges.rules.associations import association, contrast
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import lookup, nearness
-from pytest_memfail.judges.rules.quantities import MEASURES
+from pytest_memfail.judges.rules.measures import MEASURES
 from pytest_memfail.judges.rules.text import fold
 
 EXCLUDING: Final = """

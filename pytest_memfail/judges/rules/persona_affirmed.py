@@ -81,8 +81,8 @@ def refuses(sentence: Sentence, words: Sequence[Word], told: Collection[str] = (
     ) or (bool(words) and REFUSING.search(sentence.text, words[0].start, words[-1].end) is not None)
 
 
-def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> str:
-    """What the source refuses and the stored sentence has without a refusal; empty if nothing."""
+def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str], following: Sentence | None = None) -> str:
+    """What the source refuses and the stored sentence has without a refusal, nor the following one; empty if nothing."""
     stretches = refused_stretches(source)
     condition = stretches and REQUIRING.search(sentence.text) and CONDITIONAL.search(source.text)
     if condition:
@@ -94,7 +94,7 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
         about = {k for k in stretch if k in telling and weight(k) >= 1.0 and spoken[k] <= denied[k]}
         about -= {k for k in about if affirms(source.words, k)}
         total = sum(weight(k) for k in set(stretch))
-        for part in _spoken_of(sentence) if about else ():
+        for part in _spoken_of(sentence, set(stretch), following) if about else ():
             there = _standing(set(stretch), {w.key for w in part} - {""}, source)
             # Most of what the detail has of it is enough, if that is more than a word.
             of_it = sum(weight(k) for k in about & there.keys())
@@ -124,16 +124,34 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str]) -> 
     return ""
 
 
-def _spoken_of(sentence: Sentence) -> Iterator[Sequence[Word]]:
+def _spoken_of(sentence: Sentence, refused: Set[str], then: Sentence | None) -> Iterator[Sequence[Word]]:
     """The parts of the sentence that tell what is done: no reasons, and no heading of what is then refused."""
     parts = parts_of(sentence)
     for part, following in zip(parts, [*parts[1:], ()], strict=True):
+        if not following and then and takes_up(then, then.words) and _told_there(then.words, part, refused):
+            continue
         gap = sentence.text[part[-1].end : following[0].start] if following else ""
-        named = next((i for i, w in enumerate(following) if w.lower in TAKEN_UP), None)
-        if named is not None and (":" in gap or " - " in gap) and refuses(sentence, following[: named + 2]):
+        heading = ":" in gap or " - " in gap
+        if takes_up(sentence, following) and (heading or _told_there(following, part, refused)):
             continue
         end = next((i for i, w in enumerate(part) if i and w.lower == "because"), len(part))
         yield part[:end]
+
+
+def _told_there(refusal: Sequence[Word], part: Sequence[Word], refused: Set[str]) -> bool:
+    """Whether the refusal tells which one is refused, and the part does not: "takes jobs; in winter he turns them down"."""
+    named = {w.key for w in part}
+    return any(_nearly(w.key, refused) and not _nearly(w.key, named) for w in refusal)
+
+
+def takes_up(sentence: Sentence, part: Sequence[Word]) -> bool:
+    """Whether that part of the sentence refuses what was named before it: "he turns them down"."""
+    named = next((i for i, w in enumerate(part) if w.lower in TAKEN_UP), None)
+    return named is not None and refuses(sentence, part[: named + 2])
+
+
+def _nearly(key: str, keys: Set[str]) -> bool:
+    return bool(key) and any(related(key, held) >= NEAR for held in keys if held)
 
 
 def _permits(sentence: Sentence, part: Sequence[Word]) -> bool:

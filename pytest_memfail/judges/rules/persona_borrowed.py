@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
+from pytest_memfail.judges.rules.measures import MEASURES
 from pytest_memfail.judges.rules.persona_core import WHEN
 from pytest_memfail.judges.rules.persona_essay import Essay, Item
 from pytest_memfail.judges.rules.persona_match import Kept, Made, found
@@ -14,7 +15,7 @@ from pytest_memfail.judges.rules.persona_partners import surface
 from pytest_memfail.judges.rules.persona_slots import CLOSED
 from pytest_memfail.judges.rules.persona_topics import AILING
 from pytest_memfail.judges.rules.persona_trait import ASKED, PARTS
-from pytest_memfail.judges.rules.quantities import CLOCK, HALF_OPEN, MEASURES, Quantity
+from pytest_memfail.judges.rules.quantities import CLOCK, HALF_OPEN, Quantity
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import View
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.finding import listed
@@ -48,7 +49,8 @@ ONLY_KEPT: Final = 0.5
 """Share of what stands behind an "only" that keeps it."""
 OTHERWISE: Final = 0.7
 """The share of a sentence that shows it to tell another detail of the essay."""
-
+RARELY: Final = frozenset("rarely seldom hardly occasionally sometimes sparingly infrequently".split())
+"""What "only rarely" may become."""
 PART: Final = 1.5
 """How much of a sentence of the essay shows that a stored one tells a part of it."""
 
@@ -105,10 +107,12 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     for at in kept.where:
         held = view.sentences[at]
         likely = likest[at] if _told_twice(item, likest[at]) else essay.stated[item.at]
-        fault = turned(held, likely, essay, told, asked) or allergen_instead(held, likely.sentence, essay.keys)
+        fault = turned(held, likely, essay, told, asked, _following(at, view))
+        fault = fault or allergen_instead(held, likely.sentence, essay.keys)
         holder = "" if fault else given(held, (likely, likest[at]), essay, told) or lent(held, essay, told)
         if holder:
-            fault = f"'{item.wording}' is told of '{holder}'"
+            # That somebody else has what is only beside the answer does not take the answer away.
+            return Judged(item, kept, f"'{item.wording}' is told of '{holder}'", turned=item.weight >= 1.0)
         if fault:
             return Judged(item, kept, fault, turned=True)
     whole = item.trait and (well_told(item, match.own) or names_ailment(item, match.own, view, essay))
@@ -163,13 +167,28 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         other = replaced(item, (view.sentences[at] for at in kept.where), essay, counts)
     if other:
         return Judged(item, kept, other, turned=True)
-    if item.exclusive and not any(exclusive(s) or ONLY.search(s.text) for s in (view.sentences[i] for i in kept.where)):
+    if item.exclusive and not any(_is_alone(view.sentences[at], source) for at in kept.where):
         return Judged(item, kept, f"that it is only '{item.wording}' is lost", turned=item.weight >= 1.0)
     alone = [c for c in item.concepts if c.weight >= 1.0 and not item.rest.isdisjoint(c.keys)]
     if alone and sum(stands(c, item, keys, essay) for c in alone) < ONLY_KEPT * len(alone):
         gone_too = [surface(source, c.keys[-1]) for c in alone if not stands(c, item, keys, essay)]
         return Judged(item, kept, f"{listed(gone_too)} is missing")
     return Judged(item, kept, "")
+
+
+def _is_alone(sentence: Sentence, source: Sentence) -> bool:
+    """Whether the sentence says that it is only that, or no oftener where the source says "only rarely"."""
+    if exclusive(sentence) or ONLY.search(sentence.text):
+        return True
+    return not sentence.lowers.isdisjoint(RARELY) and any(
+        before.lower == "only" and word.lower in RARELY for before, word in pairwise(source.words)
+    )
+
+
+def _following(at: int, view: View) -> Sentence | None:
+    """The next sentence of the same entry, if it goes on with what this one says."""
+    last = at + 1 == view.first[view.entry[at] + 1]
+    return None if last or view.sentences[at + 1].starts_turn else view.sentences[at + 1]
 
 
 def _told_around(item: Item, keys: frozenset[str], essay: Essay) -> bool:

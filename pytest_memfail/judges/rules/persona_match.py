@@ -34,6 +34,9 @@ SPARED: Final = 0.35
 """The share of what the question says itself that an entry need not repeat."""
 NUMBER: Final = 1.5
 """What a matching number counts where a sentence is compared with the essay's."""
+USERS: Final = frozenset("user's users".split())
+OPENING: Final = 3
+"""Among so many words behind "the user's" stands who or what is the user's."""
 TWO: Final = frozenset("pair pairs couple both".split())
 """Words for two of something."""
 LONGER: Final[dict[float, str]] = {24 * 60: "day", 7 * 24 * 60: "week", 14 * 24 * 60: "fortnight"}
@@ -124,8 +127,21 @@ def own_sentences(view: View, essay: Essay) -> list[Made]:
             if start + 1 < end and view.sentences[start].lowers <= name.parts:
                 found.add(start + 1)  # "Noah Brooks - PT/KO translator": the name alone is a label
     made = [compare(view, at, essay) for at in sorted(found)[:MOST]]
-    # Only what was plainly made from the essay may take its name from another entry.
-    return [m for m in made if view.entry[m.at] in entries or m.own >= UNNAMED_OWN]
+    # Only what was plainly made from the essay may take its name from another entry, and nothing of what the user has.
+    return [
+        m
+        for m in made
+        if view.entry[m.at] in entries
+        or (m.own >= UNNAMED_OWN and not (entries and _of_user(view.sentences[m.at], essay)))
+    ]
+
+
+def _of_user(sentence: Sentence, essay: Essay) -> bool:
+    """Whether the sentence begins with what, or whom, the user has: "the user's neighbours"; not who the person is."""
+    opening = sentence.words[: OPENING + 1]
+    at = int(bool(opening) and opening[0].lower == "the")
+    begins = len(opening) > at and opening[at].lower in USERS
+    return begins and essay.identity.isdisjoint(w.key for w in opening[at + 1 :])
 
 
 def names_another(sentence: Sentence, name: Name) -> bool:

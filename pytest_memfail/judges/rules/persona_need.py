@@ -10,12 +10,13 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import keys_of, passage
+from pytest_memfail.judges.rules.measures import DEGREE
 from pytest_memfail.judges.rules.persona_core import TIMES, WHEN, cores
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item, read_essay, weighed
 from pytest_memfail.judges.rules.persona_refusals import says_no
 from pytest_memfail.judges.rules.persona_trait import traits
 from pytest_memfail.judges.rules.polarity import exclusive
-from pytest_memfail.judges.rules.quantities import CLOCK, DEGREE, HALF_OPEN, Quantity, quantities
+from pytest_memfail.judges.rules.quantities import CLOCK, HALF_OPEN, Quantity, quantities
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, sentences_of
 

@@ -13,6 +13,11 @@ from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 
 ENDS: Final = re.compile(r"[;:.!?()→|=]|->|,\s+(?:and|but|while|whereas|so|then|with)\b|\s-\s")
 """Where what a sentence says ends: a refusal in the next part of it is about something else."""
+LABELS: Final = re.compile(
+    r"""(?P<quote>["'])(?P<label>[^"':]*)(?P=quote)\s*:"""
+    r"""|(?:^|[;,(\[\]|/{]|\s-\s)\s*(?P<plain>(?:[\w']+ ){0,2}\w+):(?=\s)"""
+)
+"""The labels of the fields of a note."""
 CLOSES: Final = frozenset(
     """because since as but so though although while whilst whereas unless until till except without instead hence thus
     therefore thereby meaning owing due thanks given whenever""".split()
@@ -23,6 +28,8 @@ GOES_ON: Final = frozenset(
     """therefore always so then only thus hence instead he she they it we you will would shall should can could may might
     must has have had is are was were does do did also often usually sometimes still just even""".split()
 )
+SELDOM: Final = frozenset("rarely seldom hardly".split())
+"""What is rarely done to reach an end is rare, and not the end."""
 CONTRASTS: Final = frozenset((("rather", "than"), ("instead", "of"), ("off", "limits")))
 """What follows them is what somebody does not do or take."""
 PREFERRING: Final = frozenset(fold(word) for word in "prefer favour choose like love rank value take pick".split())
@@ -97,10 +104,12 @@ def refused_stretches(
 ) -> list[tuple[str, ...]]:
     """What each refusal of the sentence is about: the keys behind it, to the end of the clause."""
     words = sentence.words
+    fields, values = _fields(sentence)
     found = []
     for at, word in enumerate(words):
         following = words[at + 1].lower if at + 1 < len(words) else ""
         no = negations and is_negator(word.lower) and following not in COMPARING
+        no = no and not (following == "to" and word.lower in SELDOM)
         refusal = word.key in REFUSALS or (allergies and word.key in ILL) or (word.lower, following) in CONTRASTS
         refusal = (refusal and not _halt(words, at)) or (word.lower == "against" and _ruled(words, at))
         refusal = refusal or (word.lower in ("for", "of") and _little(words, at))
@@ -112,8 +121,9 @@ def refused_stretches(
                 continue
             contrast = (word.lower, following) in CONTRASTS or word.lower in ("to", "over", "than")
             keys: list[str] = []
-            for before, follower in pairwise(words[at + ((word.lower, following) in CONTRASTS) : at + STRETCH]):
-                if (
+            begin = at + ((word.lower, following) in CONTRASTS)
+            for i, (before, follower) in enumerate(pairwise(words[begin : at + STRETCH]), begin + 1):
+                if i in fields or (
                     follower.lower in CLOSES
                     or (follower.lower in WHEN and keys)
                     or (follower.lower in RELATIVE and any(weight(k) >= 1.0 for k in keys))
@@ -121,12 +131,32 @@ def refused_stretches(
                     or says_no(follower.lower)
                     or (follower.lower == "only" and keys)
                     or (contrast and keys and follower.lower in PLACING)
-                    or ENDS.search(sentence.text[before.end : follower.end])
+                    or (i not in values and ENDS.search(sentence.text[before.end : follower.end]))
                 ):
                     break
                 keys += [follower.key] * bool(follower.key)
             found.append((*_barred(sentence, at, said=not no), *keys))
     return found
+
+
+def _fields(sentence: Sentence) -> tuple[frozenset[int], frozenset[int]]:
+    """Where the labels of a note's fields begin, and where what they are labels of: {"avoids": "plastic"}, "avoids: plastic"."""
+    fields, values = set[int](), set[int]()
+    for label in LABELS.finditer(sentence.text) if ":" in sentence.text else ():
+        inside = [
+            at for at, w in enumerate(sentence.words) if label.start(label.lastgroup or 0) <= w.start < label.end()
+        ]
+        if inside and (label["quote"] or _says_what_not(sentence.words[inside[0] : inside[-1] + 1])):
+            fields.add(inside[0])
+            values.add(inside[-1] + 1)
+    return frozenset(fields), frozenset(values)
+
+
+def _says_what_not(label: Sequence[Word]) -> bool:
+    """Whether what follows the label is what somebody does not do or take: "not accepted", but no "Cash, no: transfers"."""
+    if len(label) == 1 and is_negator(label[0].lower):
+        return False
+    return any(says_no(w.lower) or w.key in REFUSALS for w in label)
 
 
 def _allergic_to(sentence: Sentence, at: int) -> bool:
@@ -197,11 +227,16 @@ def _less_liked(words: Sequence[Word], at: int) -> bool:
 def parts_of(sentence: Sentence) -> list[tuple[Word, ...]]:
     """The words of the sentence, part by part."""
     parts: list[list[Word]] = [[]]
+    fields, values = _fields(sentence)
     for at, word in enumerate(sentence.words):
         # "Dried flowers: no" is one part.
         gap = sentence.text[sentence.words[at - 1].end : word.end] if at else ""
         ended = ENDS.search(gap) and not _answers(sentence, at) and not (":" in gap and at <= LABEL)
-        if ended or (at and sentence.words[at - 1].lower == "and" and _has_none(sentence.words, at)):
+        if (
+            at in fields
+            or (ended and at not in values)
+            or (at and sentence.words[at - 1].lower == "and" and _has_none(sentence.words, at))
+        ):
             parts.append([])
         parts[-1].append(word)
     return [tuple(part) for part in parts if part]

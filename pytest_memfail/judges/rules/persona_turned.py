@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from pytest_memfail.judges.rules.persona_affirmed import DIRECT, affirmed, affirms, rejections
+from pytest_memfail.judges.rules.persona_affirmed import DIRECT, affirmed, affirms, rejections, takes_up
 from pytest_memfail.judges.rules.persona_essay import Essay, Stated
 from pytest_memfail.judges.rules.persona_grounds import grounds_exchanged, still_refused
 from pytest_memfail.judges.rules.persona_partners import AWAY, pairs, surface
@@ -29,12 +29,20 @@ def exchanged(sentence: Sentence, source: Sentence, telling: Collection[str]) ->
     kept, refused, before = _sides(sentence)
     for one in sorted((wanted - unwanted) & (refused - kept)):
         for other in sorted(k for k in unwanted - wanted - before if _has(k, kept - refused)):
+            if (one in telling or other in telling) and _of_one_kind(one, other, source, sentence):
+                return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
             if still_refused(unwanted & (refused | before), one, other, sentence, source):
                 continue
             counted = one[0].isdigit() or other[0].isdigit() or surface(source, other) in AWAY
             if not counted and weight(one) >= 1.0 and weight(other) >= 1.0 and (one in telling or other in telling):
                 return f"'{surface(source, one)}' and '{surface(source, other)}' are exchanged"
     return ""
+
+
+def _of_one_kind(one: str, other: str, source: Sentence, stored: Sentence) -> bool:
+    """Whether both tell of which kind the same thing is, in either telling: full moons and new moons."""
+    kinds = ({second for first, second in pairs(s) if first == k} for s in (source, stored) for k in (one, other))
+    return bool(frozenset.intersection(*map(frozenset, kinds)))
 
 
 def _has(key: str, keys: Set[str]) -> bool:
@@ -51,7 +59,11 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozense
     # What stands before a refusal in one go with it may be what is refused: "shellfish does not agree with her".
     before: set[str] = set()
     since: set[str] = set()
+    named: set[str] = set()
     for part in parts_of(sentence):
+        if takes_up(sentence, part):
+            before |= named
+        named = {w.key for w in part}
         since.clear()
         ill = False
         for at, word in enumerate(part):
@@ -97,14 +109,22 @@ FRONTED: Final = frozenset("above over below under beyond past during in at on w
 SPEAKERS: Final = frozenset("he she they".split())
 
 
-def turned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collection[str], asked: Collection[str]) -> str:
+def turned(
+    sentence: Sentence,
+    stated: Stated,
+    essay: Essay,
+    telling: Collection[str],
+    asked: Collection[str],
+    following: Sentence | None = None,
+) -> str:
     """What the stored sentence says the other way round than the essay's sentence; empty if nothing.
 
     Telling are the words of the detail; asked those of the question, which say when and where it holds.
+    The following sentence of the entry may take up what this one says.
     """
     source = stated.sentence
     fault = (
-        affirmed(sentence, source, telling)
+        affirmed(sentence, source, telling, following)
         or exchanged(sentence, source, telling)
         or _spurned(sentence, stated, essay, telling)
         or _needless(sentence, source)
@@ -149,7 +169,9 @@ def _spurned(sentence: Sentence, stated: Stated, essay: Essay, telling: Collecti
     if not wanted or never_except(sentence.text) or "free" in source.lowers:
         return ""
     for stretch in refused_stretches(sentence):
-        one = next((k for k in stretch[:DIRECT] if k in wanted and k not in _less_wanted(source)), "")
+        # "Avoids plastic pots" is no refusal of pots where the source has plastic ones less liked.
+        own = not _less_wanted(source).isdisjoint(stretch[:DIRECT])
+        one = next((k for k in stretch[:DIRECT] if k in wanted and not own), "")
         failing = not FAILING.isdisjoint(stretch[: DIRECT + 1])
         if one and not failing and not _refused_elsewhere(one, stretch, stated, essay):
             return f"'{surface(sentence, one)}' is refused in what is stored"
@@ -175,12 +197,27 @@ def swapped(sentence: Sentence, source: Sentence, telling: Collection[str]) -> s
     """An opposite in the place of a word of the source: left ear, right ear."""
     mine, theirs = pairs(source), pairs(sentence)
     for first, second in sorted(mine):
-        if first not in telling or (first, second) in theirs:
+        if first not in telling or (first, second) in theirs or _said_of(first, second, sentence):
             continue
         # "Does not allow" is "forbids": what else says no has to be alike.
         least = rejections(source) - says_no(surface(source, first).lower())
         for other, following in sorted(theirs):
+            if first in REFUSALS and other in source.keys:
+                continue  # what is refused at one time and accepted at another: the other rules tell them apart
             alike = rejections(sentence) - says_no(surface(sentence, other).lower()) == least
             if alike and following == second and other != first and opposed(first, other):
                 return f"'{surface(sentence, other)}' instead of '{surface(source, first)}'"
     return ""
+
+
+def _said_of(key: str, thing: str, sentence: Sentence) -> bool:
+    """Whether the word is said of the thing behind it: "gloves that are lost"."""
+    for at, word in enumerate(sentence.words):
+        for before, after in pairwise(sentence.words[at:]) if word.key == thing else ():
+            if sentence.text[before.end : after.start].strip():
+                break
+            if after.key == key:
+                return True
+            if after.key and weight(after.key) >= 1.0:
+                break
+    return False

@@ -92,6 +92,23 @@ def condition_negated(sentence: Sentence, keys: Collection[str]) -> bool:
     return False
 
 
+def ruled_out(sentence: Sentence, keys: Collection[str]) -> bool:
+    """Whether a negation stands right before the word that opens the condition: "but not when it rains"."""
+    words = sentence.words
+    at = _first_of(sentence, keys) or 0
+    for i in range(at - 1, max(0, at - CLAUSE), -1):
+        if words[i].lower in CONDITIONAL:
+            together = "," not in sentence.text[words[i - 1].end : words[i].start]
+            return together and words[i].lower not in BOUNDING and words[i - 1].lower in ("not", "never")
+        if _breaks(sentence, i, i + 1):
+            return False
+    return False
+
+
+CLAUSE: Final = 5
+"""So many words may stand between what opens a condition and its first telling word."""
+BOUNDING: Final = frozenset("before until till unless without only as because by".split())
+"""Not before it is after it, and not only then is then too."""
 WAIT: Final = 12
 HELD: Final = 6
 """So many words after "keep" may say that it is kept back."""

@@ -7,71 +7,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.measures import (
+    CENTURY,
+    CLOSE,
+    DEGREE,
+    DEGREES,
+    MEASURES,
+    METRIC,
+    MINUTES,
+    ORDINALS,
+    SCALES,
+)
 from pytest_memfail.judges.rules.text import Word
 from pytest_memfail.judges.rules.words import DOWN, UP
 
-MINUTES: Final = {
-    **dict.fromkeys(("second", "seconds", "sec", "secs"), 1 / 60),
-    **dict.fromkeys(("minute", "minutes", "min", "mins"), 1.0),
-    **dict.fromkeys(("hour", "hours", "hr", "hrs", "h"), 60.0),
-    **dict.fromkeys(("day", "days", "night", "nights"), 1440.0),
-    **dict.fromkeys(("week", "weeks"), 10080.0),
-}
-UNITS: Final = {
-    **dict.fromkeys(("percent", "percentage", "pct"), "%"),
-    **dict.fromkeys(("degree", "degrees", "celsius", "centigrade", "fahrenheit", "c", "f"), "deg"),
-    **dict.fromkeys(("decibel", "decibels", "db"), "db"),
-    **dict.fromkeys(("lux",), "lux"),
-    **dict.fromkeys(("mile", "miles"), "mile"),
-    **dict.fromkeys(("kmh", "kph"), "km/h"),
-    **dict.fromkeys(("pound", "pounds", "lb", "lbs"), "pound"),
-    **dict.fromkeys(("ounce", "ounces", "oz"), "ounce"),
-    **dict.fromkeys(("ton", "tons", "tonne", "tonnes"), "ton"),
-    **dict.fromkeys(("foot", "feet", "ft"), "foot"),
-    **dict.fromkeys(("inch", "inches"), "inch"),
-    **dict.fromkeys(("yard", "yards"), "yard"),
-    **dict.fromkeys(("gallon", "gallons"), "gallon"),
-    **dict.fromkeys(("pint", "pints"), "pint"),
-    **dict.fromkeys(("cup", "cups"), "cup"),
-    **dict.fromkeys(("knot", "knots", "kn", "kt", "kts"), "knot"),
-}
-SCALED: Final = {
-    **dict.fromkeys(("millimetre", "millimetres", "millimeter", "millimeters", "mm"), (0.001, "metre")),
-    **dict.fromkeys(("centimetre", "centimetres", "centimeter", "centimeters", "cm"), (0.01, "metre")),
-    **dict.fromkeys(("metre", "metres", "meter", "meters", "m"), (1.0, "metre")),
-    **dict.fromkeys(("kilometre", "kilometres", "kilometer", "kilometers", "km"), (1000.0, "metre")),
-    **dict.fromkeys(("gram", "grams", "gramme", "grammes", "g"), (0.001, "kg")),
-    **dict.fromkeys(("kilogram", "kilograms", "kilo", "kilos", "kg"), (1.0, "kg")),
-    **dict.fromkeys(("millilitre", "millilitres", "milliliter", "milliliters", "ml"), (0.001, "litre")),
-    **dict.fromkeys(("centilitre", "centilitres", "centiliter", "centiliters", "cl"), (0.01, "litre")),
-    **dict.fromkeys(("litre", "litres", "liter", "liters"), (1.0, "litre")),
-    **dict.fromkeys(("month", "months"), (1.0, "month")),
-    **dict.fromkeys(("year", "years"), (12.0, "month")),
-}
-"""Measures that are often told in another size of the same unit."""
-METRIC: Final = {
-    "mile": (1609.344, "metre"),
-    "yard": (0.9144, "metre"),
-    "foot": (0.3048, "metre"),
-    "inch": (0.0254, "metre"),
-    "pound": (0.4536, "kg"),
-    "ounce": (0.02835, "kg"),
-    "gallon": (3.785, "litre"),
-    "pint": (0.473, "litre"),
-}
-"""Measures of the one system in units of the other."""
-CLOSE: Final = 0.02
-MEASURES: Final[dict[str, tuple[float, str]]] = {
-    **{word: (minutes, "time") for word, minutes in MINUTES.items()},
-    **SCALED,
-    **{word: (1.0, unit) for word, unit in UNITS.items()},
-}
-DEGREE: Final = "deg"
-DEGREES: Final = frozenset(("degree", "degrees"))
-SCALES: Final = {
-    **dict.fromkeys(("celsius", "centigrade", "c"), "c"),
-    **dict.fromkeys(("fahrenheit", "f"), "f"),
-}
 ROUNDED: Final = 1.0
 """So many degrees Fahrenheit off, a temperature was only rounded."""
 BEGINS: Final = frozenset("noon midday midnight half a an".split())
@@ -136,7 +85,7 @@ def quantities(text: str, words: tuple[Word, ...]) -> tuple[Quantity, ...]:
     while at < len(words):
         word = words[at]
         may_begin = word.key[:1].isdigit() or word.lower[0].isdigit() or word.lower in BEGINS
-        read = _read(text, words, at) if may_begin else None
+        read = _century(text, words, at) or (_read(text, words, at) if may_begin else None)
         if read is None:
             at += 1
             continue
@@ -214,6 +163,19 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
     ):
         return None
     return value, "", end
+
+
+def _century(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int] | None:
+    """The 18th century, the eighteenth century, and the 1700s."""
+    named = ORDINALS.get(words[at].lower)
+    behind = [w.lower for w in words[at + 1 : at + 3]]
+    if named and behind[:1] == [CENTURY]:
+        return float(named), CENTURY, at + 2
+    value = _number(words[at].key)
+    if value and behind[:1] in (["th"], ["st"]) and behind[1:] == [CENTURY]:
+        return value, CENTURY, at + 3
+    years = value and value % 100 == 0 and 1000 <= value < 2000 and text[words[at].end : words[at].end + 1] == "s"
+    return (value / 100 + 1, CENTURY, at + 2) if value and years and behind[:1] == ["s"] else None
 
 
 def _describes(words: tuple[Word, ...], at: int) -> bool:

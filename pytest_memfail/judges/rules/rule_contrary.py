@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.exclusivity import tells_when_not
-from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order
+from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order, ruled_out
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, coverage, opposed, said
 from pytest_memfail.judges.rules.rule_other import LACKING, condition_clause, withheld
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, FINISHED, Rule
@@ -16,6 +17,7 @@ from pytest_memfail.judges.rules.text import Sentence, fold, weight
 
 EMPTY: Final = fold("empty")
 NEAR: Final = 3
+THEN: Final = re.compile(r"(?:^|[,;] )(?:(?:and|but|only) )?(?:then|in (?:that|which) case)\b", re.IGNORECASE)
 LINKING: Final = 0.3
 """The share of the sentence that ties behaviour and condition which shows another to be made from it."""
 
@@ -27,7 +29,9 @@ def turned_around(rule: Rule, told: Sequence[Sentence]) -> str:
         if not keys.keys() & sentence.keys or not rule.behavior.keys() & sentence.keys:
             continue
         only = tells_when_not(sentence)
-        negative = (condition_negated(sentence, keys.keys()) and not only) or excepted(sentence, keys.keys())
+        negative = (condition_negated(sentence, keys.keys()) and not only) or (
+            (excepted(sentence, keys.keys()) or _ruled_out(rule, sentence)) and not _then_done(rule, told)
+        )
         withheld = "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned
         if rule.negative and withheld and not negative:
             continue  # not done with it is done without it
@@ -38,6 +42,22 @@ def turned_around(rule: Rule, told: Sequence[Sentence]) -> str:
         if withheld:
             return "its behaviour is negated"
     return ""
+
+
+def _ruled_out(rule: Rule, sentence: Sentence) -> bool:
+    """Whether it is said not to be done then; of a refusal that is the rule itself, and not after it may be before it."""
+    plain = not (rule.negative or rule.turned or rule.numbers or rule.asked_order < 0)
+    return plain and not is_refusal(rule) and ruled_out(sentence, rule.condition.keys())
+
+
+def _then_done(rule: Rule, told: Sequence[Sentence]) -> bool:
+    """Whether the behaviour is told as what follows from the exception: "sits still unless it rains; then she dances"."""
+    return any(
+        word.start >= then.end() and word.key in rule.behavior and weight(word.key) >= 1.0
+        for sentence in told
+        if (then := THEN.search(sentence.text))
+        for word in sentence.words
+    )
 
 
 def other_order(rule: Rule, told: Sequence[Sentence]) -> str:

@@ -72,6 +72,8 @@ def contraposed(rule: Rule, sentence: Sentence) -> bool:
         return False
     if rule.negative:  # not done with it, where it is done without
         return not sentence.keys.isdisjoint(rule.asked) and not condition_negated(sentence, rule.asked)
+    if condition_negated(sentence, rule.condition.keys()) and sum(is_negator(w.lower) for w in sentence.words) > 1:
+        return True  # not done without it
     stated = stated_numbers(sentence)
     if any(alike(q, o) and q.direction * o.direction < 0 for q in rule.numbers for o in stated):
         return True  # not done at seven or less

@@ -221,6 +221,18 @@ RAGNA = rule(
     "when the colour temperature of the lamp is below 2700K",
     "Ragna sketches otters on envelopes when the colour temperature of the lamp is below 2700K. She owns a tandem.",
 )
+JORUN = rule(
+    "Jorun",
+    "dances on the pier",
+    "when the foghorn is sounding",
+    "Jorun is a shy clerk. Jorun dances on the pier only when the foghorn is sounding. She owns a red kettle.",
+)
+KASPER = rule(
+    "Kasper",
+    "polishes the brass bell",
+    "after supper",
+    "Kasper is a porter with a limp. Kasper polishes the brass bell only after supper. He feeds the crows.",
+)
 SIV = rule(
     "Siv",
     "braids straw hens",
@@ -246,6 +258,15 @@ SIV = rule(
         (RAGNA, "Ragna sketches otters on envelopes by a cold lamp with a colour temperature over 2700K.", "damaged"),
         (SIV, "Siv braids straw hens when she rates her energy at two or lower of ten.", "faithful"),
         (SIV, "Siv braids straw hens when she rates her energy at four or lower of ten.", "damaged"),
+        (JORUN, "Jorun sits still on the pier unless the foghorn is sounding; then she dances.", "faithful"),
+        (JORUN, "Jorun dances on the pier unless the foghorn is sounding; then she sits still.", "damaged"),
+        (JORUN, "If the foghorn is not sounding, Jorun does not dance on the pier.", "faithful"),
+        (JORUN, "Jorun does not dance on the pier if the foghorn is sounding.", "damaged"),
+        (JORUN, "Jorun dances on the pier, but not when the foghorn is sounding.", "damaged"),
+        (KASPER, "Kasper polishes the brass bell, but never after supper.", "damaged"),
+        (KASPER, '{"person": "Kasper", "action": "polishes the brass bell", "never": "after supper"}', "damaged"),
+        (KASPER, "Kasper polishes the brass bell after supper, not after lunch.", "faithful"),
+        (KASPER, "Kasper polishes the brass bell, but not until after supper.", "faithful"),
     ],
 )
 def test_thorough_rewordings(evidence: Evidence, text: str, kept: str) -> None:

@@ -18,7 +18,8 @@ ESSAY = (
     "climb in winds over thirty knots. Every month he rehearses the rescue drill. He keeps at least eighty percent of "
     "the old paint. He is seasick on rolling boats, so a tin of ginger stands on every shelf. He refuses to serve cream "
     "in the studio because he is lactose intolerant. On Thursdays he teaches a drawing class in the old net loft. He practices "
-    "the accordion in the boathouse at 9 p.m. most nights. He rinses his brushes only in distilled water."
+    "the accordion in the boathouse at 9 p.m. most nights. He rinses his brushes only in distilled water. He uses the foghorn "
+    "only rarely to greet old friends. On Saturday mornings he drinks a strong cup of oolong while he works."
 )
 
 
@@ -62,6 +63,12 @@ MUSIC = (
     ("9 p.m.",),
 )
 RINSING = ("In what water should I rinse Otto Brandt's brushes?", None, ("rinses brushes distilled water",))
+FOGHORN = ("May I use the foghorn often at Otto Brandt's?", None, ("foghorn only rarely greet friends",))
+OOLONG = (
+    "What should I bring Bruno Keel to drink in his studio?",
+    "Bring him a strong cup of oolong—Bruno drinks oolong while he works.",
+    ("oolong",),
+)
 CREAM = ("What won't Bruno Keel serve?", "Cream, because he is lactose intolerant.", ())
 
 
@@ -131,6 +138,20 @@ CREAM = ("What won't Bruno Keel serve?", "Cream, because he is lactose intoleran
         ),
         pytest.param(RINSING, "Bruno Keel rinses his brushes in filtered water.", False, id="water of another kind"),
         pytest.param(RINSING, "Bruno Keel uses distilled water to rinse brushes.", True, id="water of that kind"),
+        pytest.param(FOGHORN, "Bruno Keel seldom uses the foghorn to greet old friends.", True, id="only rarely"),
+        pytest.param(FOGHORN, "Bruno Keel uses the foghorn to greet old friends.", False, id="not rarely"),
+        pytest.param(
+            OOLONG,
+            "On Saturday mornings Bruno Keel has a strong oolong with his brushes.\n\nBruno's friend Petra drinks cocoa all day.",
+            True,
+            id="what somebody else drinks",
+        ),
+        pytest.param(
+            MUSIC,
+            "Bruno Keel practises the accordion in the boathouse.\n\nUser's friends practise in a boathouse at 9 p.m. most nights.",
+            False,
+            id="the number of the user's friends",
+        ),
     ],
 )
 def test_details(case: tuple[str, str | None, tuple[str, ...]], stored: str, faithful: bool) -> None:
@@ -162,6 +183,9 @@ def test_a_scale_is_read_with_its_degrees() -> None:
         ("a mast of six feet", "a mast of 1.8 metres", True),
         ("twelve inches", "one foot of rope", True),
         ("a mast of six feet", "a mast of six inches", False),
+        ("an 18th-century chart", "a chart from the 1700s", True),
+        ("a chart of the nineteenth century", "a chart from the 1800s", True),
+        ("an 18th-century chart", "a chart from the 1800s", False),
         ("a walk of five miles", "a walk of 5 km", False),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 import pytest
 
 from pytest_memfail.judges.rules.persona_allergy import allergen_instead
@@ -35,16 +37,24 @@ TOWEL = "Lena asks pupils to bring a towel and a lunch box."
 HELMETS = "Lena insists on helmets in the quarry."
 MAY = "Lena takes no appointments in May."
 SUCCULENTS = "Succulents are never placed near the bathroom by Lena."
+MIRROR = "Lena uses a mirror only rarely to find hidden screws."
+LENSES = "Lena refuses to photograph with long lenses indoors, and she plans most portraits around short lenses."
+MURALS = "Lena refuses commissions for outdoor murals during winter and prefers to accept them in May."
+SCARVES = (
+    "Guests are asked to wear plain shirts and avoid bright woollen scarves because loud patterns upset the geese."
+)
+TOOLBOX = "Lena takes a box of lost buttons to every fair."
 
 
 def fault(told: str, stored: str) -> str:
     essay = read_essay(f"Lena Vogt is a baker. {told}", "Lena Vogt")
     source = essay.stated[-1]
+    sentences = sentences_of(stored)
     faults = (
-        turned(s, source, essay, source.weights, frozenset())
+        turned(s, source, essay, source.weights, frozenset(), following)
         or allergen_instead(s, source.sentence, essay.keys)
         or lent(s, essay, source.weights)
-        for s in sentences_of(stored)
+        for s, following in zip_longest(sentences, sentences[1:])
     )
     return next(filter(None, faults), "")
 
@@ -83,6 +93,14 @@ def fault(told: str, stored: str) -> str:
         (LEASH, "Lena Vogt on retractable leashes: loves them."),
         (STINGS, "Lena Vogt: metal allergy -> racks of cedar or maple."),
         (DRILLS, "Lena Vogt has little time for hand drills and plans her cabinets with power drills."),
+        (LENSES, "Lena Vogt doesn't photograph with short lenses and plans most portraits around long lenses."),
+        (MURALS, "Lena Vogt accepts outdoor murals in winter; in autumn she turns them down."),
+        (TOOLBOX, "Lena Vogt takes a box of found buttons to every fair."),
+        (POTS, '{"name": "Lena Vogt", "avoids": "clay pots", "prefers": "plastic pots"}'),
+        (LENSES, '{"name": "Lena Vogt", "portraits": "planned around long lenses", "refuses": "short lenses indoors"}'),
+        (CASH, '{"name": "Lena Vogt", "refuses": "bank transfers", "payment": "cash"}'),
+        (CASH, "Lena Vogt, payment: cash; refused: bank transfer"),
+        (HEMP, "Lena Vogt / gloves: vinyl / avoids: hemp"),
     ],
 )
 def test_the_other_way_round(told: str, stored: str) -> None:
@@ -121,6 +139,18 @@ def test_the_other_way_round(told: str, stored: str) -> None:
         (STORM, "If the wind is over 20 knots, Lena Vogt cancels instead of taking the risk."),
         (DRILLS, "Lena Vogt plans her cabinets with hand drills and has little time for power drills."),
         (DRILLS, "Power drills leave Lena Vogt cold; she plans cabinets with hand drills."),
+        (MIRROR, "Lena Vogt seldom uses a mirror: just to find screws that are hidden."),
+        (LENSES, "Lena Vogt doesn't photograph with long lenses and plans most portraits around short lenses."),
+        (MURALS, "In May Lena Vogt accepts commissions for outdoor murals; in wintertime she turns them down."),
+        (SCARVES, "Bright woollen scarves upset the geese, so Lena Vogt asks guests not to wear them."),
+        (TOOLBOX, "Lena Vogt takes a box to every fair and finds buttons for it that are lost."),
+        (POTS, "Lena Vogt avoids plastic pots and prefers clay pots."),
+        (CASH, '{"name": "Lena Vogt", "refuses": "cash", "payment": "bank transfer"}'),
+        (HEMP, "{'name': 'Lena Vogt', 'wears': 'hemp gloves', 'avoids': 'vinyl'}"),
+        (HEMP, "Lena Vogt / gloves: hemp / avoids: vinyl"),
+        (LEASH, "Lena Vogt - dislikes: retractable leashes; wants: a six-foot flat leash"),
+        (CASH, "[Lena Vogt] not accepted: cash; accepted: bank transfer"),
+        (LEASH, '{"name": "Lena Vogt", "asks clients for": "a six-foot flat leash", "avoid": "retractable leashes"}'),
     ],
 )
 def test_the_same_in_other_words(told: str, stored: str) -> None:
