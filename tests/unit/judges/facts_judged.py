@@ -1,4 +1,4 @@
-"""Expected facts of lists and chains, and what the rules make of them."""
+"""Expected facts of lists, chains and essays, and what the rules make of them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,21 @@ def link(statement: str, first: str, second: str) -> Evidence:
         source=statement,
         conversation_id="c",
         anchors=(first, second),
+    )
+
+
+def persona(essay: str, entity: str, asked: str, value: str | None, telling: tuple[str, ...] = ()) -> Evidence:
+    return Evidence(
+        id="e",
+        kind="persona",
+        task="t",
+        text=essay,
+        source=essay,
+        conversation_id="c",
+        entity=entity,
+        value=value,
+        asked=asked,
+        telling=telling,
     )
 
 

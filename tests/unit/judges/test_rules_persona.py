@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from facts_judged import persona
 
-from pytest_memfail.core import Evidence, Listing, Memory, Question
+from pytest_memfail.core import Listing, Memory, Question
 from pytest_memfail.judges import RulesJudge
 from pytest_memfail.judges.rules.quantities import quantities
 from pytest_memfail.judges.rules.text import sentences_of
@@ -20,18 +21,7 @@ ESSAY = (
 
 
 def judged(asked: str, value: str | None, *stored: str, telling: tuple[str, ...] = ()) -> str:
-    evidence = Evidence(
-        id="e",
-        kind="persona",
-        task="t",
-        text=ESSAY,
-        source=ESSAY,
-        conversation_id="c",
-        entity="Ilse Varga",
-        value=value,
-        asked=asked,
-        telling=telling,
-    )
+    evidence = persona(ESSAY, "Ilse Varga", asked, value, telling)
     judge, listing = RulesJudge(), Listing("s", tuple(Memory(text) for text in stored))
     if judge.storage(evidence, listing).outcome != "passed":
         return "not_stored"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from facts_judged import persona
 
-from pytest_memfail.core import Evidence, Listing, Memory
+from pytest_memfail.core import Listing, Memory
 from pytest_memfail.judges import RulesJudge
 from pytest_memfail.judges.rules.persona_need import telling_items
 from pytest_memfail.judges.rules.quantities import quantities
@@ -21,21 +22,6 @@ ESSAY = (
     "the accordion in the boathouse at 9 p.m. most nights. He rinses his brushes only in distilled water. He uses the foghorn "
     "only rarely to greet old friends. On Saturday mornings he drinks a strong cup of oolong while he works."
 )
-
-
-def evidence(asked: str, value: str | None, telling: tuple[str, ...]) -> Evidence:
-    return Evidence(
-        id="e",
-        kind="persona",
-        task="t",
-        text=ESSAY,
-        source=ESSAY,
-        conversation_id="c",
-        entity="Bruno Keel",
-        value=value,
-        asked=asked,
-        telling=telling,
-    )
 
 
 BOOTS = ("What should I not wear into Bruno Keel's studio?", "Outdoor boots; visitors leave them at the door.", ())
@@ -157,13 +143,15 @@ CREAM = ("What won't Bruno Keel serve?", "Cream, because he is lactose intoleran
 def test_details(case: tuple[str, str | None, tuple[str, ...]], stored: str, faithful: bool) -> None:
     entries = ("Bruno Keel paints lighthouses and has a studio in a boathouse.", *stored.split("\n\n"))
     judge, listing = RulesJudge(), Listing("s", tuple(Memory(text) for text in entries))
-    assert judge.storage(evidence(*case), listing).outcome == "passed"
-    assert (judge.summary(evidence(*case), listing).outcome == "passed") == faithful
+    assert judge.storage(persona(ESSAY, "Bruno Keel", *case), listing).outcome == "passed"
+    assert (judge.summary(persona(ESSAY, "Bruno Keel", *case), listing).outcome == "passed") == faithful
 
 
 def test_a_yes_does_not_run_into_the_words_that_answer() -> None:
     (item,) = telling_items(
-        evidence("Does Bruno Keel keep old paint?", "Yes—at least eighty percent.", ("eighty percent",))
+        persona(
+            ESSAY, "Bruno Keel", "Does Bruno Keel keep old paint?", "Yes—at least eighty percent.", ("eighty percent",)
+        )
     )
     assert [number.text for number in item.numbers] == ["eighty percent"]
 
