@@ -25,9 +25,6 @@ LIKE: Final = 0.6
 SHORT: Final = 3
 """An entry of so many sentences may be a piece of an essay that lost its name."""
 
-TRUSTED: Final = ("behavior", "condition")
-"""The parts of a rule that the general rules may find kept where no curated wording does."""
-
 Located = tuple[Detail, float, tuple[int, ...]]
 
 

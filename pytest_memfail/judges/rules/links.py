@@ -204,7 +204,7 @@ def otherwise_worded(evidence: Evidence, protocol: str) -> tuple[Link, ...]:
     found = []
     for first, second in product(*((end.text, *renamed(end.text)) for end in link.ends)):
         ends = (_like(first, link.ends[0]), _like(second, link.ends[1]))
-        if (first, second) != tuple(end.text for end in link.ends) and all(end.parts for end in ends):
+        if ends != link.ends and all(end.parts for end in ends):
             stated = link.stated | ends[0].keys | ends[1].keys
             found.append(replace(link, ends=ends, stated=stated))
     return tuple(found)

@@ -206,12 +206,22 @@ def called(name: str) -> tuple[Target, ...]:
 
 def names_of(wanted: Preference) -> tuple[Target, ...]:
     """The other wordings of the thing, those of its row last."""
-    return tuple(dict.fromkeys((*called(wanted.wording), *map(_whole, wanted.wordings))))
+    return _names_of(wanted.wording, wanted.wordings)
+
+
+@lru_cache(maxsize=4096)
+def _names_of(name: str, others: tuple[str, ...]) -> tuple[Target, ...]:
+    return tuple(dict.fromkeys((*called(name), *map(_whole, others))))
 
 
 def vaguer_of(wanted: Preference) -> tuple[Target, ...]:
     """The vaguer wordings of the thing, those of its row first."""
-    return tuple(dict.fromkeys((*map(_whole, wanted.vaguer), *vaguer(wanted.wording))))
+    return _vaguer_of(wanted.wording, wanted.vaguer)
+
+
+@lru_cache(maxsize=4096)
+def _vaguer_of(name: str, others: tuple[str, ...]) -> tuple[Target, ...]:
+    return tuple(dict.fromkeys((*map(_whole, others), *vaguer(name))))
 
 
 @lru_cache(maxsize=4096)
