@@ -17,7 +17,7 @@ mistook mistaken, breed bred, bleed bled, flee fled, stride strode, stink stank,
 unwound, fry fried fries, dry dried dries, cry cried cries, try tried tries, scarf scarves, loaf loaves, wolf wolves,
 calf calves, thief thieves, goose geese, wife wives, man men, woman women, write wrote written writes writing, run ran
 runs running, sing sang sung sings singing, speak spoke spoken, take took taken taking, make made making, eat ate
-eaten, drink drank drunk, give gave given giving, go went gone goes going, come came coming, wear wore worn, keep
+eaten, drink drank, give gave given giving, go went gone goes going, come came coming, wear wore worn, keep
 kept, sleep slept asleep, feel felt, leave left leaves leaving, draw drew drawn, drive drove driven driving, hide hid
 hidden hides hiding, ride rode ridden, rise rose risen, break broke broken, choose chose chosen choosing, bring
 brought, buy bought, think thought, teach taught, catch caught, sit sat sitting, stand stood, begin began begun

@@ -22,7 +22,7 @@ from pytest_memfail.judges.rules.rule_origin import tells_the_rest, tells_the_ru
 from pytest_memfail.judges.rules.rule_places import explains, goes_on
 from pytest_memfail.judges.rules.rule_pointed import pointed_at
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule, source_view
-from pytest_memfail.judges.rules.rule_roles import belongs, given_to_another
+from pytest_memfail.judges.rules.rule_roles import about_another, belongs, given_to_another
 from pytest_memfail.judges.rules.text import Sentence, Word, weight
 from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window
 
@@ -95,7 +95,9 @@ def _quirks(rule: Rule) -> Quirks:
 def _of_entity(rule: Rule, view: View, own: Sequence[int], quirks: Quirks) -> Match | None:
     """The best place among the sentences about the entity."""
     does = {i: _done_by(rule, view.sentences[i]) for i in own}
-    mine = [i for i in own if not given_to_another(view.sentences[i], rule)]
+    mine = [
+        i for i in own if not given_to_another(view.sentences[i], rule) and not about_another(view.sentences[i], rule)
+    ]
     found = []
     best = 0.0  # share of a place that stores it: much weaker ones, which come after it, are not read
     for core, share in _cores(rule, view, mine, does):

@@ -149,7 +149,8 @@ def kept_numbers(
             strange = [(s, q) for s, q in stated if s in here and not any(q.same(own) for own in _stated(source))]
             turned = replaced([wanted], when, strange)
         # Elsewhere than beside the behaviour, the other side may tell what happens there.
-        ways = [_way(q, s) for s, q in same if s in here or not tied]
+        beside = [(s, q) for s, q in same if s in here]
+        ways = [_way(q, s) for s, q in beside or same if beside or not tied]
         if wanted.direction and ways and all(way and way != wanted.direction for way in ways):
             turned = f"on the other side of {wording!r}"
         if _is_count(wanted) and all(

@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import likely, lookup, nearness
 from pytest_memfail.judges.rules.polarity import CONDITIONAL, condition_negated, is_negator
-from pytest_memfail.judges.rules.rule_likeness import MATCHED, SYNONYM, likeness, said
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, PART, SYNONYM, likeness, said
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers, telling
 from pytest_memfail.judges.rules.rule_places import LIGHT
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
@@ -28,6 +28,7 @@ LACKING: Final = re.compile(
     re.IGNORECASE,
 )
 REFUSING: Final = frozenset(fold(word) for word in "refuse decline avoid skip".split())
+IS: Final = frozenset(("is", "are", "was", "were"))
 WITHHELD: Final = 4
 """So many words before a behaviour may say that it is not done."""
 NEGATED: Final = 3
@@ -40,9 +41,11 @@ def generalised(rule: Rule, here: Sequence[Sentence]) -> str:
         return ""
     told = {key for sentence in here for key in condition_keys(sentence, rule)} - rule.stated - rule.asked
     for key in sorted(rule.asked & rule.stated if told else ()):
-        if weight(key) < 1.0 or said(key, here, rule.name_keys) >= MATCHED:
+        if weight(key) < 1.0:
             continue
-        if kinds := kinds_of(key) & told:
+        # The kind may be a half of its name: sunlight is light.
+        kinds = {kind for kind in kinds_of(key) & told if likeness(key, kind) <= PART}
+        if kinds and said(key, here, rule.name_keys | kinds) < MATCHED:
             return f"only {min(kinds)!r} is told of {key!r}"
     return ""
 
@@ -158,10 +161,15 @@ def _at_once(sentence: Sentence, at: int) -> bool:
     return at > 0 and sentence.words[at].lower == "once" and sentence.words[at - 1].lower == "at"
 
 
+def _is_when(sentence: Sentence, at: int) -> bool:
+    """ "Foggy mornings are when she writes": the condition stands before it, and not behind."""
+    return at > 0 and sentence.words[at].lower == "when" and sentence.words[at - 1].lower in IS
+
+
 def condition_clause(sentence: Sentence) -> frozenset[str]:
     """The content of the clause after "when", "if" and the like, up to a comma or to the end of the sentence."""
     for i, word in enumerate(sentence.words):
-        if word.lower not in CLAUSE or _at_once(sentence, i):
+        if word.lower not in CLAUSE or _at_once(sentence, i) or _is_when(sentence, i):
             continue
         end = sentence.text.find(",", word.end)
         inside = sentence.words[i + 1 :] if end < 0 else [w for w in sentence.words[i + 1 :] if w.start < end]

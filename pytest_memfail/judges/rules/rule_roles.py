@@ -75,6 +75,25 @@ def given_to_another(sentence: Sentence, rule: Rule) -> bool:
     )
 
 
+def about_another(sentence: Sentence, rule: Rule) -> bool:
+    """Whether the sentence is about one whom the source does not know, and names the entity only to say whose: "Bo's aunt hums".
+
+    What holds of the aunt is no condition of Bo's.
+    """
+    words = sentence.words
+    if rule.name is None or not words:
+        return False
+    named = [i for i, word in enumerate(words) if _bare(word) in rule.name.parts and word.surface[0].isupper()]
+    if not named or any(not words[i].lower.endswith("'s") for i in named):
+        return False
+    if any(PRONOUNS.get(word.lower) == rule.pronoun for word in words) and rule.pronoun:
+        return False  # Bo's aunt hums when he does
+    if named[0] == 0:
+        whose = next((word for word in words[1:AFTER_RELATIVE] if word.key and is_person(word.key)), None)
+        return whose is not None and whose.key not in rule.stated and whose.key not in rule.asked
+    return _introduces(sentence, rule) and named[0] <= AFTER_RELATIVE
+
+
 def belongs(at: int, view: View, rule: Rule) -> bool:
     """Whether a sentence near the entity's name is about the entity indeed.
 
@@ -169,14 +188,18 @@ def _by_a_relative(words: tuple[Word, ...], named: list[int], does: int, rule: R
 def _by_one_introduced(sentence: Sentence, named: list[int], does: int, rule: Rule) -> bool:
     """ "Lena, a regular at Dana's salon, reads aloud": the name is there, but only to say who the other one is."""
     assert rule.name is not None
-    words = sentence.words
     before = [i for i in named if i < does]
-    if not before or before[0] < INTRODUCED or any(not words[i].lower.endswith("'s") for i in before):
+    if not before or before[0] < INTRODUCED or any(not sentence.words[i].lower.endswith("'s") for i in before):
         return False
-    first = words[0]
+    return sentence.words[1].lower in APPOSED and _introduces(sentence, rule)
+
+
+def _introduces(sentence: Sentence, rule: Rule) -> bool:
+    """Whether it opens with the name of somebody whom the source does not know, and says who that is."""
+    assert rule.name is not None
+    first, second = sentence.words[:2]
     known = first.lower in OPENERS | STOP or first.lower in rule.name.known or first.key in rule.stated
-    introduced = words[1].lower in APPOSED and sentence.text[first.end : words[1].start].strip() == ","
-    return introduced and first.surface[0].isupper() and not known
+    return first.surface[0].isupper() and not known and sentence.text[first.end : second.start].strip() == ","
 
 
 def _names_new(words: tuple[Word, ...], at: int, rule: Rule) -> bool:

@@ -103,6 +103,16 @@ POLES: Final = (
         ", somebody around, someone home, someone is home, in front of others",
     ),
     (
+        "sad, sadness, saddened, unhappy, unhappiness, joyless, low spirits, low in spirits, low mood, low moods, bad mood, bad moods"
+        ", feeling down, feeling low, feels down, feels low, feeling blue, feels blue, down in the dumps, downcast, downhearted"
+        ", dejected, despondent, dispirited, glum, miserable, misery, melancholy, melancholic, sorrow, sorrowful, mournful, mourning"
+        ", grief, grieving, heartbroken, heartache, heavy heart, heavy hearted, heart is heavy, crestfallen, forlorn, disconsolate"
+        ", tearful, in tears, weepy",
+        "happy, happier, happiness, joy, joyful, joyous, joyfully, cheerful, cheery, cheerfulness, glad, gladness, gleeful, glee"
+        ", delighted, elated, elation, jubilant, overjoyed, ecstatic, exuberant, blissful, bliss, upbeat, high spirits, good spirits"
+        ", good mood, good moods, over the moon, on cloud nine, lighthearted, light hearted",
+    ),
+    (
         "often, frequently, constantly, all the time, every time, regularly, many times, again and again, repeatedly",
         "rarely, seldom, infrequently, hardly ever, once in a while, now and then, few times, occasionally",
     ),

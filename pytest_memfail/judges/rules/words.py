@@ -87,7 +87,7 @@ SYNONYMS: Final = tuple(
     toddler baby infant
     doctor physician
     vet veterinarian veterinary
-    alcohol alcoholic drunk drinking
+    alcohol alcoholic drunk
     sober sobriety
     candle candlelight candlelit
     dusk twilight
@@ -95,7 +95,6 @@ SYNONYMS: Final = tuple(
     sunset sundown
     midnight
     noon midday
-    autumn fall
     morning
     evening
     poem poetry verse
@@ -187,6 +186,14 @@ SYNONYMS: Final = tuple(
 
 PHRASES: Final = (
     ("sc", r"\bsci-?fi\b", "science fiction"),
+    # By itself "fall" is what leaves and prices do.
+    ("fall", r"\b(in|every|each|this|last|next|late|early|during|until|of) (the )?fall\b(?! (?:of|from|on|to)\b)", r"\1 \2autumn"),
+    (
+        "fall",
+        r"\bfall(?= (?:foliage|colou?rs?|leaf|leaves|season|weather|months?|days?|mornings?|afternoons?|evenings?|nights?|air"
+        r"|harvest|semester|festivals?)\b)",
+        "autumn",
+    ),
     # As a verb the word says nothing: "shares that", "shares a flat".
     (
         "shares",
