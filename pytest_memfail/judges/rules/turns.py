@@ -91,7 +91,7 @@ budget reconciliat: balancing the books, balances the books, bookkeeping, monthl
     finances, doing the accounts, squaring the accounts
 pain: hurting, ache, aching, hurts, sore, suffering, twinge, throbbing
 sleep: shut eye, shuteye, kip, forty winks, slumber
-alcohol drink: booze, wine, beer, liquor, spirits, a drop, cocktails
+alcohol: booze, wine, beer, liquor, spirits, a drop, cocktails, a drink, drinking
 streak: in a row, straight days, unbroken, day after day, consecutive, without a break, uninterrupted
 journal: diary
 workout gym: training, working out, works out, exercise

@@ -115,7 +115,6 @@ SYNONYMS: Final = tuple(
     arrange organize organise
     rearrange reorganize
     avoid shun
-    gift present
     hike trek
     exercise workout
     bicycle bike cycling cycle biking
@@ -140,7 +139,6 @@ SYNONYMS: Final = tuple(
     phone smartphone
     internet online web
     stroll walk
-    enter entry
     sharpen hone
     barefoot barefooted
     permit allow
@@ -167,7 +165,6 @@ SYNONYMS: Final = tuple(
     week weekly
     month monthly
     year yearly annually annual
-    shut close
     empty emptied
     previous prior last
     cozy cosy
