@@ -41,7 +41,7 @@ CONFINED: Final = re.compile(
     r"|\b(?:keeps?|kept) .{1,60}(?= for (?:days?|times?|when|while|after)\b)"
     r"|\b(?:exclusive|unique|peculiar|specific|special|dedicated|strictly tied|bound|belongs?) to\b"
     r"|\b(?:purely|strictly|entirely|wholly|expressly|uniquely|singularly)\b"
-    r"|\b(?:sole|lone|single|the one|his one|her one|its one|(?<=at )one) \w+\b|\b(?:once|that'?s) and only\b"
+    r"|\b(?:sole|lone|single|the one|his one|her one|its one|(?<=at )one) \w+\b|\bin one (?:place|spot|room|setting|situation|case)\b|\b(?:once|that'?s) and only\b"
     r"|\bif\b.{1,40}\b(?:not|n't|\w+n't)\b.{0,80}\b(?:no|not|none|never|\w+n't)\b"
     r"|\bjust (?:once|one|on|when|if|for|then|in|at|during|after)\b"
     r"|\b(?:depend(?:s|ent|ing)?|conditional|contingent|hinges?|rests?|relies|rely)\b (?:\w+ )?(?:up)?on\b|\bsubject to\b"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import Final
 
+from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.quantities import CLOCK, DURATION, Quantity, quantities
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, likeness
@@ -138,7 +140,7 @@ def kept_numbers(
     lost = []
     turned = ""
     for wanted, wording in zip(numbers, wordings, strict=True):
-        same = [(s, q) for s, q in stated if _equal(wanted, q, s)]
+        same = [(s, q) for s, q in stated if _equal(wanted, q, s) and not _counts_other(wanted, q, s, source)]
         if not same and any(_as_rate(wanted, view.sentences[i]) for i in at):
             continue
         if not same:
@@ -265,6 +267,16 @@ def _equal(wanted: Quantity, stated: Quantity, sentence: Sentence) -> bool:
     if wanted.direction < 0 and step == 1 and stated.text.casefold() in ORDINALS:
         return any(is_negator(word.lower) for word in sentence.words)
     return wanted.direction > 0 and step == 1 and bool(AT_LEAST.search(sentence.text)) and wanted.unit == stated.unit
+
+
+def _counts_other(wanted: Quantity, stated: Quantity, sentence: Sentence, source: str) -> bool:
+    """Whether what has no unit counts something that the source does not know, where a measure is wanted: four chapters for four days."""
+    if not wanted.unit or stated.unit:
+        return False
+    known = frozenset(key for s in sentences_of(source) for key in s.keys)
+    behind = sentence.words[stated.at + len(stated.text.split()) :][:REACH]
+    counted = [word.key for word in takewhile(_names, behind)]  # five consecutive workout days
+    return bool(counted) and all(likeness(own, key) < MATCHED for key in counted for own in likely(key, known))
 
 
 def _numeral(quantity: Quantity) -> str:

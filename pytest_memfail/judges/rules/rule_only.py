@@ -23,13 +23,13 @@ def leaves_nothing(rule: Rule, view: View, core: Sequence[int], region: Sequence
     told = [view.sentences[i] for i in region if i in core or view.sentences[i].keys & words]
     if any(tells_when_not(s) or (ALONE in s.lowers and ALONE not in rule.source.casefold()) for s in told):
         return True
-    entries = {view.entry[i] for i in core}
-    beside = {i + step for i in core for step in (-1, 1)}
-    for i in sorted(beside.difference(core)):
-        if not 0 <= i < len(view.sentences) or view.entry[i] not in entries:
-            continue
-        if tells_otherwise(view.sentences[i]) or _other_side(rule, view, i):
-            return True
+    at = [i for i in region if i in core or len(view.sentences[i].keys & words) > 1]
+    for i in at:
+        for beside in (i - 1, i + 1):
+            if beside in core or not 0 <= beside < len(view.sentences) or view.entry[beside] != view.entry[i]:
+                continue
+            if tells_otherwise(view.sentences[beside]) or _other_side(rule, view, beside):
+                return True
     return any(_denies_the_contrary(rule, view.sentences[i]) for i in region)
 
 

@@ -89,8 +89,8 @@ def about_another(sentence: Sentence, rule: Rule) -> bool:
     if any(PRONOUNS.get(word.lower) == rule.pronoun for word in words) and rule.pronoun:
         return False  # Bo's aunt hums when he does
     if named[0] == 0:
-        whose = next((word for word in words[1:AFTER_RELATIVE] if word.key and is_person(word.key)), None)
-        return whose is not None and whose.key not in rule.stated and whose.key not in rule.asked
+        whose = next((i for i, word in enumerate(words[:AFTER_RELATIVE]) if i and word.key and is_person(word.key)), 0)
+        return bool(whose) and (words[whose].key not in rule.stated | rule.asked or _names_new(words, whose, rule))
     return _introduces(sentence, rule) and named[0] <= AFTER_RELATIVE
 
 
