@@ -28,16 +28,18 @@ from pytest_memfail.judges.rules.rule_numbers import (
 from pytest_memfail.judges.rules.rule_only import leaves_nothing
 from pytest_memfail.judges.rules.rule_origin import tells_the_rule
 from pytest_memfail.judges.rules.rule_other import (
+    borrowed,
     contraposed,
     contrary_condition,
     generalised,
+    vaguer_time,
     withheld,
 )
 from pytest_memfail.judges.rules.rule_phrases import clashes, values, without
 from pytest_memfail.judges.rules.rule_places import LIGHT, explains
 from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.rule_refused import done, refusal_kept
-from pytest_memfail.judges.rules.rule_shifted import loosened, shifted
+from pytest_memfail.judges.rules.rule_shifted import always, loosened, shifted
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
 from pytest_memfail.judges.rules.senses import MEASURED, POLES, states
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
@@ -177,7 +179,9 @@ def _contradictions(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentenc
         ("contrary", "" if _in_state(rule, here) else contrary_condition(rule, here)),
         ("shifted", shifted(rule, here) if rule.tied else ""),
         ("loosened", loosened(rule, here)),
-        ("general", generalised(rule, here)),
+        ("always", always(rule, here)),
+        ("general", generalised(rule, here) or vaguer_time(rule, here)),
+        ("borrowed", borrowed(rule, here)),
         ("roles", swapped_roles(rule, here)),
         ("clauses", clauses_swapped(rule, here) if rule.tied else ""),
         ("rate", other_rate(rule.when, rule.source, here)),

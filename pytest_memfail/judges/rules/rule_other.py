@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.associations import contrast
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import likely, lookup, nearness
 from pytest_memfail.judges.rules.polarity import CONDITIONAL, condition_negated, is_negator
-from pytest_memfail.judges.rules.rule_likeness import MATCHED, PART, SYNONYM, likeness, said
+from pytest_memfail.judges.rules.rule_likeness import MATCHED, PART, SYNONYM, coverage, likeness, said
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers, telling
 from pytest_memfail.judges.rules.rule_places import LIGHT
 from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
@@ -20,6 +20,19 @@ from pytest_memfail.judges.rules.text import Sentence, fold, weight
 
 OPENING: Final = CONDITIONAL | {"with", "for", "every", "each", "outside", "near", "around"}
 """Words that a condition may begin with."""
+SEVERAL: Final = 2
+"""So many words of what the source tells elsewhere are no chance."""
+PARTS: Final[Mapping[str, frozenset[str]]] = {
+    fold(hour): frozenset(map(fold, parts.split()))
+    for hour, parts in (
+        ("dawn", "morning day"),
+        ("noon", "day afternoon"),
+        ("sunset", "evening day night"),
+        ("dusk", "evening night"),
+        ("midnight", "night evening"),
+    )
+}
+"""The parts of the day that an hour is in: told alone, they say less."""
 CLAUSE: Final = frozenset("once when whenever if during after before while unless".split())
 """Words after which nothing but a condition stands."""
 LACKING: Final = re.compile(
@@ -31,6 +44,10 @@ REFUSING: Final = frozenset(fold(word) for word in "refuse decline avoid skip".s
 IS: Final = frozenset(("is", "are", "was", "were"))
 WITHHELD: Final = 4
 """So many words before a behaviour may say that it is not done."""
+DONE: Final = 0.5
+"""Share of the behaviour from which on what a sentence says of the time is said of it."""
+TOLD: Final = 0.3
+"""Share of the condition that is told with the behaviour."""
 NEGATED: Final = 3
 """So many words after a negation are turned by it."""
 
@@ -47,6 +64,38 @@ def generalised(rule: Rule, here: Sequence[Sentence]) -> str:
         kinds = {kind for kind in kinds_of(key) & told if likeness(key, kind) <= PART}
         if kinds and said(key, here, rule.name_keys | kinds) < MATCHED:
             return f"only {min(kinds)!r} is told of {key!r}"
+    return ""
+
+
+def borrowed(rule: Rule, here: Sequence[Sentence]) -> str:
+    """Whether what is told as condition is what the source tells elsewhere, of something else: drawn on the tram, and not in the café.
+
+    Only where the source states behaviour and condition apart: then nothing else would tell that the two were tied.
+    """
+    if rule.tied or any(coverage(need, here, rule.name_keys) >= TOLD for need in rule.conditions):
+        return ""
+    for sentence in here:
+        if coverage(rule.behavior, (sentence,), rule.name_keys) < DONE:
+            continue
+        told = [key for key in condition_keys(sentence, rule) if key not in rule.behavior]
+        strange = {key for key in told if max([likeness(own, key) for own in likely(key, rule.known)], default=0.0) < MATCHED}
+        if len(strange) >= len(set(told)) - 1 and any(len(strange & other) >= SEVERAL for other in rule.elsewhere):
+            return f"it is told with {listed_keys(sentence, strange)}"
+    return ""
+
+
+def listed_keys(sentence: Sentence, keys: set[str]) -> str:
+    """The words of a sentence that have these keys, as they stand there."""
+    return ", ".join(repr(word.surface) for word in sentence.words if word.key in keys)
+
+
+def vaguer_time(rule: Rule, here: Sequence[Sentence]) -> str:
+    """A part of the day told where the source has an hour of it: in the morning for before sunrise."""
+    held = {key for sentence in here for key in sentence.keys}
+    for key in sorted((rule.asked | rule.condition.keys()) & rule.stated & PARTS.keys()):
+        part = PARTS[key] & held
+        if part and said(key, here, rule.name_keys | PARTS[key]) < MATCHED:
+            return f"only {min(part)!r} is told of {key!r}"
     return ""
 
 

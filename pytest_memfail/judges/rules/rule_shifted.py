@@ -19,6 +19,13 @@ ALIKE_BOTH: Final = re.compile(
     r"\b(?:whether or not|with or without|regardless|no matter|rain or shine|either way|in any (?:case|weather|mood))\b",
     re.IGNORECASE,
 )
+ANY_TIME: Final = re.compile(
+    r"\b(?:at (?:any|all) (?:times?|hours?|moment)|any ?time|any (?:day|hour|moment|weather|season)|all the time|day (?:and|or) night"
+    r"|a?round the clock|whenever (?:s?he|they|it) (?:likes?|wants?|pleases?|feels? like)|whenever asked|no matter (?:when|where|what)"
+    r"|whatever the|in all weathers|all year(?: round)?|year-?round|every (?:single )?day|wherever (?:s?he|they|it) (?:is|goes|likes?))\b",
+    re.IGNORECASE,
+)
+"""It holds whenever and wherever."""
 EXACTLY: Final = re.compile(r"\b(?:exactly|precisely)\b", re.IGNORECASE)
 BE: Final = frozenset("is are was were has have had been gets".split())
 REACH: Final = 4
@@ -36,6 +43,17 @@ def shifted(rule: Rule, here: Sequence[Sentence]) -> str:
             return "its condition is told as not so"
         if _over(sentence, keys) * _during(rule) > 0:
             return "it is told to hold once its condition is over"
+    return ""
+
+
+def always(rule: Rule, here: Sequence[Sentence]) -> str:
+    """That it is told to hold at any time, which the source says nowhere."""
+    if ANY_TIME.search(rule.source) or ANY_TIME.search(rule.when):
+        return ""
+    for sentence in here:
+        match = ANY_TIME.search(sentence.text)
+        if match is not None and not any(is_negator(w.lower) for w in sentence.words if w.end <= match.start()):
+            return f"it is told to hold {match[0].casefold()!r}"
     return ""
 
 
