@@ -1,4 +1,4 @@
-"""Make the judge's lexicon (`pytest_memfail/judges/rules/lexicon.tsv.gz`) from the database files of WordNet 3.0.
+"""Make the judge's lexicon (`pytest_memfail/judges/rules/lexicon.tsv.gz`) from the database files of WordNet 3.0 or 3.1.
 
 `python tools/build_lexicon.py /usr/share/wordnet` (Debian's package `wordnet-base`). A line of the lexicon holds a key (a folded
 word) and, separated by tabs: keys of the same meaning, keys close in meaning, more general keys, opposite keys.
@@ -23,6 +23,8 @@ CLOSE = {"&", "^", "+", "\\", "=", "<"}
 """Pointers: similar to, see also, derivationally related, pertains to, attribute, participle of."""
 KIND = {"n": "noun", "v": "verb", "a": "adj", "s": "adj", "r": "adv"}
 GENERAL_LEVELS = 2
+APART = ({"autumn", "fall"},)
+"""Synonyms in one sense that are kept apart: leaves and prices fall. "In the fall" is read as autumn before (`words.PHRASES`)."""
 OUT = Path(__file__).parent.parent / "pytest_memfail" / "judges" / "rules" / "lexicon.tsv.gz"
 
 
@@ -64,6 +66,7 @@ def main(folder: Path) -> None:
     for key in sorted(table):
         same, close, general, opposite = table[key]
         opposite -= {key}
+        same -= {other for pair in APART if key in pair for other in pair}
         same -= {key} | opposite
         close -= {key} | same | opposite
         general -= {key} | same | close

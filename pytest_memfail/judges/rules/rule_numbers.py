@@ -270,7 +270,7 @@ def _equal(wanted: Quantity, stated: Quantity, sentence: Sentence) -> bool:
 
 
 def _counts_other(wanted: Quantity, stated: Quantity, sentence: Sentence, source: str) -> bool:
-    """Whether what has no unit counts something that the source does not know, where a measure is wanted: four chapters for four days."""
+    """Whether a measure is wanted, and what is counted is none and unknown to the source: four chapters for four days."""
     if not wanted.unit or stated.unit:
         return False
     known = frozenset(key for s in sentences_of(source) for key in s.keys)

@@ -80,11 +80,11 @@ def borrowed(rule: Rule, here: Sequence[Sentence]) -> str:
         told = [key for key in condition_keys(sentence, rule) if key not in rule.behavior]
         strange = {key for key in told if max([likeness(own, key) for own in likely(key, rule.known)], default=0.0) < MATCHED}
         if len(strange) >= len(set(told)) - 1 and any(len(strange & other) >= SEVERAL for other in rule.elsewhere):
-            return f"it is told with {listed_keys(sentence, strange)}"
+            return f"it is told with {_wordings(sentence, strange)}"
     return ""
 
 
-def listed_keys(sentence: Sentence, keys: set[str]) -> str:
+def _wordings(sentence: Sentence, keys: set[str]) -> str:
     """The words of a sentence that have these keys, as they stand there."""
     return ", ".join(repr(word.surface) for word in sentence.words if word.key in keys)
 

@@ -22,7 +22,8 @@ ALIKE_BOTH: Final = re.compile(
 ANY_TIME: Final = re.compile(
     r"\b(?:at (?:any|all) (?:times?|hours?|moment)|any ?time|any (?:day|hour|moment|weather|season)|all the time|day (?:and|or) night"
     r"|a?round the clock|whenever (?:s?he|they|it) (?:likes?|wants?|pleases?|feels? like)|whenever asked|no matter (?:when|where|what)"
-    r"|whatever the|in all weathers|all year(?: round)?|year-?round|every (?:single )?day|wherever (?:s?he|they|it) (?:is|goes|likes?))\b",
+    r"|whatever the|in all weathers|all year(?: round)?|year-?round|every (?:single )?day"
+    r"|wherever (?:s?he|they|it) (?:is|goes|likes?))\b",
     re.IGNORECASE,
 )
 """It holds whenever and wherever."""
