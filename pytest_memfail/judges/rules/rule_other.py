@@ -78,7 +78,9 @@ def borrowed(rule: Rule, here: Sequence[Sentence]) -> str:
         if coverage(rule.behavior, (sentence,), rule.name_keys) < DONE:
             continue
         told = [key for key in condition_keys(sentence, rule) if key not in rule.behavior]
-        strange = {key for key in told if max([likeness(own, key) for own in likely(key, rule.known)], default=0.0) < MATCHED}
+        strange = {
+            key for key in told if max([likeness(own, key) for own in likely(key, rule.known)], default=0.0) < MATCHED
+        }
         if len(strange) >= len(set(told)) - 1 and any(len(strange & other) >= SEVERAL for other in rule.elsewhere):
             return f"it is told with {_wordings(sentence, strange)}"
     return ""

@@ -184,7 +184,11 @@ SYNONYMS: Final = tuple(
 PHRASES: Final = (
     ("sc", r"\bsci-?fi\b", "science fiction"),
     # By itself "fall" is what leaves and prices do.
-    ("fall", r"\b(in|every|each|this|last|next|late|early|during|until|of) (the )?fall\b(?! (?:of|from|on|to)\b)", r"\1 \2autumn"),
+    (
+        "fall",
+        r"\b(in|every|each|this|last|next|late|early|during|until|of) (the )?fall\b(?! (?:of|from|on|to)\b)",
+        r"\1 \2autumn",
+    ),
     (
         "fall",
         r"\bfall(?= (?:foliage|colou?rs?|leaf|leaves|season|weather|months?|days?|mornings?|afternoons?|evenings?|nights?|air"

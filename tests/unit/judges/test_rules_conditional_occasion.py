@@ -150,7 +150,9 @@ def test_sources_keep_their_rules(evidence: Evidence) -> None:
 
 def test_only_in_one_place() -> None:
     told = "Marlo has a soft voice. Marlo sings under his breath only when he's at the local bakery. He sketches."
-    marlo = replace(rule("Marlo", "sings under his breath", "only when at the local bakery", told), value="No, not at home")
+    marlo = replace(
+        rule("Marlo", "sings under his breath", "only when at the local bakery", told), value="No, not at home"
+    )
     soft = "Marlo sings under his breath; his voice is soft."
     there = "Marlo's quiet singing happens in one place, the local bakery; anywhere else he keeps silent."
     assert verdict(marlo, soft, there) == "faithful"
