@@ -54,6 +54,12 @@ REQUIRING: Final = re.compile(
 SIDES: Final = (("before", "after"), ("above", "below"), ("over", "under"), ("inside", "outside"), ("until", "after"))
 TAKEN_UP: Final = frozenset("them it those these that any one none either him her".split())
 """They stand for what was named before."""
+MEANS: Final = frozenset("by with from in at on for".split())
+NEVER: Final = frozenset("never refuses refuse forbids bans".split())
+NOW_AND_THEN: Final = re.compile(
+    r"\b(?:sparingly|sometimes|occasionally|now and then|now and again|every so often|from time to time|at times|once in a while)\b",
+    re.IGNORECASE,
+)
 ALWAYS: Final = frozenset("only always solely exclusively".split())
 
 
@@ -73,7 +79,7 @@ def refuses(sentence: Sentence, words: Sequence[Word], told: Collection[str] = (
         says_no(w.lower)
         or w.key in REFUSALS
         or (w.lower in DISPLEASING and w.key not in told)
-        or (w.lower.startswith("un") and w.lower.endswith("ed") and len(w.lower) > UNDONE and told)
+        or (w.lower.startswith("un") and w.lower.endswith("ed") and len(w.lower) > UNDONE and told and w.key not in told)
         or (w.key not in told and w.key not in UNCERTAIN and not REFUSALS.isdisjoint(lookup(w.key).same))
         or (w.lower.startswith("un") and not AFFIRMING.isdisjoint(lookup(w.key).opposite))
         or (w.lower == "too" and any(f.key for f in words[i + 1 : i + 2]))
@@ -119,6 +125,7 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str], fol
             )
             one = min(about & there.keys())
             borne = ACCEPTING.search(sentence.text, part[0].start, part[-1].end) or _permits(sentence, part)
+            borne = borne or _weakened(sentence, part, source)
             if quiet or borne or affirms(part, there[one]):
                 return f"'{surface(source, one)}' is refused in what was told, not in what is stored"
     return ""
@@ -134,8 +141,15 @@ def _spoken_of(sentence: Sentence, refused: Set[str], then: Sentence | None) -> 
         heading = ":" in gap or " - " in gap
         if takes_up(sentence, following) and (heading or _told_there(following, part, refused)):
             continue
-        end = next((i for i, w in enumerate(part) if i and w.lower == "because"), len(part))
+        end = next((i for i, w in enumerate(part) if i and (w.lower == "because" or _set_against(sentence, part, i))), len(part))
         yield part[:end]
+
+
+def _set_against(sentence: Sentence, part: Sequence[Word], at: int) -> bool:
+    """Whether what follows is only what the thing before is set against: "with machines, not by hand"."""
+    word, following = part[at], part[at + 1 : at + 2]
+    behind = "," in sentence.text[part[at - 1].end : word.start]
+    return behind and word.lower == "not" and bool(following) and following[0].lower in MEANS
 
 
 def _told_there(refusal: Sequence[Word], part: Sequence[Word], refused: Set[str]) -> bool:
@@ -158,6 +172,13 @@ def _permits(sentence: Sentence, part: Sequence[Word]) -> bool:
     """Whether that part of the sentence lets somebody do what it tells of."""
     lets = PERMITTING.search(sentence.text, part[0].start, part[-1].end)
     return lets is not None and not any(says_no(w.lower) for w in part if w.start < lets.end())
+
+
+def _weakened(sentence: Sentence, part: Sequence[Word], source: Sentence) -> bool:
+    """Whether what the source has never is done now and then."""
+    now_and_then = NOW_AND_THEN.search(sentence.text, part[0].start, part[-1].end)
+    never = not source.lowers.isdisjoint(NEVER) and not NOW_AND_THEN.search(source.text)
+    return never and now_and_then is not None and not any(says_no(w.lower) for w in part)
 
 
 def _beyond(here: Set[str], there: Set[str]) -> bool:

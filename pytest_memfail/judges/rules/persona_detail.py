@@ -20,7 +20,7 @@ from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
 from pytest_memfail.judges.rules.persona_numbers import changed, limited, only_number, other_side, recounted
 from pytest_memfail.judges.rules.persona_owner import given, lent
 from pytest_memfail.judges.rules.persona_partners import surface
-from pytest_memfail.judges.rules.persona_refusals import UNCERTAIN
+from pytest_memfail.judges.rules.persona_refusals import AFFIRMING, REFUSALS, UNCERTAIN
 from pytest_memfail.judges.rules.persona_slots import replaced
 from pytest_memfail.judges.rules.persona_trait import ASKED
 from pytest_memfail.judges.rules.persona_turned import turned
@@ -29,6 +29,7 @@ from pytest_memfail.judges.rules.related import opposed
 from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.view import NAMED, View
 
+ATTITUDES: Final = REFUSALS | AFFIRMING
 ITEM_KEPT: Final = 0.46
 """Share of a needed detail's words that keeps it; all its numbers must be there."""
 ANSWER_KEPT: Final = 0.4
@@ -134,6 +135,8 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     # Words of the question are there in any answer: what it asks for must be too.
     answering = [c for c in item.concepts if (c.weight >= 1.0 or c.core) and asked.isdisjoint(c.keys)]
     answering = answering or [c for c in item.concepts if asked.isdisjoint(c.keys)]
+    # That it is refused or wanted may be told in any words: whether it is was looked at before.
+    answering = [c for c in answering if ATTITUDES.isdisjoint(c.keys)]
     open_ = not item.trait and not item.confirming and not item.numbers
     if open_ and answering and not any(stands(c, item, keys, essay) for c in answering):
         return Judged(item, kept, f"{listed([surface(source, c.keys[-1]) for c in answering])} is missing")

@@ -55,6 +55,13 @@ RULES: Final = frozenset(
     for word in """rule policy law ban principle advice advise warn recommend caution decide argue speak preach rail vote
     dead firm strict firmly strictly strongly""".split()
 )
+KEPT_OFF: Final = re.compile(
+    r"\b(?:steer(?:s|ed|ing)? (?:well )?clear of|(?:stay|keep)(?:s|ing)? (?:well )?(?:away from|clear of|off)|stayed (?:away from|clear of)"
+    r"|kept away from|shi?y(?:ies|s|ed|ing)? away from|(?:go|goes|going|do|does|doing) without|gives? up|gave up|swears? off|swore off"
+    r"|turns? down|turned down)(?! (?:it|them|him|her|that|this)\b)(?=\s)",
+    re.IGNORECASE,
+)
+"""What refuses in several words what follows them."""
 LITTLE: Final = frozenset("little scant limited".split())
 REGARD: Final = frozenset(
     """time use love patience interest taste need room place liking sympathy regard appetite tolerance enthusiasm affection
@@ -105,6 +112,7 @@ def refused_stretches(
     """What each refusal of the sentence is about: the keys behind it, to the end of the clause."""
     words = sentence.words
     fields, values = _fields(sentence)
+    kept_off = {match.end() for match in KEPT_OFF.finditer(sentence.text)}
     found = []
     for at, word in enumerate(words):
         following = words[at + 1].lower if at + 1 < len(words) else ""
@@ -112,9 +120,9 @@ def refused_stretches(
         no = no and not (following == "to" and word.lower in SELDOM)
         refusal = word.key in REFUSALS or (allergies and word.key in ILL) or (word.lower, following) in CONTRASTS
         refusal = (refusal and not _halt(words, at)) or (word.lower == "against" and _ruled(words, at))
-        refusal = refusal or (word.lower in ("for", "of") and _little(words, at))
+        refusal = refusal or (word.lower in ("for", "of") and _little(words, at)) or word.end in kept_off
         refuses = no or refusal or (comparing and _less_liked(words, at))
-        again = refuses and any(says_no(w.lower) for w in words[max(0, at - 4) : at])
+        again = refuses and any(says_no(w.lower) and "," not in _between(sentence, w, word) for w in words[max(0, at - 4) : at])
         if (refuses and not again) or _rathered(words, at):
             if word.key in ILL and not _allergic_to(sentence, at):
                 found.append(tuple(w.key for w in words[max(0, at - 1) : at] if w.key))
@@ -137,6 +145,10 @@ def refused_stretches(
                 keys += [follower.key] * bool(follower.key)
             found.append((*_barred(sentence, at, said=not no), *keys))
     return found
+
+
+def _between(sentence: Sentence, one: Word, other: Word) -> str:
+    return sentence.text[one.end : other.start]
 
 
 def _fields(sentence: Sentence) -> tuple[frozenset[int], frozenset[int]]:

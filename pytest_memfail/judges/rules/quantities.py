@@ -260,7 +260,9 @@ def _direction(words: tuple[Word, ...], at: int, end: int) -> int:
         ahead = [w.lower for w in words[max(0, at - 7) : at - 2]]
         if ahead[-1:] == ["for"] and not _PERFECT.isdisjoint(ahead):
             return side  # what has not been done for longer than three weeks is not done for so long at least
-        return -side if not _NOTHING.isdisjoint(ahead) else side
+        denied = next((i for i, w in enumerate(ahead) if w in _NOTHING or w.endswith("n't")), None)
+        # Not when it is colder than five: that is when not, and no limit.
+        return side if denied is None or not _WHEN.isdisjoint(ahead[denied:]) else -side
     tail = " ".join(after)
     for phrase, direction in _TAILS:
         if tail.startswith(phrase):
@@ -294,6 +296,7 @@ _LESSER: Final = frozenset(
 )
 _PERFECT: Final = frozenset("has have had hasn't haven't hadn't without".split())
 _NOTHING: Final = frozenset("never not no nothing nobody none".split())
+_WHEN: Final = frozenset("when if while whenever once".split())
 _FOOT: Final = re.compile(r" ?(?:-|to|-to-) ?\w+[- ](?:point )?scale")
 """What follows the foot of a scale: a 1-10 scale, a one-to-ten scale."""
 _PHRASES: Final = (
