@@ -79,7 +79,9 @@ def refuses(sentence: Sentence, words: Sequence[Word], told: Collection[str] = (
         says_no(w.lower)
         or w.key in REFUSALS
         or (w.lower in DISPLEASING and w.key not in told)
-        or (w.lower.startswith("un") and w.lower.endswith("ed") and len(w.lower) > UNDONE and told and w.key not in told)
+        or (
+            w.lower.startswith("un") and w.lower.endswith("ed") and len(w.lower) > UNDONE and told and w.key not in told
+        )
         or (w.key not in told and w.key not in UNCERTAIN and not REFUSALS.isdisjoint(lookup(w.key).same))
         or (w.lower.startswith("un") and not AFFIRMING.isdisjoint(lookup(w.key).opposite))
         or (w.lower == "too" and any(f.key for f in words[i + 1 : i + 2]))
@@ -141,7 +143,10 @@ def _spoken_of(sentence: Sentence, refused: Set[str], then: Sentence | None) -> 
         heading = ":" in gap or " - " in gap
         if takes_up(sentence, following) and (heading or _told_there(following, part, refused)):
             continue
-        end = next((i for i, w in enumerate(part) if i and (w.lower == "because" or _set_against(sentence, part, i))), len(part))
+        end = next(
+            (i for i, w in enumerate(part) if i and (w.lower == "because" or _set_against(sentence, part, i))),
+            len(part),
+        )
         yield part[:end]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -52,6 +53,10 @@ OTHERWISE: Final = 0.7
 """The share of a sentence that shows it to tell another detail of the essay."""
 RARELY: Final = frozenset("rarely seldom hardly occasionally sometimes sparingly infrequently".split())
 """What "only rarely" may become."""
+SOME_KINDS: Final = re.compile(
+    r"\b(?:some|certain|particular|various|a few|several)(?: (?:kinds?|types?|sorts?|forms?) of)? ", re.IGNORECASE
+)
+"""What leaves open which ones are meant."""
 PART: Final = 1.5
 """How much of a sentence of the essay shows that a stored one tells a part of it."""
 
@@ -162,7 +167,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
             return Judged(item, kept, elsewhere)
     quiet = not any(refusing(view.sentences[at]) for at in kept.where)
     counts = ASKED if item.trait else 1.0
-    general = _generalised(item, keys, essay) if not item.trait else ""
+    general = (_generalised(item, keys, essay) or _some(item, kept, keys, view, essay)) if not item.trait else ""
     if general:
         return Judged(item, kept, general, turned=item.weight >= 1.0)  # a reason told in general is no other reason
     other = _replaced(item, keys, [view.sentences[at] for at in kept.where], essay, counts) if quiet else ""
@@ -210,6 +215,25 @@ def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
             if wider:
                 return f"'{surface(essay.stated[item.at].sentence, concept.keys[-1])}' is only '{wider[0]}'"
     return ""
+
+
+def _some(item: Item, kept: Kept, keys: frozenset[str], view: View, essay: Essay) -> str:
+    """Some kinds of what is told apart in the source: "some kinds of fruit" for stone fruit."""
+    source = essay.stated[item.at].sentence
+    for at in kept.where if not SOME_KINDS.search(source.text) else ():
+        sentence = view.sentences[at]
+        for match in SOME_KINDS.finditer(sentence.text):
+            kind = next((w.key for w in sentence.words if w.start >= match.end() and w.key), "")
+            inside = [c for c in item.concepts if kind in c.keys]
+            lost = [c for c in item.concepts if not found(c, keys) and _before(c.keys, kind, source)]
+            if inside and lost:
+                return f"'{surface(source, lost[0].keys[-1])} {surface(source, kind)}' are only '{match[0]}{surface(sentence, kind)}'"
+    return ""
+
+
+def _before(keys: Collection[str], kind: str, source: Sentence) -> bool:
+    """Whether one of the keys stands right before the kind."""
+    return any(before.key in keys and word.key == kind for before, word in pairwise(source.words))
 
 
 def _replaced(item: Item, keys: frozenset[str], stored: Sequence[Sentence], essay: Essay, least: float) -> str:

@@ -141,7 +141,10 @@ def _of_user(sentence: Sentence, essay: Essay) -> bool:
     opening = sentence.words[: OPENING + 1]
     at = int(bool(opening) and opening[0].lower == "the")
     begins = len(opening) > at and opening[at].lower in USERS
-    return begins and essay.identity.isdisjoint(w.key for w in opening[at + 1 :])
+    named = any(
+        w.surface[0].isupper() and w.key not in essay.keys and w.key not in essay.ignored for w in opening[at + 1 :]
+    )
+    return begins and (named or essay.identity.isdisjoint(w.key for w in opening[at + 1 :]))
 
 
 def names_another(sentence: Sentence, name: Name) -> bool:

@@ -20,6 +20,9 @@ OWNERS: Final = frozenset("her his their my our".split())
 OWNED: Final = 3
 HELD: Final = 6
 """Among so many words behind somebody stands what is theirs."""
+INTRODUCTION: Final = 4
+ARTICLES: Final = frozenset("a an the another one".split())
+FELLOWS: Final = frozenset("fellow another other of".split())
 ALIKE: Final = 0.6
 PEOPLE: Final = frozenset(fold(word) for word in RELATIONS)
 
@@ -29,7 +32,9 @@ def given(sentence: Sentence, sources: Collection[Stated], essay: Essay, told: C
     words = sentence.words
     first = next((i for i, w in enumerate(words) if w.key in told), len(words) - 1)
     name = essay.name.parts if essay.name else frozenset()
-    holder = ""
+    holder = _introduced(sentence, essay, name)
+    if holder:
+        return holder
     for at, word in enumerate(words[:first]):
         bare = word.lower.removesuffix("'s")
         # A colleague of hers is not she.
@@ -43,6 +48,28 @@ def given(sentence: Sentence, sources: Collection[Stated], essay: Essay, told: C
         if bare not in name and _acts(sentence, at) and _other(words, at, sources, essay):
             holder = word.surface
     return holder
+
+
+def _introduced(sentence: Sentence, essay: Essay, name: frozenset[str]) -> str:
+    """Who opens the sentence, if that is somebody new of whom it says who they are: "Sven, a fellow guide, skis"."""
+    if len(sentence.words) < INTRODUCTION:
+        return ""
+    word, following = sentence.words[:2]
+    joint = sentence.text[word.end : following.start].strip()
+    new = word.key and word.key not in essay.keys and word.lower not in name and lookup(word.key) is EMPTY
+    if not (new and word.surface[0].isupper() and joint == "," and following.lower in ARTICLES):
+        return ""
+    clause = sentence.text[following.start :].split(",", 1)
+    # Who it is stands between two commas, and who that is to the person in it.
+    return (
+        word.surface
+        if len(clause) == 2 and any(w.lower in RELATIONS | FELLOWS for w in _inside(sentence, clause[0]))
+        else ""
+    )
+
+
+def _inside(sentence: Sentence, clause: str) -> list[Word]:
+    return [w for w in sentence.words[1:] if w.end <= sentence.words[1].start + len(clause)]
 
 
 def lent(sentence: Sentence, essay: Essay, told: Collection[str]) -> str:

@@ -122,7 +122,9 @@ def refused_stretches(
         refusal = (refusal and not _halt(words, at)) or (word.lower == "against" and _ruled(words, at))
         refusal = refusal or (word.lower in ("for", "of") and _little(words, at)) or word.end in kept_off
         refuses = no or refusal or (comparing and _less_liked(words, at))
-        again = refuses and any(says_no(w.lower) and "," not in _between(sentence, w, word) for w in words[max(0, at - 4) : at])
+        again = refuses and any(
+            says_no(w.lower) and "," not in _between(sentence, w, word) for w in words[max(0, at - 4) : at]
+        )
         if (refuses and not again) or _rathered(words, at):
             if word.key in ILL and not _allergic_to(sentence, at):
                 found.append(tuple(w.key for w in words[max(0, at - 1) : at] if w.key))

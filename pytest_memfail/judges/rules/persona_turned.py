@@ -56,7 +56,9 @@ def _sides(sentence: Sentence) -> tuple[frozenset[str], frozenset[str], frozense
     # What is said again outside of a refusal is not what is refused: "no cinnamon substitutes, but cinnamon".
     unwanted = frozenset(k for k, n in Counter(w.key for w in sentence.words).items() if k and 0 < n <= refused[k])
     unwanted |= {b.key for b, w in pairwise(sentence.words) if w.lower in UPSETTING and w.start - b.end == 1 and b.key}
-    unwanted |= {b.key for b, w in pairwise(sentence.words) if w.lower == "free" and sentence.text[b.end : w.start] == "-"}
+    unwanted |= {
+        b.key for b, w in pairwise(sentence.words) if w.lower == "free" and sentence.text[b.end : w.start] == "-"
+    }
     # What stands before a refusal in one go with it may be what is refused: "shellfish does not agree with her".
     before: set[str] = set()
     since: set[str] = set()

@@ -54,6 +54,13 @@ SPOKEN_TIME: Final = re.compile(
 )
 """Five to ten may as well be a range."""
 _SPOKEN_TIME: Final = re.compile(SPOKEN_TIME.pattern)
+THOUSANDS: Final = re.compile(
+    r"(?<![\w.,])(\d+(?:\.\d+)?)k(?= (?!(?:runs|races|jogs|walks|hikes|swims|loops|courses|rides|finishers|videos|screens|monitors|displays)\b)"
+    r"[a-z]+s\b)",
+    re.IGNORECASE,
+)
+"""Of things that are counted: a 5k is a race, and 4k a screen."""
+MOST_THOUSANDS: Final = 1000.0
 _TITLES: Final = re.compile(TITLES.pattern.lower())
 
 
@@ -100,6 +107,8 @@ def plain(text: str) -> str:
     """The text with typographic characters made plain and times of day in one spelling."""
     text = text.translate(CHARACTERS)
     lower = text.casefold()  # a look for what a pattern cannot do without spares most texts most patterns
+    if "k " in lower:
+        text = THOUSANDS.sub(_in_full, text)
     if ".m" in lower or ". m" in lower:
         text = ABBREVIATIONS.sub(_half_of_day, text)
     for part, pattern, word in _PHRASES:
@@ -107,6 +116,11 @@ def plain(text: str) -> str:
             text = pattern.sub(word, text)
     spoken = (" past " in text or " to " in text) and _SPOKEN_TIME.search(text.lower())
     return SPOKEN_TIME.sub(_written_time, text) if spoken else text
+
+
+def _in_full(match: re.Match[str]) -> str:
+    """So many thousands in digits: 2.5k words are 2500 words."""
+    return f"{float(match[1]) * 1000:g}" if float(match[1]) < MOST_THOUSANDS else match[0]
 
 
 def _half_of_day(match: re.Match[str]) -> str:
