@@ -18,6 +18,7 @@ from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_refusals import REFUSALS
 from pytest_memfail.judges.rules.quantities import CLOCK, DURATION, HALF_OPEN, Quantity
 from pytest_memfail.judges.rules.related import related, within_reach
+from pytest_memfail.judges.rules.rule_phrases import phrase_keys
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import NAMED, OPEN, View
 
@@ -115,6 +116,7 @@ def own_sentences(view: View, essay: Essay) -> list[Made]:
         for at in view.about(name)
         if not names_another(view.sentences[at], name) and not _another_trade(view.sentences[at], name, essay)
     }
+    found = {at for at in found if not _goes_on_with_another(at, view, name)}
     named = {at for at in found if view.link(at, name) == NAMED}
     entries = {view.entry[at] for at in named}
     for mention in sorted(named):
@@ -134,6 +136,14 @@ def own_sentences(view: View, essay: Essay) -> list[Made]:
         if view.entry[m.at] in entries
         or (m.own >= UNNAMED_OWN and not (entries and _of_user(view.sentences[m.at], essay)))
     ]
+
+
+def _goes_on_with_another(at: int, view: View, name: Name) -> bool:
+    """Whether the sentence names nobody and follows one about somebody else of that surname: "Gunnar Amsel digs; he wears green"."""
+    if view.link(at, name) == NAMED:
+        return False
+    before = next((i for i in range(at - 1, view.first[view.entry[at]] - 1, -1) if view.link(i, name) == NAMED), None)
+    return before is not None and names_another(view.sentences[before], name)
 
 
 def _of_user(sentence: Sentence, essay: Essay) -> bool:
@@ -191,6 +201,7 @@ def keys_at(place: Sequence[int], item: Item, view: View, essay: Essay) -> froze
         apart = (k for at in place for k in compounds(view.sentences[at]) if k in wanted)
         source = compounds(essay.stated[item.at].sentence)
         keys = keys.union(apart, *(source[k] for k in source.keys() & keys))
+        keys = keys.union(k for at in place for k in phrase_keys(view.sentences[at].text) if k in wanted)
     if all(DAY.keys().isdisjoint(c.keys) for c in item.concepts):
         return keys
     hours = {q.value / 60 % 24 for q in view.quantities(place) if q.unit in (CLOCK, HALF_OPEN)}

@@ -56,7 +56,8 @@ RULES: Final = frozenset(
     dead firm strict firmly strictly strongly""".split()
 )
 KEPT_OFF: Final = re.compile(
-    r"\b(?:steer(?:s|ed|ing)? (?:well )?clear of|(?:stay|keep)(?:s|ing)? (?:well )?(?:away from|clear of|off)|stayed (?:away from|clear of)"
+    r"\b(?:steer(?:s|ed|ing)? (?:well )?clear of|(?:stay|keep)(?:s|ing)? (?:well )?(?:away from|clear of|off)"
+    r"|stayed (?:away from|clear of)"
     r"|kept away from|shi?y(?:ies|s|ed|ing)? away from|(?:go|goes|going|do|does|doing) without|gives? up|gave up|swears? off|swore off"
     r"|turns? down|turned down)(?! (?:it|them|him|her|that|this)\b)(?=\s)",
     re.IGNORECASE,

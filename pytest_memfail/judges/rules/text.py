@@ -55,8 +55,8 @@ SPOKEN_TIME: Final = re.compile(
 """Five to ten may as well be a range."""
 _SPOKEN_TIME: Final = re.compile(SPOKEN_TIME.pattern)
 THOUSANDS: Final = re.compile(
-    r"(?<![\w.,])(\d+(?:\.\d+)?)k(?= (?!(?:runs|races|jogs|walks|hikes|swims|loops|courses|rides|finishers|videos|screens|monitors|displays)\b)"
-    r"[a-z]+s\b)",
+    r"(?<![\w.,])(\d+(?:\.\d+)?)k(?= (?!(?:runs|races|jogs|walks|hikes|swims|loops|courses|rides|finishers"
+    r"|videos|screens|monitors|displays)\b)[a-z]+s\b)",
     re.IGNORECASE,
 )
 """Of things that are counted: a 5k is a race, and 4k a screen."""

@@ -100,6 +100,20 @@ scent smell: whiff, aroma, odor, odour, fragrance, sniff
 space travel: spaceflight, in space, between planets, among the stars
 tire exhaust: worn out, run down, burnt out, wiped out, drained, dead on his feet, dead on her feet, bone tired, out
     of steam
+barefoot: shoes off, shoes come off, takes her shoes off, takes his shoes off, kicks off her shoes, kicks off his shoes,
+    no shoes on, without shoes, bare feet, nothing on her feet, nothing on his feet, unshod
+rearrang: reorder, reorders, reordering, into a new order, shifts around, shuffles around
+workload task: on her plate, on his plate, on their plate, items in hand, jobs in hand
+cartograph cartographer: makes maps, draws maps, mapmaker, map maker, making maps, drawing maps
+beekeeper beekeep: keeps bees, apiarist, tends hives, keeping bees
+translator: translates
+astronomer: stargazer, watches the stars, observes the stars, watches the sky
+sommelier: wine steward, wine waiter
+bookbinder: binds books
+luthier: makes violins, builds violins, makes guitars, builds guitars
+potter ceramicist: makes pots, throws pots
+ornithologist birder: birdwatcher, bird watcher, watches birds
+transfer: wires, wiring, wired
 home: his house, her house, their house, own four walls
 """.strip()
     .replace("\n    ", " ")
