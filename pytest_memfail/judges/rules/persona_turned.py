@@ -20,6 +20,8 @@ from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 
 FAILING: Final = frozenset(fold(word) for word in (*UNFAILING, "tire", "turn", "refuse", "lack", "want", "mind"))
 """Who never fails to do something does it."""
+LIMIT: Final = 4
+"""So many words behind what is not done may stand the limit within which it is not."""
 SPELLING: Final = 0.9
 
 
@@ -188,11 +190,13 @@ def _needless(sentence: Sentence, source: Sentence) -> str:
 
 
 def denied_keys(sentence: Sentence) -> frozenset[str]:
-    """The words directly behind a negation."""
+    """The words directly behind a negation; what is not done nearer than that is done farther."""
     return frozenset(
         word.key
-        for before, word in pairwise(sentence.words)
-        if word.key and (before.lower in ("not", "never") or before.lower.endswith("n't"))
+        for at, (before, word) in enumerate(pairwise(sentence.words), 1)
+        if word.key
+        and (before.lower in ("not", "never") or before.lower.endswith("n't"))
+        and not any(w.lower == "than" for w in sentence.words[at + 1 : at + 1 + LIMIT])
     )
 
 

@@ -43,6 +43,7 @@ MURALS = "Lena refuses commissions for outdoor murals during winter and prefers 
 SCARVES = (
     "Guests are asked to wear plain shirts and avoid bright woollen scarves because loud patterns upset the geese."
 )
+PISTACHIOS = "Lena is an avid fan of pistachios and likes them on cakes."
 TOOLBOX = "Lena takes a box of lost buttons to every fair."
 
 
@@ -97,6 +98,7 @@ def fault(told: str, stored: str) -> str:
         (MURALS, "Lena Vogt accepts outdoor murals in winter; in autumn she turns them down."),
         (TOOLBOX, "Lena Vogt takes a box of found buttons to every fair."),
         (POTS, '{"name": "Lena Vogt", "avoids": "clay pots", "prefers": "plastic pots"}'),
+        (PISTACHIOS, "Lena Vogt steers clear of pistachios on cakes."),
         (LENSES, '{"name": "Lena Vogt", "portraits": "planned around long lenses", "refuses": "short lenses indoors"}'),
         (CASH, '{"name": "Lena Vogt", "refuses": "bank transfers", "payment": "cash"}'),
         (CASH, "Lena Vogt, payment: cash; refused: bank transfer"),
