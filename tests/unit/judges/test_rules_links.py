@@ -1,4 +1,4 @@
-"""The rules on links: which end is told to lead to the other, in many forms, and what takes a link back."""
+"""The rules on links: what stands for an end, and what takes a link back."""
 
 from __future__ import annotations
 
@@ -10,51 +10,6 @@ from facts_judged import judged, link
 from pytest_memfail.core import Detail
 
 OK, DAMAGED = (True, True), (True, False)
-TRIM = ("trimming the hedge", "trims the hedge", "trimmed the hedge", "the hedge is trimmed")
-READ = ("reading poetry", "reads poetry", "read poetry", "poetry is read")
-FORMS = (
-    "The user {B1}, but only after having {A2}.",
-    "The user won't start {B0} until they have {A2}.",
-    "{A3} first, and only after that {B3}.",
-    "Before {B0}, the user {A1}.",
-    "{A0} is followed by {B0}.",
-    "{B0} follows {A0}.",
-    "What gets the user {B0} is {A0}.",
-    "The reason the user {B1} is {A0}.",
-    "Why the user {B1}: {A0}",
-    "{A0} = {B0}",
-    "{A0} >> {B0}",
-    '{{"effect": "{B0}", "trigger": "{A0}"}}',
-    "The user {B1}. The trigger is {A0}.",
-    "The user gets to {B0} by {A0}.",
-    "{A0} has the user {B0}.",
-    "{B0} has to wait until {A3}.",
-    "{B0} rounds off {A0}.",
-    "{A0} never passes without {B0}.",
-    "{A0} comes first; only then does the user sit down to {B0}.",
-    "Having put down {A0}, the user goes on to {B0}.",
-    "{A3}, and once the rain is over the user {B1}.",
-    "{A0} right after getting up has the user {B0}.",
-    "The user shakes off {A0} by {B0}.",
-    "{A0}, which the user deals with by {B0}.",
-    "The user finds {B0} easier with {A0}.",
-    "{A0} finds its way out as {B0}.",
-    "{B0} is what the user gets out of {A0}.",
-)
-
-
-def _filled(form: str, first: tuple[str, ...], second: tuple[str, ...]) -> str:
-    parts = {f"A{i}": word for i, word in enumerate(first)} | {f"B{i}": word for i, word in enumerate(second)}
-    return form.format(**parts)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_the_direction_is_read_off_in_both_orders(form: str) -> None:
-    wanted = link("After I trim the hedge I read poetry.", "trim the hedge", "read poetry")
-    assert judged(wanted, _filled(form, TRIM, READ), "User lives in Ghent.") == OK
-    assert judged(wanted, _filled(form, READ, TRIM), "User lives in Ghent.") == DAMAGED
-
-
 JITTERS = ("Because Clara has jitters she writes poetry.", "jitters", "writes poetry")
 TEA = ("Strong tea makes me talkative.", "strong tea", "talkative")
 INVITE = ("When I feel confident I invite my neighbors.", "feel confident", "invite my neighbors")
