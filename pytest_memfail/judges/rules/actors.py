@@ -114,7 +114,8 @@ def _acts(tokens: Sequence[Token], at: int, unless: frozenset[str] = frozenset()
 def _act(tokens: Sequence[Token], at: int, until: int, known: frozenset[str]) -> bool:
     """Whether some people do what follows, up to a place: "strangers come up and strike up a conversation"."""
     token, verb = tokens[at], tokens[at + 1]
-    if not token.lower.endswith("s") or token.lower in known or token.key in known or not is_person(token.key):
+    plural = token.lower.endswith("s") and not token.lower.endswith("ss")
+    if not plural or token.lower in known or token.key in known or not is_person(token.key):
         return False
     if any(is_person(key) and kin(key, token.key)[1] for key in known):
         return False

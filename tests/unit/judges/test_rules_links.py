@@ -100,6 +100,14 @@ RUNS = ("Hana loves solo runs.", "Hana", "solo runs")
         ("Nothing beats a solo run for Hana.", OK),
         ("Hana is in her element on solo runs.", OK),
         ("Hana gets a lot of joy out of solo runs.", OK),
+        ("Hana gets a lot out of solo runs.", OK),
+        ("Hana thrives on solo runs.", OK),
+        ("Solo runs are one of Hana's pleasures.", OK),
+        ("Hana cannot live without solo runs.", OK),
+        ("Hana can never have enough solo runs.", OK),
+        ("Hana takes no pleasure in solo runs.", DAMAGED),
+        ("There is nothing Hana likes less than solo runs.", DAMAGED),
+        ("Hana has a distaste for solo runs.", DAMAGED),
         ("Given the choice, Hana skips solo runs.", DAMAGED),
         ("Solo runs leave Hana cold.", DAMAGED),
         ("Hana sees solo runs as a chore.", DAMAGED),
@@ -109,6 +117,11 @@ RUNS = ("Hana loves solo runs.", "Hana", "solo runs")
 )
 def test_what_somebody_is_said_to_feel_in_figures(entry: str, expected: tuple[bool, bool]) -> None:
     assert judged(link(*RUNS), entry, "User lives in Ghent.", "Hana owns a kettle.") == expected
+
+
+def test_to_miss_something_is_not_done_by_a_miss() -> None:
+    wanted = link("Hana loves rainy fairs.", "Hana", "rainy fairs")
+    assert judged(wanted, "Hana would not miss rainy fairs for anything.", "User lives in Ghent.") == OK
 
 
 @pytest.mark.parametrize(
