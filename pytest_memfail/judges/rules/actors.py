@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.anchor_words import CAUSING, SOMEBODY, Token
+from pytest_memfail.judges.rules.given_names import GIVEN
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.kinship import kin
 from pytest_memfail.judges.rules.lexicon import lookup
@@ -147,6 +148,8 @@ def is_name(tokens: Sequence[Token], at: int) -> bool:
         or ">" in token.gap
         or ":" in token.gap
     )
+    if bare in GIVEN:
+        return True
     entry = lookup(fold(bare))
     if not opens:
         return not {"languag", "linguistic", "day", "month"} & entry.general

@@ -41,6 +41,11 @@ INVITE = ("When I feel confident I invite my neighbors.", "feel confident", "inv
         (INVITE, "When others feel confident they invite the user's neighbours.", DAMAGED),
         (INVITE, "When the user feels confident, one of the neighbours is invited.", OK),
         (TEA, "In company, strong tea makes the user talkative.", OK),
+        # A name that the lexicon knows a river of, and a thing that does as people do.
+        (TEA, "Lena: talkative after strong tea.", DAMAGED),
+        (TEA, "Strong tea it is for Lena, who gets talkative.", DAMAGED),
+        (INVITE, "Lena invites the neighbours when feeling confident.", DAMAGED),
+        (INVITE, "Feeling confident, the user invites the neighbours.", OK),
         # A name that the lexicon knows a bearer of.
         (
             ("Quiet mornings inspire Yara to sketch city scenes.", "quiet mornings", "sketch city scenes"),
