@@ -54,6 +54,7 @@ WARM: Final = re.compile(
     r"|\b(?:wouldn't|would not|would never|would hardly) (?:want to )?"
     r"(?:miss|trade|swap|give up|be without|go without|do without)\b"
     r"|\b(?:can't|cannot|can not|couldn't|could not) (?:live|do|be|go a day) without\b"
+    r"|\beager(?:ly)?\b|\bto (?:the )?[\w']+ (?:taste|liking)\b"
     r"|\bgoes wild\b|\blaps? up\b|\beats? up\b"
 )
 """Looked for where nothing cold was found: "isn't crazy about"."""
