@@ -25,7 +25,7 @@ WHICH_MEETS: Final = re.compile(
 COPING: Final = re.compile(r"\b(?:cop|deal|liv)(?:es?|s|ing)? with$")
 """What comes next is met with what stands before: "how she deals with"."""
 IS_WHEN: Final = re.compile(
-    r"^(?:(?!(?:and|or|but|that|which|as|when|if|after|because)\b)\w+ ){0,2}(?:is|are|was|were)(?: \w+ly)? when\b"
+    r"^-?(?:(?!(?:and|or|but|that|which|as|when|if|after|because)\b)\w+ ){0,2}(?:is|are|was|were)(?: \w+ly)? when\b"
 )
 """What stands before is the time of what stands behind: "quiet evenings are when" …"""
 TIME_FOR: Final = re.compile(r"\b(?:times?|moments?|hours?) (?:for|to)\b[^,|]*$")

@@ -81,6 +81,11 @@ def test_what_is_done_about_a_state_comes_after_it(entry: str) -> None:
     assert judged(turned, entry, "User lives in Ghent.") == DAMAGED
 
 
+def test_a_time_may_be_called_by_two_words_with_a_hyphen() -> None:
+    wanted = link("When I unwind I start reading poetry.", "unwind", "start reading poetry")
+    assert judged(wanted, "Wind-down time is when the user begins reading poetry.", "User lives in Ghent.") == OK
+
+
 def test_an_arrow_behind_a_name_leads_to_nothing() -> None:
     wanted = link("Counting boats makes Ida feel wistful.", "counting boats", "feel wistful")
     assert judged(wanted, "Ida -> counting of boats -> some mood or other", "Ida -> owns a kettle") == DAMAGED

@@ -147,6 +147,18 @@ def test_to_miss_something_is_not_done_by_a_miss() -> None:
             OK,
         ),
         (("Rain makes me plan my week.", "rain", "plan my week"), "When it rains the user maps out a garden.", DAMAGED),
+        (("Knitting helps me calm my nerves.", "knitting", "calm my nerves"), "Knitting calms the user down.", OK),
+        (
+            ("When I paint I lose track of time.", "paint", "lose track of time"),
+            "While painting, the user loses sight of the clock.",
+            OK,
+        ),
+        # To start over is not to do it for the first time.
+        (
+            ("When I ruin a sleeve I start over.", "ruin a sleeve", "start over"),
+            "User gets a sleeve wrong when knitting one for the first time.",
+            (False, False),
+        ),
     ],
 )
 def test_everyday_wordings_of_an_end(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
