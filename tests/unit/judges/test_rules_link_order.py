@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from facts_judged import judged, link
 
@@ -113,3 +115,19 @@ def test_what_has_gone_cold_is_not_gone(entry: str, expected: tuple[bool, bool])
 def test_what_is_postponed_keeps_nobody_from_anything(entry: str, expected: tuple[bool, bool]) -> None:
     wanted = link("Late buses make me grumpy.", "late buses", "grumpy")
     assert judged(wanted, entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+def test_another_link_told_in_other_words_is_not_what_became_of_this_one() -> None:
+    wanted = link("When I crave plums I stew pears.", "crave plums", "stew pears")
+    entry = "A burst of vigour gets the user stewing pears."
+    assert judged(wanted, entry, "User lives in Ghent.") == DAMAGED
+    wanted = replace(wanted, siblings=("Stewing pears makes me feel energized.",))
+    assert judged(wanted, entry, "User lives in Ghent.") == (False, False)
+
+
+def test_what_a_thing_does_to_somebody_is_another_link_and_no_dislike() -> None:
+    wanted = link("Clara loves windy piers.", "Clara", "windy piers")
+    assert judged(wanted, "Clara: a windy pier makes her drowsy.", "User lives in Ghent.") == DAMAGED
+    wanted = replace(wanted, siblings=("Windy piers make Clara giddy.",))
+    assert judged(wanted, "Clara: a windy pier makes her drowsy.", "User lives in Ghent.") == (False, False)
+    assert judged(wanted, "Clara dislikes windy piers.", "User lives in Ghent.") == DAMAGED
