@@ -131,3 +131,16 @@ def test_what_a_thing_does_to_somebody_is_another_link_and_no_dislike() -> None:
     wanted = replace(wanted, siblings=("Windy piers make Clara giddy.",))
     assert judged(wanted, "Clara: a windy pier makes her drowsy.", "User lives in Ghent.") == (False, False)
     assert judged(wanted, "Clara dislikes windy piers.", "User lives in Ghent.") == DAMAGED
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("Lena: the hush at the start of the day helps her compose odes.", DAMAGED),
+        ("Theo: the hush at the start of the day helps him compose odes.", OK),
+        ("Lena: odes help her through the start of the day.", (False, False)),
+    ],
+)
+def test_a_link_in_other_words_may_be_told_of_somebody_else(entry: str, expected: tuple[bool, bool]) -> None:
+    wanted = link("Early morning silence helps Theo write odes.", "early morning silence", "write odes")
+    assert judged(wanted, entry, "Theo: allergic to hazelnuts.") == expected
