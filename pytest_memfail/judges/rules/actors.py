@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.anchor_words import CAUSING, SOMEBODY, Token
+from pytest_memfail.judges.rules.given_names import GIVEN
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.kinship import kin
 from pytest_memfail.judges.rules.lexicon import lookup
@@ -114,7 +115,8 @@ def _acts(tokens: Sequence[Token], at: int, unless: frozenset[str] = frozenset()
 def _act(tokens: Sequence[Token], at: int, until: int, known: frozenset[str]) -> bool:
     """Whether some people do what follows, up to a place: "strangers come up and strike up a conversation"."""
     token, verb = tokens[at], tokens[at + 1]
-    if not token.lower.endswith("s") or token.lower in known or token.key in known or not is_person(token.key):
+    plural = token.lower.endswith("s") and not token.lower.endswith("ss")
+    if not plural or token.lower in known or token.key in known or not is_person(token.key):
         return False
     if any(is_person(key) and kin(key, token.key)[1] for key in known):
         return False
@@ -146,6 +148,8 @@ def is_name(tokens: Sequence[Token], at: int) -> bool:
         or ">" in token.gap
         or ":" in token.gap
     )
+    if bare in GIVEN:
+        return True
     entry = lookup(fold(bare))
     if not opens:
         return not {"languag", "linguistic", "day", "month"} & entry.general

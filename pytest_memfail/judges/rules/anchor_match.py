@@ -20,6 +20,8 @@ IN_GENERAL: Final = 0.4
 PLACES: Final = frozenset("outside inside upstairs downstairs outdoors indoors".split())
 NEGATING: Final = frozenset(fold(w) for w in "skip miss avoid lack omit forgo quit stop refuse without".split())
 """What these say, a negation says too: to skip breakfast is to go without it."""
+ORDINALS: Final = frozenset("first second third last next".split())
+"""They stand for nothing that is done: to start is not to be first."""
 LOSING: Final = frozenset(fold(w) for w in "lose lack".split())
 
 
@@ -57,6 +59,8 @@ def _worth(parts: Sequence[Part], number: int, tokens: Sequence[Token], at: int)
     likeness, value = kin(part.key, token.key) if token.key else (Kin.NONE, 0.0)
     if value < FIRM and value and any(kin(other.key, token.key)[0] is Kin.GENERAL for other in parts):
         value = 0.0  # "clothes" is what became of the scarves, not of wearing
+    if value < FIRM and token.lower in ORDINALS:
+        value = 0.0
     relating = (value < 1.0 and token.key in LIGHT) or (value < FIRM and token.key in CAUSING)
     if another_size(part.key, token.key) or relating:
         value = 0.0

@@ -41,7 +41,8 @@ FEELING: Final = (
 DISLIKED: Final = re.compile(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|detest\w*|loath\w+|dread\w*|avoid\w*|despis\w+|resent\w*|abhor\w*|shun\w*|annoy\w*"
     r"|irritat\w+|bores?|stays? away|steers? clear|keeps? away|turned off|put off|off-putting"
-    r"|(?:puts?|turns?) (?:the user|them|him|her|me) off"
+    r"|(?:puts?|turns?) (?:the user|user|them|him|her|me) off"
+    r"|(?:cring|winc|shudder|groan|frown|scowl)(?:e?s|ed|ing) (?:at|on|upon)|distaste|(?:nightmare|horror|torment|ordeal) (?:for|to)"
     r"|fed up|(?:gone|went)(?: right| clean| completely| totally)? off|averse|aversion|allergic|intoleran\w+|overrated|pointless"
     r"|disgust\w*"
     r"|soured on|(?:gone|went|goes) cold on|indifferent to|(?:has|have|had) had it with|through with|fail(?:s|ed)? to see(?: the \w+)?"
@@ -95,6 +96,7 @@ PAST: Final = re.compile(
 SET_ASIDE: Final = re.compile(
     r"\b(?:unlike|except|(?<!word )against|anything but|apart from|rather than|instead of|far from"
     r"|(?:switch|chang|mov|convert)\w* from|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over(?! for\b)|to)"
+    r"|(?:picks?|chooses?|would take)\b[^,.;:]* over|less than|(?:likes?|loves?|enjoys?) (?!nothing\b)[^,.;:]+ (?:more|better) than"
     r"|(?:rather|sooner)\b[^,.;]* than(?: \w+)?)"
     r" (?:(?:the|a|an|any|to|go|going|of|for) )*$",
     re.IGNORECASE,
@@ -255,6 +257,8 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
         cues = _cues(untwisted(following.text[:60]))
         if cues and cues[0][1] < 0 and after.strip() == "?":
             return -1  # "Tennis? Not the user's thing."
+        if after.strip() == "?" and VERDICT.match(f": {following.text}"):
+            return -1  # "Tennis? No thanks."
         if (cues and cues[0][1] < 0 and OF_IT.search(following.text[:60])) or _is_found_ill(following.text[:60]):
             return -1
     before_cues = _cues(before)

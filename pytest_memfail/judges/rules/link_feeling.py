@@ -23,6 +23,11 @@ COLD: Final = re.compile(
     r"|\b(?:makes?|leaves?) [\w']+ (?:miserable|unhappy|sad|gloomy|grumpy|cranky|wince|shudder|cringe)\b"
     r"|\b(?:can|could) (?:happily |gladly )?do without\b|\ba rise out of\b|\bheart sinks?\b|\brather (?:not|do anything)\b"
     r"|\b(?:sick|tired) of\b|\b(?:had|has) enough of\b|\bgets? [\w']+ down\b|\bweighs? on\b"
+    r"|\bdistaste\b"
+    r"|\b(?:takes?|gets?|finds?|sees?|has|derives?) (?:no|little|hardly any) (?:\w+ )?"
+    r"(?:pleasure|joy|charm|delight|fun|appeal)\b"
+    r"|\bfrowns (?:on|upon|at)\b|\blikes? (?:nothing |little )?less\b|\bnothing [\w']+ (?:likes?|enjoys?) less\b"
+    r"|\b(?:little|nothing) [\w']+ hates? more\b"
     r"|\bno love lost\b|\bnot (?:mad|crazy|wild|big|nuts) (?:about|on)\b|\bthe last thing\b|\ba (?:real |big )?pain\b"
 )
 WARM: Final = re.compile(
@@ -40,6 +45,16 @@ WARM: Final = re.compile(
     r"|\bnothing (?:beats|tops|compares|better)\b|\b(?:makes?|made) [\w']+ (?:day|happy|smile|beam|glad)\b|\bprecious\b"
     r"|\b(?:joy|pleasure|delight|enjoyment|satisfaction|happiness) (?:out of|from|in)\b|\b(?:satisfying|rewarding|soothing|blissful)\b"
     r"|\bdrawn to\b|\bsold on\b|\bpartial to\b|\bof choice\b|\bfirst (?:choice|pick)\b|\bany day of the week\b|\bsoft spot\b"
+    r"|\blights up at\b|\bthrives on\b|\bsets? (?:\w+ )?store by\b|\braves? about\b"
+    r"|\bspeaks? (?:\w+ )?(?:fondly|warmly) of\b|\bin (?:high|great) (?:regard|esteem)\b"
+    r"|\bthe world of\b|\b(?:fondness|liking|fancy|penchant|predilection) (?:for|to)\b"
+    r"|\b(?:do|does) [\w']+ (?:a world of )?good\b|\b(?:pleasures|joys|delights|favou?rites)\b"
+    r"|\bpure (?:happiness|joy|bliss|pleasure)\b|\bnever have enough\b|\bgoes in for\b"
+    r"|\bgets? (?:a lot|so much|much|a great deal) out of\b"
+    r"|\b(?:wouldn't|would not|would never|would hardly) (?:want to )?"
+    r"(?:miss|trade|swap|give up|be without|go without|do without)\b"
+    r"|\b(?:can't|cannot|can not|couldn't|could not) (?:live|do|be|go a day) without\b"
+    r"|\beager(?:ly)?\b|\bto (?:the )?[\w']+ (?:taste|liking)\b"
     r"|\bgoes wild\b|\blaps? up\b|\beats? up\b"
 )
 """Looked for where nothing cold was found: "isn't crazy about"."""

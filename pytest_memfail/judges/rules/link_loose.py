@@ -109,10 +109,13 @@ def _read(link: Link, view: View, at: int, tokens: tuple[Token, ...]) -> tuple[f
     ):
         return None
     one, two = (Place(*s, tuple(range(s[0], s[1] + 1)), 0.0, 0.0, 0.0) for s in spans)
-    if any(whose_is(link, view, tokens, place) == OTHER for place in (one, two)):
-        return None
     turn = relate(tokens, *spans)
     entries = view.entries_of((at,))
+    if any(whose_is(link, view, tokens, place) == OTHER for place in (one, two)):
+        if rival is not None or turn != link.direction or min(shares) < FIRMLY:
+            return None
+        reason = f"the link from {link.wordings[0]!r} to {link.wordings[1]!r} seems to be told, but as somebody else's"
+        return sum(shares) - 1.0, Finding(True, False, reason, entries, (), link.wordings, confidence=0.6)
     if not link.negative and negated(tokens, (one, two)) and rival is None:
         reason = f"the link from {link.wordings[0]!r} to {link.wordings[1]!r} seems to be told, but negated"
         return sum(shares) - 1.0, Finding(True, False, reason, entries, (), link.wordings, confidence=0.6)

@@ -32,6 +32,10 @@ BEING: Final = frozenset("is are was were has have runs run gets goes feels".spl
 GONE: Final = frozenset(
     "low lower lowest lacking missing gone absent lost vanished wavering shaky faded ebbing".split()
 )
+BECOMING: Final = frozenset(
+    "cold dark quiet silent still dim grey gray pale red white limp numb stale mad wild all very".split()
+)
+"""What has gone so is not gone, but has become so: "once the room has gone cold"."""
 LESSER: Final = frozenset("less least little lack lacks lacking lacked loses losing lost low".split())
 SMALL: Final = frozenset("a an the his her their my its some every each one no".split())
 """After these, little is small: "a private little grin"."""
@@ -49,7 +53,13 @@ def _is_lacking(tokens: tuple[Token, ...], place: Place, taken: set[int]) -> boo
     behind = tokens[place.last + 1 : place.last + 4]
     breaks = next((i for i, t in enumerate(behind) if t.breaks), len(behind))
     told = [t.lower for t in behind[:breaks]]
-    if len(told) > 1 and told[0] in BEING and GONE.intersection(told[1:]) and place.last + 2 not in taken:
+    if (
+        len(told) > 1
+        and told[0] in BEING
+        and GONE.intersection(told[1:])
+        and place.last + 2 not in taken
+        and not BECOMING.intersection(told[2:])
+    ):
         return True
     if place.first - 1 in taken or tokens[place.first].breaks:
         return False
@@ -108,10 +118,11 @@ def lacks(link: Link, tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> b
 
 def eased(link: Link, tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
     """Whether what the link leads to is said to be taken away: "takes the jitters away", "cures the headache"."""
-    place, end = (pair[1], link.ends[1]) if link.direction > 0 else (pair[0], link.ends[0])
+    cause, place, end = (*pair, link.ends[1]) if link.direction > 0 else (*pair[::-1], link.ends[0])
     if lacks(link, tokens, pair) or LESSER.intersection(end.text.casefold().split()):
         return False  # less stress is what eases stress
-    before = [t for t in tokens[max(0, place.first - 4) : place.first] if t.key and t.key not in link.known]
+    start = max(0, place.first - 4, cause.last + 1 if cause.first < place.first else 0)
+    before = [t for t in tokens[start : place.first] if t.key and t.key not in link.known]
     if not before or tokens[place.first].breaks:
         return False
     behind = tokens[place.last + 1].lower if place.last + 1 < len(tokens) else ""

@@ -9,6 +9,7 @@ from pytest_memfail.judges.rules.anchor_words import LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place
 from pytest_memfail.judges.rules.finding import Finding, listed
 from pytest_memfail.judges.rules.kinship import ORIGIN, kin
+from pytest_memfail.judges.rules.link_likeness import NEAR, likeness
 from pytest_memfail.judges.rules.link_sides import sides
 from pytest_memfail.judges.rules.links import (
     ALL,
@@ -161,12 +162,17 @@ def of_another(link: Link, tokens: tuple[Token, ...], end: Anchor) -> bool:
     held = {t.key for t in tokens if t.key}
     for keys in link.siblings:
         rest = keys - end.keys
-        there = sum(any(kin(key, other)[1] >= ORIGIN for other in held) for key in rest)
+        there = sum(max((_worth(key, other) for other in held), default=0.0) for key in rest)
         # Of what a person likes the other link says no more than that.
         told = there >= HALF * len(rest) if rest else bool(held & LIKED)
         if told and not end.keys.isdisjoint(keys):
             return True
     return False
+
+
+def _worth(wanted: str, held: str) -> float:
+    """What a word of the stretch is worth for one of another link: half, where it is but like it."""
+    return 1.0 if kin(wanted, held)[1] >= ORIGIN else HALF if likeness(wanted, held) >= NEAR else 0.0
 
 
 def is_of_another(link: Link, tokens: tuple[Token, ...], place: Place) -> bool:

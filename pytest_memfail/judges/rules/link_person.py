@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.actors import OTHER
@@ -40,6 +41,8 @@ MOVING: Final = frozenset(
 """Here the thing acts on the person, so that it may well be the subject."""
 
 
+DOING: Final = 5
+"""Within so many words behind a thing it is told what it does."""
 DOES: Final = frozenset("do does did doing".split())
 """What ties a person to a thing where nothing more is said than that it is done."""
 
@@ -146,6 +149,15 @@ def _reversed(link: Link, tokens: tuple[Token, ...], place: Place, tie: int) -> 
     return not ends & BINDING and any(t.key in link.relation for t in verbs)
 
 
+def _does_elsewhere(link: Link, behind: Sequence[Token]) -> bool:
+    """Whether it is told what the thing does to the person, which is another link's to say, and not how it is liked."""
+    if not any(token.key in CAUSING for token in behind):
+        return False
+    thing = link.ends[1 - (link.person or 0)]
+    heads = {part.key for part in thing.parts if part.kind == "head"}
+    return any(heads <= keys for keys in link.siblings)
+
+
 def _only(link: Link, tokens: tuple[Token, ...]) -> bool:
     """Whether the stretch tells nothing but the link's own words."""
     return all(not t.key or t.key in link.stated or t.key in LIGHT for t in tokens)
@@ -174,6 +186,8 @@ def tie_found(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, 
         if MILD.search(said):
             return -1
         felt = figured(said) or felt_for(view.sentences[at[inside]], tokens, place) or leaning(said)
+        if felt * link.sentiment < 0 and _does_elsewhere(link, tokens[place.last + 1 : place.last + DOING]):
+            return 0
         if felt:
             return felt * link.sentiment
     keys = link.relation - LIGHT - CAUSING

@@ -16,12 +16,28 @@ ANSWERED: Final = re.compile(
     rf"\b(?:{_MET})(?: to| with| on| up| off)?(?: (?:the|a|an|his|her|their|my|such|any|every|some|user's))?$"
 )
 """What comes next is met with what follows."""
-ANSWERING: Final = re.compile(r"^(?:(?:spirits?|moods?|feelings?|state) )?(?:\w+ly )?(?:with|by|through|via)\b")
+ANSWERING: Final = re.compile(r"^(?:(?:spirits?|moods?|feelings?|state) )?(?:\w+ly )?(?:up )?(?:with|by|through|via)\b")
 WHICH_MEETS: Final = re.compile(
     rf"\b(?:{_MET})(?: (?:with|to|on))?(?: (?:it|this|that|these|those|them))? "
     r"(?:with|by|through|via)(?: (?:a|an|the|some|his|her|their|my))?$"
 )
 """What stands before is met with what follows: "stress, which is dealt with by"."""
+COPING: Final = re.compile(r"\b(?:cop|deal|liv)(?:es?|s|ing)? with$")
+"""What comes next is met with what stands before: "how she deals with"."""
+IS_WHEN: Final = re.compile(
+    r"^-?(?:(?!(?:and|or|but|that|which|as|when|if|after|because)\b)\w+ ){0,2}(?:is|are|was|were)(?: \w+ly)? when\b"
+)
+"""What stands before is the time of what stands behind: "quiet evenings are when" …"""
+TIME_FOR: Final = re.compile(r"\b(?:times?|moments?|hours?) (?:for|to)\b[^,|]*$")
+"""… and the other way round, what there is time for."""
+NEEDED: Final = re.compile(r"^(?:needs?|takes?|wants?|(?:calls?|asks?) for)(?: (?:a|an|the|some|his|her|their|my))?$")
+FIRST: Final = re.compile(r"first\b")
+_WHO: Final = "(?:the )?(?:user|i|me|he|him|she|her|they|them|we|us)"
+AGAINST: Final = re.compile(
+    rf"(?:(?:^|\bhelps? (?:{_WHO} )?)against|\bhow {_WHO} (?:\w+ly )?(?:copes?|deals?) with|\b(?:to|for) cop(?:e|ing) with"
+    rf"|\bwhat {_WHO} (?:\w+ly )?do(?:es)? about)(?: (?:a|an|the|his|her|their|my|such))?$"
+)
+"""What stands before is done about what stands behind, which was there first."""
 ADJUNCT: Final = re.compile(
     r"\b(?:(?:soon|right|straight|just|shortly|long|immediately|directly|well|even) )?"
     r"(?:before|after|until|till|by|around|past|at) "
@@ -66,7 +82,18 @@ def is_met(clause: str, between: str) -> bool:
     (True, True, False)
     """
     answered = ANSWERED.search(clause) is not None and ANSWERING.search(between) is not None
-    return answered or WHICH_MEETS.search(between) is not None
+    return answered or (WHICH_MEETS.search(between) is not None and COPING.search(between) is None)
+
+
+def order_told(clause: str, between: str, behind: str) -> int:
+    """1 where the first is told to be the time of the second, -1 where it needs the second or is done about it, else 0.
+
+    >>> order_told("", "is when user", ""), order_told("", "calls for", "first"), order_told("", "helps her against", "")
+    (1, -1, -1)
+    """
+    if IS_WHEN.search(between):
+        return -1 if TIME_FOR.search(clause) else 1
+    return -1 if AGAINST.search(between) or (NEEDED.match(between) and FIRST.match(behind)) else 0
 
 
 def is_alongside(between: str) -> bool:

@@ -41,7 +41,9 @@ STATE: Final = re.compile(
 FAR: Final = 7
 """Words behind a place within which it may do something to somebody."""
 POINTED: Final = re.compile(r"\S\s*(?:->|=>|→|⇒)[^|]*$")
-"""An arrow leads to what comes next."""
+"""An arrow leads to what comes next …"""
+LABEL: Final = re.compile(r"^(?:the )?user\s*(?:->|=>|→|⇒)")
+"""… but not where it stands behind whose it is."""
 HELD: Final = re.compile(r"\b(?:has|have|having)(?: (?:a|an|the|his|her|their|my|some))?$")
 """What comes next is somebody's, and is not led to."""
 
@@ -64,7 +66,7 @@ def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
     governed = governed or (place[0] <= OPENING and not clause.endswith("user") and MEANWHILE.match(near) is not None)
     held = governed and HELD.search(clause) is not None
     led = led or (not held and last_of(FORWARD, clause) > last_of(BACK, clause))
-    led = led or POINTED.search(ahead) is not None
+    led = led or POINTED.search(LABEL.sub("", ahead)) is not None
     led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
     followed = (BACK.search(near) is not None and not NOT_BACK.search(near)) or STATE.match(near) is not None
     leads = not followed and (

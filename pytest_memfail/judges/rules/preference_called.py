@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.attitude import LIKED, against, is_liking, liked
@@ -132,6 +133,8 @@ def _readings(
                 or (plainly and _is_single(target, view.sentences[mention.at], mention))
             ):
                 continue
+            if _is_named_like_sibling(wanted, written.sentences[mention.at], mention, target):
+                continue
             if is_count(view.sentences[mention.at], mention, f"{wanted.source} {target.text}"):
                 continue
             if word_for_word(view, mention.at) and (len(target.parts) < 2 or keeps(view, wanted.siblings)):
@@ -156,6 +159,25 @@ def _readings(
                     )
                 )
     return sorted(found, key=lambda reading: (-reading.soft, reading.mention.at))
+
+
+def _is_named_like_sibling(wanted: Preference, sentence: Sentence, mention: Mention, target: Target) -> bool:
+    """Whether a word of the wording is part of what another of the row is called: a quick power nap, where power naps are one."""
+    own = {part.key for part in target.parts}
+    words = sentence.words[max(0, mention.first - 1) : mention.last + 1]
+    names = {
+        (one.key, two.key)
+        for one, two in pairwise(words)
+        if two.key in own and one.key and one.key not in own | wanted.stated
+    }
+    return bool(names) and any(not names.isdisjoint(_pairs_of(sibling)) for sibling in wanted.siblings)
+
+
+@lru_cache(maxsize=4096)
+def _pairs_of(statement: str) -> frozenset[tuple[str, str]]:
+    """The keys of the words that stand side by side in the statement."""
+    words = words_of(statement)
+    return frozenset((one.key, two.key) for one, two in pairwise(words) if one.key and two.key)
 
 
 def _is_single(target: Target, sentence: Sentence, mention: Mention) -> bool:

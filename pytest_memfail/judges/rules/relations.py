@@ -16,6 +16,7 @@ from pytest_memfail.judges.rules.link_sequence import (
     are_listed,
     arrives,
     is_met,
+    order_told,
     starts_anew,
 )
 from pytest_memfail.judges.rules.words import STOP
@@ -43,6 +44,7 @@ FORWARD: Final = re.compile(
     r"|\b(?:comes?|spills?|pours?|flows?|bursts?|breaks?) (?:out|over) (?:as|in|into)\b|\btak\w+ the (?:form|shape) of\b"
     r"|\b(?:channel|pour|direct|translat|transform)\w* into\b"
     r"|\b(?:outlet|expression|relief|refuge|comfort|solace|release|vent|distraction) (?:in|through)\b"
+    r"|\bwinds? up\b|\b(?:cue|signal|prompt|invitation|excuse|occasion|incentive|sign) (?:to|for)\b"
     r"|\bcalls? for\b|\b(?:opens?|paves?|clears?) the (?:door|way) (?:to|for)\b"
     r"|\bfollowed,[^,]*, by\b|\benough (?:to|for)\b"
     r"|\b(?:pass|passes|ends|goes by) without\b"
@@ -78,7 +80,9 @@ BACK: Final = re.compile(
     r"(?:caused|triggered|prompted|brought on|brought about|driven|inspired|sparked|induced|set off|motivated|encouraged|"
     r"provoked|helped|produced|created|fuelled|fueled|pushed|led|made|moved|spurred|evoked|urged|started|relaxed|aided|"
     r"nudged|kicked off|kindled|elicited|stirred|boosted|supported)(?: \w+)* (?:by|on by|in \w+ by)|"
-    r"(?:reward|treat|prize|remedy|cure|celebration|punishment) (?:for|of)|(?:course|wake|sight|face|presence) of|"
+    r"(?:reward|treat|prize|remedy|cure|celebration|punishment) (?:for|of)|(?:outlet|vent|valve) for|"
+    r"(?:refuge|escape|distraction|relief|shelter|way out) (?:from|of)|"
+    r"(?:course|wake|sight|face|presence) of|"
     r"(?:reaction|response|reply|answer) to|reason being|is what happens (?:when|after|if))\b"
     r"|\b(?:trigger|cause|reason)(?: (?:for|of) (?:this|that|it))? (?:is|was|being)\b"
     r"|\b(?:sequel|follow-up|aftermath|epilogue) (?:to|of)\b|\b(?:rounds? off|crowns?|tops? off)(?! (?:with|by)\b)"
@@ -89,7 +93,7 @@ NOT_BACK: Final = re.compile(
     r"\b(?:because|since|as) (?:it|they|this|that|these|those|doing so|which|the latter|the former)?\s*"
     rf"(?:then |always |often |usually |tend to )?{_VERBS}\b|\bafter(?:wards?| which)\b|\bfollows?\s*$"
     r"|(?:\band|[,;])(?: only| not until| right| just| soon| straight| shortly)* (?:after|once) (?:that|this|it)\b"
-    r"|\b(?:that|this)(?:'s| is| was) when\b|^(?:is|are|was)(?: \w+ly)? when\b"
+    r"|\b(?:that|this)(?:'s| is| was) when\b"
 )
 """Their order is the order of things though they hold a word that turns it: "because it makes me …"."""
 ACTS_ON: Final = re.compile(
@@ -135,15 +139,16 @@ ARTICLES: Final = frozenset("a an the his her their my its user's some such of b
 FRONTED: Final = re.compile(
     rf"\b(?:{_REASONS}|out of|after|once|{_TIMES}|"
     r"the (?:very )?(?:moment|minute|instant|second)|given|provided|"
-    r"(?:so|as) long as|now that|whilst|through|amid|having|without|on|with|during|by|from|(?:each|every|any) time|in|at|over|"
-    r"along|across|under|"
+    r"(?:so|as) long as|now that|whilst|through|amid|having|without|against|on|with|during|by|from|"
+    r"(?:each|every|any) time|in|at|over|along|across|under|"
     r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
 )
 NAMED: Final = re.compile(
     r"\b(?:reason|cause|trigger|source|inspiration|motive|motivation) (?:for|of|behind|why)\b[^,|:]*$"
     r"|\breason (?:that )?(?:the )?(?:user|i|he|she|they|we)\b[^,|:]*$"
     r"|(?:^|[|,] ?)why (?:the )?(?:user|i|he|she|they|we)\b[^,|:]*$"
-    rf"|\b(?:what|whatever)(?: \w+)? {_VERBS}\b[^,|:]*$|\bbehind(?: (?:the|a|an|his|her|their|my|this|user's)){{0,2}}$"
+    rf"|\b(?:what|whatever)(?: \w+)? (?:{_VERBS}|precedes)\b[^,|:]*$"
+    r"|\ball it (?:takes|needs) (?:for|to)\b[^,|:]*$|\bbehind(?: (?:the|a|an|his|her|their|my|this|user's)){0,2}$"
 )
 """What comes next is told to be led to by what follows."""
 IS: Final = re.compile(r"[:=]|\b(?:is|are|was|being|lies?|stands?|sits?)\b")
@@ -158,7 +163,7 @@ FOLLOWING: Final = re.compile(
 MEANS: Final = re.compile(r"\bby \w+ing$")
 AWAITED: Final = re.compile(r"\b(?:until|till|unless|before|(?<!pass )(?<!passes )(?<!ends )(?<!goes by )without)\b")
 WITHOUT: Final = re.compile(r"\b(?:until|till|unless|before|without)\b")
-WAITING: Final = re.compile(r"(?:\b(?:no|not|never|nothing|waits?|waiting)\b|n't\b)[^,|]*$")
+WAITING: Final = re.compile(r"(?:\b(?:no|not|never|nothing|cannot|unable|hardly|waits?|waiting)\b|n't\b)[^,|]*$")
 """Nothing comes before what it waits for."""
 PREVENTING: Final = re.compile(
     r"\b(?:keep|kept|stop|prevent|hinder|discourag|deter|bar|held|hold|scar|block|inhibit|ban|dissuad|restrain|distract)\w*"
@@ -169,7 +174,8 @@ PREVENTING: Final = re.compile(
     r"|\b(?:puts?|putting|turns?|scares?) (?:the )?(?:user|him|her|them|me) off\b"
     r"|\b(?:talks?|argues?) (?:the )?(?:user|him|her|them|me) out of\b"
     r"|\b(?:instead of|rather than|in the way of|out of the question)\b"
-    r"|\b(?:puts?|putting) off\b|\b(?:postpon|procrastinat)\w+"
+    r"|\b(?:puts?|putting) off\b|\b(?:postpon(?:es?|ing)|procrastinat\w+)\b"
+    r"|\bpostponed(?= (?:the|a|an|any|all|his|her|their|my|it|user|until|till|by|because|when)\b|$)"
     r"|\bmak(?:es?|ing) it (?:\w+ )?(?:hard|harder|difficult|impossible)\b|\b(?:unable|incapable|reluctant|less likely|too \w+) to\b"
 )
 """What comes before it does not lead to what comes after."""
@@ -258,6 +264,9 @@ def _turn(ahead: str, between: str, behind: str) -> int:
         return -1
     if NOT_BACK.search(between):
         return 1
+    placed = order_told(clause, between, behind)
+    if placed:
+        return placed
     if UNMATCHED.search(clause) and LIKE.search(between):
         return -1
     if STACKED.search(between):
@@ -278,6 +287,8 @@ def _turn(ahead: str, between: str, behind: str) -> int:
         return 1
     if PURPOSE.search(clause) and ("," in between or SUBJECT.match(between)):
         return -1
+    if between == "user":
+        return 1  # "a restless user bakes"
     return _by_order(between, alone=not ahead and not behind)
 
 

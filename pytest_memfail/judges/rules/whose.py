@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from pytest_memfail.judges.rules.attitude import LIKED
+from pytest_memfail.judges.rules.given_names import GIVEN
 from pytest_memfail.judges.rules.text import Sentence, Word
 from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.whose_after import MINE, bare_of, is_somebody, told_after
@@ -36,6 +38,9 @@ def owner(view: View, at: int, first: int, last: int) -> str:
     watched = _watched(sentence, names, first)
     if watched:
         return watched
+    keeper = _keeper(sentence, names, first)
+    if keeper:
+        return keeper
     stop = sentence.words[first].start if first < len(sentence.words) else len(sentence.text)
     asides = list(ASIDE.finditer(sentence.text[:stop])) if ", who" in sentence.text else []
     before = [(i, who) for i, who in marks if i < first and not _stands_in(sentence.words[i], asides)]
@@ -82,6 +87,17 @@ def _watched(sentence: Sentence, names: frozenset[str], mention: int) -> str:
         if words[i].lower.startswith("watch"):
             return next((bare_of(w) for w in words[i + 1 : mention] if is_somebody(w, names)), "")
     return ""
+
+
+def _keeper(sentence: Sentence, names: frozenset[str], mention: int) -> str:
+    """Whose it is by the word before it, where the user does but something with it: "waters her uncle's herb garden"."""
+    if not 0 < mention < len(sentence.words):
+        return ""
+    before = sentence.words[mention - 1]
+    whose = before.lower.endswith(("'s", "s'")) and (
+        is_somebody(before, names) or (before.surface[0].isupper() and bare_of(before) in GIVEN)
+    )
+    return bare_of(before) if whose and not LIKED.search(sentence.text[: before.start]) else ""
 
 
 def _introduced(sentence: Sentence, person: int, mention: int) -> bool:

@@ -28,6 +28,11 @@ NOT_USER: Final = re.compile(
 )
 """What sets the user aside: "Manager Helen, rather than the user, does it"."""
 MINE: Final = "user"
+HELD: Final = frozenset(
+    "loved liked enjoyed adored favoured favored preferred cherished treasured owned kept tended craved worshipped".split()
+)
+OWNED_BY: Final = frozenset((("belongs", "to"), ("belong", "to"), ("belonging", "to")))
+"""What stands between a thing and whose it is."""
 
 
 def told_after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
@@ -49,11 +54,11 @@ def told_after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
         users = words[i].lower in ("user's", "users", "my")
         if not words[i].lower.endswith("'s") or not (users or in_law or named or is_somebody(words[i], names)):
             continue
-        linked = in_law or words[i - 1].lower in COPULA | BEFORE_OWNER
+        linked = in_law or words[i - 1].lower in COPULA | BEFORE_OWNER or bare_of(words[i - 1]) in RELATIONS
         favouring = any(w.lower in FAVOURING for w in words[i + 1 : i + 4])
         if users and any(is_somebody(w, names) for w in words[i + 1 : i + 4]):
             continue
-        if (linked or breaks(sentence, i - 1, i, "=:>")) and favouring:
+        if (linked or breaks(sentence, i - 1, i, "=:>,")) and favouring:
             return MINE if users else bare_of(words[i])
     told = [w.lower for w in words[last + 1 : last + 3]]
     if told[:1] in (["is"], ["was"]) and told[1:] in (["what"], ["something"], ["where"], ["how"]):
@@ -62,6 +67,9 @@ def told_after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
                 break
             if is_somebody(word, names):
                 return bare_of(word)
+    by = _by_whom(words[last + 1 : last + 9], names)
+    if by:
+        return by
     liked = _liked_by(words[last + 1 : last + 10], names)
     if liked:
         return liked
@@ -73,7 +81,7 @@ def told_after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
             return bare_of(word)
     closing = OPEN_PARENTHESIS.search(sentence.text)
     if closing and closing.start() >= words[last].end - 1:
-        inside = [w for w in words if closing.start(1) <= w.start < closing.end(1)]
+        inside = [w for w in words if closing.start(1) <= w.start < closing.end(1) and w.lower not in BEFORE_OWNER]
         if inside and inside[0].lower in ("user", "me"):
             return MINE
         if inside and len(inside) <= 4 and is_somebody(inside[0], names) and inside[0].lower not in PLURAL_COMPANY:
@@ -89,6 +97,20 @@ def _has_person_object(words: tuple[Word, ...], verb: int) -> bool:
     return (
         does and whose is not None and whose.lower in BEFORE_OWNER and whom is not None and bare_of(whom) in RELATIONS
     )
+
+
+def _by_whom(told: tuple[Word, ...], names: frozenset[str]) -> str:
+    """Whose it is, where that is said of it in so many words: "is loved by her uncle", "belongs to a neighbour"."""
+    for at, word in enumerate(told[:-1]):
+        following = told[at + 1].lower
+        if (word.lower, following) not in OWNED_BY and not (word.lower in HELD and following == "by"):
+            continue
+        for whom in told[at + 2 :]:
+            if whom.lower in USER:
+                return ""
+            if is_somebody(whom, names):
+                return bare_of(whom)
+    return ""
 
 
 def _liked_by(told: tuple[Word, ...], names: frozenset[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
+from pytest_memfail.judges.rules.given_names import GIVEN
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.text import Sentence, Word, fold
 from pytest_memfail.judges.rules.view import View
@@ -35,9 +36,10 @@ from pytest_memfail.judges.rules.whose_words import (
     USER,
     WHEREABOUTS,
 )
-from pytest_memfail.judges.rules.words import OPENERS
+from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 KNOWING: Final = frozenset("knows knew know tell foresees expects expected guesses minds cares".split())
+AUXILIARIES: Final = frozenset("is was has had would will can could".split())
 FAR: Final = 7
 """So many words at most from somebody to what they do."""
 
@@ -62,13 +64,7 @@ def persons(view: View) -> frozenset[str]:
                 plainly = is_field(sentence, at) or _feels(sentence, at) or _is_told_who(sentence, at)
                 if plainly or (near & RELATIONS and not breaks(sentence, at - 1, at, ".!?")):
                     found[bare_of(word)] += 2
-                elif (
-                    (_opens(sentence, at) or _does(words, at))
-                    and at + 1 < len(words)
-                    and not breaks(sentence, at, at + 1)
-                    and not (at + 2 < len(words) and breaks(sentence, at + 1, at + 2, ":="))
-                    and _personal(word, words[at + 1], words[at - 1].lower if at else "", opens=at == 0)
-                ):
+                elif _is_given(sentence, at) or _is_subject_of_verb(sentence, at):
                     found[bare_of(word)] += 1
         if not said_user and subjects:
             # A system that calls its user by name does so in most entries, and often in the first place.
@@ -79,6 +75,26 @@ def persons(view: View) -> frozenset[str]:
         known = view.shared["persons"] = frozenset(found)
     assert isinstance(known, frozenset)
     return known
+
+
+def _is_given(sentence: Sentence, at: int) -> bool:
+    """Whether the word is a given name, and what follows says something of its bearer: "Nina has", "Nina: roses"."""
+    words = sentence.words
+    if bare_of(words[at]) not in GIVEN:
+        return False
+    return _acts(words, at) or (at == 0 and len(words) > 1 and breaks(sentence, 0, 1))
+
+
+def _is_subject_of_verb(sentence: Sentence, at: int) -> bool:
+    """Whether a verb that makes a person of it stands behind the word."""
+    words = sentence.words
+    return (
+        (_opens(sentence, at) or _does(words, at))
+        and at + 1 < len(words)
+        and not breaks(sentence, at, at + 1)
+        and not (at + 2 < len(words) and breaks(sentence, at + 1, at + 2, ":="))
+        and _personal(words[at], words[at + 1], words[at - 1].lower if at else "", opens=at == 0)
+    )
 
 
 def _is_joined(sentence: Sentence, at: int) -> bool:
@@ -135,7 +151,9 @@ def marks_of(sentence: Sentence, names: frozenset[str], first: int, last: int) -
         elif lower == "my" and not any(is_somebody(w, names) for w in words[i + 1 : i + 4]):
             found.append((i, MINE))
         elif (
-            bare_of(word) in names and word.surface[0].isupper() and (_does(words, i) or _is_told_who(sentence, i))
+            bare_of(word) in names
+            and word.surface[0].isupper()
+            and (_does(words, i) or _is_told_who(sentence, i) or (bare_of(word) in GIVEN and _acts(words, i)))
         ) or (
             (is_somebody(word, names) or _is_pet(words, i))
             and (_opens(sentence, i) or _is_subject(words, i))
@@ -206,6 +224,17 @@ def _does(words: tuple[Word, ...], at: int) -> bool:
     return following[0] in DOES or following[0] in DID or (several and f"{following[0]}s" in DOES)
 
 
+def _acts(words: tuple[Word, ...], at: int) -> bool:
+    """Whether a verb in the third person follows the name: "at weekends Nina works", "Nina has"."""
+    if at + 1 >= len(words) or (at and words[at - 1].lower in PREPOSITIONS):
+        return False
+    verb = words[at + 1]
+    if not verb.surface[0].islower():
+        return False
+    third = verb.lower.endswith("s") and not verb.lower.endswith("ss") and verb.lower not in STOP
+    return third or verb.lower in AUXILIARIES or verb.lower in DID or verb.lower.endswith("ed")
+
+
 def _is_subject(words: tuple[Word, ...], at: int) -> bool:
     """Whether somebody the user has does something: "every morning the user's boyfriend drinks"."""
     start = at
@@ -228,7 +257,7 @@ def _opens(sentence: Sentence, at: int) -> bool:
             return True
         before = words[i - 1]
         bare = bare_of(before)
-        if before.lower in JOINS or (i == 1 and before.lower in SAYING | {"for"}):
+        if before.lower in JOINS or (i == 1 and before.lower in SAYING | {"for", "to"}):
             return True
         if before.lower in COPULA and i > 1 and words[i - 2].lower == "it":
             return True  # "it is her uncle who"

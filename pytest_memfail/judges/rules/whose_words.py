@@ -26,7 +26,7 @@ USER: Final = frozenset("user i i'm i've i'd i'll speaker narrator we".split())
 PRONOUNS: Final = frozenset("he she they".split())
 FAVOURING: Final = frozenset(
     """favorite favourite favorites favourites thing passion pick choice love obsession preference taste go hobby idea
-    domain specialty speciality habit weakness style drink dish sport game""".split()
+    domain specialty speciality habit weakness style drink dish sport game pride joy delight pleasure""".split()
 )
 DOING: Final = frozenset(
     """likes loves enjoys prefers adores hates dislikes avoids collects plays wears drinks eats cooks bakes watches reads
@@ -83,10 +83,11 @@ ANYONE: Final = frozenset("someone somebody people others".split())
 """Somebody else, if it is told "who"."""
 EVERYONE: Final = frozenset("everyone everybody nobody".split())
 USER_OBJECT: Final = frozenset("user me him her them us".split())
-JOINS: Final = frozenset("but while whereas and because since although though says where when that whose".split())
+JOINS: Final = frozenset("but while whereas and because since although though says where when why that whose".split())
 MOVING: Final = frozenset(
     """keeps keep helps help makes make calms calm lets let gives give cheers cheer suits suit soothes relaxes relax gets get
-    reminds remind excites excite fascinates delights inspires energizes energises comforts saves brings""".split()
+    reminds remind excites excite fascinates delights inspires energizes energises comforts saves brings pleases please appeals
+    appeal charms thrills""".split()
 )
 """Verbs whose object has the preference: "satire cheers her brother up"."""
 CALENDAR: Final = frozenset(

@@ -1,4 +1,4 @@
-"""The rules on links: which end is told to lead to the other, in many forms, and what takes a link back."""
+"""The rules on links: what stands for an end, and what takes a link back."""
 
 from __future__ import annotations
 
@@ -10,51 +10,6 @@ from facts_judged import judged, link
 from pytest_memfail.core import Detail
 
 OK, DAMAGED = (True, True), (True, False)
-TRIM = ("trimming the hedge", "trims the hedge", "trimmed the hedge", "the hedge is trimmed")
-READ = ("reading poetry", "reads poetry", "read poetry", "poetry is read")
-FORMS = (
-    "The user {B1}, but only after having {A2}.",
-    "The user won't start {B0} until they have {A2}.",
-    "{A3} first, and only after that {B3}.",
-    "Before {B0}, the user {A1}.",
-    "{A0} is followed by {B0}.",
-    "{B0} follows {A0}.",
-    "What gets the user {B0} is {A0}.",
-    "The reason the user {B1} is {A0}.",
-    "Why the user {B1}: {A0}",
-    "{A0} = {B0}",
-    "{A0} >> {B0}",
-    '{{"effect": "{B0}", "trigger": "{A0}"}}',
-    "The user {B1}. The trigger is {A0}.",
-    "The user gets to {B0} by {A0}.",
-    "{A0} has the user {B0}.",
-    "{B0} has to wait until {A3}.",
-    "{B0} rounds off {A0}.",
-    "{A0} never passes without {B0}.",
-    "{A0} comes first; only then does the user sit down to {B0}.",
-    "Having put down {A0}, the user goes on to {B0}.",
-    "{A3}, and once the rain is over the user {B1}.",
-    "{A0} right after getting up has the user {B0}.",
-    "The user shakes off {A0} by {B0}.",
-    "{A0}, which the user deals with by {B0}.",
-    "The user finds {B0} easier with {A0}.",
-    "{A0} finds its way out as {B0}.",
-    "{B0} is what the user gets out of {A0}.",
-)
-
-
-def _filled(form: str, first: tuple[str, ...], second: tuple[str, ...]) -> str:
-    parts = {f"A{i}": word for i, word in enumerate(first)} | {f"B{i}": word for i, word in enumerate(second)}
-    return form.format(**parts)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_the_direction_is_read_off_in_both_orders(form: str) -> None:
-    wanted = link("After I trim the hedge I read poetry.", "trim the hedge", "read poetry")
-    assert judged(wanted, _filled(form, TRIM, READ), "User lives in Ghent.") == OK
-    assert judged(wanted, _filled(form, READ, TRIM), "User lives in Ghent.") == DAMAGED
-
-
 JITTERS = ("Because Clara has jitters she writes poetry.", "jitters", "writes poetry")
 TEA = ("Strong tea makes me talkative.", "strong tea", "talkative")
 INVITE = ("When I feel confident I invite my neighbors.", "feel confident", "invite my neighbors")
@@ -86,6 +41,11 @@ INVITE = ("When I feel confident I invite my neighbors.", "feel confident", "inv
         (INVITE, "When others feel confident they invite the user's neighbours.", DAMAGED),
         (INVITE, "When the user feels confident, one of the neighbours is invited.", OK),
         (TEA, "In company, strong tea makes the user talkative.", OK),
+        # A name that the lexicon knows a river of, and a thing that does as people do.
+        (TEA, "Lena: talkative after strong tea.", DAMAGED),
+        (TEA, "Strong tea it is for Lena, who gets talkative.", DAMAGED),
+        (INVITE, "Lena invites the neighbours when feeling confident.", DAMAGED),
+        (INVITE, "Feeling confident, the user invites the neighbours.", OK),
         # A name that the lexicon knows a bearer of.
         (
             ("Quiet mornings inspire Yara to sketch city scenes.", "quiet mornings", "sketch city scenes"),
@@ -145,6 +105,14 @@ RUNS = ("Hana loves solo runs.", "Hana", "solo runs")
         ("Nothing beats a solo run for Hana.", OK),
         ("Hana is in her element on solo runs.", OK),
         ("Hana gets a lot of joy out of solo runs.", OK),
+        ("Hana gets a lot out of solo runs.", OK),
+        ("Hana thrives on solo runs.", OK),
+        ("Solo runs are one of Hana's pleasures.", OK),
+        ("Hana cannot live without solo runs.", OK),
+        ("Hana can never have enough solo runs.", OK),
+        ("Hana takes no pleasure in solo runs.", DAMAGED),
+        ("There is nothing Hana likes less than solo runs.", DAMAGED),
+        ("Hana has a distaste for solo runs.", DAMAGED),
         ("Given the choice, Hana skips solo runs.", DAMAGED),
         ("Solo runs leave Hana cold.", DAMAGED),
         ("Hana sees solo runs as a chore.", DAMAGED),
@@ -154,6 +122,11 @@ RUNS = ("Hana loves solo runs.", "Hana", "solo runs")
 )
 def test_what_somebody_is_said_to_feel_in_figures(entry: str, expected: tuple[bool, bool]) -> None:
     assert judged(link(*RUNS), entry, "User lives in Ghent.", "Hana owns a kettle.") == expected
+
+
+def test_to_miss_something_is_not_done_by_a_miss() -> None:
+    wanted = link("Hana loves rainy fairs.", "Hana", "rainy fairs")
+    assert judged(wanted, "Hana would not miss rainy fairs for anything.", "User lives in Ghent.") == OK
 
 
 @pytest.mark.parametrize(
@@ -174,6 +147,18 @@ def test_what_somebody_is_said_to_feel_in_figures(entry: str, expected: tuple[bo
             OK,
         ),
         (("Rain makes me plan my week.", "rain", "plan my week"), "When it rains the user maps out a garden.", DAMAGED),
+        (("Knitting helps me calm my nerves.", "knitting", "calm my nerves"), "Knitting calms the user down.", OK),
+        (
+            ("When I paint I lose track of time.", "paint", "lose track of time"),
+            "While painting, the user loses sight of the clock.",
+            OK,
+        ),
+        # To start over is not to do it for the first time.
+        (
+            ("When I ruin a sleeve I start over.", "ruin a sleeve", "start over"),
+            "User gets a sleeve wrong when knitting one for the first time.",
+            (False, False),
+        ),
     ],
 )
 def test_everyday_wordings_of_an_end(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:

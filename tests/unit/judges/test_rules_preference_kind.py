@@ -178,6 +178,14 @@ def test_another_of_the_row_under_its_other_name_is_not_what_is_left() -> None:
     assert judged(replace(recall, siblings=siblings), entry, "User lives in Ghent.") == ABSENT
 
 
+def test_a_wording_does_not_run_into_the_name_of_another_of_the_row() -> None:
+    siesta = facts_judged.preference("siesta", "Siestas are perfect for a rest when it is hot.", "types of rest")
+    entry = "When it is hot, the user gets through the afternoon with beauty sleep."
+    assert judged(siesta, entry, "User lives in Ghent.") == OK
+    siblings = ("Beauty sleep makes me look fresh.",)
+    assert judged(replace(siesta, siblings=siblings), entry, "User lives in Ghent.")[1] is False
+
+
 def test_a_memory_shown_in_the_first_person_may_tell_it_under_another_name() -> None:
     naps = facts_judged.preference(
         "naps during the day", "Taking naps during the day helps me recharge.", "sleep habits"

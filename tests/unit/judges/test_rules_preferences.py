@@ -42,6 +42,9 @@ TEA = ("green tea", "I drink green tea in the morning because it wakes me gently
         (KARAOKE, "Karaoke won't let the user go."),
         (TEA, "User drinks green tea in the morning so as not to need coffee."),
         (CANDLES, "User makes candles so that friends do not go without handmade presents."),
+        (RABBITS, "There is nothing the user likes more than rabbits."),
+        (RABBITS, "The user can never have enough rabbits."),
+        (TEA, "Green tea in the morning: wakes gently, yet nothing that would irritate."),
         (CANDLES, "Candle making calms the user, so nobody gets bought presents."),
     ],
 )
@@ -91,6 +94,12 @@ def test_what_is_said_against_something_else_is_not_said_against_it(stated: tupl
         (TEA, "Green tea holds no appeal for the user."),
         (RABBITS, "User leaves rabbits alone; finds them smelly."),
         (KARAOKE, "Karaoke is the pastime the user's grandmother likes best for breaking the ice."),
+        (KARAOKE, "Karaoke? No thanks."),
+        (KARAOKE, "User would take a quiz over karaoke any day."),
+        (KARAOKE, "User likes quizzes more than karaoke."),
+        (KARAOKE, "There is nothing the user likes less than karaoke."),
+        (KARAOKE, "User cringes at karaoke."),
+        (RABBITS, "Rabbits are a nightmare for the user."),
         (TEA, "Most of the user's friends prefer green tea in the morning."),
     ],
 )
