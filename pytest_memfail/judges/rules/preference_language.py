@@ -26,7 +26,9 @@ def is_origin(topic: frozenset[str], sentence: Sentence, at: int) -> bool:
     words = sentence.words
     if LANGUAGE not in topic or not words[at].lower.endswith(OF_A_COUNTRY):
         return False
-    if not LEARNING.isdisjoint(fold(word.lower) for word in words):
+    # "The speaker" is the user.
+    spoken = (w.lower for b, w in zip((None, *words), words, strict=False) if b is None or (b.lower, w.lower) != ("the", "speaker"))
+    if not LEARNING.isdisjoint(map(fold, spoken)):
         return False
     if at and words[at - 1].lower in PEOPLE:
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +16,7 @@ from pytest_memfail.judges.rules.lexicon import paraphrases
 from pytest_memfail.judges.rules.preference_language import is_origin
 from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word, others_of
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, is_far, soft_support, stands_for
+from pytest_memfail.judges.rules.related import opposed
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, Part, Target, loose, place
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.verbatim import keeps, word_for_word
@@ -41,6 +43,11 @@ MORE: Final = 0.4
 """The share of the statement that is needed behind a name told in its own words; so much more behind one that is not."""
 SCATTERED: Final = 0.4
 """The same where the words of a name stand apart, as those of two names do."""
+BEFORE: Final = 2
+"""So many words before a name may say of which kind it is."""
+LABELS: Final = frozenset("keywords keyword tags tag topic topics context category title content memory note text fact type".split())
+LABELLING: Final = re.compile(r"""["']?\s*[:=]""")
+"""What makes a word the label of a field."""
 VAGUE: Final = frozenset("part area place spot one thing stuff side bit piece kind sort".split())
 """What may stand behind the first word of a name in place of the last: "historic parts of a city"."""
 
@@ -102,7 +109,7 @@ def _told(wanted: Preference, target: Target, sentence: Sentence, support: float
         if not worth:
             return []
         found.append((worth, at))
-    if _is_replaced(wanted, sentence, found):
+    if _is_replaced(wanted, sentence, found) or _is_contrary(target, sentence, found):
         return []
     share = sum(worth for worth, _ in found) / len(found) if found else 0.0
     need = SCATTERED if share == 1.0 else LEAST + MORE * (1.0 - share)
@@ -122,6 +129,14 @@ def _is_replaced(wanted: Preference, sentence: Sentence, found: list[tuple[float
     return sentence.text[before.end : sentence.words[at].start] in (" ", "-") and not before.lower.endswith("s")
 
 
+def _is_contrary(target: Target, sentence: Sentence, found: list[tuple[float, int]]) -> bool:
+    """Whether the opposite of a word of the name stands before the rest: big dinner parties for small ones."""
+    missing = [part.key for part, (_, at) in zip(target.needed, found, strict=False) if at < 0]
+    first = min((at for _, at in found if at >= 0), default=0)
+    before = [word.key for word in sentence.words[max(0, first - BEFORE) : first] if word.key]
+    return any(opposed(key, held) for key in missing for held in before)
+
+
 def _is_joined_to_another(wanted: Preference, sentence: Sentence, at: int) -> bool:
     """Whether the word is but the beginning of a compound with another: "natural-ingredient cosmetics" for a natural look."""
     following = sentence.words[at + 1] if 0 <= at < len(sentence.words) - 1 else None
@@ -138,7 +153,7 @@ def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], 
             continue
         if is_head and i - 1 in taken and word.lower.removesuffix("s") in VAGUE:
             best = max(best, (GENERAL, i))
-        if not word.key:
+        if not word.key or (word.lower in LABELS and LABELLING.match(sentence.text, word.end)):
             continue
         held = fold(word.lower)
         if held == part.key and alone and is_origin(wanted.topic, sentence, i):

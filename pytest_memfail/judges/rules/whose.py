@@ -53,6 +53,8 @@ def owner(view: View, at: int, first: int, last: int) -> str:
         if who != MINE and _introduced(sentence, i, first):
             return MINE
         return _beyond(view, sentence, who)
+    if marks and INDEXING.match(sentence.text) and marks[0][1] != "pronoun":
+        return _beyond(view, sentence, marks[0][1])  # "keywords: jazz] The user's cousin plays it"
     return _field(view, at, names) or _heading(view, at, names)
 
 

@@ -144,7 +144,7 @@ def marks_of(sentence: Sentence, names: frozenset[str], first: int, last: int) -
         ) and _opens(sentence, i):
             found.append((i, lower))
         elif lower in ("user's", "users", "speaker's"):
-            if not any(is_somebody(w, names) for w in words[i + 1 : i + 4]):
+            if not _of_user(words, i, names) and not any(is_somebody(w, names) for w in words[i + 1 : i + 4]):
                 found.append((i, MINE))
         elif lower in PRONOUNS:
             found.append((i, "pronoun"))
