@@ -49,7 +49,7 @@ CONFINED: Final = re.compile(
     r"|\b(?:it takes|what it takes|(?<!it )takes? .{1,60} to (?:get|make|start|have|bring|set))\b"
     r"|\b(?:has to|have to|must|needs? to|ought to) (?:be|have|come|go|get|show|read|reach|rise|drop|fall|stand|pass)\b"
     r"|\bneeds?\b|\brequir(?:es?|ed|ing)\b|\b(?:prerequisite|precondition|condition is|on (?:the )?condition)\b"
-    r"|\b(?:as|so) long as\b|\b(?:provided|providing)\b|\b(?:un)?till?\b|\bstops?\b|\bwaits? (?:for|until|till|to)\b|\bholds? off\b"
+    r"|\b(?:as|so) long as\b|\b(?:provided|providing)\b|\bstops?\b|\bwaits? (?:for|until|till|to)\b|\bholds? off\b"
     r"|\b(?:below|above|under|over|past|with more than|with less than) (?:that|it|this)\b",
 )
 """Turns of phrase that leave nothing besides, where they are said of the behaviour or its condition."""

@@ -85,6 +85,9 @@ RATE: Final = re.compile(
     r"|\b(hour|dai|week|month|year)ly\b",
     re.IGNORECASE,
 )
+WEEKDAYS: Final = re.compile(
+    r"\b(?:every|each) ((?:first|second|third|fourth|last|other|1st|2nd|3rd|4th) )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE
+)
 COUNTED_BY: Final = re.compile(r"\b(?:per|every|each|any|given|same)$", re.IGNORECASE)
 """What stands before a stretch of so many minutes that something is counted by."""
 
@@ -230,6 +233,8 @@ def rates(text: str) -> frozenset[str]:
     (['10 minutes'], ['day'])
     """
     named = {(m[1] or m[2]).casefold() for m in RATE.finditer(text)}
+    if any(match[1] is None for match in WEEKDAYS.finditer(text)):
+        named.add("week")
     for span in _stated(text):
         if span.unit == DURATION and COUNTED_BY.search(text[: text.find(span.text)].rstrip()):
             named.add(SPANS.get(span.value, f"{span.value:g} minutes"))

@@ -81,7 +81,7 @@ def borrowed(rule: Rule, here: Sequence[Sentence]) -> str:
         strange = {
             key for key in told if max([likeness(own, key) for own in likely(key, rule.known)], default=0.0) < MATCHED
         }
-        if len(strange) >= len(set(told)) - 1 and any(len(strange & other) >= SEVERAL for other in rule.elsewhere):
+        if len(strange) >= len(set(told)) - 1 and any(len(strange & other) >= SEVERAL for other in rule.of_other_things):
             return f"it is told with {_wordings(sentence, strange)}"
     return ""
 
@@ -93,6 +93,8 @@ def _wordings(sentence: Sentence, keys: set[str]) -> str:
 
 def vaguer_time(rule: Rule, here: Sequence[Sentence]) -> str:
     """A part of the day told where the source has an hour of it: in the morning for before sunrise."""
+    if any(alike(q, o) for q in rule.numbers for sentence in here for o in stated_numbers(sentence)):
+        return ""  # the hour is told
     held = {key for sentence in here for key in sentence.keys}
     for key in sorted((rule.asked | rule.condition.keys()) & rule.stated & PARTS.keys()):
         part = PARTS[key] & held

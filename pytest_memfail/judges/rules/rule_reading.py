@@ -44,6 +44,8 @@ STATED: Final = 0.5
 """Share of the gold behaviour that the source must use for the gold's words to be looked for."""
 MOST: Final = 0.5
 """So much of the condition has to be left without the behaviour's words: on the balcony, in the balcony's pot."""
+CONDITION_TOLD: Final = 0.4
+"""Share of the condition that shows a sentence to speak of it."""
 STATES: Final = 0.35
 ONLY: Final = re.compile(r"\b(?:only|unless|exclusively|solely|except|never)\b", re.IGNORECASE)
 NO: Final = re.compile(r"\W*no\b", re.IGNORECASE)
@@ -180,6 +182,14 @@ class Rule:
         """Whether the gold says of the word that it is not so: awake is without sleep."""
         return any(negated(s, (key,)) for s in sentences_of(self.when))
 
+    @cached_property
+    def of_other_things(self) -> tuple[frozenset[str], ...]:
+        """Of the source sentences that do not state the rule those which say nothing of its condition either."""
+        numbered = [s for s in source_view(self.source).sentences if any(alike(q, o) for q in self.numbers for o in stated_numbers(s))]
+        told = {s.keys - self.name_keys for s in numbered}
+        said = [other for other in self.elsewhere if other in told or any(CONDITION_TOLD <= _part(need, other) for need in self.conditions)]
+        return tuple(other for other in self.elsewhere if other not in said)
+
     @property
     def condition(self) -> Mapping[str, float]:
         """The condition in the first of its wordings."""
@@ -248,6 +258,11 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         tuple(number_wording(evidence.source, stated, q) for q in numbers),
         next((match[0] for i in sorted(rule_at) if (match := ONLY.search(told[i].text))), "only"),
     )
+
+
+def _part(need: Mapping[str, float], keys: frozenset[str]) -> float:
+    """The share of what is needed that is among the keys."""
+    return sum(value for key, value in need.items() if key in keys) / (sum(need.values()) or 1.0)
 
 
 @lru_cache(maxsize=64)

@@ -19,6 +19,7 @@ SUBJECTS: Final = frozenset(("he", "she"))
 NEAR: Final = 2
 AFTER_RELATIVE: Final = 4
 OPENING: Final = 4
+USERS: Final = frozenset(("user", "user's", "users"))
 LONG: Final = 5
 AROUND: Final = 4
 GETTING: Final = frozenset(("gets", "get", "receives", "receive", "is", "are"))
@@ -107,6 +108,8 @@ def belongs(at: int, view: View, rule: Rule) -> bool:
     if _is_namesake(at, view, rule):
         return False
     sentence = view.sentences[at]
+    if _of_user(sentence):
+        return False
     stranger = any(_is_stranger(sentence.words, i, rule) for i in range(min(OPENING, len(sentence.words))))
     if stranger:
         return False
@@ -119,6 +122,14 @@ def belongs(at: int, view: View, rule: Rule) -> bool:
     if pronouns and (not rule.pronoun or rule.pronoun in pronouns):
         return True
     return view.own_share((at,), rule.stated) >= FROM_SOURCE
+
+
+def _of_user(sentence: Sentence) -> bool:
+    """Whether it is about the user, or somebody of theirs: "the user's uncle carves"."""
+    opening = [word for word in sentence.words[:OPENING] if word.lower != "the"]
+    if not opening or opening[0].lower not in USERS:
+        return False
+    return opening[0].lower == "user" or any(word.key and is_person(word.key) for word in opening[1:])
 
 
 def _is_namesake(at: int, view: View, rule: Rule) -> bool:
@@ -189,9 +200,12 @@ def _by_one_introduced(sentence: Sentence, named: list[int], does: int, rule: Ru
     """ "Lena, a regular at Dana's salon, reads aloud": the name is there, but only to say who the other one is."""
     assert rule.name is not None
     before = [i for i in named if i < does]
-    if not before or before[0] < INTRODUCED or any(not sentence.words[i].lower.endswith("'s") for i in before):
+    if not before or before[0] < INTRODUCED or sentence.words[1].lower not in APPOSED or not _introduces(sentence, rule):
         return False
-    return sentence.words[1].lower in APPOSED and _introduces(sentence, rule)
+    # All between two commas: "Lena, who lives next to Dana, reads aloud".
+    end = sentence.text.find(",", sentence.words[1].start)
+    aside = 0 <= end < sentence.words[does].start and sentence.words[before[-1]].end <= end
+    return aside or all(sentence.words[i].lower.endswith("'s") for i in before)
 
 
 def _introduces(sentence: Sentence, rule: Rule) -> bool:
