@@ -19,7 +19,7 @@ from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, s
 from pytest_memfail.judges.rules.rule_match import ALL, SEVERAL, VERBATIM, Match, is_stored
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
 from pytest_memfail.judges.rules.rule_origin import tells_the_rest, tells_the_rule
-from pytest_memfail.judges.rules.rule_places import explains, goes_on
+from pytest_memfail.judges.rules.rule_places import explains, goes_on, takes_up
 from pytest_memfail.judges.rules.rule_pointed import pointed_at
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule, source_view
 from pytest_memfail.judges.rules.rule_roles import about_another, belongs, given_to_another
@@ -216,7 +216,7 @@ def _region(
         tells = tells or (beside and numbered and _holds(rule, sentence) >= HALF)
         if tells or (sentence.keys & rule.aside and _holds(rule, sentence) >= HALF):
             found.append(i)
-    return (*found, *_told_next(view, found))
+    return (*found, *_told_next(view, found), *_pointed_back_at(view, found))
 
 
 def _holds(rule: Rule, sentence: Sentence) -> float:
@@ -245,6 +245,12 @@ def _threads(rule: Rule, view: View, core: Sequence[int]) -> set[str]:
 def _is_label(sentence: Sentence, word: Word) -> bool:
     """Whether it names a field: every entry of the store has it."""
     return sentence.text[word.end :].lstrip("\"'")[:1] == ":"
+
+
+def _pointed_back_at(view: View, region: Sequence[int]) -> list[int]:
+    """What the sentence before tells that one of the region takes up: "Her slot is 12 to 2. That is when she hides"."""
+    at = [i - 1 for i in region if i and view.entry[i] == view.entry[i - 1] and takes_up(view.sentences[i])]
+    return [i for i in at if i not in region]
 
 
 def _means(rule: Rule, view: View, at: int) -> bool:

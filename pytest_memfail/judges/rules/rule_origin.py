@@ -36,19 +36,12 @@ def tells_the_rest(sentence: Sentence, rule: Rule, share: float) -> bool:
     held = _held(sentence, rule)
     if len(held & rule.spoken) >= HARDLY * len(held):
         return False
-    others = (other for other in rule.elsewhere if rule.behavior.keys() & other)
-    rest = max((_shared(held, other) for other in others if share <= _does(rule, other) + BARELY), default=0.0)
+    rest = max((_shared(held, other) for other, does in rule.beside_the_rule if share <= does + BARELY), default=0.0)
     return rest >= TELLING and _shared(held, rule.spoken) <= HARDLY * rest
 
 
 def _held(sentence: Sentence, rule: Rule) -> set[str]:
     return {key for key in sentence.keys - rule.name_keys if not key[0].isdigit()}
-
-
-def _does(rule: Rule, keys: Collection[str]) -> float:
-    """How much of the behaviour they say."""
-    total = sum(rule.behavior.values()) * rule.reachable
-    return sum(value for key, value in rule.behavior.items() if key in keys) / total
 
 
 def _shared(held: Collection[str], said: frozenset[str]) -> float:

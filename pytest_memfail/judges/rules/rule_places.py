@@ -140,6 +140,16 @@ def explains(sentence: Sentence) -> bool:
     return bool(EXPLAINS.search(sentence.text))
 
 
+def takes_up(sentence: Sentence) -> bool:
+    """Whether the sentence says of what was told right before that it is when something happens."""
+    return bool(TAKES_UP.search(sentence.text))
+
+
+TAKES_UP: Final = re.compile(
+    r"^\W*(?:that|this|it|those|these)(?:'s| is| was| are| were) (?:\w+ )?(?:when|then|where|the (?:\w+ )?(?:time|hour|moment|place|spot|slot|days?)"
+    r"|the only|his|her|its)\b|^\W*(?:only )?(?:then|there|at that (?:time|hour|moment)|at those (?:times|hours)|in that (?:time|hour|place|slot))\b",
+    re.IGNORECASE,
+)
 _MARKER: Final = frozenset("when whenever if after during only unless while before once until otherwise then".split())
 EXPLAINS: Final = re.compile(
     r"^\W*(?:this|that|it|which) (?:only |always |usually )?"

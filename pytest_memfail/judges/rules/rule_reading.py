@@ -183,6 +183,13 @@ class Rule:
         return any(negated(s, (key,)) for s in sentences_of(self.when))
 
     @cached_property
+    def beside_the_rule(self) -> tuple[tuple[frozenset[str], float], ...]:
+        """The source sentences that do not state the rule but say something of the behaviour, and how much."""
+        told = {s.keys - self.name_keys: s for s in source_view(self.source).sentences}
+        does = ((other, coverage(self.behavior, (told[other],), self.name_keys) / self.reachable) for other in self.elsewhere)
+        return tuple((other, share) for other, share in does if share)
+
+    @cached_property
     def of_other_things(self) -> tuple[frozenset[str], ...]:
         """Of the source sentences that do not state the rule those which say nothing of its condition either."""
         numbered = [s for s in source_view(self.source).sentences if any(alike(q, o) for q in self.numbers for o in stated_numbers(s))]
