@@ -19,6 +19,7 @@ from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, s
 from pytest_memfail.judges.rules.rule_match import ALL, SEVERAL, VERBATIM, Match, is_stored
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
 from pytest_memfail.judges.rules.rule_origin import tells_the_rest, tells_the_rule
+from pytest_memfail.judges.rules.rule_people import PRONOUNS
 from pytest_memfail.judges.rules.rule_places import explains, goes_on, takes_up
 from pytest_memfail.judges.rules.rule_pointed import pointed_at
 from pytest_memfail.judges.rules.rule_reading import Rule, read_rule, source_view
@@ -31,6 +32,9 @@ TOLD: Final = 0.2
 TOLD_REWORDED: Final = 0.3
 """The same, where none of its words is said outright."""
 STORED_UNNAMED: Final = 0.6
+SHOWN_UNNAMED: Final = 0.7
+FROM_SOURCE: Final = 0.6
+"""The same of a memory that was shown, where it names nobody and so much of it is the source's."""
 STORED_ELSEWHERE: Final = 0.85
 CONDITION_ELSEWHERE: Final = 0.75
 OWN_ELSEWHERE: Final = 0.7
@@ -214,7 +218,8 @@ def _region(
         beside = any(abs(i - at) == 1 and view.entry[i] == view.entry[at] for at in core)
         tells = does[i] >= REFERS or sentence.keys & threads or (beside and goes_on(sentence))
         tells = tells or (beside and numbered and _holds(rule, sentence) >= HALF)
-        if tells or (sentence.keys & rule.aside and _holds(rule, sentence) >= HALF):
+        linked = sentence.keys & rule.aside or any(weight(key) >= 1.0 for key in sentence.keys & rule.also.keys())
+        if tells or (linked and _holds(rule, sentence) >= HALF):
             found.append(i)
     return (*found, *_told_next(view, found), *_pointed_back_at(view, found))
 
@@ -282,6 +287,10 @@ def _of_another(rule: Rule, view: View, own: Sequence[int]) -> Match | None:
 def _foreign(rule: Rule, view: View, window: Window) -> Match | None:
     told = [view.sentences[i] for i in window.sentences]
     share = min(1.0, coverage(rule.behavior, told, rule.name_keys) / rule.reachable)
+    if view.held == "shown" and _may_be_own(rule, view, window):
+        # That it is the entity's was for the whole store to tell.
+        kept = kept_condition(rule, view, window.sentences, window.sentences, window.sentences)
+        return Match(window.sentences, share, kept, window.sentences, own=True) if share >= SHOWN_UNNAMED else None
     named = window.link in (OTHER, INHERITED) or window.link > INHERITED
     if share < (STORED_ELSEWHERE if named else STORED_UNNAMED):
         return None
@@ -292,6 +301,18 @@ def _foreign(rule: Rule, view: View, window: Window) -> Match | None:
     if not verbatim and (kept.share < CONDITION_ELSEWHERE or kept.lost_numbers or own < OWN_ELSEWHERE):
         return None
     return Match(window.sentences, share, kept, window.sentences, own=False)
+
+
+def _may_be_own(rule: Rule, view: View, window: Window) -> bool:
+    """Whether the place names nobody, says "he" or "she" as the source does, and was made from the source."""
+    told = [view.sentences[i] for i in window.sentences]
+    entries = {view.entry[i] for i in window.sentences}
+    inside = [view.sentences[i] for entry in entries for i in range(view.first[entry], view.first[entry + 1])]
+    nameless = not any(word.surface[0].isupper() and word.start for s in inside for word in s.words)
+    pronouns = {PRONOUNS[word] for s in told for word in s.lowers if word in PRONOUNS}
+    own = view.own_share(window.sentences, rule.stated, rule.name) >= FROM_SOURCE
+    does = any(rule.pronoun in sentence.lowers for sentence in told)  # not "the brown one hides in his box"
+    return does and nameless and pronouns == {rule.pronoun} and own
 
 
 def _stored_by_the_paper(evidence: Evidence, rule: Rule, view: View, match: Match) -> bool:

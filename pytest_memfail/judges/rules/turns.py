@@ -100,6 +100,7 @@ scent smell: whiff, aroma, odor, odour, fragrance, sniff
 space travel: spaceflight, in space, between planets, among the stars
 tire exhaust: worn out, run down, burnt out, wiped out, drained, dead on his feet, dead on her feet, bone tired, out
     of steam
+dry food: kibble
 barefoot: shoes off, shoes come off, takes her shoes off, takes his shoes off, kicks off her shoes, kicks off his shoes,
     no shoes on, without shoes, bare feet, nothing on her feet, nothing on his feet, unshod
 rearrang: reorder, reorders, reordering, into a new order, shifts around, shuffles around
