@@ -44,6 +44,7 @@ STATED: Final = 0.5
 """Share of the gold behaviour that the source must use for the gold's words to be looked for."""
 MOST: Final = 0.5
 """So much of the condition has to be left without the behaviour's words: on the balcony, in the balcony's pot."""
+HOURS: Final = frozenset("hour hours o'clock midnight noon dawn dusk sunrise sunset".split())
 CONDITION_TOLD: Final = 0.4
 """Share of the condition that shows a sentence to speak of it."""
 STATES: Final = 0.35
@@ -240,7 +241,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         _also(told, link, ignore) if not tied else {},
         (most_covered(behavior, told)[1] if told else 0.0) or 1.0,
         conditions,
-        _pool(told, asked, behavior, link, home) - ignore,
+        _pool(told, asked, behavior, link, home) - ignore | (frozenset() if conditions or numbers else _times_told(told[:link], behavior)),
         frozenset(asked),
         numbers,
         evidence.condition or "",
@@ -353,6 +354,12 @@ def _pool(
         if share >= STATES:
             pool |= told[others[states]].keys
     return frozenset(pool - behavior.keys() - LIGHT)
+
+
+def _times_told(told: Sequence[Sentence], behavior: Mapping[str, float]) -> set[str]:
+    """What the sentences say that tell of an hour: one that is only pointed at, as in "at that hour", is in one of them."""
+    hours = [s.keys for s in told if s.lowers & HOURS]
+    return {key for keys in hours for key in keys if weight(key) >= 1.0} - behavior.keys() - LIGHT
 
 
 def _needs_only(evidence: Evidence, told: Sequence[Sentence], place: int | None, protocol: str) -> bool:
