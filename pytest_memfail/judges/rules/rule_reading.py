@@ -134,7 +134,7 @@ class Rule:
     @cached_property
     def when_keys(self) -> frozenset[str]:
         """What the behaviour may come before or after."""
-        keys = {*self.condition, *_spans(self.numbers)} if self.tied else self.asked | self.link.keys()
+        keys = {*self.condition, *self.asked, *_spans(self.numbers)} if self.tied else self.asked | self.link.keys()
         return frozenset(keys - self.behavior.keys())
 
     @cached_property
