@@ -31,7 +31,7 @@ ONLY: Final = re.compile(
 )
 UNDONE: Final = re.compile(
     rf"{LACKING.pattern}|\b(?:cannot|off|away|alone|untouched|uneaten|ignor\w+|leav\w+|left|reject\w*|resist\w*|stops?|stay\w*"
-    r"|balks?|stubborn\w*|unwilling|interest|appetite|fast(?:s|ing)|only|instead|down|until|sooner|earlier|earliest)\b",
+    r"|balks?|stubborn\w*|unwilling|nothing|none|till|interest|appetite|fast(?:s|ing)|only|instead|down|until|sooner|earlier|earliest)\b",
     re.IGNORECASE,
 )
 """Words of not doing something, in whatever turn."""
