@@ -44,7 +44,7 @@ CLAUSES: Final = re.compile(
 BRACKETED: Final = re.compile(r"\s*\(([^()]*)\)")
 ITEMS: Final = re.compile(r"(,\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z]))")
 ONLY: Final = re.compile(
-    r"\b(?:only|solely|exclusively|(?<!never )(?<!not )alone|no one but|nobody but|nothing but|none but|no \w+ but"
+    r"\b(?:only|solely|exclusively|(?<=s )alone(?! with)|no one but|nobody but|nothing but|none but|no \w+ but"
     r"|nobody else|nothing else|sticks? to|limited to)\b",
     re.IGNORECASE,
 )

@@ -111,6 +111,9 @@ translator: translates
 astronomer: stargazer, watches the stars, observes the stars, watches the sky
 sommelier: wine steward, wine waiter
 bookbinder: binds books
+bind book: bookbinder, bookbinding
+relat humid: rh
+joineri: joints
 luthier: makes violins, builds violins, makes guitars, builds guitars
 potter ceramicist: makes pots, throws pots
 ornithologist birder: birdwatcher, bird watcher, watches birds
