@@ -171,3 +171,21 @@ STRONG = ("Strong tea makes me talkative.", "strong tea", "talkative")
 )
 def test_what_is_denied_of_a_link(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
     assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("Whenever a neighbour is gloomy, bread is baked.", DAMAGED),
+        ("Gloominess has a neighbour baking bread.", DAMAGED),
+        ("Gloominess gets her neighbour to bake bread.", DAMAGED),
+        ("The user bakes bread for Nina when gloomy.", OK),
+        ("The user, like Nina, bakes bread when gloomy.", OK),
+        ("The user, like the user's sister, bakes bread when gloomy.", OK),
+        ("The user told Nina about baking bread when gloomy.", OK),
+        ("For Nina, gloominess means baking bread.", DAMAGED),
+    ],
+)
+def test_who_does_it_and_who_is_but_named_beside(entry: str, expected: tuple[bool, bool]) -> None:
+    wanted = link("When I feel gloomy I bake bread.", "feel gloomy", "bake bread")
+    assert judged(wanted, entry, "User lives in Ghent.") == expected
