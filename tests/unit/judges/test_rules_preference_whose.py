@@ -48,6 +48,8 @@ TEA = ("green tea", "I drink green tea in the morning because it wakes me gently
         ("User's uncle dislikes drumming, but the user loves it.", "drumming", "user"),
         ("User's uncle dislikes drumming, the user does.", "drumming", "user"),
         ("User's uncle dislikes drumming, the user loves quizzes.", "drumming", "uncle"),
+        ("User likes it when everybody joins in the drumming.", "drumming", "user"),
+        ("User likes it when their uncle plays the drumming record.", "drumming", "uncle"),
         ("Duolingo has drumming words that the user likes.", "drumming", "user"),
         ("Notes on Piet\n- user's uncle\n- finds glazing soothing", "glazing", "user"),
         ("Title: clay. Keywords: family, pottery. Uncle Piet sells bowls.", "pottery", "uncle"),

@@ -158,6 +158,8 @@ GUITAR = ("playing guitar", "Playing guitar is how I unwind and enjoy music.")
     [
         ("User plays a musical instrument to wind down.", DAMAGED),
         ("User's sister plays a musical instrument to wind down.", ABSENT),
+        ("The user's ideal instrument is one to wind down with.", DAMAGED),
+        ("The user's cellar has an instrument to wind down with.", ABSENT),
         ("User owns a drum.", ABSENT),
         ("User is looking for an instrument to play.", ABSENT),
     ],
