@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -19,7 +20,9 @@ from pytest_memfail.judges.rules.words import OPENERS, STOP
 SPEAKER: Final = frozenset("user users user's i me my i'm i've i'd i'll myself speaker we our".split())
 SUBJECTS: Final = frozenset("user i he she they we who".split())
 FIRST: Final = frozenset("user i".split())
-PLACES: Final = frozenset("from in at near to around".split())
+PLACES: Final = frozenset("from in at near to around like unlike".split())
+BESIDE: Final = frozenset("for with".split())
+"""Whoever stands behind these does it as little, but where a sentence opens with them: "For Nina, rain means tea"."""
 ADVERBS: Final = frozenset("always sometimes afterwards nowadays besides perhaps".split())
 TELLING: Final = frozenset("tells told telling informs informed assures assured reminds reminded to".split())
 """Whoever is told something does not do it."""
@@ -27,6 +30,10 @@ TOWARDS: Final = frozenset("with by to for of from at on about over after withou
 DETERMINERS: Final = frozenset("the his her their my some other many several most all these those a few user's".split())
 FIELD: Final = 4
 """Words of a field that names somebody: "Name: Ada Byron"."""
+BEING: Final = frozenset("is was has gets always often usually".split())
+"""Behind somebody they begin what is said of them …"""
+DONE_TO: Final = re.compile(r"\w+(?:ed|en|wn|ld|ung|ught)")
+"""… but not what is done to them: "is shown"."""
 SECOND: Final = 2
 OWN, OPEN, OTHER = 1, 0, -1
 
@@ -83,6 +90,8 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
             and following.key in SOMEBODY
             and (not {following.lower, following.key} & known or _acts(tokens, at + 1, unless=CAUSING))
         )
+        if somebody and _is_beside(tokens, at):
+            return OPEN
         return OTHER if somebody or _is_somebodys(tokens, at, known) else OWN
     told = at > 0 and tokens[at - 1].lower in TELLING
     if mine is not SPEAKER and token.lower in FIRST and not told and at + 1 < len(tokens) and not tokens[at + 1].breaks:
@@ -91,9 +100,19 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
         return OPEN
     if token.key in SOMEBODY and not token.surface[0].isupper() and (token.lower.endswith("'s") or _acts(tokens, at)):
         return OTHER
-    if at and tokens[at - 1].lower in PLACES:
+    if _is_beside(tokens, at):
         return OPEN
     return OTHER if is_name(tokens, at) and not (mine is SPEAKER and speaker_is_named(view)) else OPEN
+
+
+def _is_beside(tokens: Sequence[Token], at: int) -> bool:
+    """Whether somebody is only named for whom, with whom, or where it is done, or is told of it."""
+    start = at - 1 if at and tokens[at - 1].lower in DETERMINERS and not tokens[at].breaks else at
+    who = at + 1 < len(tokens) and tokens[at + 1].lower in ("who", "whom", "whose")
+    if not start or tokens[start].breaks or who:
+        return False
+    before = tokens[start - 1].lower
+    return before in PLACES | TELLING or (start > 1 and before in BESIDE)
 
 
 def _is_somebodys(tokens: Sequence[Token], at: int, known: frozenset[str]) -> bool:
@@ -107,6 +126,8 @@ def _is_somebodys(tokens: Sequence[Token], at: int, known: frozenset[str]) -> bo
 
 def _acts(tokens: Sequence[Token], at: int, unless: frozenset[str] = frozenset()) -> bool:
     following = tokens[at + 1] if at + 1 < len(tokens) and not tokens[at + 1].breaks else None
+    if following is not None and following.lower in BEING:
+        return at + 2 >= len(tokens) or not DONE_TO.fullmatch(tokens[at + 2].lower)
     if following is None or following.lower in STOP | ADVERBS or following.key in unless:
         return False
     return following.lower.endswith("s") and not following.lower.endswith("ss")

@@ -94,7 +94,7 @@ PAST: Final = re.compile(
     re.IGNORECASE,
 )
 SET_ASIDE: Final = re.compile(
-    r"\b(?:unlike|except|(?<!word )against|anything but|apart from|rather than|instead of|far from"
+    r"\b(?:unlike|except|(?<!word )(?<!nothing )against|anything but|apart from|rather than|instead of|far from"
     r"|(?:switch|chang|mov|convert)\w* from|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over(?! for\b)|to)"
     r"|(?:picks?|chooses?|would take)\b[^,.;:]* over|less than|(?:likes?|loves?|enjoys?) (?!nothing\b)[^,.;:]+ (?:more|better) than"
     r"|(?:rather|sooner)\b[^,.;]* than(?: \w+)?)"

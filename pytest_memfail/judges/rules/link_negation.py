@@ -14,7 +14,7 @@ from pytest_memfail.judges.rules.text import fold
 
 UNDENIED: Final = frozenset(
     fold(w) or w
-    for w in """only just until without help stop resist avoid fail wait hesitate refuse decline reject forget skip
+    for w in """only just until before without help stop resist avoid fail wait hesitate refuse decline reject forget skip
     miss""".split()
 )
 """What a negation before these says is done all the same."""
@@ -24,10 +24,18 @@ UNDOING: Final = frozenset(
 )
 """What is said before what is not done."""
 NOT_MADE: Final = re.compile(
-    r"(?:\bnot|n't|\bnever|\bhardly) (?:ever |really )?(?:leav|mak|giv|put|get|help|let|caus|lead|bring|send|hav|mov|inspir|prompt)\w*"
+    r"(?:\bnot|n't|\bnever|\bhardly|\bno longer|\brarely|\bseldom) (?:ever |really )?"
+    r"(?:leav|mak|giv|put|get|help|let|caus|lead|bring|send|hav|mov|inspir|prompt)\w*"
     r" (?:the )?(?:user|him|her|them|me|us)(?: (?:a|an|the|any|in|into|to|feel|feeling|with|more))*$"
 )
 """Somebody is not led to what comes next."""
+FAILING: Final = frozenset(
+    """refuse refuses refused forget forgets forgot fail fails failed decline declines declined neglect neglects neglected
+    omit omits omitted""".split()
+)
+"""With "to", what is said before what is not done."""
+GIVING: Final = frozenset("give gives gave given giving".split())
+OUT_OF_REACH: Final = frozenset("impossible unthinkable".split())
 BEING: Final = frozenset("is are was were has have runs run gets goes feels".split())
 GONE: Final = frozenset(
     "low lower lowest lacking missing gone absent lost vanished wavering shaky faded ebbing".split()
@@ -50,9 +58,13 @@ LESS: Final = re.compile(r"^un[a-z]{4,}|[a-z]{3,}less(?:ly)?$")
 
 def _is_lacking(tokens: tuple[Token, ...], place: Place, taken: set[int]) -> bool:
     """Whether there is said to be none, or little, of what stands at the place: "when confidence is low"."""
+    if any(_is_denied(tokens, i, taken) for i in range(place.first + 1, place.last) if i not in taken):
+        return True  # "when the hedge isn't trimmed"
     behind = tokens[place.last + 1 : place.last + 4]
     breaks = next((i for i, t in enumerate(behind) if t.breaks), len(behind))
     told = [t.lower for t in behind[:breaks]]
+    if OUT_OF_REACH.intersection(told[:1]):
+        return True
     if (
         len(told) > 1
         and told[0] in BEING
@@ -87,6 +99,10 @@ def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
     left, right = sorted(span(place) for place in pair)
     if WITHOUT.search(said(tokens, left[1] + 1, right[0])):
         return False  # not done before, it is done after
+    if any(t.lower == "without" for t in tokens[max(0, left[0] - 2) : left[0]]) and any(
+        is_negator(t.lower) for t in tokens[left[1] + 1 : right[0]]
+    ):
+        return False  # "without tea she isn't talkative"
     taken = {i for place in pair for i in place.at}
     for place in pair:
         if _is_lacking(tokens, place, taken):
@@ -99,12 +115,35 @@ def negated(tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:
             if i in taken or any(t.breaks for t in tokens[i + 1 : place.first + 1]):
                 continue
             if is_negator(tokens[i].lower):
-                return i + 1 in taken or not UNDENIED.intersection((tokens[i + 1].lower, tokens[i + 1].key))
-            if tokens[i].lower in UNDOING and i + 1 == place.first and tokens[i + 1].lower.endswith("ing"):
+                return _is_denied(tokens, i, taken) and not _is_set_right(tokens, i, taken)
+            if _is_left_undone(tokens, i, place.first):
                 return not (i and is_negator(tokens[i - 1].lower))
             if f"{tokens[i].lower} {tokens[i + 1].lower}" in ("anything but", "far from"):
                 return True
     return False
+
+
+def _is_denied(tokens: tuple[Token, ...], at: int, taken: set[int]) -> bool:
+    """Whether the word is a negation of what follows it."""
+    if not is_negator(tokens[at].lower):
+        return False
+    return at + 1 in taken or not UNDENIED.intersection((tokens[at + 1].lower, tokens[at + 1].key))
+
+
+def _is_left_undone(tokens: tuple[Token, ...], at: int, first: int) -> bool:
+    """Whether the word says that what begins after it is not done: "refuses to sing", "gives up singing", "avoids singing"."""
+    word, following = tokens[at].lower, tokens[at + 1].lower
+    if at + 2 == first:
+        return (word in FAILING and following == "to") or (word in GIVING and following == "up")
+    return word in UNDOING and at + 1 == first and following.endswith("ing")
+
+
+def _is_set_right(tokens: tuple[Token, ...], at: int, taken: set[int]) -> bool:
+    """Whether something else is denied, and ours told in its place: "not sleepy but talkative"."""
+    if at + 1 in taken:
+        return False
+    last = max(taken)
+    return any(token.lower == "but" for token in tokens[at + 2 : last + 1])
 
 
 def lacks(link: Link, tokens: tuple[Token, ...], pair: tuple[Place, Place]) -> bool:

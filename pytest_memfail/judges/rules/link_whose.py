@@ -10,6 +10,8 @@ from pytest_memfail.judges.rules.kinship import kin
 from pytest_memfail.judges.rules.links import Link
 
 OTHERS: Final = frozenset("others people strangers".split())
+HAVING: Final = frozenset("has have had gets get got".split())
+"""With somebody behind it, these make them do something too: "has her neighbour baking"."""
 LEADING: Final = frozenset("when whenever if once as because since after while and so then that makes lets".split())
 WHOSE: Final = frozenset("a an the his her their my our some other many several most all user's".split())
 SLIGHT: Final = frozenset("often usually always sometimes also then can will may might".split())
@@ -26,7 +28,7 @@ def _is_done_to(link: Link, tokens: tuple[Token, ...], left: Place, right: Place
     for at in range(left.last + 1, right.first):
         if tokens[at].breaks:
             return False
-        if tokens[at].key not in CAUSING or at in left.at:
+        if (tokens[at].key not in CAUSING and tokens[at].lower not in HAVING) or at in left.at:
             continue
         whom = at + 1
         while whom < right.first and (tokens[whom].lower in WHOSE or tokens[whom].lower.endswith("'s")):

@@ -78,8 +78,10 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     away = [r for r in whole if _given_away(wanted, view, r) and r.owner != MINE]
     if turned:
         return _turned(wanted, view, turned, [])
+    others = {r.mention.at for r in whole if r.owner != MINE}
     otherwise = called_so(wanted, view)
-    kept = next((r for r in otherwise if _is_kept(wanted, view, r)), None)
+    # Where the name itself stands as somebody else's, no word of it is the user's.
+    kept = next((r for r in otherwise if r.mention.at not in others and _is_kept(wanted, view, r)), None)
     if kept is not None:
         words = view.sentences[kept.mention.at].words[kept.mention.first : kept.mention.last + 1]
         return _told(wanted, view, kept.mention.at, tuple(word.surface for word in words))

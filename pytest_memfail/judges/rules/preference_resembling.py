@@ -45,7 +45,8 @@ HAD: Final = re.compile(r"\s*(?:the )?(?:user's|my|their|his|her)\b", re.IGNOREC
 OPENING: Final = 3
 """Of so many words at most it is said what they do or are."""
 LIFE: Final = FAVOURING | frozenset(
-    "way routine method approach answer list kind type sort day days morning mornings evening evenings weekend weekends week".split()
+    """way routine method approach answer list kind type sort day days morning mornings evening evenings weekend weekends week
+    ideal perfect dream preferred chosen""".split()
 )
 """What is no thing of the user's, but what they like or when."""
 

@@ -12,7 +12,7 @@ TWISTED: Final = re.compile(
     r"|\b(?:can(?:not|'t)|never) (?:resist|get enough|have enough|get tired|tires?|gets? (?:old|bored|enough)|says? no)"
     r"|\bnever (?:tires?|gets?|fails?|bored|misses|boring|dull)\b|\bnothing (?:beats|better|compares|tops)|\bno(?:thing)? better"
     r"|\bnot (?:only|just|least)|\bdo(?:es)?n't (?:mind|miss|care how)|\bnever goes out|\bnot without|\b(?:hates?|dislikes?) "
-    r"(?:missing|losing|being without|when there)"
+    r"(?:missing|losing|(?:being|going|doing) without|when there)"
     r"|\bnever (?:\w+ )?los(?:t|es?) (?:interest|enthusiasm)|\b(?:not|n't) (?:want|like|wish) to "
     r"(?:miss|lose|be without|give up)|(?<!tries )(?<!trying )(?<!prefers )(?<!likes )(?<!wants )(?<!wanting )\bto avoid\b"
     r"|(?:\b(?:not|never|no|nor|neither|nothing)|n't)(?: (?:get|gets|getting|feel|feels|be|is|being|been|really|too|so|very|at|all"

@@ -13,8 +13,10 @@ from pytest_memfail.judges.rules.whose_after import MINE, bare_of, is_somebody, 
 from pytest_memfail.judges.rules.whose_called import ROLES, user_roles
 from pytest_memfail.judges.rules.whose_subjects import is_field, marks_of, persons
 from pytest_memfail.judges.rules.whose_words import (
+    EVERYONE,
     FIELDS,
     INTRODUCED,
+    PLURAL_COMPANY,
     RELATIONS,
     USER,
     USER_OBJECT,
@@ -25,6 +27,10 @@ INDEXING: Final = re.compile(r"^\W*(?:keywords?|tags?|topics?|context|categor(?:
 """A field that repeats in single words what the entry says."""
 ASIDE: Final = re.compile(r", (?:who|whose)\b[^,;:.!?]*,(?= )")
 """Who somebody is, told in passing: "Dana, who runs the user's choir, sings"."""
+LIKED_WHEN: Final = re.compile(
+    r"\b(?:likes?|loves?|enjoys?|adores?|prefers?|wants?|appreciates?) (?:it (?:\w+ )?)?(?:when|if|that)\b[^,.;]*$",
+    re.IGNORECASE,
+)
 ENDS: Final = (".", "!", "?")
 
 
@@ -50,7 +56,7 @@ def owner(view: View, at: int, first: int, last: int) -> str:
             others = [w for _, w in before if w not in ("pronoun", MINE)]
             earlier = [w for _, w in before if w == MINE]
             return others[-1] if others and not earlier else MINE if earlier else _antecedent(view, at, names)
-        if who != MINE and _introduced(sentence, i, first):
+        if who != MINE and (_introduced(sentence, i, first) or _is_liked_when(sentence, before)):
             return MINE
         return _beyond(view, sentence, who)
     if marks and INDEXING.match(sentence.text) and marks[0][1] != "pronoun":
@@ -110,6 +116,16 @@ def _introduced(sentence: Sentence, person: int, mention: int) -> bool:
         for i, word in enumerate(between)
         for following in between[i + 1 : i + 3]
     )
+
+
+def _is_liked_when(sentence: Sentence, before: list[tuple[int, str]]) -> bool:
+    """Whether the user likes it when all do it: "likes it when everybody sings along"."""
+    person, who = before[-1]
+    mine = [i for i, whose in before if whose == MINE]
+    if who not in EVERYONE | PLURAL_COMPANY or not mine:
+        return False
+    said = sentence.text[sentence.words[mine[-1]].end : sentence.words[person].start]
+    return LIKED_WHEN.search(said) is not None
 
 
 def _heading(view: View, at: int, names: frozenset[str]) -> str:

@@ -28,6 +28,12 @@ NOT_USER: Final = re.compile(
 )
 """What sets the user aside: "Manager Helen, rather than the user, does it"."""
 MINE: Final = "user"
+LIKES_IT: Final = re.compile(
+    r"[,;:](?: (?:but|while|whereas|yet|and|though))? (?:the )?user (?:\w+ )?"
+    r"(?:(?:loves|likes|enjoys|adores|cherishes|wants|needs) (?:it|them|this|that)\b|does(?: so)?\s*(?:[.,;!]|$))",
+    re.IGNORECASE,
+)
+"""What others have against a thing just named, the user has not: "her wife dislikes karaoke, the user loves it"."""
 HELD: Final = frozenset(
     "loved liked enjoyed adored favoured favored preferred cherished treasured owned kept tended craved worshipped".split()
 )
@@ -42,6 +48,8 @@ def told_after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
         somebody = next((bare_of(word) for word in words if is_somebody(word, names)), "")
         if somebody:
             return somebody
+    if "user" in sentence.lowers and LIKES_IT.match(sentence.text, words[last].end if words else 0):
+        return MINE
     for i in range(last + 1, min(len(words) - 1, last + 9)):
         if words[i].lower in ("but", "while", "because", "since") or breaks(sentence, i - 1, i, ";!?"):
             break

@@ -241,7 +241,15 @@ def _is_subject(words: tuple[Word, ...], at: int) -> bool:
     while start and (words[start - 1].lower in POSSESSIVES or words[start - 1].lower in BEFORE_PERSON):
         start -= 1
     alone = not words[at].lower.endswith("'s") and words[start - 1].lower not in PREPOSITIONS | {"unlike"}
-    return start < at and alone and _does(words, at)
+    return start < at and alone and (_does(words, at) or _has_done(words, at))
+
+
+def _has_done(words: tuple[Word, ...], at: int) -> bool:
+    """Whether somebody is said to have done, or to be or have, something: "last year her uncle planted"."""
+    following = words[at + 1] if at + 1 < len(words) else None
+    if following is None or not following.surface[0].islower():
+        return False
+    return following.lower in AUXILIARIES or following.lower.endswith("ed")
 
 
 def _is_pet(words: tuple[Word, ...], at: int) -> bool:

@@ -144,3 +144,48 @@ def test_what_a_thing_does_to_somebody_is_another_link_and_no_dislike() -> None:
 def test_a_link_in_other_words_may_be_told_of_somebody_else(entry: str, expected: tuple[bool, bool]) -> None:
     wanted = link("Early morning silence helps Theo write odes.", "early morning silence", "write odes")
     assert judged(wanted, entry, "Theo: allergic to hazelnuts.") == expected
+
+
+HEDGE = ("After I trim the hedge I read poetry.", "trim the hedge", "read poetry")
+STRONG = ("Strong tea makes me talkative.", "strong tea", "talkative")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        (HEDGE, "After trimming the hedge the user refuses to read poetry.", DAMAGED),
+        (HEDGE, "After trimming the hedge the user never refuses to read poetry.", OK),
+        (HEDGE, "After trimming the hedge the user gives up reading poetry.", DAMAGED),
+        (HEDGE, "Trimming the hedge makes reading poetry impossible.", DAMAGED),
+        (HEDGE, "Trimming the hedge rules out reading poetry.", DAMAGED),
+        (HEDGE, "When the hedge isn't trimmed, the user reads poetry.", DAMAGED),
+        (HEDGE, "When not only the lawn but the hedge is trimmed, the user reads poetry.", OK),
+        (HEDGE, "The user doesn't rest after trimming the hedge but reads poetry.", OK),
+        (HEDGE, "The user trims the hedge but doesn't read poetry.", DAMAGED),
+        (STRONG, "Strong tea makes the user not sleepy but talkative.", OK),
+        (STRONG, "Strong tea makes the user not talkative but sleepy.", DAMAGED),
+        (STRONG, "Strong tea no longer makes the user talkative.", DAMAGED),
+        (STRONG, "Without strong tea the user is not talkative.", OK),
+        (STRONG, "Without strong tea the user is talkative.", DAMAGED),
+    ],
+)
+def test_what_is_denied_of_a_link(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*parts), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("Whenever a neighbour is gloomy, bread is baked.", DAMAGED),
+        ("Gloominess has a neighbour baking bread.", DAMAGED),
+        ("Gloominess gets her neighbour to bake bread.", DAMAGED),
+        ("The user bakes bread for Nina when gloomy.", OK),
+        ("The user, like Nina, bakes bread when gloomy.", OK),
+        ("The user, like the user's sister, bakes bread when gloomy.", OK),
+        ("The user told Nina about baking bread when gloomy.", OK),
+        ("For Nina, gloominess means baking bread.", DAMAGED),
+    ],
+)
+def test_who_does_it_and_who_is_but_named_beside(entry: str, expected: tuple[bool, bool]) -> None:
+    wanted = link("When I feel gloomy I bake bread.", "feel gloomy", "bake bread")
+    assert judged(wanted, entry, "User lives in Ghent.") == expected

@@ -45,6 +45,12 @@ TEA = ("green tea", "I drink green tea in the morning because it wakes me gently
         ("Nina has a drumming class on Mondays, the user a day off.", "drumming", "nina"),
         ("Last year Nina started a drumming class, the user was away.", "drumming", "nina"),
         ("Nina: drumming class, user: none", "drumming", "nina"),
+        ("User's uncle dislikes drumming, but the user loves it.", "drumming", "user"),
+        ("User's uncle dislikes drumming, the user does.", "drumming", "user"),
+        ("User's uncle dislikes drumming, the user loves quizzes.", "drumming", "uncle"),
+        ("User likes it when everybody joins in the drumming.", "drumming", "user"),
+        ("User likes it when their uncle plays the drumming record.", "drumming", "uncle"),
+        ("Last year the user's uncle started a drumming class.", "drumming", "uncle"),
         ("Duolingo has drumming words that the user likes.", "drumming", "user"),
         ("Notes on Piet\n- user's uncle\n- finds glazing soothing", "glazing", "user"),
         ("Title: clay. Keywords: family, pottery. Uncle Piet sells bowls.", "pottery", "uncle"),
@@ -78,3 +84,9 @@ def test_ways_of_having_no_use_for_a_thing(
     stated: tuple[str, str, str], entry: str, expected: tuple[bool, bool]
 ) -> None:
     assert judged(preference(*stated), entry, "User lives in Ghent.", "User owns a kettle.") == expected
+
+
+def test_a_word_of_a_name_that_is_somebody_elses_is_not_the_users() -> None:
+    herbs = preference("herb garden", "I enjoy an herb garden for fresh flavors when I cook.", "garden types")
+    assert not judged(herbs, "An herb garden pleases the user's aunt with fresh flavors.", "User cooks.")[1]
+    assert judged(herbs, "An herb garden pleases the user with fresh flavors.", "User cooks.") == OK

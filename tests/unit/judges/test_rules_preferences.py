@@ -43,6 +43,8 @@ TEA = ("green tea", "I drink green tea in the morning because it wakes me gently
         (TEA, "User drinks green tea in the morning so as not to need coffee."),
         (CANDLES, "User makes candles so that friends do not go without handmade presents."),
         (RABBITS, "There is nothing the user likes more than rabbits."),
+        (RABBITS, "User has nothing against rabbits, quite the contrary."),
+        (KARAOKE, "User hates going without karaoke."),
         (RABBITS, "The user can never have enough rabbits."),
         (TEA, "Green tea in the morning: wakes gently, yet nothing that would irritate."),
         (CANDLES, "Candle making calms the user, so nobody gets bought presents."),
@@ -156,6 +158,8 @@ GUITAR = ("playing guitar", "Playing guitar is how I unwind and enjoy music.")
     [
         ("User plays a musical instrument to wind down.", DAMAGED),
         ("User's sister plays a musical instrument to wind down.", ABSENT),
+        ("The user's ideal instrument is one to wind down with.", DAMAGED),
+        ("The user's cellar has an instrument to wind down with.", ABSENT),
         ("User owns a drum.", ABSENT),
         ("User is looking for an instrument to play.", ABSENT),
     ],
