@@ -59,6 +59,7 @@ DISLIKED: Final = re.compile(
     r"|on (?:\w+ |\w+'s ){1,2}nerves|upsets?|ruins?"
     # Before a noun it is said of that: "with terrible coffee".
     r"|(?:undrinkable|inedible|unbearable|awful|terrible|boring|dull)(?! (?!to|in|for|when|on|at|and|or|but|as|by|if)\w)"
+    r"|finds? (?:[\w'-]+ ){1,4}(?:draining|exhausting|tiring|tiresome|tedious|dreary|unpleasant|annoying|irritating|off-putting)"
     r"|(?:makes?|made) (?:\w+ ){0,4}worse|trouble with"
     # Of a state it is only said what it is about: "nervous about exams".
     rf"|{FEELING} (?:about|of|with|by|around|at)"

@@ -32,6 +32,8 @@ NUMBER: Final = re.compile(r"\d+")
 SPREAD: Final = 6
 """How many other words may stand between the words of a name."""
 OBJECTS: Final = frozenset("him her it them me us".split())
+SUBORDINATING: Final = frozenset("while when whenever because since if although though unless whereas".split())
+"""What begins another clause: "listens to pop while painting" is no pop art."""
 DETERMINERS: Final = frozenset("a an the user user's her his their my every".split())
 BEHIND: Final = 4
 """How far behind its head a word of the name may stand: "notebooks, the ones with dots"."""
@@ -151,7 +153,7 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str], *, whol
         return Mention(at, short, short, 1.0, (), True, "", True)
     if target.phrase and not any(p.key for p in target.parts):
         return None
-    places = [places_of(part, sentence) for part in target.parts]
+    places = [[i for i in places_of(part, sentence) if not _is_non(sentence, i)] for part in target.parts]
     joined = joined_at(target, sentence)
     if joined is not None:
         own = is_own(sentence, joined)  # a word may but stand for what is written as one
@@ -195,6 +197,12 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str], *, whol
     )
 
 
+def _is_non(sentence: Sentence, at: int) -> bool:
+    """Whether it is what is not meant: the fiction of "non-fiction"."""
+    words = sentence.words
+    return at > 0 and words[at - 1].lower == "non" and sentence.text[words[at - 1].end : words[at].start] == "-"
+
+
 def _lacks_a_part(target: Target, held: list[tuple[Part, list[int]]]) -> bool:
     """Whether a word is plainly missing: one before the first that is held may stand cut short."""
     there = {part.key for part, _ in held}
@@ -233,6 +241,8 @@ def _together(chosen: dict[str, int], target: Target, sentence: Sentence) -> boo
     if at[-1] - at[0] > SPREAD + len(at):
         return False
     words = sentence.words
+    if any(word.lower in SUBORDINATING for word in words[at[0] + 1 : at[-1]]):
+        return False
     held = set(at)
     head = chosen.get(target.parts[-1].key, at[-1])
     for i in at:

@@ -15,6 +15,9 @@ LEARNING: Final = frozenset(
     subtitle duolingo babbel textbook school immersion original originals lingo speech""".split()
 )
 """What shows a language to be meant."""
+BEFORE: Final = 6
+BEHIND: Final = 3
+"""So many words before and behind the name tell what it is of."""
 PEOPLE: Final = frozenset("the these".split())
 OF_A_COUNTRY: Final = ("ish", "ese", "an", "ch", "ic", "sh", "ek", "ai")
 """How words end that say where something comes from."""
@@ -26,9 +29,9 @@ def is_origin(topic: frozenset[str], sentence: Sentence, at: int) -> bool:
     words = sentence.words
     if LANGUAGE not in topic or not words[at].lower.endswith(OF_A_COUNTRY):
         return False
-    # "The speaker" is the user.
-    spoken = (w.lower for b, w in zip((None, *words), words, strict=False) if b is None or (b.lower, w.lower) != ("the", "speaker"))
-    if not LEARNING.isdisjoint(map(fold, spoken)):
+    # A course elsewhere in the sentence may be one in cooking.
+    near = words[max(0, at - BEFORE) : at + 1 + BEHIND]
+    if not LEARNING.isdisjoint(w.key for w in near if w.lower != "speaker" or words[0] is w):
         return False
     if at and words[at - 1].lower in PEOPLE:
         return True

@@ -45,6 +45,7 @@ SCATTERED: Final = 0.4
 """The same where the words of a name stand apart, as those of two names do."""
 BEFORE: Final = 2
 """So many words before a name may say of which kind it is."""
+TIMES: Final = frozenset((fold("early"), fold("late")))
 LABELS: Final = frozenset("keywords keyword tags tag topic topics context category title content memory note text fact type".split())
 LABELLING: Final = re.compile(r"""["']?\s*[:=]""")
 """What makes a word the label of a field."""
@@ -134,7 +135,8 @@ def _is_contrary(target: Target, sentence: Sentence, found: list[tuple[float, in
     missing = [part.key for part, (_, at) in zip(target.needed, found, strict=False) if at < 0]
     first = min((at for _, at in found if at >= 0), default=0)
     before = [word.key for word in sentence.words[max(0, first - BEFORE) : first] if word.key]
-    return any(opposed(key, held) for key in missing for held in before)
+    early = [word.key for word in sentence.words if word.key in TIMES]
+    return any(opposed(key, held) for key in missing for held in (*before, *(early if key in TIMES else ())))
 
 
 def _is_joined_to_another(wanted: Preference, sentence: Sentence, at: int) -> bool:
