@@ -153,7 +153,7 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str], *, whol
         return Mention(at, short, short, 1.0, (), True, "", True)
     if target.phrase and not any(p.key for p in target.parts):
         return None
-    places = [[i for i in places_of(part, sentence) if not _is_non(sentence, i)] for part in target.parts]
+    places = [[i for i in places_of(part, sentence) if not is_non(sentence, i)] for part in target.parts]
     joined = joined_at(target, sentence)
     if joined is not None:
         own = is_own(sentence, joined)  # a word may but stand for what is written as one
@@ -197,7 +197,7 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str], *, whol
     )
 
 
-def _is_non(sentence: Sentence, at: int) -> bool:
+def is_non(sentence: Sentence, at: int) -> bool:
     """Whether it is what is not meant: the fiction of "non-fiction"."""
     words = sentence.words
     return at > 0 and words[at - 1].lower == "non" and sentence.text[words[at - 1].end : words[at].start] == "-"

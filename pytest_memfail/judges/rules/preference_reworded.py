@@ -13,6 +13,7 @@ from pytest_memfail.judges.rules.attitude import attitude
 from pytest_memfail.judges.rules.everyday_things import everyday_thing
 from pytest_memfail.judges.rules.kinship import Kin, one_origin
 from pytest_memfail.judges.rules.lexicon import paraphrases
+from pytest_memfail.judges.rules.naming import is_non
 from pytest_memfail.judges.rules.preference_language import is_origin
 from pytest_memfail.judges.rules.preference_reading import Preference, beside, liked_word, others_of
 from pytest_memfail.judges.rules.preference_words import GENERAL, ORIGIN, is_far, soft_support, stands_for
@@ -155,7 +156,7 @@ def _best(wanted: Preference, part: Part, sentence: Sentence, taken: list[int], 
             continue
         if is_head and i - 1 in taken and word.lower.removesuffix("s") in VAGUE:
             best = max(best, (GENERAL, i))
-        if not word.key or (word.lower in LABELS and LABELLING.match(sentence.text, word.end)):
+        if not word.key or is_non(sentence, i) or (word.lower in LABELS and LABELLING.match(sentence.text, word.end)):
             continue
         held = fold(word.lower)
         if held == part.key and alone and is_origin(wanted.topic, sentence, i):
