@@ -47,7 +47,9 @@ SCATTERED: Final = 0.4
 BEFORE: Final = 2
 """So many words before a name may say of which kind it is."""
 TIMES: Final = frozenset((fold("early"), fold("late")))
-LABELS: Final = frozenset("keywords keyword tags tag topic topics context category title content memory note text fact type".split())
+LABELS: Final = frozenset(
+    "keywords keyword tags tag topic topics context category title content memory note text fact type".split()
+)
 LABELLING: Final = re.compile(r"""["']?\s*[:=]""")
 """What makes a word the label of a field."""
 VAGUE: Final = frozenset("part area place spot one thing stuff side bit piece kind sort".split())

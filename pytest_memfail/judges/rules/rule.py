@@ -17,12 +17,13 @@ from pytest_memfail.judges.rules.rule_condition import (
 from pytest_memfail.judges.rules.rule_finding import absent, explained
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, SAME, coverage, said
 from pytest_memfail.judges.rules.rule_match import ALL, SEVERAL, VERBATIM, Match, is_stored
+from pytest_memfail.judges.rules.rule_needed import Rule, source_view
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
 from pytest_memfail.judges.rules.rule_origin import tells_the_rest, tells_the_rule
 from pytest_memfail.judges.rules.rule_people import PRONOUNS
 from pytest_memfail.judges.rules.rule_places import explains, goes_on, takes_up
 from pytest_memfail.judges.rules.rule_pointed import pointed_at
-from pytest_memfail.judges.rules.rule_reading import Rule, read_rule, source_view
+from pytest_memfail.judges.rules.rule_reading import read_rule
 from pytest_memfail.judges.rules.rule_roles import about_another, belongs, given_to_another
 from pytest_memfail.judges.rules.text import Sentence, Word, weight
 from pytest_memfail.judges.rules.view import INHERITED, OTHER, View, Window

@@ -16,6 +16,7 @@ from pytest_memfail.judges.rules.rule_contrary import (
     turned_around,
 )
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, said
+from pytest_memfail.judges.rules.rule_needed import Rule
 from pytest_memfail.judges.rules.rule_numbers import (
     SELF_TELLING,
     alike,
@@ -37,7 +38,6 @@ from pytest_memfail.judges.rules.rule_other import (
 )
 from pytest_memfail.judges.rules.rule_phrases import clashes, values, without
 from pytest_memfail.judges.rules.rule_places import LIGHT, explains
-from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.rule_refused import done, refusal_kept
 from pytest_memfail.judges.rules.rule_shifted import always, loosened, shifted
 from pytest_memfail.judges.rules.rule_sides import swapped_roles

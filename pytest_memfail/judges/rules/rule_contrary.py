@@ -9,8 +9,8 @@ from typing import Final
 from pytest_memfail.judges.rules.exclusivity import tells_when_not
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order, ruled_out
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, coverage, opposed, said
+from pytest_memfail.judges.rules.rule_needed import COMPARING_KEYS, FINISHED, Rule
 from pytest_memfail.judges.rules.rule_other import LACKING, condition_clause, withheld
-from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, FINISHED, Rule
 from pytest_memfail.judges.rules.rule_refused import is_refusal
 from pytest_memfail.judges.rules.rule_sequence import sequence, spans_beside
 from pytest_memfail.judges.rules.text import Sentence, fold, weight

@@ -10,8 +10,8 @@ from pytest_memfail.judges.rules.made_from import made_from
 from pytest_memfail.judges.rules.rule_condition import unexplained
 from pytest_memfail.judges.rules.rule_likeness import coverage
 from pytest_memfail.judges.rules.rule_match import ALL, VERBATIM, Match
+from pytest_memfail.judges.rules.rule_needed import Rule
 from pytest_memfail.judges.rules.rule_numbers import other_currency
-from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.view import View
 
 PART_ONLY: Final = 0.6

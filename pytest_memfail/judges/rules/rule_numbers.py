@@ -86,7 +86,8 @@ RATE: Final = re.compile(
     re.IGNORECASE,
 )
 WEEKDAYS: Final = re.compile(
-    r"\b(?:every|each) ((?:first|second|third|fourth|last|other|1st|2nd|3rd|4th) )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE
+    r"\b(?:every|each) ((?:first|second|third|fourth|last|other|1st|2nd|3rd|4th) )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b",
+    re.IGNORECASE,
 )
 COUNTED_BY: Final = re.compile(r"\b(?:per|every|each|any|given|same)$", re.IGNORECASE)
 """What stands before a stretch of so many minutes that something is counted by."""

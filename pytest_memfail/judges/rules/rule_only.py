@@ -7,8 +7,8 @@ from typing import Final
 
 from pytest_memfail.judges.rules.exclusivity import tells_otherwise, tells_when_not
 from pytest_memfail.judges.rules.polarity import is_negator
+from pytest_memfail.judges.rules.rule_needed import Rule
 from pytest_memfail.judges.rules.rule_other import contrary
-from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.senses import is_contrary
 from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.view import View

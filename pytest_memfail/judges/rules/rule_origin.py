@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, likeness
-from pytest_memfail.judges.rules.rule_reading import Rule
+from pytest_memfail.judges.rules.rule_needed import Rule
 from pytest_memfail.judges.rules.text import Sentence, weight
 
 TELLING: Final = 0.9

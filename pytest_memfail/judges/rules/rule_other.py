@@ -13,9 +13,9 @@ from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import likely, lookup, nearness
 from pytest_memfail.judges.rules.polarity import CONDITIONAL, condition_negated, is_negator
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, PART, SYNONYM, coverage, likeness, said
+from pytest_memfail.judges.rules.rule_needed import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers, telling
 from pytest_memfail.judges.rules.rule_places import LIGHT
-from pytest_memfail.judges.rules.rule_reading import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 
 OPENING: Final = CONDITIONAL | {"with", "for", "every", "each", "outside", "near", "around"}
@@ -81,7 +81,9 @@ def borrowed(rule: Rule, here: Sequence[Sentence]) -> str:
         strange = {
             key for key in told if max([likeness(own, key) for own in likely(key, rule.known)], default=0.0) < MATCHED
         }
-        if len(strange) >= len(set(told)) - 1 and any(len(strange & other) >= SEVERAL for other in rule.of_other_things):
+        if len(strange) >= len(set(told)) - 1 and any(
+            len(strange & other) >= SEVERAL for other in rule.of_other_things
+        ):
             return f"it is told with {_wordings(sentence, strange)}"
     return ""
 

@@ -146,8 +146,9 @@ def takes_up(sentence: Sentence) -> bool:
 
 
 TAKES_UP: Final = re.compile(
-    r"^\W*(?:that|this|it|those|these)(?:'s| is| was| are| were) (?:\w+ )?(?:when|then|where|the (?:\w+ )?(?:time|hour|moment|place|spot|slot|days?)"
-    r"|the only|his|her|its)\b|^\W*(?:only )?(?:then|there|at that (?:time|hour|moment)|at those (?:times|hours)|in that (?:time|hour|place|slot))\b",
+    r"^\W*(?:that|this|it|those|these)(?:'s| is| was| are| were) (?:\w+ )?(?:when|then|where|the only|his|her|its"
+    r"|the (?:\w+ )?(?:time|hour|moment|place|spot|slot|days?))\b"
+    r"|^\W*(?:only )?(?:then|there|at that (?:time|hour|moment)|at those (?:times|hours)|in that (?:time|hour|place|slot))\b",
     re.IGNORECASE,
 )
 _MARKER: Final = frozenset("when whenever if after during only unless while before once until otherwise then".split())

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.rule_likeness import SYNONYM, coverage, said
+from pytest_memfail.judges.rules.rule_needed import Rule
 from pytest_memfail.judges.rules.rule_people import PRONOUNS
-from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.view import OPEN, View
 

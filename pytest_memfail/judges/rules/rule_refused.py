@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.rule_likeness import coverage
+from pytest_memfail.judges.rules.rule_needed import Rule
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
 from pytest_memfail.judges.rules.rule_other import LACKING, REFUSING, condition_keys, contrary
 from pytest_memfail.judges.rules.rule_phrases import clashes
-from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.senses import is_contrary
 from pytest_memfail.judges.rules.text import Sentence, sentences_of, weight
 

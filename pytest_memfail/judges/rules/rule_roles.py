@@ -8,8 +8,8 @@ from pytest_memfail.judges.rules.entity_name import Name
 from pytest_memfail.judges.rules.finding import keys_of
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.lexicon import lookup
+from pytest_memfail.judges.rules.rule_needed import Rule
 from pytest_memfail.judges.rules.rule_people import PRONOUNS, RELATIVES
-from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.rule_sides import verbs
 from pytest_memfail.judges.rules.text import Sentence, Word
 from pytest_memfail.judges.rules.view import View
@@ -200,7 +200,12 @@ def _by_one_introduced(sentence: Sentence, named: list[int], does: int, rule: Ru
     """ "Lena, a regular at Dana's salon, reads aloud": the name is there, but only to say who the other one is."""
     assert rule.name is not None
     before = [i for i in named if i < does]
-    if not before or before[0] < INTRODUCED or sentence.words[1].lower not in APPOSED or not _introduces(sentence, rule):
+    if (
+        not before
+        or before[0] < INTRODUCED
+        or sentence.words[1].lower not in APPOSED
+        or not _introduces(sentence, rule)
+    ):
         return False
     # All between two commas: "Lena, who lives next to Dana, reads aloud".
     end = sentence.text.find(",", sentence.words[1].start)

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.polarity import is_negator, order
+from pytest_memfail.judges.rules.rule_needed import FINISHED, Rule
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
 from pytest_memfail.judges.rules.rule_phrases import phrase_keys
-from pytest_memfail.judges.rules.rule_reading import FINISHED, Rule
 from pytest_memfail.judges.rules.text import Sentence
 
 AWAY: Final = re.compile(

@@ -9,8 +9,8 @@ from itertools import zip_longest
 from typing import Final, Literal
 
 from pytest_memfail.judges.rules.rule_likeness import can_be_person
+from pytest_memfail.judges.rules.rule_needed import Rule
 from pytest_memfail.judges.rules.rule_people import PRONOUNS, RELATIVES
-from pytest_memfail.judges.rules.rule_reading import Rule
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
