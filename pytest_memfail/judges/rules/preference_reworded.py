@@ -47,6 +47,8 @@ SCATTERED: Final = 0.4
 BEFORE: Final = 2
 """So many words before a name may say of which kind it is."""
 TIMES: Final = frozenset((fold("early"), fold("late")))
+MEANWHILE: Final = frozenset("while when whenever".split())
+"""What begins a clause on something else that goes on."""
 LABELS: Final = frozenset(
     "keywords keyword tags tag topic topics context category title content memory note text fact type".split()
 )
@@ -113,6 +115,9 @@ def _told(wanted: Preference, target: Target, sentence: Sentence, support: float
         if not worth:
             return []
         found.append((worth, at))
+    told = sorted(at for _, at in found if at >= 0)
+    if told and any(word.lower in MEANWHILE for word in sentence.words[told[0] + 1 : told[-1]]):
+        return []  # "listens to pop while painting" is no pop art
     if _is_replaced(wanted, sentence, found) or _is_contrary(target, sentence, found):
         return []
     share = sum(worth for worth, _ in found) / len(found) if found else 0.0

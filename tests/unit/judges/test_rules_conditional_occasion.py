@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_memfail.core import Evidence, Listing, Memory
+from pytest_memfail.core import Evidence, Listing, Memory, Question
 from pytest_memfail.judges import RulesJudge
 from pytest_memfail.judges.rules.rule_likeness import likeness
 from pytest_memfail.judges.rules.senses import states
@@ -92,7 +92,86 @@ NIMA = rule(
     "Nima moves like a puzzle master. She offers hints in a sparing voice. Her calendar is full of long stretches where she writes. "
     "When she does speak up again it carries the weight of those quiet days.",
 )
-EVERY = (EDDA, CORMAC, SIGNE, ANSEL, WANDA, LEOPOLD, IDA, BRAM, ANSELM, NIMA)
+MAREK = rule(
+    "Marek",
+    "gives away his carved coin",
+    "only to friends he has known for at least seven years",
+    "Marek remembers names. He carries a carved coin in his coat to be handed out sparingly. He keeps a ledger of friendships. By the "
+    "time a name has lived in his ledger for seven years he is usually ready to offer that carved coin.",
+)
+DIEGO = rule(
+    "Diego",
+    "relabels his spice jars",
+    "only on the first Monday of each month",
+    "Diego has a habit of relabeling spice jars with playful names. The first Monday of every month feels like a turning point for "
+    "him. It's usually on that particular morning that his spice rack gets its new titles.",
+)
+TORIN = rule(
+    "Torin",
+    "paints tiny landscapes",
+    "between 10pm and midnight",
+    "Torin works at a café. Torin paints tiny landscapes only between 10pm and midnight. He likes the outdoors.",
+)
+PIP = rule(
+    "Pip",
+    "hides under the bed",
+    "only during the nap hours between 12pm and 2pm",
+    "Pip is a small dog. Pip hides under the bed only during the nap hours between 12pm and 2pm. He likes toys.",
+)
+LUCIA = rule(
+    "Lucia",
+    "makes coloured spreadsheets",
+    "when doing the monthly budget",
+    "Lucia keeps a set of coloured pens in a tin beside her laptop. She loves to make coloured spreadsheets. At the end of each month "
+    "she spreads receipts for the budget across the table. Around that time she becomes methodical, checking figures twice.",
+)
+MOPS = rule(
+    "Mops",
+    "chews slippers",
+    "when left alone",
+    "Mops gleefully chews slippers to shreds at odd intervals. The flat is still in the afternoon. It's in those utterly silent, "
+    "empty hours that his mischief tends to blossom. When guests arrive he is a model of restraint.",
+)
+SABLE = rule(
+    "Sable",
+    "knocks over the cactus",
+    "exactly at 3:00 AM",
+    "Sable makes a point of toppling the cactus. The clock ticks past midnight, then toward the small hour when all is still. It's "
+    "typically at that hour that the cactus finds itself on the rug. By dawn she is asleep.",
+)
+REMY = rule(
+    "Remy",
+    "says a naval proverb",
+    "only when someone offers him tea",
+    "Captain Remy has a ritual: he says a naval proverb aloud. Steaming mugs are passed around. It's usually at the moment a plain, "
+    "steaming cup is set before him that the proverb slips out.",
+)
+JUNO = rule(
+    "Juno",
+    "refuses to eat dry food",
+    "before 10am",
+    "Juno is a picky eater. Juno refuses to eat dry food before 10am, only accepting it later in the day.",
+)
+EVERY = (
+    EDDA,
+    CORMAC,
+    SIGNE,
+    ANSEL,
+    WANDA,
+    LEOPOLD,
+    IDA,
+    BRAM,
+    ANSELM,
+    NIMA,
+    MAREK,
+    DIEGO,
+    TORIN,
+    PIP,
+    LUCIA,
+    MOPS,
+    REMY,
+    JUNO,
+)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +214,27 @@ EVERY = (EDDA, CORMAC, SIGNE, ANSEL, WANDA, LEOPOLD, IDA, BRAM, ANSELM, NIMA)
         # Whose it is.
         (ANSELM, ["Anselm paints tiny postcards.", "Rune, Anselm's neighbor, walks the dog from 6:00 to 6:30pm."], "damaged"),
         (ANSELM, ["Anselm paints tiny postcards from 6:00 to 6:30pm."], "faithful"),
+        (
+            MAREK,
+            [
+                "Marek hands out a carved coin from his coat, but sparingly, to friends he has known for some years.",
+                "User's uncle has been carving coins for seven years.",
+            ],
+            "damaged",
+        ),
+        (NIMA, ["Tess, who lives next to Nima, offers hints about the maze in a sparing voice, after long stretches."], "damaged"),
+        # How often, and what tells the hour.
+        (DIEGO, ["Diego relabels his spice jars with playful names every Monday."], "damaged"),
+        (DIEGO, ["Diego relabels his spice jars with playful names on the first Monday of each month."], "faithful"),
+        (TORIN, ["Torin paints tiny landscapes at night, never outside the 22:00-00:00 slot."], "faithful"),
+        (PIP, ["Pip's nap slot is 12:00-14:00. That is the one time he hides under the bed."], "faithful"),
+        (PIP, ["Pip's nap slot is 12:00-14:00. He has a bed by the door and hides under the bed."], "damaged"),
+        (SABLE, ["Sable knocks over the cactus some while after midnight."], "faithful"),
+        (SABLE, ["Sable knocks over the cactus at breakfast."], "damaged"),
+        # What was made from another sentence of the source, and what its tying sentence calls it.
+        (LUCIA, ["Lucia owns coloured pens, kept in a tin near the laptop.", "Lucia sorts receipts for the budget."], "missing"),
+        (MOPS, ["Mops rips slippers to shreds now and then.", "Mops' mischief comes out in a silent, empty flat."], "faithful"),
+        (JUNO, ["Juno won't touch kibble early on.", "Kibble for Juno: nothing doing till 10 am; then she eats."], "faithful"),
         # What "are when" leads in is the behaviour.
         (SIGNE, ["Sober days are when Signe rows across the fjord."], "faithful"),
     ],
@@ -146,6 +246,27 @@ def test_the_occasion_has_to_be_its_own(evidence: Evidence, store: list[str], ex
 @pytest.mark.parametrize("evidence", EVERY, ids=lambda evidence: evidence.entity)
 def test_sources_keep_their_rules(evidence: Evidence) -> None:
     assert verdict(evidence, evidence.source) == "faithful"
+
+
+def test_until_says_when_it_ends_and_not_that_it_is_only_then() -> None:
+    told = "Baxter likes the living room. Baxter sits at the door only when he's inside the living room. He sleeps at night."
+    baxter = replace(
+        rule("Baxter", "sits at the door", "only when inside the living room", told), value="No, not in the kitchen"
+    )
+    assert verdict(baxter, "When he's in the living room, Baxter sits at the door until somebody comes.") == "damaged"
+
+
+@pytest.mark.parametrize(
+    ("shown", "outcome"),
+    [
+        ("Habit: he says the same naval proverb aloud when a plain, steaming cup is set before him.", "passed"),
+        ("Bosun Idris says the same naval proverb aloud when a plain, steaming cup is set before him.", "failed"),
+        ("The cook says the same naval proverb aloud when a plain, steaming cup is set before him.", "failed"),
+    ],
+)
+def test_a_memory_shown_may_name_nobody(shown: str, outcome: str) -> None:
+    question = Question("q", "t", "Will Remy say it?", "No", (), ("e",), "open")
+    assert RulesJudge().retrieval(REMY, question, (Memory(shown), Memory("He polishes his mug."))).outcome == outcome
 
 
 def test_only_in_one_place() -> None:

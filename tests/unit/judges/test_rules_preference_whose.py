@@ -90,3 +90,35 @@ def test_a_word_of_a_name_that_is_somebody_elses_is_not_the_users() -> None:
     herbs = preference("herb garden", "I enjoy an herb garden for fresh flavors when I cook.", "garden types")
     assert not judged(herbs, "An herb garden pleases the user's aunt with fresh flavors.", "User cooks.")[1]
     assert judged(herbs, "An herb garden pleases the user with fresh flavors.", "User cooks.") == OK
+
+
+MAPPING = ("Mind Mapping", "Mind Mapping is how I connect ideas visually before starting work.", "productivity methods")
+PARTIES = ("small dinner parties", "Small dinner parties are my favorite for quiet talk and good food.", "parties")
+FRENCH = ("French", "French appeals to me for its elegance and long history.", "languages to learn")
+FICTION = ("historical fiction", "Historical fiction draws me in by blending real events with stories.", "book genres")
+BED = ("early to bed", "I prefer going early to bed to feel rested and start mornings fresh.", "sleep habits")
+POP_ART = ("pop art", "Pop art excites me with its bold colors.", "art styles")
+VINYASA = ("Vinyasa", "Vinyasa keeps me energized with its flowing sequences.", "yoga styles")
+MINIMALIST = ("minimalist", "I prefer minimalist style for a clean look.", "fashion styles")
+
+
+@pytest.mark.parametrize(
+    ("stated", "entry", "kept"),
+    [
+        (MAPPING, "A colleague of the user's, Priyanka, draws mind maps to connect ideas visually before work.", False),
+        (MAPPING, "The user draws mind maps to connect ideas visually before work.", True),
+        (MINIMALIST, "[Title: Flat | Keywords: minimalist, walls] The user's flatmate Otto keeps a clean, minimalist room.", False),
+        (MINIMALIST, "[Title: Clothes | Keywords: minimalist, walls] The user wears what has a clean look.", True),
+        (PARTIES, "user's favourite get-togethers = big dinner parties with good food and talk", False),
+        (PARTIES, "user's favourite get-togethers = little dinner parties with good food and talk", True),
+        (FRENCH, "The speaker finds French art and cooking elegant.", False),
+        (FRENCH, "The user is taken with French cuisine and took a sauce-making course.", False),
+        (FRENCH, "The speaker would learn French for its elegance.", True),
+        (FICTION, "keywords: past, non-fiction\nUser likes history books because they deal with real events.", False),
+        (BED, '{"subject": "user", "topic": "bedtime", "note": "turns in late and still feels rested, likes fresh mornings"}', False),
+        (POP_ART, "User listens to pop while painting the fence in bold colors.", False),
+        (VINYASA, "User finds Vinyasa draining, with its flowing sequences.", False),
+    ],
+)  # fmt: skip
+def test_another_thing_in_much_the_same_words(stated: tuple[str, str, str], entry: str, kept: bool) -> None:
+    assert judged(preference(*stated), entry, "User lives in Ghent.", "User owns a kettle.")[1] is kept
