@@ -26,6 +26,7 @@ ELSEWHEN: Final = re.compile(
     r"|\bany (?:sooner|earlier|later|less|fewer|more)\b|\bat the (?:earliest|latest|most)\b|\bearliest\b"
     r"|\bafter that\b|\bno longer\b|\bor (?:less|more|fewer)\b ?(?:->|:|=|means)|\bif not\b|\belse\b"
     r"|\b(?:not|\w+n't|never|nothing|no) (?:\w+ )?(?:before|until|till|prior to)\b"
+    r"|\b(?:won't|will not|would not|wouldn't|does not|doesn't|do not|don't|never) \w[^.;:,]{0,60} (?:before|until|till)\b"
     r"|\b(?:not?|never|\w+n't|nor|seldom|rarely) (?:\w+ ){0,3}(?:more often|oftener|more frequently|more than(?: that| once| twice)?"
     r"|again|a (?:second|third|day|minute|moment)|sooner|any (?:sooner|earlier|other|more))\b"
     r"|\b(?:at most|at the most|maximum|max|capped? at|cap of|limit of) \w+\b"

@@ -16,7 +16,7 @@ from pytest_memfail.judges.rules.persona_borrowed import altered, given_away, na
 from pytest_memfail.judges.rules.persona_core import core_lost, elsewhere_said
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_hollow import hollowed
-from pytest_memfail.judges.rules.persona_match import Kept, Made, found, joined, keep, keys_at, stands
+from pytest_memfail.judges.rules.persona_match import KEPT, Kept, Made, found, joined, keep, keys_at, stands
 from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
 from pytest_memfail.judges.rules.persona_numbers import changed, limited, only_number, other_side, recounted
 from pytest_memfail.judges.rules.persona_owner import given, lent
@@ -26,8 +26,8 @@ from pytest_memfail.judges.rules.persona_slots import replaced
 from pytest_memfail.judges.rules.persona_trait import ASKED
 from pytest_memfail.judges.rules.persona_turned import turned
 from pytest_memfail.judges.rules.polarity import exclusive
-from pytest_memfail.judges.rules.related import opposed
-from pytest_memfail.judges.rules.text import Sentence, weight
+from pytest_memfail.judges.rules.related import opposed, related
+from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import NAMED, View
 
 ATTITUDES: Final = REFUSALS | AFFIRMING
@@ -57,6 +57,8 @@ SOME_KINDS: Final = re.compile(
     r"\b(?:some|certain|particular|various|a few|several)(?: (?:kinds?|types?|sorts?|forms?) of)? ", re.IGNORECASE
 )
 """What leaves open which ones are meant."""
+DOING: Final = frozenset(fold(word) for word in "bring take give make move put get keep go send do have use hold set turn".split())
+"""What one does with anything is no kind of what is done."""
 PART: Final = 1.5
 """How much of a sentence of the essay shows that a stored one tells a part of it."""
 
@@ -211,7 +213,7 @@ def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
     for concept in item.concepts:
         if concept.weight >= NAMED_TOO and not found(concept, keys):
             general = frozenset().union(*(lookup(k).general for k in concept.keys)) & keys
-            wider = sorted(k for k in general if weight(k) >= 1.0 and k not in essay.keys | item.told)
+            wider = sorted(k for k in general - DOING if weight(k) >= 1.0 and k not in essay.keys | item.told)
             if wider:
                 return f"'{surface(essay.stated[item.at].sentence, concept.keys[-1])}' is only '{wider[0]}'"
     return ""
@@ -246,6 +248,8 @@ def _replaced(item: Item, keys: frozenset[str], stored: Sequence[Sentence], essa
     for concept in item.concepts:
         if concept.weight >= least and not found(concept, keys):
             for key in strange:
+                if any(related(k, key) >= KEPT for c in item.concepts for k in c.keys):
+                    continue  # what can be edited is editable
                 if any(opposed(k, key) for k in concept.keys) and not elsewhere_said(
                     key, item, stored, essay.stated[item.at].sentence
                 ):

@@ -11,6 +11,7 @@ from typing import Final
 from pytest_memfail.judges.rules.associations import association
 from pytest_memfail.judges.rules.compounds import compounds
 from pytest_memfail.judges.rules.entity_name import TITLES, Name
+from pytest_memfail.judges.rules.given_names import GIVEN
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
 from pytest_memfail.judges.rules.persona_affirmed import refusing
@@ -165,7 +166,8 @@ def names_another(sentence: Sentence, name: Name) -> bool:
         bare = word.lower.removesuffix("'s")
         if bare in name.parts and before.surface[0].isupper() == word.surface[0].isupper():
             initial = len(before.lower) == 1 and before.lower == name.first[0]
-            if not initial and before.lower not in TITLES and before.key and lookup(before.key) is EMPTY:
+            named = lookup(before.key) is EMPTY or before.lower in GIVEN
+            if not initial and before.lower not in TITLES and before.key and named:
                 return True
     return False
 

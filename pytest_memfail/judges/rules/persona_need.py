@@ -42,7 +42,10 @@ CLAUSES: Final = re.compile(
     r"|\s-\s|—|,? (?:since|because|so that|as (?:she|he|they))\b|, (?:so|which|when|where|following|given|matching)\b)\s*"
 )
 BRACKETED: Final = re.compile(r"\s*\(([^()]*)\)")
-ITEMS: Final = re.compile(r"(,\s+(?:and |or |but )?|\s(?:and|or|but|plus)\s|/(?=[a-z]))")
+ITEMS: Final = re.compile(
+    r"(,\s+(?:and |or |but )?|/(?=[a-z])"
+    r"|\s(?:and|or|but|plus)\s(?!(?:more|less|fewer|so|over|above|under|longer|older|up)\b))"
+)
 ONLY: Final = re.compile(
     r"\b(?:only|solely|exclusively|(?<=s )alone(?! with)|no one but|nobody but|nothing but|none but|no \w+ but"
     r"|nobody else|nothing else|sticks? to|limited to)\b",

@@ -30,6 +30,7 @@ FILLERS: Final = frozenset("full whole entire consecutive straight solid".split(
 """What may stand between a number and its unit of time."""
 OR_SO: Final = frozenset("more less fewer over under above below longer so higher lower".split())
 """What may stand behind an "or" between a number and its unit."""
+HOURS: Final = 24.0
 CLOCK: Final = "clock"
 HALF_OPEN: Final = "clock?"
 DURATION: Final = "time"
@@ -53,6 +54,8 @@ class Quantity:
             clock, bare = (self, other) if self.unit == CLOCK else (other, self)
             # "between 7 and 7:30" leaves open which half of the day is meant.
             minutes = bare.value * 60 if not bare.unit else bare.value
+            if not bare.unit and bare.value > HOURS:
+                return False
             return bare.unit in ("", HALF_OPEN) and abs((clock.value - minutes) % 720) < 1e-6
         if self.unit == other.unit == DEGREE:
             return _as_hot(self, other)

@@ -31,6 +31,12 @@ SORTS: Final = frozenset(
     fold(word) for word in ("worker", "expert", "artist", "musician", "official", "leader", "professional")
 )
 """Kinds of people that the lexicon has between a trade and a person."""
+NO_PERSON: Final = frozenset(
+    fold(word)
+    for word in """soft ancient red white green rich poor high brave common simple modern classic public double favourite favorite
+    steady natural tender tough""".split()
+)
+"""What the lexicon has for people too, and mostly says what something is like."""
 ROUNDING: Final = 1e-9
 MATCHED: Final = 0.6
 """From here on a word counts as said."""
@@ -76,6 +82,8 @@ def _kin(one: frozenset[str], other: frozenset[str]) -> bool:
 @lru_cache(maxsize=16384)
 def can_be_person(key: str) -> bool:
     """Whether the word is one for a kind of people in any of its senses."""
+    if key in NO_PERSON:
+        return False
     kinds = lookup(key).general
     return bool(kinds & PERSON) or any(lookup(kind).general & PERSON for kind in kinds & SORTS)
 

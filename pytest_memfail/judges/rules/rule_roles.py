@@ -16,6 +16,7 @@ from pytest_memfail.judges.rules.view import View
 from pytest_memfail.judges.rules.words import OPENERS, STOP
 
 SUBJECTS: Final = frozenset(("he", "she"))
+POSSESSIVES: Final = frozenset(("his", "her", "their", "its"))
 NEAR: Final = 2
 AFTER_RELATIVE: Final = 4
 OPENING: Final = 4
@@ -85,6 +86,9 @@ def about_another(sentence: Sentence, rule: Rule) -> bool:
     if rule.name is None or not words:
         return False
     named = [i for i, word in enumerate(words) if _bare(word) in rule.name.parts and word.surface[0].isupper()]
+    if not named and words[0].lower in POSSESSIVES:
+        whom = next((i for i, word in enumerate(words[:AFTER_RELATIVE]) if i and word.key and is_person(word.key)), 0)
+        return bool(whom) and _names_new(words, whom, rule)  # "his apprentice Livia"
     if not named or any(not words[i].lower.endswith("'s") for i in named):
         return False
     if any(PRONOUNS.get(word.lower) == rule.pronoun for word in words) and rule.pronoun:

@@ -27,6 +27,14 @@ ANY_TIME: Final = re.compile(
     re.IGNORECASE,
 )
 """It holds whenever and wherever."""
+WHIM: Final = re.compile(
+    r"\b(?:depend(?:s|ing) on (?:his|her|their|its|the) mood|when(?:ever)? (?:s?he|they|it) (?:just )?feels? like it|on a whim|at will"
+    r"|when(?:ever)? the mood (?:takes|strikes)|when(?:ever)? (?:s?he|they)(?:'s| is|'re| are) in the mood|on impulse"
+    r"|(?:on|of) (?:his|her|their|its) own (?:initiative|accord|free will)|unasked|unprompted|without being asked"
+    r"|(?:nobody|no one) (?:needs to|has to|need) ask)\b",
+    re.IGNORECASE,
+)
+"""Whenever somebody likes."""
 EXACTLY: Final = re.compile(r"\b(?:exactly|precisely)\b", re.IGNORECASE)
 BE: Final = frozenset("is are was were has have had been gets".split())
 REACH: Final = 4
@@ -56,6 +64,14 @@ def always(rule: Rule, here: Sequence[Sentence]) -> str:
         if match is not None and not any(is_negator(w.lower) for w in sentence.words if w.end <= match.start()):
             return f"it is told to hold {match[0].casefold()!r}"
     return ""
+
+
+def at_will(rule: Rule, here: Sequence[Sentence]) -> str:
+    """That it is told to depend on nothing but a whim, which the source says nowhere."""
+    if WHIM.search(rule.source):
+        return ""
+    whim = next((match for sentence in here if (match := WHIM.search(sentence.text))), None)
+    return f"it is told to be done {whim[0].casefold()!r}" if whim else ""
 
 
 def loosened(rule: Rule, here: Sequence[Sentence]) -> str:
