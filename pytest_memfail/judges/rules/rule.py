@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.core import Evidence
@@ -49,6 +50,7 @@ CORES: Final = 6
 CLOSE: Final = 0.2
 OWN_SHARE: Final = 0.6
 """Of two places as good, one has to have so much of the other's share of the source's words."""
+POINTING: Final = frozenset("these those this that such".split())
 REFERS: Final = 0.2
 """Share of the behaviour by which another sentence refers to it."""
 HALF: Final = 0.5
@@ -219,10 +221,19 @@ def _region(
         beside = any(abs(i - at) == 1 and view.entry[i] == view.entry[at] for at in core)
         tells = does[i] >= REFERS or sentence.keys & threads or (beside and goes_on(sentence))
         tells = tells or (beside and numbered and _holds(rule, sentence) >= HALF)
+        tells = tells or _speaks_of_it(rule, sentence)
         linked = sentence.keys & rule.aside or any(weight(key) >= 1.0 for key in sentence.keys & rule.also.keys())
         if tells or (linked and _holds(rule, sentence) >= HALF):
             found.append(i)
     return (*found, *_told_next(view, found), *_pointed_back_at(view, found))
+
+
+def _speaks_of_it(rule: Rule, sentence: Sentence) -> bool:
+    """Whether it points to the behaviour by one of its words: "caps those recitations at two a day"."""
+    return any(
+        before.lower in POINTING and word.key and weight(word.key) >= 1.0 and rule.does(word.key)
+        for before, word in pairwise(sentence.words)
+    )
 
 
 def _holds(rule: Rule, sentence: Sentence) -> float:

@@ -142,9 +142,12 @@ def explains(sentence: Sentence) -> bool:
 
 def takes_up(sentence: Sentence) -> bool:
     """Whether the sentence says of what was told right before that it is when something happens."""
-    return bool(TAKES_UP.search(sentence.text))
+    return bool(TAKES_UP.search(sentence.text) or COMES_THERE.search(sentence.text))
 
 
+COMES_THERE: Final = re.compile(
+    r"\b(?:comes?|comes? out|appears?|happens?|shows? up|takes? place|done|made|does (?:it|so|this)) (?:\w+ )?(?:there|then)\b", re.IGNORECASE
+)
 TAKES_UP: Final = re.compile(
     r"^\W*(?:that|this|it|those|these)(?:'s| is| was| are| were) (?:\w+ )?(?:when|then|where|the only|his|her|its"
     r"|the (?:\w+ )?(?:time|hour|moment|place|spot|slot|days?))\b"
