@@ -57,7 +57,9 @@ SOME_KINDS: Final = re.compile(
     r"\b(?:some|certain|particular|various|a few|several)(?: (?:kinds?|types?|sorts?|forms?) of)? ", re.IGNORECASE
 )
 """What leaves open which ones are meant."""
-DOING: Final = frozenset(fold(word) for word in "bring take give make move put get keep go send do have use hold set turn".split())
+DOING: Final = frozenset(
+    fold(word) for word in "bring take give make move put get keep go send do have use hold set turn".split()
+)
 """What one does with anything is no kind of what is done."""
 PART: Final = 1.5
 """How much of a sentence of the essay shows that a stored one tells a part of it."""

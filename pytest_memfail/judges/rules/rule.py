@@ -266,8 +266,13 @@ def _is_label(sentence: Sentence, word: Word) -> bool:
 
 def _pointed_back_at(view: View, region: Sequence[int]) -> list[int]:
     """What the sentence before tells that one of the region takes up: "Her slot is 12 to 2. That is when she hides"."""
-    at = [i - 1 for i in region if i and view.entry[i] == view.entry[i - 1] and takes_up(view.sentences[i])]
+    at = [i - 1 for i in region if i and view.entry[i] == view.entry[i - 1] and _answers(view, i)]
     return [i for i in at if i not in region]
+
+
+def _answers(view: View, at: int) -> bool:
+    """Whether the sentence takes up the one before, or answers it: "Wet seats? He won't ride then"."""
+    return takes_up(view.sentences[at]) or view.sentences[at - 1].text.endswith("?")
 
 
 def _means(rule: Rule, view: View, at: int) -> bool:

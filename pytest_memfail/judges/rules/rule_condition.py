@@ -26,6 +26,7 @@ from pytest_memfail.judges.rules.rule_numbers import (
     stated_numbers,
     telling,
 )
+from pytest_memfail.judges.rules.rule_object import other_object
 from pytest_memfail.judges.rules.rule_only import leaves_nothing
 from pytest_memfail.judges.rules.rule_origin import tells_the_rule
 from pytest_memfail.judges.rules.rule_other import (
@@ -184,6 +185,7 @@ def _contradictions(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentenc
         ("borrowed", borrowed(rule, here)),
         ("roles", swapped_roles(rule, here)),
         ("clauses", clauses_swapped(rule, here) if rule.tied else ""),
+        ("object", other_object(rule, here)),
         ("rate", other_rate(rule.when, rule.source, here)),
     )
     return ((name, how) for name, how in checks if how)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.exclusivity import tells_when_not
 from pytest_memfail.judges.rules.polarity import condition_negated, excepted, negated, order, ruled_out
 from pytest_memfail.judges.rules.rule_likeness import MATCHED, coverage, opposed, said
 from pytest_memfail.judges.rules.rule_needed import COMPARING_KEYS, FINISHED, Rule
-from pytest_memfail.judges.rules.rule_other import LACKING, condition_clause, withheld
+from pytest_memfail.judges.rules.rule_other import LACKING, UNLESS, condition_clause, withheld
 from pytest_memfail.judges.rules.rule_refused import is_refusal
 from pytest_memfail.judges.rules.rule_sequence import sequence, spans_beside
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
@@ -18,6 +19,9 @@ from pytest_memfail.judges.rules.text import Sentence, fold, weight
 EMPTY: Final = fold("empty")
 NEAR: Final = 3
 THEN: Final = re.compile(r"(?:^|[,;] )(?:(?:and|but|only) )?(?:then|in (?:that|which) case)\b", re.IGNORECASE)
+NEVER_UNLESS: Final = re.compile(r"\b(?:never|not|\w+n't)\b.*\bunless\b", re.IGNORECASE)
+WHOM: Final = frozenset("him her them it".split())
+CAUSING: Final = frozenset("makes make leaves leave causes".split())
 LINKING: Final = 0.3
 """The share of the sentence that ties behaviour and condition which shows another to be made from it."""
 
@@ -33,6 +37,8 @@ def turned_around(rule: Rule, told: Sequence[Sentence]) -> str:
             (excepted(sentence, keys.keys()) or _ruled_out(rule, sentence)) and not _then_done(rule, told)
         )
         withheld = "refus" not in rule.behavior and negated(sentence, rule.behavior.keys()) and not rule.turned
+        if rule.negative and UNLESS.search(rule.told) and NEVER_UNLESS.search(sentence.text):
+            return "its condition is turned around"
         if rule.negative and withheld and not negative:
             continue  # not done with it is done without it
         if rule.negative and not negative and not LACKING.search(sentence.text):
@@ -81,6 +87,8 @@ def other_order(rule: Rule, told: Sequence[Sentence]) -> str:
 def clauses_swapped(rule: Rule, here: Sequence[Sentence]) -> str:
     """The behaviour told as the condition, and the condition as what follows from it."""
     for sentence in here:
+        if _causes(rule, sentence):
+            return "behaviour and condition have changed places"
         opened = condition_clause(sentence)
         if order(sentence, opened) < 0:
             continue  # what has to come before it is its condition
@@ -90,6 +98,21 @@ def clauses_swapped(rule: Rule, here: Sequence[Sentence]) -> str:
         if does and holds and does <= opened and not does & rest and 2 * len(holds & rest) > len(holds):
             return "behaviour and condition have changed places"
     return ""
+
+
+def _causes(rule: Rule, sentence: Sentence) -> bool:
+    """Whether the behaviour is told to bring the condition about: "eating chocolate makes him stressed"."""
+    names = rule.name.parts if rule.name else frozenset[str]()
+    pairs = enumerate(pairwise(sentence.words))
+    verb = next(
+        (i for i, (does, whom) in pairs if does.lower in CAUSING and (whom.lower in names or whom.lower in WHOM)), None
+    )
+    if verb is None:
+        return False
+    before, after = ({w.key for w in part} for part in (sentence.words[:verb], sentence.words[verb + 1 :]))
+    does = {key for key in rule.behavior.keys() - rule.condition.keys() if weight(key) >= 1.0}
+    holds = {key for key in rule.condition.keys() - rule.behavior.keys() if weight(key) >= 1.0}
+    return bool(does & before and holds & after) and not does & after and not holds & before
 
 
 def opposite_told(rule: Rule, told: Sequence[Sentence]) -> str:

@@ -30,6 +30,9 @@ PARTS: Final[Mapping[str, frozenset[str]]] = {
         ("sunset", "evening day night"),
         ("dusk", "evening night"),
         ("midnight", "night evening"),
+        ("saturday", "weekend"),
+        ("sunday", "weekend"),
+        *((day, "weekday") for day in ("monday", "tuesday", "wednesday", "thursday", "friday")),
     )
 }
 """The parts of the day that an hour is in: told alone, they say less."""
@@ -40,6 +43,7 @@ LACKING: Final = re.compile(
     r"|\w+n't|free of|skips?|skipped|wait\w*|\w{4,}less)\b",
     re.IGNORECASE,
 )
+UNLESS: Final = re.compile(r"\bunless\b", re.IGNORECASE)
 REFUSING: Final = frozenset(fold(word) for word in "refuse decline avoid skip".split())
 IS: Final = frozenset(("is", "are", "was", "were"))
 WITHHELD: Final = 4
@@ -129,6 +133,8 @@ def contraposed(rule: Rule, sentence: Sentence) -> bool:
     if rule.turned or not withheld(sentence, rule):
         return False
     if rule.negative:  # not done with it, where it is done without
+        if UNLESS.search(rule.told) and UNLESS.search(sentence.text):
+            return False  # never done unless: only then
         return not sentence.keys.isdisjoint(rule.asked) and not condition_negated(sentence, rule.asked)
     if condition_negated(sentence, rule.condition.keys()) and sum(is_negator(w.lower) for w in sentence.words) > 1:
         return True  # not done without it

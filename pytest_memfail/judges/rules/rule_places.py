@@ -146,7 +146,8 @@ def takes_up(sentence: Sentence) -> bool:
 
 
 COMES_THERE: Final = re.compile(
-    r"\b(?:comes?|comes? out|appears?|happens?|shows? up|takes? place|done|made|does (?:it|so|this)) (?:\w+ )?(?:there|then)\b", re.IGNORECASE
+    r"\b(?:comes?|comes? out|appears?|happens?|shows? up|takes? place|done|made|does (?:it|so|this)) (?:\w+ )?(?:there|then)\b",
+    re.IGNORECASE,
 )
 TAKES_UP: Final = re.compile(
     r"^\W*(?:that|this|it|those|these)(?:'s| is| was| are| were) (?:\w+ )?(?:when|then|where|the only|his|her|its"
