@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.rule_needed import Rule
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 
 TYING: Final = frozenset(
-    "a an the his her its their my some any on in at to with into onto under over by of for".split()
+    "a an the his her its their my some any on in at to with into onto under over by of for up out off down away back".split()
 )
 """Words between a verb and what it is done to."""
 NOWHERE: Final = frozenset(
@@ -24,43 +24,54 @@ REACH: Final = 3
 
 def other_object(rule: Rule, here: Sequence[Sentence]) -> str:
     """Another thing behind the same verb, where the rule's own is not said."""
-    for verb, thing, head in _objects(rule):
-        if said(thing, here, rule.name_keys) >= GENERAL or (head and said(head, here, rule.name_keys) >= MATCHED):
+    for verb, things in _objects(rule):
+        if any(said(thing, here, rule.name_keys) >= GENERAL for thing in (things[0], things[-1])):
             continue
         for sentence in here:
-            for held_verb, at in _behind(sentence):
-                word = sentence.words[at]
+            for held_verb, at, end in _behind(sentence):
+                word = sentence.words[end]
                 plain = not word.lower.endswith(("ly", "ing", "ed"))
-                if held_verb == verb and plain and _is_other(rule, thing, word.key):
-                    return f"it is done to {word.surface!r} and not to {_as_told(rule, thing)!r}"
+                if (
+                    held_verb == verb
+                    and plain
+                    and not _known(rule, sentence.words[at].key)
+                    and _is_other(rule, things, word.key)
+                ):
+                    return f"it is done to {word.surface!r} and not to {_as_told(rule, things[-1])!r}"
     return ""
 
 
-def _is_other(rule: Rule, thing: str, held: str) -> bool:
+def _known(rule: Rule, held: str) -> bool:
+    """Whether the source or the gold speaks of it."""
+    return held in rule.stated or held in rule.asked or held in rule.behavior or held in rule.name_keys
+
+
+def _is_other(rule: Rule, things: tuple[str, ...], held: str) -> bool:
     """Whether the word is for something that neither the source nor the gold speaks of."""
-    if held in rule.stated or held in rule.asked or held in rule.behavior or held in rule.name_keys:
+    if _known(rule, held) or held in NOWHERE or weight(held) < 1.0 or held[0].isdigit() or not kinds_of(held):
         return False
-    if held in NOWHERE or weight(held) < 1.0 or held[0].isdigit() or not (kinds_of(held) and kinds_of(thing)):
-        return False
-    return likeness(thing, held) < MATCHED and likeness(held, thing) < MATCHED
+    return all(likeness(thing, held) < MATCHED and likeness(held, thing) < MATCHED for thing in things)
 
 
 @lru_cache(maxsize=4096)
-def _objects(rule: Rule) -> tuple[tuple[str, str, str], ...]:
-    """The verbs of the behaviour, what each is done to, and what that is of, if another word follows."""
+def _objects(rule: Rule) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The verbs of the behaviour, and the words for what each is done to."""
     found = []
     for sentence in sentences_of(f"{rule.gold} {rule.told}"):
-        for verb, at in _behind(sentence):
-            words = sentence.words
-            following = words[at + 1].key if at + 1 < len(words) and not _gap(sentence, at) else ""
-            thing = words[at].key
-            if verb in rule.behavior and thing in rule.behavior and weight(thing) >= 1.0:
-                found.append((verb, thing, following if following in rule.behavior else ""))
+        for verb, at, end in _behind(sentence):
+            things = tuple(w.key for w in sentence.words[at : end + 1])
+            if (
+                verb in rule.behavior
+                and rule.behavior.keys() >= set(things)
+                and weight(things[-1]) >= 1.0
+                and kinds_of(things[-1])
+            ):
+                found.append((verb, things))
     return tuple(dict.fromkeys(found))
 
 
-def _behind(sentence: Sentence) -> Iterator[tuple[str, int]]:
-    """Each content word that stands behind another one, with no more than small words between."""
+def _behind(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
+    """Each content word with the first and last of those that stand behind it, with no more than small words between."""
     words = sentence.words
     for at, word in enumerate(words):
         if not word.key:
@@ -68,8 +79,17 @@ def _behind(sentence: Sentence) -> Iterator[tuple[str, int]]:
         back = at - 1
         while back >= max(0, at - REACH) and words[back].lower in TYING and not _gap(sentence, back):
             back -= 1
-        if back >= 0 and words[back].key and not _gap(sentence, back):
-            yield words[back].key, at
+        if back < 0 or not words[back].key or _gap(sentence, back):
+            continue
+        end = at
+        while (
+            end + 1 < len(words)
+            and words[end + 1].key
+            and not _gap(sentence, end)
+            and not words[end + 1].lower.endswith("ly")
+        ):
+            end += 1
+        yield words[back].key, at, end
 
 
 def _gap(sentence: Sentence, at: int) -> bool:

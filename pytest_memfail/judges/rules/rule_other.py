@@ -30,9 +30,8 @@ PARTS: Final[Mapping[str, frozenset[str]]] = {
         ("sunset", "evening day night"),
         ("dusk", "evening night"),
         ("midnight", "night evening"),
-        ("saturday", "weekend"),
-        ("sunday", "weekend"),
-        *((day, "weekday") for day in ("monday", "tuesday", "wednesday", "thursday", "friday")),
+        *((day, "weekend month") for day in ("saturday", "sunday")),
+        *((day, "weekday month") for day in ("monday", "tuesday", "wednesday", "thursday", "friday")),
     )
 }
 """The parts of the day that an hour is in: told alone, they say less."""
