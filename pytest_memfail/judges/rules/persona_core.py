@@ -169,11 +169,15 @@ def _sibling(
     """Another thing of the same sort beside the same word, or another before what was asked for: red scarf, nettle tea."""
     beside = {one.key for one, other in _ties(source) if other.key == wanted}
     before = {other.key for one, other in _ties(source) if one.key == wanted and other.key in given}
+    # Before a noun of the answer itself another noun is another thing, whatever the two have in common: mint tea.
+    heads = {other.key for one, other in _ties(source) if one.key == wanted and _noun(one) and _noun(other)}
     for sentence in stored:
         for one, other in _ties(sentence):
             if one.key in beside and other.key in strange and _alike(wanted, other.key):
                 return other.key
             if other.key in before and one.key in strange and _noun(one) and _apart(wanted, one.key):
+                return one.key
+            if other.key in heads and one.key in strange and _noun(one) and not related(wanted, one.key):
                 return one.key
     return ""
 

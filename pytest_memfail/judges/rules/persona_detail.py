@@ -37,6 +37,8 @@ ANSWER_KEPT: Final = 0.4
 """The same where what answers the question is there: what goes with it may be left out."""
 NAME_KEPT: Final = 0.3
 """The same where a word is there that no dictionary has: bancha is a green tea."""
+LITTLE_ELSE: Final = 3.0
+"""A detail of no more is told by its number."""
 COUNT_KEPT: Final = 0.34
 """The same where a number with its unit is there."""
 TRAIT_KEPT: Final = 0.25
@@ -304,7 +306,9 @@ def _least(item: Item, kept: Kept, keys: frozenset[str], essay: Essay) -> float:
     """The share of its words that keeps a detail: less where what tells most of it is there."""
     if item.trait:
         return TRAIT_KEPT
-    if not kept.missing and any(n.unit or n.direction for n in item.numbers):
+    if not kept.missing and (
+        any(n.unit or n.direction for n in item.numbers) or (item.numbers and item.size <= LITTLE_ELSE)
+    ):
         return COUNT_KEPT
     core = [c for c in item.concepts if c.core]
     if not any(stands(c, item, keys, essay) for c in core):

@@ -41,7 +41,7 @@ OPENING: Final = 3
 """Among so many words behind "the user's" stands who or what is the user's."""
 TWO: Final = frozenset("pair pairs couple both".split())
 """Words for two of something."""
-LONGER: Final[dict[float, str]] = {24 * 60: "day", 7 * 24 * 60: "week", 14 * 24 * 60: "fortnight"}
+LONGER: Final[dict[float, str]] = {60: "hour", 24 * 60: "day", 7 * 24 * 60: "week", 14 * 24 * 60: "fortnight"}
 """Longer measures of time, in minutes."""
 DAY: Final = {
     fold(part): hours
@@ -254,7 +254,7 @@ def _one_of(quantity: Quantity, sentence: Sentence) -> bool:
     """Whether the time is told as one of a longer measure: a day, a week."""
     measure = LONGER.get(quantity.value, "")
     return measure in sentence.lowers and any(
-        before.lower in ("a", "one", "full", "whole", "single") and word.lower == measure
+        before.lower in ("a", "an", "one", "full", "whole", "single", "per", "each", "every") and word.lower == measure
         for before, word in pairwise(sentence.words)
     )
 

@@ -31,6 +31,7 @@ CLOSED: Final = tuple(
         "breakfast lunch dinner",
         "weekday weekend",
         "mother father brother sister son daughter",
+        "cash transfer cheque paypal",
     )
 )
 """Kinds with few members: of two of them one is not the other. The evening may be called night."""
