@@ -33,6 +33,7 @@ DEGREES: Final = frozenset(
     deathly""".split()
 )
 """How bad it is, not what it is."""
+DETERMINERS: Final = frozenset("a an the his her their its this some".split())
 FARTHEST: Final = 4
 """So many words on stands the last of what an allergy is to."""
 
@@ -116,8 +117,10 @@ def _before(sentence: Sentence, words: Sequence[Word], at: int) -> Iterator[str]
 
 
 def _behind(sentence: Sentence, words: Sequence[Word], at: int) -> Iterator[str]:
-    for before, word in zip(words[at : at + FARTHEST], words[at + 1 :], strict=False):
+    for i, (before, word) in enumerate(zip(words[at : at + FARTHEST], words[at + 1 :], strict=False), at + 2):
         if APART.search(sentence.text[before.end : word.start]):
             return
+        if before.lower in ("and", "or") and any(w.lower in DETERMINERS for w in words[i : i + 1]):
+            return  # "allergic to walnuts and carries a pen"
         if word.key and word.key not in DEGREES:
             yield word.key

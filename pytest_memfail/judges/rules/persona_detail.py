@@ -11,7 +11,7 @@ from typing import Final
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_affirmed import refusing
-from pytest_memfail.judges.rules.persona_allergy import allergen_instead
+from pytest_memfail.judges.rules.persona_allergy import allergen_instead, unnamed
 from pytest_memfail.judges.rules.persona_borrowed import altered, given_away, names_ailment, repeats, well_told
 from pytest_memfail.judges.rules.persona_core import core_lost, elsewhere_said
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
@@ -151,6 +151,15 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     open_ = not item.trait and not item.confirming and not item.numbers
     if open_ and answering and not any(stands(c, item, keys, essay) for c in answering):
         return Judged(item, kept, f"{listed([surface(source, c.keys[-1]) for c in answering])} is missing")
+    cause = [] if item.trait else [c for c in item.concepts if not stands(c, item, keys, essay)]
+    cause = [c for c in cause if unnamed(c.keys, [view.sentences[at] for at in kept.where], source)]
+    if cause:
+        return Judged(
+            item,
+            kept,
+            f"what the allergy is to ('{surface(source, cause[0].keys[-1])}') is missing",
+            turned=item.weight >= 1.0,
+        )
     if item.weight >= 1.0 and not item.trait and not item.confirming:
         here = [view.sentences[at] for at in kept.where]
         gone, replaced_by = core_lost(item, keys, here, (view.sentences[m.at] for m in match.own), essay)
