@@ -59,6 +59,8 @@ SOME_KINDS: Final = re.compile(
     r"\b(?:some|certain|particular|various|a few|several)(?: (?:kinds?|types?|sorts?|forms?) of)? ", re.IGNORECASE
 )
 """What leaves open which ones are meant."""
+WORKING: Final = frozenset(fold(word) for word in "work use do take".split())
+"""Verbs that any other may stand for."""
 DOING: Final = frozenset(
     fold(word) for word in "bring take give make move put get keep go send do have use hold set turn".split()
 )
@@ -147,7 +149,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     answering = [c for c in item.concepts if (c.weight >= 1.0 or c.core) and asked.isdisjoint(c.keys)]
     answering = answering or [c for c in item.concepts if asked.isdisjoint(c.keys)]
     # That it is refused or wanted may be told in any words: whether it is was looked at before.
-    answering = [c for c in answering if ATTITUDES.isdisjoint(c.keys)]
+    answering = [c for c in answering if (ATTITUDES | WORKING).isdisjoint(c.keys)]
     open_ = not item.trait and not item.confirming and not item.numbers
     if open_ and answering and not any(stands(c, item, keys, essay) for c in answering):
         return Judged(item, kept, f"{listed([surface(source, c.keys[-1]) for c in answering])} is missing")

@@ -21,7 +21,8 @@ from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.text import Sentence, sentences_of
 
 ADVICE: Final = frozenset(
-    "bring pack use give include offer choose yes expect avoid recommend suggest prefer like info informat plan ask schedul".split()
+    "bring pack use give include offer choose yes expect avoid recommend suggest prefer like info informat plan ask schedul"
+    " exact precis".split()
 )
 """What answers are made of; it is no detail of the person."""
 SIDES: Final = keys_of(
