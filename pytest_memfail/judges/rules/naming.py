@@ -16,6 +16,7 @@ from pytest_memfail.judges.rules.name_spelling import (
     initials_at,
     is_exact,
     is_own,
+    is_reordered,
     joined_at,
     phrase_at,
     places_of,
@@ -170,6 +171,8 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str], *, whol
         {number.lstrip("0") for number in NUMBER.findall(sentence.text)} | sentence.keys if target.digits else set()
     )
     missing += sorted(d for d in target.digits if d not in stated and not any(d in c for c in target.codes))
+    if not missing and is_reordered(target, sentence):
+        missing = sorted(target.digits)
     particles = [w for w in target.phrase if w in PARTICLES]
     if particles and len(target.parts) == 1:
         missing += particles

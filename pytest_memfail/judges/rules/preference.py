@@ -110,7 +110,8 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
         return _turned(wanted, view, turned, [])
     description = described(wanted, view)
     if description is not None and not (
-        is_shifted(wanted.source, view.sentences[description.at])
+        description.at in {r.mention.at for r in whole if not r.ours}  # there the name was found to name something else
+        or is_shifted(wanted.source, view.sentences[description.at])
         or blurred(wanted, view, description.at)
         or says_less(wanted, view, description.at)
     ):
