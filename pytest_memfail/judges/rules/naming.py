@@ -57,6 +57,8 @@ class Mention:
     head: bool
     """Whether the last word of the name is there."""
     person: bool = False
+    turned: bool = False
+    """Whether the words stand in another order than in the name."""
 
 
 def _is_synonym(sentence: Sentence, at: int, key: str) -> bool:
@@ -197,6 +199,7 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str], *, whol
         foreign(sentence, max(end, last) if not missing else end, target, known, whole=not missing),
         target.parts[-1].key in chosen,
         target.person,
+        list(chosen.values()) != sorted(chosen.values()),
     )
 
 

@@ -13,7 +13,7 @@ from pytest_memfail.judges.rules.preference_called import blurred, called_so, sa
 from pytest_memfail.judges.rules.preference_described import described, handed_over, is_of_sibling, left_vague
 from pytest_memfail.judges.rules.preference_kind import told_by_kind
 from pytest_memfail.judges.rules.preference_likeness import left_of
-from pytest_memfail.judges.rules.preference_parts import damaged
+from pytest_memfail.judges.rules.preference_parts import damaged, is_contrary
 from pytest_memfail.judges.rules.preference_reading import (
     BESIDE,
     FOREIGN,
@@ -91,6 +91,8 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     candidates = [at for at in likeliest(view, wanted.context) if not is_of_sibling(wanted, view, at)]
     told = reworded(wanted, view, dict.fromkeys([*candidates, *(r.mention.at for r in readings[:READ])]))
     among = told_among(wanted, view)
+    if among is not None and any(r.mention.at == among.at and is_contrary(view, r) for r in readings[:READ]):
+        among = None
     shifted = [r.mention.at for r in whole if r.ours and r.owner == MINE]
     shifted += [one.at for one in (told, among) if one is not None and one.owner == MINE]
     shifted = [at for at in shifted if is_shifted(wanted.source, view.sentences[at])]
