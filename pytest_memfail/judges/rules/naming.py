@@ -36,6 +36,8 @@ OBJECTS: Final = frozenset("him her it them me us".split())
 SUBORDINATING: Final = frozenset("while when whenever because since if although though unless whereas".split())
 """What begins another clause: "listens to pop while painting" is no pop art."""
 DETERMINERS: Final = frozenset("a an the user user's her his their my every".split())
+BEHIND_ANY: Final = frozenset("altogether lapse slide phase fad".split())
+"""What may follow any name: "gone off badminton altogether", "the badminton phase"."""
 BEHIND: Final = 4
 """How far behind its head a word of the name may stand: "notebooks, the ones with dots"."""
 
@@ -272,6 +274,8 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
         return ""
     this, following = words[last], words[last + 1]
     lower = following.lower
+    if lower in BEHIND_ANY:
+        return ""
     own = {part.key for part in target.parts}
     if not following.key or following.key in own or following.key in known or following.surface[0].isupper():
         return ""

@@ -86,7 +86,9 @@ def damaged(wanted: Preference, view: View, reading: Reading) -> bool:
 def is_contrary(view: View, reading: Reading) -> bool:
     """Whether the opposite of what is missing stands before the rest of the name: big dinner parties for small ones."""
     first = reading.mention.first
-    before = [word.key for word in view.sentences[reading.mention.at].words[max(0, first - BESIDE_IT) : first] if word.key]
+    before = [
+        word.key for word in view.sentences[reading.mention.at].words[max(0, first - BESIDE_IT) : first] if word.key
+    ]
     return any(opposed(key, held) for key in reading.mention.missing for held in before)
 
 
