@@ -11,6 +11,7 @@ from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
 from pytest_memfail.judges.rules.preference_called import blurred, called_so, said_vaguely
 from pytest_memfail.judges.rules.preference_described import described, handed_over, is_of_sibling, left_vague
+from pytest_memfail.judges.rules.preference_done import is_other_use
 from pytest_memfail.judges.rules.preference_kind import told_by_kind
 from pytest_memfail.judges.rules.preference_likeness import left_of
 from pytest_memfail.judges.rules.preference_parts import damaged, is_contrary
@@ -93,9 +94,12 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     among = told_among(wanted, view)
     if among is not None and any(r.mention.at == among.at and is_contrary(view, r) for r in readings[:READ]):
         among = None
-    shifted = [r.mention.at for r in whole if r.ours and r.owner == MINE]
-    shifted += [one.at for one in (told, among) if one is not None and one.owner == MINE]
-    shifted = [at for at in shifted if is_shifted(wanted.source, view.sentences[at])]
+    shifted = [r.mention.at for r in whole if r.ours and r.owner == MINE and _is_shifted(wanted, view, r)]
+    shifted += [
+        one.at
+        for one in (told, among)
+        if one is not None and one.owner == MINE and is_shifted(wanted.source, view.sentences[one.at])
+    ]
     if shifted:
         return _trace(wanted, view, Trace(shifted[0], (wanted.wording,), 0.72))
     if (
@@ -180,11 +184,17 @@ def _in_passing(view: View, wanted: Preference, reading: Reading) -> bool:
 def _is_kept(wanted: Preference, view: View, reading: Reading) -> bool:
     if not reading.ours or _is_against(wanted, view, reading) or reading.owner != MINE:
         return False
-    if is_shifted(wanted.source, view.sentences[reading.mention.at]):
+    if _is_shifted(wanted, view, reading):
         return False
     if len(wanted.targets[0].needed) > 1 and reading.mention.exact:
         return True
     return not (_is_of_another(view, reading) and _in_passing(view, wanted, reading))
+
+
+def _is_shifted(wanted: Preference, view: View, reading: Reading) -> bool:
+    """Whether it is told of another time, or as watched where it is played."""
+    sentence = view.sentences[reading.mention.at]
+    return is_shifted(wanted.source, sentence) or is_other_use(wanted.source, sentence, reading.mention)
 
 
 def _is_gainsaid(wanted: Preference, view: View, reading: Reading, whole: list[Reading]) -> bool:

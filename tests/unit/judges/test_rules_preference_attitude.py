@@ -90,3 +90,13 @@ def test_sentence_in_which_the_name_is_another_thing_describes_nothing() -> None
         "yoga",
     )  # fmt: skip
     assert judged(yoga, "User attends a training on restorative justice for work every Monday.") != (True, True)
+
+
+def test_played_is_not_watched() -> None:
+    darts = preference("darts", "Playing darts at the pub is how I wind down on Fridays.", "pub games")
+    assert judged(darts, "User watches darts on Fridays to wind down.") == (True, False)
+    assert judged(darts, "Following darts on television is how the user winds down on Fridays.") == (True, False)
+    assert judged(darts, "User plays darts at the pub on Fridays and watches it on TV too.") == (True, True)
+    rugby = preference("rugby", "Watching rugby with my uncle is the best part of the winter.", "sports")
+    assert judged(rugby, "User plays rugby with an uncle all winter.") == (True, False)
+    assert judged(rugby, "User never misses rugby on TV with their uncle in winter.") == (True, True)
