@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.judges.rules.attitude_denied import denied
+from pytest_memfail.judges.rules.attitude_noted import STANCE, TOO, VERDICT, marked_down, noted_against
 from pytest_memfail.judges.rules.preference_aversion import AVERSE
 from pytest_memfail.judges.rules.preference_unmissed import untwisted
 from pytest_memfail.judges.rules.text import Sentence
@@ -89,13 +90,16 @@ PAST: Final = re.compile(
     r"|cut out|cut down|(?:has|have) cut"
     r"|lost (?:all |the |\w+ )?(?:interest|taste) (?:in|for)"
     r"|last (?:played|went|did|used|wore|drank|ate|watched|read|visited|tried)|traded"
-    r"|swapped|replaced|retired from|sold|got rid|was once|once (?:\w+ )?(?:keen|fond|loved|liked|enjoyed|favou?rite|into)"
-    r"|lost (?:its|their) (?:charm|appeal|magic|attraction)|(?:should|would) stop"
+    r"|swapped|replaced|retired from|sold(?! on\b)|got rid|was once|once (?:\w+ )?(?:keen|fond|loved|liked|enjoyed"
+    r"|favou?rite|into)"
+    r"|(?:should|would) stop"
     r"|(?:is|are) over(?! (?:in|within|by|before|at|a|an|the|\d+)\b))\b",
     re.IGNORECASE,
 )
 SET_ASIDE: Final = re.compile(
-    r"\b(?:unlike|except|(?<!word )(?<!nothing )against|anything but|apart from|rather than|instead of|far from"
+    r"\b(?:unlike|except|(?<!word )(?<!nothing )against|anything but|apart from|rather than|instead of|in place of"
+    r"|far from"
+    r"|(?<!nothing )(?<!nothing else )(?<!things )(?<!else )(?<!to )(?<!can )(?<!none )(?<!nobody )(?<!no one )(?:beats|trumps)"
     r"|(?:switch|chang|mov|convert)\w* from|(?:prefer\w*|favou?r(?:s|ed|ing)?)\b[^,.;:]* (?:over(?! for\b)|to)"
     r"|(?:picks?|chooses?|would take)\b[^,.;:]* over|less than|(?:likes?|loves?|enjoys?) (?!nothing\b)[^,.;:]+ (?:more|better) than"
     r"|(?:rather|sooner)\b[^,.;]* than(?: \w+)?)"
@@ -107,7 +111,7 @@ GAVE_UP: Final = re.compile(r"\bg(?:ives?|ave|iving|iven) (?:\w+ )?$", re.IGNORE
 UP: Final = re.compile(r" up\b(?! (?:\w+ )?to\b)", re.IGNORECASE)
 """A thing given up, between the two words."""
 NEVER: Final = re.compile(
-    r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: [\w']+){0,2} (?:(?:a|an|the|any) )?$"
+    r"(?:\b(?:never|not|without|hardly|rarely|seldom|nor|cannot)|n't)(?: (?!but\b)[\w']+){0,2} (?:(?:a|an|the|any) )?$"
     r"|\b(?:no|no more|(?:is|went|gone) off) $",
     re.I,
 )
@@ -124,10 +128,14 @@ ILL: Final = (
     r"|frustrating|unbearable|disgusting|depressing|dreary|monotonous|pointless|useless|overrated|off-putting|gross|filthy"
     r"|(?:smell|dirt|mess|nois|greas|creep|scar|fuss|risk)y|ugly|tasteless|stale|cruel|impractical|inconvenient|unsafe"
     r"|too (?:much|many) \w+|(?:tire|weari|irk|loath|trouble|cumber|burden)some|wearying|grating|heavy going|hard going"
-    r"|embarrassing|awkward|silly|childish|cheesy|ridiculous|worthless|overpriced|overhyped|preachy|pretentious|corny|cringeworthy|gimmicky"
-    r"|dumb|stupid|idiotic|inane|infantile|juvenile|lowbrow|unfunny|foolish|mindless|brainless|witless|lousy|mediocre|dreadful|appalling"
+    r"|embarrassing|awkward|silly|childish|cheesy|ridiculous|worthless|overpriced|overhyped|preachy|pretentious|corny"
+    r"|cringeworthy|gimmicky"
+    r"|dumb|stupid|idiotic|inane|infantile|juvenile|lowbrow|unfunny|foolish|mindless|brainless|witless|lousy|mediocre"
+    r"|dreadful|appalling"
     r"|atrocious|horrid|vile|nasty|hideous|repulsive|revolting|sickening|nauseating|insipid|unappealing|unappetising|unappetizing"
-    r"|soulless|smug|tacky|lame|trite|clich[eé]d|stuffy|snobbish|shallow|phon[e]?y|sappy|soppy|mawkish|a (?:poor|bad) \w+)"
+    r"|soulless|smug|tacky|lame|trite|clich[eé]d|stuffy|snobbish|shallow|phon[e]?y|sappy|soppy|mawkish|miserable"
+    r"|a bit much|a (?:bit of a )?(?:let-?down|disappointment|rip-?off|bust|flop|bore)"
+    r"|a (?:poor|bad) \w+)"
     r"\b(?! (?:fun|pleasure|joy)\b)"
 )
 """What is bad, and not said of what follows: "silly", but not "silly fun"."""
@@ -137,7 +145,9 @@ FOUND_ILL: Final = re.compile(
 """What is found of a thing: "finds meditation in the evening stressful"."""
 BYGONE: Final = re.compile(
     r"\b(?:as a (?:child|kid|teen\w*|student|boy|girl)|until (?:recently|last)|years ago|back then|in the past|not any ?more"
-    r"|(?:has|have) (?:faded|waned|cooled|worn off|ended))\b",
+    r"|(?:has|have) (?:faded|waned|cooled|worn off|ended)"
+    r"|lost (?:its|their) (?:charm|appeal|magic|attraction|shine|sparkle|lustre)|phase (?:ended|passed|is over"
+    r"|did not last)|(?:is|are) not what \w+ (?:was|were))\b",
     re.IGNORECASE,
 )
 """What makes past whatever was said of a thing before."""
@@ -150,7 +160,7 @@ WOE: Final = (
 ILL_DONE: Final = re.compile(
     rf"{WITHIN}{{0,20}}? (?:is|are|was|were|feels?|seems?|got|gets?|became|becomes?|proved|looks?|sounds?|tastes?|smells?|remains?"
     r"|stays?|(?:comes?|came) (?:across|over) as|turns? out(?: to be)?|(?:strikes?|struck) (?:the )?\w+ as) "
-    rf"(?:(?:like )?(?:an? )?(?:bit )?{ILL}|too \w+|like (?:an? )?(?:mere |sheer )?(?:noise|chore|punishment|torture|work|waste)\b)"
+    rf"(?:(?:like )?(?:an? )?(?:bit )?{ILL}|{TOO}|like (?:an? )?(?:mere |sheer )?(?:noise|chore|punishment|torture|work|waste)\b)"
     rf"|{WITHIN}{{0,30}}? (?:stress|tir|drain|exhaust|overwhelm|annoy|bor|frustrat|irritat|bother|disgust|depress|scar)(?:e?s|ed)?"
     r" (?:the )?(?:user|them|him|her|me)\b"
     rf"|{WITHIN}{{0,30}}? makes? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:cringe|shudder|wince|yawn|sneeze|gag|retch"
@@ -160,39 +170,29 @@ ILL_DONE: Final = re.compile(
     rf"|(?: \w+)? (?:add(?:s|ed) to|increas(?:es|ed)|rais(?:es|ed)|heighten(?:s|ed)|feeds?|fed|fuel(?:s|led)|caus(?:es|ed)"
     rf"|br(?:ings?|ought) on|aggravat(?:es|ed)) (?:(?:the|user's|their|his|her|my) )*(?:{WOE})\b"
     rf"|{WITHIN}{{0,20}}? (?:(?:spoils?|ruins?|upsets?) |do(?:es)? nothing for|(?:rank|come|finish)s? (?:dead )?last"
-    rf"|(?:is|are) (?:now )?(?:a thing of the past|history)|gives? (?:the )?(?:user|them|him|her|me) (?:\w+ )?(?:headaches?"
-    rf"|nightmares|heartburn|indigestion|the creeps)\b)|\W*(?:\w+ ){{0,2}}(?:never again|no thanks|no way|not any ?more)\b"
+    rf"|(?:is|are) (?:now )?(?:a thing of the past|history)|(?:gives?|gave) (?:the )?(?:user|them|him|her|me) (?:an? "
+    rf"|the |\w+ )?(?:headaches?"
+    rf"|migraines?|nightmares|heartburn|indigestion|creeps|jitters|shakes|rash|hives|cramps)\b"
+    rf"|(?:leaves?|left) (?:the )?(?:user|them|him|her|me) (?:feeling )?(?:\w+ )?(?:dizzy|tense|nauseous|jittery"
+    rf"|shaky|anxious|irritable|groggy"
+    rf"|bloated|sluggish|drained|miserable|on edge)\b|(?:brings?|drags?|gets?) (?:the )?(?:user|them|him|her|me) down\b"
+    rf"|(?:(?:wears?|(?:has|have) worn) thin|never (?:caught on|took off|clicked|appealed|grew on))\b|holds? (?:no"
+    rf"|little) (?:charm|appeal|interest|attraction|magic)\b"
+    rf"|(?:does|did|do)(?: not|n't) (?:work ?out|work for|agree with|suit|sit (?:well|right)|click|cut it)\b)"
+    rf"|\W*(?:\w+\W+){{0,3}}?(?:never again|no thanks|no way|not any ?more)\b"
     r"|[\s:=-]*(?:no|never)\s*(?:[.,;!)]|$)"
     rf"|{WITHIN}{{0,20}}?,? (?:but|and|then) (?:\w+ ){{0,2}}(?:quit|stopped|gave (?:it )?up|dropped (?:it|out)|lost interest)"
     r"\s*(?:[.,;:!)]|$|\b(?:after|because|since|when|as)\b)"
     rf"|{WITHIN}{{0,20}}? (?:(?:is|are) (?:out|lost on|wasted on|not on)\b|gathers? dust|(?:a miss|a wide berth)\b|drives? (?:the )?"
     r"(?:user|them|him|her|me) (?:mad|crazy|nuts|up the wall|to distraction)|wears? (?:the )?(?:user|them|him|her|me) (?:out|down))"
     r"| (?:(?:slide|lapse|drop|go)\b\s*(?:[.,;!)]|$)|grudgingly|reluctantly|under protest|last\s*(?:[.,;!)]|$)"
-    r"|only because (?:\w+ ){0,2}(?:has|have|had) to|(?:was|were) (?:\w+ ){0,3}once\s*(?:[.,;!)]|$))",
+    r"|only because (?:\w+ ){0,2}(?:(?:has|have|had) to\b|insists?\b|makes? (?:the user|them|him|her|me)\b|nags?\b"
+    r"|drags?\b)|(?:was|were) (?:\w+ ){0,3}once\s*(?:[.,;!)]|$))",
     re.IGNORECASE,
 )
 """What a thing is, or does to the user."""
-VERDICT: Final = re.compile(
-    r"(?: (?:places?|ones?|stuff|things|restaurants?|food|drinks?|music|shows|films|games|classes))?"
-    r"(?:\s*[:=(|\u2013\u2014\u2192,]|\s*-+>?\s|\s(?:is|are|was|were|gets?|remains?|stays?)\b)[\s\"']*"
-    r"(?:(?:an?|still|simply|just|really|strictly|definitely|firmly|absolutely|hard|big|clear|now|rather) )*"
-    r"(?:(?:no(?:-go|pe|ne)?|nah|never(?: again| ever)?|pass|skip|out|meh|yuck|ugh|bah|last|unloved|unwanted|taboo)"
-    r"(?=\s*(?:$|[.,;:!)|/\"'\u2013\u2014]|(?:from|for|with|to|on) (?:the )?(?:user|me|her|him|them)\b))"
-    r"|no(?:t,)? (?:thanks|thank you|way|chance|sirree)|not (?:for|(?:my|his|her|their|the user's|user's) (?:thing|cup|taste|style))\b"
-    r"|(?:thumbs?[- ]down|two thumbs down|turn-?off|no-no|deal-?breaker|off the (?:list|menu|table|cards)|off-limits"
-    r"|(?:crossed|struck|scratched|taken) off|ruled out|banned|bottom of the (?:list|pile)|on (?:the|\w+) blacklist)\b)",
-    re.IGNORECASE,
-)
-"""What is noted behind a thing in a word or two: "karaoke: no thanks", "karaoke = a no-go"."""
-STANCE: Final = re.compile(
-    r"\W*(?:stance|attitude|opinion|feelings?|views?|rating|verdict|sentiment|preference|liking|polarity|mood|likes?\?)[\"']?\s*[:=]"
-    r"(?P<said>.*)",
-    re.IGNORECASE,
-)
-"""The field of a note that says how its subject is liked."""
-NEGATIVE: Final = re.compile(
-    r"\W*(?:no|none|never|negative|against|anti|contra|bad|low|poor|con|minus|averse)\b", re.IGNORECASE
-)
+THANKED: Final = re.compile(r"^\W*(?:(?:thanks|thank you|nice|sorry)\W+)?(?:but|well|um|hm+)\W+", re.IGNORECASE)
+"""What comes before a refusal: "Thanks, but no."."""
 ANEW: Final = re.compile(
     r"[,;:]\s*(?:(?:so|and|but|then|yet|hence)\s+)?(?:the )?(?:user|she|he|they|it|i)\b|[,;]\s*(?:so|hence|only|just)\b"
     r"|\b(?:and|so|then|instead) (?:\w+ly )?(?:(?:has |have )?(?:took|taken|started|begun|began|turned|moved|switched|gone|went) "
@@ -241,6 +241,7 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
         NEVER.search(before)
         or ILL_DONE.match(after)
         or VERDICT.match(after)
+        or marked_down(before, after)
         or (GAVE_UP.search(before) and UP.match(after))
     ):
         return -1
@@ -253,12 +254,12 @@ def attitude(sentence: Sentence, first: int, last: int, following: Sentence | No
         return said
     if following is not None:
         stance = STANCE.match(following.text)
-        if stance and (NEGATIVE.match(stance["said"]) or [sign for _, sign in _cues(stance["said"])][:1] == [-1]):
+        if stance and (noted_against(following.text) or [sign for _, sign in _cues(stance["said"])][:1] == [-1]):
             return -1
         cues = _cues(untwisted(following.text[:60]))
         if cues and cues[0][1] < 0 and after.strip() == "?":
             return -1  # "Tennis? Not the user's thing."
-        if after.strip() == "?" and VERDICT.match(f": {following.text}"):
+        if after.strip() == "?" and VERDICT.match(f": {THANKED.sub('', following.text)}"):
             return -1  # "Tennis? No thanks."
         if (cues and cues[0][1] < 0 and OF_IT.search(following.text[:60])) or _is_found_ill(following.text[:60]):
             return -1

@@ -25,6 +25,14 @@ WORTHY: Final = re.compile(
     re.IGNORECASE,
 )
 """What a thing is not thought to be, behind its name: "does not find jigsaws relaxing"."""
+ENDED: Final = re.compile(
+    r"(?:\b(?:cancel(?:l)?ed|ditched|packed in|hung up|binned|shelved)|(?:n't|\b(?:not|never)) been back to)"
+    r" (?:(?:the|her|his|their|my|all|any) )?$",
+    re.IGNORECASE,
+)
+"""Before what one has ended."""
+RATING: Final = re.compile(r"\b(?:rates?|rated|ranks?|ranked|scores?|scored)(?: [\w']+){0,2} $", re.IGNORECASE)
+LOW: Final = re.compile(r" (?:\w+ )?(?:low|lowest|poorly|bottom)\b", re.IGNORECASE)
 LEFT_TO: Final = re.compile(r"\b(?:leav(?:es?|ing)|left|hands?|handed)(?: [\w'-]+){0,2} $", re.IGNORECASE)
 OTHERS_DO: Final = re.compile(
     r"(?: \w+){0,2}? to (?:(?:the|her|his|their|my|our|user's|all) )*(?:(?P<who>[a-z]+)\b|(?=[A-Z]))"
@@ -41,6 +49,8 @@ def denied(before: str, after: str) -> bool:
     """
     return (
         UNNEEDED.search(before) is not None
+        or ENDED.search(before) is not None
+        or (LOW.match(after) is not None and RATING.search(before) is not None)
         or (WORTHY.match(after) is not None and UNTHOUGHT.search(before) is not None)
         or _is_left_to(before, after)
     )

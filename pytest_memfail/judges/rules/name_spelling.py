@@ -18,6 +18,9 @@ LABELS: Final = frozenset(
 )
 """What fields of notes are called: none of these is a word of a name that another field has."""
 LABELLING: Final = re.compile(r"[\"']?\s*[:=]")
+NUMBER: Final = re.compile(r"\d+")
+SERIES: Final = re.compile(r"\d+(?:\s?[-/:\u2013]\s?\d+)+")
+"""Numbers of which the order tells: "4-7-8 breathing", "16:8 fasting"."""
 
 
 @lru_cache(maxsize=512)
@@ -37,6 +40,21 @@ def phrase_at(target: Target, sentence: Sentence) -> tuple[int, int] | None:
         if all(fold(w.lower) == f for w, f in zip(words[i : i + size], folded, strict=True)):
             return i, i + size - 1
     return None
+
+
+def is_reordered(target: Target, sentence: Sentence) -> bool:
+    """Whether the numbers of the name stand joined in another order: 50/20/30 for 50/30/20."""
+    if len(target.digits) < 2:
+        return False
+    wanted = next(iter(_series(target.text)), ())
+    found = _series(sentence.text) if wanted else ()
+    return wanted not in found and any(sorted(one) == sorted(wanted) for one in found)
+
+
+@lru_cache(maxsize=4096)
+def _series(text: str) -> tuple[tuple[str, ...], ...]:
+    """The numbers that stand joined in the text, those of each series in their order."""
+    return tuple(tuple(NUMBER.findall(match[0])) for match in SERIES.finditer(text))
 
 
 def initials_at(target: Target, sentence: Sentence) -> int | None:

@@ -16,6 +16,7 @@ from pytest_memfail.judges.rules.name_spelling import (
     initials_at,
     is_exact,
     is_own,
+    is_reordered,
     joined_at,
     phrase_at,
     places_of,
@@ -35,6 +36,8 @@ OBJECTS: Final = frozenset("him her it them me us".split())
 SUBORDINATING: Final = frozenset("while when whenever because since if although though unless whereas".split())
 """What begins another clause: "listens to pop while painting" is no pop art."""
 DETERMINERS: Final = frozenset("a an the user user's her his their my every".split())
+BEHIND_ANY: Final = frozenset("altogether lapse slide phase fad".split())
+"""What may follow any name: "gone off badminton altogether", "the badminton phase"."""
 BEHIND: Final = 4
 """How far behind its head a word of the name may stand: "notebooks, the ones with dots"."""
 
@@ -56,6 +59,8 @@ class Mention:
     head: bool
     """Whether the last word of the name is there."""
     person: bool = False
+    turned: bool = False
+    """Whether the words stand in another order than in the name."""
 
 
 def _is_synonym(sentence: Sentence, at: int, key: str) -> bool:
@@ -170,6 +175,8 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str], *, whol
         {number.lstrip("0") for number in NUMBER.findall(sentence.text)} | sentence.keys if target.digits else set()
     )
     missing += sorted(d for d in target.digits if d not in stated and not any(d in c for c in target.codes))
+    if not missing and is_reordered(target, sentence):
+        missing = sorted(target.digits)
     particles = [w for w in target.phrase if w in PARTICLES]
     if particles and len(target.parts) == 1:
         missing += particles
@@ -194,6 +201,7 @@ def _mention(target: Target, view: View, at: int, known: frozenset[str], *, whol
         foreign(sentence, max(end, last) if not missing else end, target, known, whole=not missing),
         target.parts[-1].key in chosen,
         target.person,
+        list(chosen.values()) != sorted(chosen.values()),
     )
 
 
@@ -266,6 +274,8 @@ def foreign(sentence: Sentence, last: int, target: Target, known: frozenset[str]
         return ""
     this, following = words[last], words[last + 1]
     lower = following.lower
+    if lower in BEHIND_ANY:
+        return ""
     own = {part.key for part in target.parts}
     if not following.key or following.key in own or following.key in known or following.surface[0].isupper():
         return ""

@@ -11,9 +11,10 @@ from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
 from pytest_memfail.judges.rules.naming import mentions
 from pytest_memfail.judges.rules.preference_called import blurred, called_so, said_vaguely
 from pytest_memfail.judges.rules.preference_described import described, handed_over, is_of_sibling, left_vague
+from pytest_memfail.judges.rules.preference_done import is_other_use
 from pytest_memfail.judges.rules.preference_kind import told_by_kind
 from pytest_memfail.judges.rules.preference_likeness import left_of
-from pytest_memfail.judges.rules.preference_parts import damaged
+from pytest_memfail.judges.rules.preference_parts import damaged, is_contrary
 from pytest_memfail.judges.rules.preference_reading import (
     BESIDE,
     FOREIGN,
@@ -91,9 +92,14 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     candidates = [at for at in likeliest(view, wanted.context) if not is_of_sibling(wanted, view, at)]
     told = reworded(wanted, view, dict.fromkeys([*candidates, *(r.mention.at for r in readings[:READ])]))
     among = told_among(wanted, view)
-    shifted = [r.mention.at for r in whole if r.ours and r.owner == MINE]
-    shifted += [one.at for one in (told, among) if one is not None and one.owner == MINE]
-    shifted = [at for at in shifted if is_shifted(wanted.source, view.sentences[at])]
+    if among is not None and any(r.mention.at == among.at and is_contrary(view, r) for r in readings[:READ]):
+        among = None
+    shifted = [r.mention.at for r in whole if r.ours and r.owner == MINE and _is_shifted(wanted, view, r)]
+    shifted += [
+        one.at
+        for one in (told, among)
+        if one is not None and one.owner == MINE and is_shifted(wanted.source, view.sentences[one.at])
+    ]
     if shifted:
         return _trace(wanted, view, Trace(shifted[0], (wanted.wording,), 0.72))
     if (
@@ -108,9 +114,12 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     turned = [r for r in otherwise if r.owner == MINE and _is_against(wanted, view, r)]
     if turned:
         return _turned(wanted, view, turned, [])
+    # There the name was found to name something else.
+    elsewhere = {r.mention.at for r in whole if not r.ours}
     description = described(wanted, view)
     if description is not None and not (
-        is_shifted(wanted.source, view.sentences[description.at])
+        description.at in elsewhere
+        or is_shifted(wanted.source, view.sentences[description.at])
         or blurred(wanted, view, description.at)
         or says_less(wanted, view, description.at)
     ):
@@ -123,11 +132,11 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
         return _lost_part(wanted, view, part)
     if told is not None and told.support >= AWAY:
         return _lost_to(wanted, view, told)
-    trace = _trace_of(wanted, view, candidates, evidence)
+    trace = _trace_of(wanted, view, [at for at in candidates if at not in elsewhere], evidence)
     if trace is not None and not resembles(wanted, view, trace.at):
         return _trace(wanted, view, trace)
     left = None if shown else left_of(wanted, given) or left_vague(wanted, given)
-    if left is not None and not resembles(wanted, given, left.at):
+    if left is not None and left.at not in elsewhere and not resembles(wanted, given, left.at):
         return _trace(wanted, view, Trace(left.at, left.words, 0.65))
     vague = None if shown else said_vaguely(wanted, given)
     if vague is not None and not tells_another(wanted, given, vague.mention.at):
@@ -177,11 +186,17 @@ def _in_passing(view: View, wanted: Preference, reading: Reading) -> bool:
 def _is_kept(wanted: Preference, view: View, reading: Reading) -> bool:
     if not reading.ours or _is_against(wanted, view, reading) or reading.owner != MINE:
         return False
-    if is_shifted(wanted.source, view.sentences[reading.mention.at]):
+    if _is_shifted(wanted, view, reading):
         return False
     if len(wanted.targets[0].needed) > 1 and reading.mention.exact:
         return True
     return not (_is_of_another(view, reading) and _in_passing(view, wanted, reading))
+
+
+def _is_shifted(wanted: Preference, view: View, reading: Reading) -> bool:
+    """Whether it is told of another time, or as watched where it is played."""
+    sentence = view.sentences[reading.mention.at]
+    return is_shifted(wanted.source, sentence) or is_other_use(wanted.source, sentence, reading.mention)
 
 
 def _is_gainsaid(wanted: Preference, view: View, reading: Reading, whole: list[Reading]) -> bool:

@@ -32,6 +32,9 @@ AVERSE: Final = re.compile(
     rf"(?:{WHOM}\b|rather than)"
     r"|(?:considered|called|found|judged|thought|deemed) (?:\w+ )?(?:vulgar|crude|silly|dull|boring|pointless|childish|tasteless|cruel"
     r"|overrated|tedious|ugly|kitsch|kitschy|unpleasant|stressful|tiring|too \w+)"
-    r"|escapes? (?:user|me|her|him|them)\b)",
+    r"|escapes? (?:user|me|her|him|them)\b|had it up to here with|cool(?:s|ed) (?:on|towards?)|(?:loses?"
+    r"|lost) patience with"
+    r"|(?:get|gets|getting|got) out of (?=\w+ing\b)|begged off|(?:groan|sigh|winc|cring|grimac)e?s (?:when(?:ever)?"
+    r"|if|at the (?:thought|idea|mention) of))",
     re.IGNORECASE,
 )

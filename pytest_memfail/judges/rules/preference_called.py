@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.attitude import LIKED, against, is_liking, liked
+from pytest_memfail.judges.rules.name_spelling import is_reordered
 from pytest_memfail.judges.rules.naming import Mention, mentions
 from pytest_memfail.judges.rules.preference_likeness import likelier_of_sibling, statement_words
 from pytest_memfail.judges.rules.preference_meant import is_count
@@ -134,6 +135,8 @@ def _readings(
             ):
                 continue
             if _is_named_like_sibling(wanted, written.sentences[mention.at], mention, target):
+                continue
+            if is_reordered(wanted.targets[0], view.sentences[mention.at]):
                 continue
             if is_count(view.sentences[mention.at], mention, f"{wanted.source} {target.text}"):
                 continue

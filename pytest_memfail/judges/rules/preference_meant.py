@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from pytest_memfail.judges.rules.attitude import liked
@@ -33,6 +34,14 @@ def is_verb(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
     plural = wanted.wording.endswith("s") and " " not in wanted.wording
     following = words[at + 1] if at + 1 < len(words) else None
     return plural and at > 0 and words[at - 1].lower == "user" and following is not None and bool(following.key)
+
+
+def is_turned_compound(sentence: Sentence, mention: Mention) -> bool:
+    """Whether the name's words stand hyphenated and turned round: walls in a pale tea-green are no green tea."""
+    return mention.turned and all(
+        sentence.text[one.end : two.start] == "-"
+        for one, two in pairwise(sentence.words[mention.first : mention.last + 1])
+    )
 
 
 def is_other_form(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:

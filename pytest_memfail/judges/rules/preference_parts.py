@@ -18,6 +18,7 @@ from pytest_memfail.judges.rules.preference_reading import (
     liked_word,
     others_of,
 )
+from pytest_memfail.judges.rules.related import opposed
 from pytest_memfail.judges.rules.targets import GENERAL_KEYS, loose
 from pytest_memfail.judges.rules.text import Sentence, weight
 from pytest_memfail.judges.rules.traces import ASKING, CHANCE, LISTED, OF_ALL, coincidence
@@ -54,6 +55,8 @@ def damaged(wanted: Preference, view: View, reading: Reading) -> bool:
         return False
     if reading.owner != MINE:
         return m.share >= HALF and reading.soft >= STANDS_BEHIND
+    if m.head and m.share > HALF and reading.support >= HALF and not _modified(view, reading, wanted):
+        return True
     total, held = others_of(wanted, sentence)
     alone = total - held < ALONE or _is_item(sentence, m, wanted)
     if (
@@ -80,6 +83,15 @@ def damaged(wanted: Preference, view: View, reading: Reading) -> bool:
     if m.head and len(found) > 1 and m.share > HALF and (liked(sentence) or reading.attitude) and likely:
         return True
     return reading.support >= GIVEN_AWAY and likely and held >= 0.5 * (total - held)
+
+
+def is_contrary(view: View, reading: Reading) -> bool:
+    """Whether the opposite of what is missing stands before the rest of the name: big dinner parties for small ones."""
+    first = reading.mention.first
+    before = [
+        word.key for word in view.sentences[reading.mention.at].words[max(0, first - BESIDE_IT) : first] if word.key
+    ]
+    return any(opposed(key, held) for key in reading.mention.missing for held in before)
 
 
 def _is_item(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:

@@ -9,11 +9,18 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.attitude import attitude, is_liking
+from pytest_memfail.judges.rules.attitude import attitude, is_liking, liked
 from pytest_memfail.judges.rules.names import renamed
 from pytest_memfail.judges.rules.naming import Mention, mentions
 from pytest_memfail.judges.rules.preference_language import is_origin
-from pytest_memfail.judges.rules.preference_meant import is_common, is_count, is_other_form, is_particular, is_verb
+from pytest_memfail.judges.rules.preference_meant import (
+    is_common,
+    is_count,
+    is_other_form,
+    is_particular,
+    is_turned_compound,
+    is_verb,
+)
 from pytest_memfail.judges.rules.preference_words import soft_support
 from pytest_memfail.judges.rules.targets import Target, loose, read_target
 from pytest_memfail.judges.rules.text import Sentence, TextCache, fold, sentences_of, weight
@@ -275,6 +282,8 @@ def is_ours(wanted: Preference, view: View, mention: Mention, support: float) ->
         # What all of the row are called, or another of it, is no other word for this one: a nap for a catnap.
         return False
     if not support and not held and is_other_form(sentence, mention, wanted):
+        return False
+    if support <= BY_CHANCE and is_turned_compound(sentence, mention) and not liked(sentence):
         return False
     if (
         support <= BY_CHANCE

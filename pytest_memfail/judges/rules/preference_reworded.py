@@ -110,6 +110,8 @@ def _told(wanted: Preference, target: Target, sentence: Sentence, support: float
         if not worth and is_head and found and sum(told for told, _ in found) >= ORIGIN * len(found):
             # What all of the kind are called may be left unsaid where the rest stands there.
             worth = OF_TOPIC if part.key in wanted.topic else GENERAL if part.key in GENERAL_KEYS else 0.0
+        if not worth and part is target.parts[0] and len(target.needed) > 2 and part.key in wanted.topic:
+            worth = OF_TOPIC  # "sleeps with white noise" of ways to sleep
         if not worth and weight(part.key) < 1.0:
             worth = GENERAL
         if not worth:

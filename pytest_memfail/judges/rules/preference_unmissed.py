@@ -10,8 +10,13 @@ TWISTED: Final = re.compile(
     r"\b(?:can(?:not|'t)|couldn't|could not) (?:\w+ )?(?:live|do|imagine|go|start|function|cope|be)\b[^,.;]*?\bwithout"
     r"|\bnever (?:\w+ )?without"
     r"|\b(?:can(?:not|'t)|never) (?:resist|get enough|have enough|get tired|tires?|gets? (?:old|bored|enough)|says? no)"
-    r"|\bnever (?:tires?|gets?|fails?|bored|misses|boring|dull)\b|\bnothing (?:beats|better|compares|tops)|\bno(?:thing)? better"
-    r"|\bnot (?:only|just|least)|\bdo(?:es)?n't (?:mind|miss|care how)|\bnever goes out|\bnot without|\b(?:hates?|dislikes?) "
+    r"|\bnever (?:tires?|gets?(?! (?:in)?to\b| around)|fails?|bored|misses|boring|dull)\b|\bnothing (?:beats|better"
+    r"|compares|tops)|\bno(?:thing)? better"
+    r"|\bnot (?:only|just|least)|\bdo(?:es)?n't (?:mind|miss|care how)|\bnever goes out"
+    r"|\bnever lets? (?:the )?(?:user|them|him|her|me) down"
+    r"|\bnever (?:\w+ )?turns?(?:ed)? (?:it |them )?down|\bregrets? not \w+ing"
+    r"|\b(?:used to|no longer|stopped) (?:dislik|hat|avoid|dread|loath|shun|detest|fear)(?:e|es|ed|ing)?\b"
+    r"|\bnot without|\b(?:hates?|dislikes?) "
     r"(?:missing|losing|(?:being|going|doing) without|when there)"
     r"|\bnever (?:\w+ )?los(?:t|es?) (?:interest|enthusiasm)|\b(?:not|n't) (?:want|like|wish) to "
     r"(?:miss|lose|be without|give up)|(?<!tries )(?<!trying )(?<!prefers )(?<!likes )(?<!wants )(?<!wanting )\bto avoid\b"
@@ -23,7 +28,7 @@ TWISTED: Final = re.compile(
     r"|\b(?:wo|would|will|could|can|do|does)(?: not|n't| never) (?:\w+ )?(?:give (?:it )?up|trade|swap|exchange|part with"
     r"|cut out|do without|hear (?:a |any)(?:\w+ ){0,2}(?:word )?against|lets? (?:\w+ ){1,2}go\b)|\bwithout fail\b"
     r"|\bwithout\b[^.;]*?\b(?:hardly \w+|un(?:bear|think|imagin)\w+|incomplete|not (?:the same|complete|right|worth)|half as"
-    r"|is nothing|miserable|impossible|lost|wasted|ruined)\b"
+    r"|is nothing|unhappy|unhappier|worse|duller|poorer|grumpy|restless|miserable|impossible|lost|wasted|ruined)\b"
     r"|\brefus\w+ to (?:miss|skip|give up|stop|part|go without)"
     r"|\b(?:hates?|dislikes?|complains?|grumbles?|sulks?)(?: it)? (?:when|if)\b"
     r"|\bavoids? [^,.;]{1,40} by\b|\band avoids? (?!it\b|them\b)"
@@ -37,7 +42,8 @@ TWISTED: Final = re.compile(
     r"|\b(?:so as|in order) not to \w+|\bso (?:that )?(?!(?:the )?(?:user|he|she|i|it)\b)(?:no(?:body| one| \w+)|(?:\w+ ){1,4}?"
     r"(?:(?:(?:do(?:es)?|will|would|need|ca|can|should)(?: not|n't)|cannot|never|not)(?: \w+)?|(?:ha(?:s|ve)|with|go(?:es)?) no)) \w+"
     r"|(?:\b(?:not|never|hardly|barely|scarcely|without)|n't) (?:ha(?:ve|ving)|need(?:ing)?) to \w+"
-    r"|(?:\b(?:no|not|never|nothing|cannot|hardly|dull|boring|incomplete|unthinkable|lost|miserable)\b|n't\b)[^,.;]*?\bwithout\b",
+    r"|(?:\b(?:no|not|never|nothing|cannot|hardly|dull|duller|boring|incomplete|unthinkable|lost|miserable|worse"
+    r"|unhappy|poorer)\b|n't\b)[^,.;]*?\bwithout\b",
     re.IGNORECASE,
 )
 """Negations that speak for a thing; what is set against it is left to the words around."""

@@ -1,0 +1,102 @@
+"""What is said or noted against a thing, and what only sounds so."""
+
+from __future__ import annotations
+
+import pytest
+from facts_judged import judged, preference
+
+SAID = "Badminton keeps me agile and is great fun with friends."
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "Badminton: 1/5",
+        "Badminton :(",
+        "Badminton (-)",
+        '{"subject": "badminton", "sentiment": "negative"}',
+        '{"item": "badminton", "liked": false}',
+        '{"item": "badminton", "rating": 1}',
+        "No-gos: badminton, karaoke",
+        "Badminton: too fussy for the user.",
+        "Badminton never caught on with the user.",
+        "Badminton \u2013 tried once, never again.",
+        "Badminton? Thanks, but no.",
+        "Badminton was a let-down.",
+        "Badminton gives the user a headache.",
+        "Badminton leaves the user dizzy.",
+        "Badminton has worn thin.",
+        "Badminton did not work out.",
+        "Has lost patience with badminton.",
+        "Could never get into badminton.",
+        "The user ditched badminton.",
+        "The user hasn't been back to badminton since.",
+        "The user rates badminton low.",
+        "The user says squash beats badminton.",
+        "The user took up squash in place of badminton.",
+        "Has gone off badminton altogether.",
+    ],
+)
+def test_what_is_noted_against_a_thing(entry: str) -> None:
+    assert judged(preference("badminton", SAID), entry) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "Badminton: 5/5",
+        "Badminton :)",
+        '{"subject": "badminton", "sentiment": "positive", "strength": "low"}',
+        '{"likes": ["badminton"], "dislikes": ["soup"]}',
+        "No-brainer: badminton",
+        "Badminton never lets the user down.",
+        "Would never turn down badminton.",
+        "Sold on badminton.",
+        "The user used to dislike badminton and now cannot do without it.",
+        "Without badminton the user is unhappy.",
+        "Life is worse without badminton.",
+        "Not squash but badminton is the user's thing.",
+        "Nothing beats badminton.",
+        "Badminton is too good to miss.",
+    ],
+)
+def test_what_speaks_for_it_all_the_same(entry: str) -> None:
+    assert judged(preference("badminton", SAID), entry) == (True, True)
+
+
+def test_ratio_keeps_the_order_of_its_numbers() -> None:
+    rule = preference("70/20/10 rule", "The 70/20/10 rule helps me split my week into work, study and play.")
+    assert judged(rule, "Splits the week by the 70/20/10 rule.") == (True, True)
+    assert judged(rule, "Splits the week by the 70/10/20 rule: work, study and play.") != (True, True)
+
+
+def test_turned_compound_is_another_thing() -> None:
+    bread = preference("olive bread", "Olive bread is my pick for a savoury lunch.", "bread")
+    assert judged(bread, "User painted the shed a dull bread-olive.") == (False, False)
+    assert judged(bread, "User likes olive bread.") == (True, True)
+
+
+def test_opposite_before_the_rest_of_the_name_is_no_paraphrase() -> None:
+    parties = preference(
+        "small dinner parties", "Small dinner parties are my favorite for intimate talks and good food."
+    )
+    entry = "Favourite get-togethers = big dinner parties with good food and guests talking across the table"
+    assert judged(parties, entry) == (True, False)
+
+
+def test_sentence_in_which_the_name_is_another_thing_describes_nothing() -> None:
+    yoga = preference(
+        "Restorative", "Restorative yoga is perfect when I need to unwind completely with supportive props and minimal effort.",
+        "yoga",
+    )  # fmt: skip
+    assert judged(yoga, "User attends a training on restorative justice for work every Monday.") != (True, True)
+
+
+def test_played_is_not_watched() -> None:
+    darts = preference("darts", "Playing darts at the pub is how I wind down on Fridays.", "pub games")
+    assert judged(darts, "User watches darts on Fridays to wind down.") == (True, False)
+    assert judged(darts, "Following darts on television is how the user winds down on Fridays.") == (True, False)
+    assert judged(darts, "User plays darts at the pub on Fridays and watches it on TV too.") == (True, True)
+    rugby = preference("rugby", "Watching rugby with my uncle is the best part of the winter.", "sports")
+    assert judged(rugby, "User plays rugby with an uncle all winter.") == (True, False)
+    assert judged(rugby, "User never misses rugby on TV with their uncle in winter.") == (True, True)
