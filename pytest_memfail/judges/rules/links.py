@@ -163,7 +163,13 @@ def _names(source: tuple[Sentence, ...], texts: tuple[str, ...]) -> frozenset[st
     lowers = {w for s in source for w in s.lowers}
     if lowers & {"i", "me", "my", "we", "i'm"}:
         return frozenset()
-    inside = {w.casefold() for text in texts for w in text.split() if not w[:1].isupper()}
+    # "Set Do Not Disturb", "call Mum": what is done with whatever has a capital there is not its own link.
+    inside = {
+        w.casefold()
+        for text in texts
+        for w in text.split()
+        if not w[:1].isupper() or (not w.endswith(("'s", "’s")) and not text[:1].isupper())
+    }
     uncapital = {w.lower for s in source for w in s.words if not w.surface[0].isupper()}
     names = {
         w.lower.removesuffix("'s")
