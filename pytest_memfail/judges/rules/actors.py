@@ -127,6 +127,8 @@ def _is_somebodys(tokens: Sequence[Token], at: int, known: frozenset[str]) -> bo
 def _acts(tokens: Sequence[Token], at: int, unless: frozenset[str] = frozenset()) -> bool:
     following = tokens[at + 1] if at + 1 < len(tokens) and not tokens[at + 1].breaks else None
     if following is not None and following.lower in BEING:
+        if unless and at + 2 < len(tokens) and tokens[at + 2].key in unless:
+            return False  # "calling my cousin always leads to"
         return at + 2 >= len(tokens) or not DONE_TO.fullmatch(tokens[at + 2].lower)
     if following is None or following.lower in STOP | ADVERBS or following.key in unless:
         return False
