@@ -15,8 +15,10 @@ from pytest_memfail.judges.rules.link_sequence import (
     DOING_SO,
     are_listed,
     arrives,
+    but_having,
     is_met,
     order_told,
+    refers_back,
     starts_anew,
 )
 from pytest_memfail.judges.rules.words import STOP
@@ -181,7 +183,10 @@ PREVENTING: Final = re.compile(
 )
 """What comes before it does not lead to what comes after."""
 FRONTED_BEFORE: Final = re.compile(r"\b(?:before|prior to|ahead of)\b[^,|]*$")
-PURPOSE: Final = re.compile(r"(?:^|\b|\|)\s*(?:in order )?(?:to|so as to|for)\s*(?:\w+ ){0,2}$")
+PURPOSE: Final = re.compile(
+    r"(?:^|\b|\|)\s*(?:in order )?(?:to|so as to|for)\s*(?:\w+ ){0,2}$"
+    r"|(?:^|[,;|] ?)for(?: (?:the sake of))?(?: (?:a|an|the|his|her|their|more|some|extra|better|that))?$"
+)
 SUBJECT: Final = re.compile(r"^\s*(?:the )?(?:user|i|he|she|they|we)\b")
 BEHIND: Final = re.compile(
     r"^[\s,]*(?:being |is |are |was |as )?(?:the |a |an |its |his |her |their )?(?:usual )?"
@@ -230,6 +235,7 @@ def relate(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) 
     if done and DOING.search(between):
         return order
     opening = f"{ahead} {tokens[left[0]].lower}".strip()
+    between = but_having(between, tokens[right[0]].lower)
     if between in (",", ", user") and DOING_SO.search(opening) and not tokens[right[0]].lower.endswith("ing"):
         return order  # "feeling brave, sings"
     if AND_THERE.match(between) and any(tokens[i].lower in PASSIVE for i in range(right[0] + 1, right[1])):
@@ -263,7 +269,7 @@ def _turn(ahead: str, between: str, behind: str) -> int:
     awaited = AWAITED.search(between)
     if awaited is not None and WAITING.search(f"{clause} {between[: awaited.start()]}"):
         return -1
-    if NOT_BACK.search(between):
+    if NOT_BACK.search(between) or refers_back(between):
         return 1
     placed = order_told(clause, between, behind)
     if placed:
