@@ -39,7 +39,7 @@ from pytest_memfail.judges.rules.links import (
     whose_is,
 )
 from pytest_memfail.judges.rules.relations import relate, said
-from pytest_memfail.judges.rules.stretches import akin
+from pytest_memfail.judges.rules.stretches import akin, is_row
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.view import View
 
@@ -142,10 +142,13 @@ def _stretches(link: Link, view: View) -> Iterator[tuple[int, ...]]:
 def _around(view: View, at: int) -> Iterator[tuple[int, ...]]:
     yield (at,)
     first, end = view.first[view.entry[at]], view.first[view.entry[at] + 1]
+    whole = 2 < end - first <= FEW and not any(view.sentences[i].starts_turn for i in range(first + 1, end))
     for pair in ((at - 1, at), (at, at + 1)):
+        if whole and is_row(view, view.entry[at]):
+            break  # what the one field says, the others say of whom
         if pair[0] >= first and pair[1] < end and not view.sentences[pair[1]].starts_turn:
             yield pair
-    if 2 < end - first <= FEW and not any(view.sentences[i].starts_turn for i in range(first + 1, end)):
+    if whole:
         yield tuple(range(first, end))
 
 
