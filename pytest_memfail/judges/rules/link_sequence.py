@@ -95,6 +95,24 @@ def refers_back(between: str) -> bool:
     return REFERS_BACK.search(between) is not None
 
 
+AWAITED: Final = re.compile(
+    r"\b(?:until|till|unless|before|(?<!pass )(?<!passes )(?<!ends )(?<!goes by )without"
+    r"(?! (?:getting|becoming|feeling|ending|breaking|bursting|falling|coming)\b))\b"
+)
+WAITING: Final = re.compile(r"(?:\b(?:no|not|never|nothing|cannot|unable|hardly|waits?|waiting)\b|n't\b)[^,|]*$")
+"""Nothing comes before what it waits for."""
+
+
+def is_awaited(clause: str, between: str) -> bool:
+    """Whether the first does not come before the second has.
+
+    >>> is_awaited("user won't", "until"), is_awaited("user can't", "without getting")
+    (True, False)
+    """
+    awaited = AWAITED.search(between)
+    return awaited is not None and WAITING.search(f"{clause} {between[: awaited.start()]}") is not None
+
+
 HAVING: Final = re.compile(r"(?<=they) ha(?:ve|d)( (?:a|an|the))$|(?<=\w) ha(?:s|ve|d)$")
 
 

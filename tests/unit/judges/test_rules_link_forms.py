@@ -43,3 +43,64 @@ def test_somebody_to_whom_a_cause_is_done_does_nothing() -> None:
     aunt = link("To call my aunt always leads to planning a picnic.", "call my aunt", "planning a picnic")
     assert judged(aunt, "Planning a picnic always leads to the user calling their aunt.") == DAMAGED
     assert judged(aunt, "To call their aunt always leads to the user planning a picnic.") == OK
+
+
+STORM = ("Storms make Tilda knit scarves.", "storms", "knit scarves")
+ELSE = "Tilda | job | nurse"
+
+
+@pytest.mark.parametrize(
+    ("entry", "other", "expected"),
+    [
+        ("Tilda | storms | knits scarves", ELSE, OK),
+        ("Tilda | reaction to storms | knits scarves", ELSE, OK),
+        ("Tilda | trigger for knitting scarves | storms", ELSE, OK),
+        ("storms | make knit scarves | Tilda", ELSE, OK),
+        ("Habits | storms -> knits scarves", ELSE, OK),
+        ("storms | Tilda knits scarves", ELSE, OK),
+        ("Tilda | knitting scarves -> storms", ELSE, DAMAGED),
+        ("Junko | storms -> knits scarves", ELSE, DAMAGED),
+        ("storms | make knit scarves | Junko", ELSE, DAMAGED),
+        ("junko | storms | knits scarves", ELSE.lower(), DAMAGED),
+        ("tilda | storms | knits scarves", ELSE.lower(), OK),
+    ],
+)
+def test_rows_of_fields(entry: str, other: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*STORM), entry, other) == expected
+
+
+AUNT = ("When Tomas feels lonely he phones his aunt.", "feels lonely", "phones his aunt")
+CARDS = ("When I feel grateful I write thank-you cards.", "feel grateful", "write thank-you cards")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        (AUNT, "Loneliness moves Tomas to ring his aunt.", OK),
+        (AUNT, "Loneliness moves Tomas's aunt to ring Tomas.", DAMAGED),
+        (AUNT, "When Tomas feels lonely he gets a call from his aunt.", DAMAGED),
+        (CARDS, "When the user feels grateful, they write people thank-you cards.", OK),
+        (CARDS, "When the user feels grateful, someone writes them thank-you cards.", DAMAGED),
+        (CARDS, "When the user feels grateful, they receive thank-you cards.", DAMAGED),
+    ],
+)
+def test_who_does_it_and_to_whom(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*parts), entry) == expected
+
+
+OIL = ("Peppermint oil gives Lena headaches.", "peppermint oil", "headaches")
+PARTY = ("Loud parties drain my energy.", "loud parties", "drain my energy")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        (OIL, "Lena avoids peppermint oil because of the headaches it brings on.", OK),
+        (OIL, "Lena avoids peppermint oil because of headaches.", DAMAGED),
+        (OIL, "Lena can't use peppermint oil without getting headaches.", OK),
+        (PARTY, "Loud parties leave the user with no energy.", OK),
+        (PARTY, "Loud parties don't drain the user's energy.", DAMAGED),
+    ],
+)
+def test_what_it_brings_and_what_it_takes(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*parts), entry) == expected
