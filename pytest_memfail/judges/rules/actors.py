@@ -11,7 +11,7 @@ from pytest_memfail.judges.rules.given_names import GIVEN
 from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.kinship import kin
 from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.stretches import speaker_is_named
+from pytest_memfail.judges.rules.stretches import is_row, speaker_is_named, subjects, title
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.text import fold
 from pytest_memfail.judges.rules.view import AFTER_NAME, View
@@ -64,7 +64,15 @@ def next_actor(tokens: Sequence[Token], start: int, mine: frozenset[str], known:
 
 
 def headed(view: View, at: int, mine: frozenset[str], known: frozenset[str]) -> int:
-    """Whose the entry is by what comes before the sentence, for somebody whose name is known: "Name: Ada; hobby: …"."""
+    """Whose the entry is by what comes before the sentence: "Ada | hobby | …", and with a known name "Name: Ada; hobby: …"."""
+    in_row = is_row(view, view.entry[at])
+    for heading in (title(view, view.entry[at]), title(view, view.entry[at], last=True) if in_row else ()):
+        if any(t.lower.removesuffix("'s") in mine for t in heading):
+            return OWN
+        if heading and not (mine is SPEAKER and speaker_is_named(view)):
+            in_rows = in_row and not subjects(view).isdisjoint(mine)
+            if all(_heads(heading, i, in_rows=in_rows) and heading[i].lower not in known for i in range(len(heading))):
+                return OTHER
     if mine is SPEAKER:
         return OPEN
     for back in range(at - 1, view.first[view.entry[at]] - 1, -1):
@@ -76,6 +84,13 @@ def headed(view: View, at: int, mine: frozenset[str], known: frozenset[str]) -> 
         if any(is_name(tokens, i) and t.lower.removesuffix("'s") not in known for i, t in enumerate(tokens)):
             return OTHER
     return OPEN
+
+
+def _heads(heading: Sequence[Token], at: int, *, in_rows: bool) -> bool:
+    """Whether a word at the head of an entry is somebody's name, which may be in lower case where rows begin with names."""
+    entry = lookup(heading[at].key)
+    unknown = in_rows and not (entry.same or entry.general or entry.close)
+    return unknown or heading[at].lower in GIVEN or is_name(heading, at)
 
 
 def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozenset[str], view: View) -> int:
@@ -127,6 +142,8 @@ def _is_somebodys(tokens: Sequence[Token], at: int, known: frozenset[str]) -> bo
 def _acts(tokens: Sequence[Token], at: int, unless: frozenset[str] = frozenset()) -> bool:
     following = tokens[at + 1] if at + 1 < len(tokens) and not tokens[at + 1].breaks else None
     if following is not None and following.lower in BEING:
+        if unless and at + 2 < len(tokens) and tokens[at + 2].key in unless:
+            return False  # "calling my cousin always leads to"
         return at + 2 >= len(tokens) or not DONE_TO.fullmatch(tokens[at + 2].lower)
     if following is None or following.lower in STOP | ADVERBS or following.key in unless:
         return False

@@ -10,11 +10,12 @@ from typing import Final
 from unicodedata import combining, normalize
 
 from pytest_memfail.judges.rules.anchor_fate import fate_of, is_stance, is_undone
-from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, is_somebody, matches_of
+from pytest_memfail.judges.rules.anchor_match import IN_GENERAL, matches_of
 from pytest_memfail.judges.rules.anchor_names import by_name, in_order
+from pytest_memfail.judges.rules.anchor_roles import acted_by_object
 from pytest_memfail.judges.rules.anchor_words import LIGHT, NEAR, SOMEBODY, Part, Token, is_adverb
 from pytest_memfail.judges.rules.everyday import everyday
-from pytest_memfail.judges.rules.kinship import FIRM, PHRASAL, kin
+from pytest_memfail.judges.rules.kinship import FIRM, PHRASAL
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.quantities import Quantity, quantities
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, sentences_of, weight
@@ -110,7 +111,6 @@ CLOSE: Final = 0.58
 FEW_OWN: Final = 0.3
 BETWEEN: Final = 2
 """Other words with content that may stand between two parts of an end."""
-OWNERS: Final = frozenset("a an the his her their my its one some user user's of".split())
 FINISHING: Final = ("finish", "fram")
 """Said of a thing, these are done to it, though words of their stems say little: to end up, a frame of mind."""
 SUBJECTS: Final = frozenset("i user he she they we".split())
@@ -295,7 +295,7 @@ def _place(
             share, firm, soft = share + 1.0, firm + 1.0, soft + 1.0
         else:
             gaps.append((quantity.text, "number"))
-    if _acted_by_object(anchor, tokens, at):
+    if anchor.verbal and acted_by_object(anchor.text, anchor.parts, tokens, at):
         gaps.append((anchor.text, "rival"))
     gaps = _forgiven(anchor, gaps)
     total = anchor.total
@@ -306,30 +306,6 @@ def _nothing_done(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...]) 
     """Whether somebody is named without a word of what is done with them, which tells as much."""
     somebody = any(part.kind == "head" and part.key in SOMEBODY for part in anchor.parts)
     return somebody and not any(t.key in LIGHT for t in tokens[max(0, at[0] - NEAR) : at[0]])
-
-
-def _acted_by_object(anchor: Anchor, tokens: Sequence[Token], at: tuple[int, ...]) -> bool:
-    """Whether somebody to whom it is done does it: my sister texts, the dentist cancels."""
-    verbs = {part.key for part in anchor.parts[:1] if anchor.verbal}
-    others = {part.key for part in anchor.parts[1:]}
-    for i in at[1:]:
-        token, before = tokens[i], tokens[i - 1]
-        if not token.key:
-            continue
-        if any(kin(other, token.key)[1] for other in others):
-            by = tokens[next((k for k in range(i - 1, at[0], -1) if tokens[k].lower not in OWNERS), at[0])].lower
-            done = by == "by" or (
-                by == "from" and at[0] and tokens[at[0] - 1].lower in OWNERS and by not in anchor.text
-            )
-            if done and is_somebody(token.key) and any(kin(verb, tokens[at[0]].key)[1] >= FIRM for verb in verbs):
-                return True
-            continue
-        active = (token.lower.endswith("s") and not token.lower.endswith("ings")) or token.lower.rstrip(
-            "e"
-        ) == token.key.rstrip("e")
-        if active and i - 1 in at and not token.gap and any(kin(verb, token.key)[1] for verb in verbs):
-            return is_somebody(before.key)
-    return False
 
 
 def _forgiven(anchor: Anchor, gaps: list[tuple[str, str]]) -> list[tuple[str, str]]:

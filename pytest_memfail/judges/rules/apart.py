@@ -67,7 +67,7 @@ skip miss forgo / eat attend
 share publish post / hide conceal delete withhold
 invite welcome / avoid shun exclude
 show / hide conceal
-give hand / receive
+give hand send share write offer lend mail / receive
 organise organize host run stage / attend visit join avoid
 fill / empty burn
 lose / gain win

@@ -39,7 +39,7 @@ from pytest_memfail.judges.rules.links import (
     whose_is,
 )
 from pytest_memfail.judges.rules.relations import relate, said
-from pytest_memfail.judges.rules.stretches import akin
+from pytest_memfail.judges.rules.stretches import akin, is_row
 from pytest_memfail.judges.rules.stretches import tokens as tokens_in
 from pytest_memfail.judges.rules.view import View
 
@@ -55,6 +55,8 @@ NEARLY_SURE: Final = 0.9
 """How sure a finding of other wordings must be where a damaged link stands in the same entry."""
 
 
+ACROSS: Final = 0.3
+"""How much better it is to stand on one side of a colon: what stands before it may but be a title."""
 FEW: Final = 5
 """Entries of at most so many short sentences are also read as a whole."""
 
@@ -140,10 +142,13 @@ def _stretches(link: Link, view: View) -> Iterator[tuple[int, ...]]:
 def _around(view: View, at: int) -> Iterator[tuple[int, ...]]:
     yield (at,)
     first, end = view.first[view.entry[at]], view.first[view.entry[at] + 1]
+    whole = 2 < end - first <= FEW and not any(view.sentences[i].starts_turn for i in range(first + 1, end))
     for pair in ((at - 1, at), (at, at + 1)):
+        if whole and is_row(view, view.entry[at]):
+            break  # what the one field says, the others say of whom
         if pair[0] >= first and pair[1] < end and not view.sentences[pair[1]].starts_turn:
             yield pair
-    if 2 < end - first <= FEW and not any(view.sentences[i].starts_turn for i in range(first + 1, end)):
+    if whole:
         yield tuple(range(first, end))
 
 
@@ -178,9 +183,16 @@ def _pair(link: Link, tokens: tuple[Token, ...], found: tuple[list[Place], list[
         length = first.last - first.first + second.last - second.first
         whole = first.share + second.share + first.firm + second.firm
         value = first.soft + second.soft + (first.kept + second.kept) + 0.2 * whole - 0.01 * length - 0.5 * crossed
+        value -= ACROSS * _across(tokens, first, second)
         if best is None or value > best[0]:
             best = (value, (first, second))
     return best[1] if best else None
+
+
+def _across(tokens: tuple[Token, ...], first: Place, second: Place) -> bool:
+    """Whether a colon stands between the two, one of them in a title: "Desk and pacing: tidying the desk …"."""
+    between = range(min(first.first, second.first) + 1, max(first.first, second.first) + 1)
+    return any(":" in tokens[i].gap for i in between)
 
 
 def _is_word_of(place: Place, other: Place) -> bool:

@@ -48,7 +48,7 @@ LESSER: Final = frozenset("less least little lack lacks lacking lacked loses los
 SMALL: Final = frozenset("a an the his her their my its some every each one no".split())
 """After these, little is small: "a private little grin"."""
 LOSS: Final = frozenset("lack loss want absence short devoid free rid instead".split())
-LACKING: Final = frozenset(fold(w) for w in "lose forget skip miss avoid lack".split())
+LACKING: Final = frozenset(fold(w) for w in "lose forget skip miss avoid lack drain sap exhaust deplete".split())
 EASING: Final = frozenset(fold(w) for w in "cure ease relieve banish dispel alleviate remove reduce lessen".split())
 """What stands behind these comes to an end."""
 MOVING: Final = frozenset(fold(w) for w in "take drive chase wash push keep send melt blow clear".split())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_memfail.judges.rules.actors import OTHER, next_actor
+from pytest_memfail.judges.rules.actors import OTHER, headed, next_actor
 from pytest_memfail.judges.rules.anchor_words import LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Anchor, Place
 from pytest_memfail.judges.rules.finding import Finding, listed
@@ -100,6 +100,7 @@ def half(
             or place.reworded
             or end.telling < wanted
             or _somebody_else(link, view, tokens, place)
+            or headed(view, at[0], link.mine, link.known) == OTHER
             or of_another(link, _with_what_is_meant(view, at, tokens), end)
         ):
             continue

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from pytest_memfail.judges.rules.irregular import IRREGULAR
+
 _MET: Final = (
     r"(?:respond|react|answer|follow|credit|meet|greet|counter|reward|celebrat|mark|honou?r|treat|sooth|fight|cur|eas|reliev|battl|"
     r"combat|cop|deal|offset|tackl|handl|crown|top|round|fend|ward|vent|voic|releas|channel|channell|express|show|address|beat|"
@@ -73,6 +75,56 @@ ALONGSIDE: Final = re.compile(
 """The one is done with the other, whichever led to it."""
 DOING_SO: Final = re.compile(r"(?:^|, ?)(?!during\b)\w+ing\b[^,|]*$")
 """A clause that says what is done meanwhile."""
+
+
+REFERS_BACK: Final = re.compile(
+    r"\b(?:from|out of|because of|due to|thanks to|as a result of|on account of|owing to|following|in response to)"
+    r" (?:(?:it|them|which|doing so)\b"
+    r"|(?:this|that|these|those)(?=,|\s+(?:user|he|she|they|i|comes?|gets?|has|have|draws?|takes?)\b))"
+    r"|\band (?:user |then )?(?:comes?|walks?|gets?|goes|emerges?|returns?) (?:back |away |out |home |up )?(?:with|to)\b"
+)
+"""What comes next is had from what stands before, or after it."""
+
+
+def refers_back(between: str) -> bool:
+    """Whether a conjunction governs but a pronoun for what stands before.
+
+    >>> refers_back("and from it user gets"), refers_back("because of that"), refers_back("and comes back with a")
+    (True, False, True)
+    """
+    return REFERS_BACK.search(between) is not None
+
+
+AWAITED: Final = re.compile(
+    r"\b(?:until|till|unless|before|(?<!pass )(?<!passes )(?<!ends )(?<!goes by )without"
+    r"(?! (?:getting|becoming|feeling|ending|breaking|bursting|falling|coming)\b))\b"
+)
+WAITING: Final = re.compile(r"(?:\b(?:no|not|never|nothing|cannot|unable|hardly|waits?|waiting)\b|n't\b)[^,|]*$")
+"""Nothing comes before what it waits for."""
+
+
+def is_awaited(clause: str, between: str) -> bool:
+    """Whether the first does not come before the second has.
+
+    >>> is_awaited("user won't", "until"), is_awaited("user can't", "without getting")
+    (True, False)
+    """
+    awaited = AWAITED.search(between)
+    return awaited is not None and WAITING.search(f"{clause} {between[: awaited.start()]}") is not None
+
+
+HAVING: Final = re.compile(r"(?<=they) ha(?:ve|d)( (?:a|an|the))$|(?<=\w) ha(?:s|ve|d)$")
+
+
+def but_having(between: str, following: str) -> str:
+    """The words without a "have" that makes nobody do what follows.
+
+    >>> but_having("because they have", "called"), but_having("because they have a", "cold"), but_having("it has", "her")
+    ('because they', 'because they', 'it has')
+    """
+    found = HAVING.search(between)
+    done = following.endswith("ed") or (following in IRREGULAR and not following.endswith(("s", "ing")))
+    return between[: found.start()] if found is not None and (found[1] or done) else between
 
 
 def is_met(clause: str, between: str) -> bool:

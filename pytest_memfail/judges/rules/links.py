@@ -163,7 +163,13 @@ def _names(source: tuple[Sentence, ...], texts: tuple[str, ...]) -> frozenset[st
     lowers = {w for s in source for w in s.lowers}
     if lowers & {"i", "me", "my", "we", "i'm"}:
         return frozenset()
-    inside = {w.casefold() for text in texts for w in text.split() if not w[:1].isupper()}
+    # "Set Do Not Disturb", "call Mum": what is done with whatever has a capital there is not its own link.
+    inside = {
+        w.casefold()
+        for text in texts
+        for w in text.split()
+        if not w[:1].isupper() or (not w.endswith(("'s", "’s")) and not text[:1].isupper())
+    }
     uncapital = {w.lower for s in source for w in s.words if not w.surface[0].isupper()}
     names = {
         w.lower.removesuffix("'s")
@@ -202,12 +208,18 @@ def otherwise_worded(evidence: Evidence, protocol: str) -> tuple[Link, ...]:
     """The same link with what an end's name may be written as."""
     link = read_link(evidence, protocol)
     found = []
-    for first, second in product(*((end.text, *renamed(end.text)) for end in link.ends)):
+    for first, second in product(*((end.text, *_renamed(end)) for end in link.ends)):
         ends = (_like(first, link.ends[0]), _like(second, link.ends[1]))
         if ends != link.ends and all(end.parts for end in ends):
             stated = link.stated | ends[0].keys | ends[1].keys
             found.append(replace(link, ends=ends, stated=stated))
     return tuple(found)
+
+
+def _renamed(end: Anchor) -> tuple[str, ...]:
+    """What else the things in it are called: to phone somebody is no telephone set."""
+    others = renamed(end.text)
+    return tuple(text for text in others if text.split()[0] == end.text.split()[0]) if end.verbal else others
 
 
 def _like(text: str, end: Anchor) -> Anchor:

@@ -13,10 +13,14 @@ from pytest_memfail.judges.rules.link_sequence import (
     ADJUNCT,
     AND_THERE,
     DOING_SO,
+    WAITING,
     are_listed,
     arrives,
+    but_having,
+    is_awaited,
     is_met,
     order_told,
+    refers_back,
     starts_anew,
 )
 from pytest_memfail.judges.rules.words import STOP
@@ -161,10 +165,7 @@ FOLLOWING: Final = re.compile(
 )
 """What stands before comes after what stands behind."""
 MEANS: Final = re.compile(r"\bby \w+ing$")
-AWAITED: Final = re.compile(r"\b(?:until|till|unless|before|(?<!pass )(?<!passes )(?<!ends )(?<!goes by )without)\b")
 WITHOUT: Final = re.compile(r"\b(?:until|till|unless|before|without)\b")
-WAITING: Final = re.compile(r"(?:\b(?:no|not|never|nothing|cannot|unable|hardly|waits?|waiting)\b|n't\b)[^,|]*$")
-"""Nothing comes before what it waits for."""
 PREVENTING: Final = re.compile(
     r"\b(?:keep|kept|stop|prevent|hinder|discourag|deter|bar|held|hold|scar|block|inhibit|ban|dissuad|restrain|distract)\w*"
     r"(?: (?!and|or|so|then)\w+){0,3} from\b|\b(?:prevent|discourag|hinder|imped|inhibit|thwart|preclud|foil)(?:e?s|e?d|ing|e)?\b"
@@ -181,7 +182,10 @@ PREVENTING: Final = re.compile(
 )
 """What comes before it does not lead to what comes after."""
 FRONTED_BEFORE: Final = re.compile(r"\b(?:before|prior to|ahead of)\b[^,|]*$")
-PURPOSE: Final = re.compile(r"(?:^|\b|\|)\s*(?:in order )?(?:to|so as to|for)\s*(?:\w+ ){0,2}$")
+PURPOSE: Final = re.compile(
+    r"(?:^|\b|\|)\s*(?:in order )?(?:to|so as to|for)\s*(?:\w+ ){0,2}$"
+    r"|(?:^|[,;|] ?)for(?: (?:the sake of))?(?: (?:a|an|the|his|her|their|more|some|extra|better|that))?$"
+)
 SUBJECT: Final = re.compile(r"^\s*(?:the )?(?:user|i|he|she|they|we)\b")
 BEHIND: Final = re.compile(
     r"^[\s,]*(?:being |is |are |was |as )?(?:the |a |an |its |his |her |their )?(?:usual )?"
@@ -194,6 +198,10 @@ WHAT_BEHIND: Final = re.compile(
     rf"^\s*(?:always |usually |often )?(?:{_VERBS}|does|do|calls? for|asks? for|demands?|takes)\b"
     r"(?:\s+(?:the )?(?:user|to|in|on|about))?"
 )
+BROUGHT: Final = re.compile(
+    rf"^(?:(?:that|which) )?(?:it|they|this|these) (?:\w+ly |always |often |can |will )?{_VERBS}"
+)
+"""Behind the second place these say that the first leads to it: "because of the headaches it brings"."""
 WALLS: Final = re.compile(r"->|=>|→|⇒|\|")
 OBJECTS: Final = frozenset("user user's me him her them us my his their".split())
 MARKING: Final = frozenset(
@@ -230,6 +238,7 @@ def relate(tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int]) 
     if done and DOING.search(between):
         return order
     opening = f"{ahead} {tokens[left[0]].lower}".strip()
+    between = but_having(between, tokens[right[0]].lower)
     if between in (",", ", user") and DOING_SO.search(opening) and not tokens[right[0]].lower.endswith("ing"):
         return order  # "feeling brave, sings"
     if AND_THERE.match(between) and any(tokens[i].lower in PASSIVE for i in range(right[0] + 1, right[1])):
@@ -260,10 +269,9 @@ def _turn(ahead: str, between: str, behind: str) -> int:
     means = MEANS.search(between)
     if between == "by" or (means is not None and FORWARD.search(between[: means.start()]) is None):
         return -1
-    awaited = AWAITED.search(between)
-    if awaited is not None and WAITING.search(f"{clause} {between[: awaited.start()]}"):
+    if is_awaited(clause, between):
         return -1
-    if NOT_BACK.search(between):
+    if NOT_BACK.search(between) or refers_back(between) or BROUGHT.match(behind):
         return 1
     placed = order_told(clause, between, behind)
     if placed:

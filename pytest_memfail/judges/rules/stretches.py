@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import Final
 
 from pytest_memfail.judges.rules.anchor_words import Token
@@ -12,6 +13,9 @@ from pytest_memfail.judges.rules.lexicon import lookup
 from pytest_memfail.judges.rules.view import View
 
 PREFIX: Final = 4
+FIELDS: Final = 5
+TITLE: Final = 2
+"""Words of a name or a heading."""
 SPEAKS: Final = frozenset("user users user's i me my i'm i've i'd i'll".split())
 
 
@@ -19,9 +23,40 @@ def tokens(view: View, at: tuple[int, ...]) -> tuple[Token, ...]:
     """The words of neighbouring sentences."""
     known = view.shared.get(("tokens", at))
     if known is None:
-        known = view.shared["tokens", at] = tokens_of([view.sentences[i] for i in at])
+        found = tokens_of([view.sentences[i] for i in at])
+        if len(at) > 1 and is_row(view, view.entry[at[0]]):
+            found = _in_fields(found)
+        known = view.shared["tokens", at] = found
     assert isinstance(known, tuple)
     return known
+
+
+def is_row(view: View, entry: int) -> bool:
+    """Whether the entry is a row of a few fields: "Ada | when lonely | phones her aunt"."""
+    edges = view.edges(entry)
+    return "|" in edges and "\n" not in edges and view.first[entry + 1] - view.first[entry] <= FIELDS
+
+
+def title(view: View, entry: int, *, last: bool = False) -> tuple[Token, ...]:
+    """What stands alone before the first bar of an entry or at its head, or in its last field, of a word or two."""
+    at = view.first[entry + 1] - 1 if last else view.first[entry]
+    words = tokens(view, (at,)) if view.first[entry + 1] > view.first[entry] + 1 else ()
+    return words if len(words) <= TITLE and not view.sentences[at].text.endswith((".", "!", "?")) else ()
+
+
+def subjects(view: View) -> frozenset[str]:
+    """What rows of the view have in their first field."""
+    known = view.shared.get(("subjects",))
+    if known is None:
+        rows = (entry for entry in range(view.entries) if is_row(view, entry))
+        known = view.shared["subjects",] = frozenset(t.lower for entry in rows for t in title(view, entry))
+    assert isinstance(known, frozenset)
+    return known
+
+
+def _in_fields(found: tuple[Token, ...]) -> tuple[Token, ...]:
+    """The words of a row, in which a field is what the one before it is told to be, or to lead to."""
+    return tuple(replace(t, gap=" : ") if i and found[i - 1].inside != t.inside else t for i, t in enumerate(found))
 
 
 def akin(view: View, key: str) -> tuple[str, ...]:
