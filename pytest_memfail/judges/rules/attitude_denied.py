@@ -31,6 +31,13 @@ ENDED: Final = re.compile(
     re.IGNORECASE,
 )
 """Before what one has ended."""
+EXCEPTED: Final = re.compile(
+    r"^(?!.*\b(?:nobody|none|no one)\b).*"
+    r"\b(?:everyone|everybody|all|family|household|team|group|others|friends|colleagues)\b"
+    r"[^,.;:]*? (?:but|except(?:ing)?(?: for)?|bar|save|apart from|other than) (?:the )?(?:user|me)\b(?!')",
+    re.IGNORECASE,
+)
+"""What everyone but the user does."""
 RATING: Final = re.compile(r"\b(?:rates?|rated|ranks?|ranked|scores?|scored)(?: [\w']+){0,2} $", re.IGNORECASE)
 LOW: Final = re.compile(r" (?:\w+ )?(?:low|lowest|poorly|bottom)\b", re.IGNORECASE)
 LEFT_TO: Final = re.compile(r"\b(?:leav(?:es?|ing)|left|hands?|handed)(?: [\w'-]+){0,2} $", re.IGNORECASE)
@@ -50,6 +57,7 @@ def denied(before: str, after: str) -> bool:
     return (
         UNNEEDED.search(before) is not None
         or ENDED.search(before) is not None
+        or EXCEPTED.search(before) is not None
         or (LOW.match(after) is not None and RATING.search(before) is not None)
         or (WORTHY.match(after) is not None and UNTHOUGHT.search(before) is not None)
         or _is_left_to(before, after)

@@ -11,7 +11,7 @@ from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.naming import Mention
 from pytest_memfail.judges.rules.text import Sentence
 from pytest_memfail.judges.rules.traces import HAVING
-from pytest_memfail.judges.rules.whose_words import PRONOUNS, USER
+from pytest_memfail.judges.rules.whose_words import PRONOUNS, RELATIONS, USER
 
 if TYPE_CHECKING:
     from pytest_memfail.judges.rules.preference_reading import Preference
@@ -20,6 +20,23 @@ ADORNED: Final = 2
 """So many words may stand between the article and a thing of which there is but one: "the old stone bridge"."""
 ADJOINED: Final = re.compile(r"[\w -]+")
 SPANS: Final = frozenset("days nights weeks weekends hours minutes".split())
+
+GOT: Final = re.compile(
+    r"\b(?:g(?:ave|ives?|iving)|bought|buys?|buying|brought|brings?|sent|sends?|got|ordered|orders?|made|makes?|knits?|knitted|keeps?"
+    r"|picked up|wrapped)\b",
+    re.IGNORECASE,
+)
+PRESENTED: Final = re.compile(
+    rf"{GOT.pattern} (?:(?i:the|her|his|their|my|user's) )?(?:(?i:old|new|best|little|younger|elder) )?(?P<who>[\w-]+) "
+    r"(?:an?|some|two|the) (?:[\w-]+ )?$"
+)
+"""Before what somebody is given."""
+BOUND: Final = re.compile(
+    r"(?: [\w-]+)? (?:for (?:(?:guests|visitors|company)\b(?: only)?|(?:the|her|his|their|my|a|an|user's) (?:\w+ )?(?P<who>[\w-]+))"
+    r"|as a (?:[\w-]+ )?(?:gift|present|thank-you|surprise))\W*(?:$|[,;.])",
+    re.IGNORECASE,
+)
+"""Behind what is meant for somebody."""
 
 
 def is_count(sentence: Sentence, mention: Mention, said: str) -> bool:
@@ -34,6 +51,17 @@ def is_verb(sentence: Sentence, mention: Mention, wanted: Preference) -> bool:
     plural = wanted.wording.endswith("s") and " " not in wanted.wording
     following = words[at + 1] if at + 1 < len(words) else None
     return plural and at > 0 and words[at - 1].lower == "user" and following is not None and bool(following.key)
+
+
+def is_for_another(sentence: Sentence, mention: Mention) -> bool:
+    """Whether the thing was given or bought for somebody: "gave the dentist a bonsai", "a matcha set for her niece"."""
+    before = sentence.text[: sentence.words[mention.first].start]
+    after = sentence.text[sentence.words[mention.last].end :]
+    given = PRESENTED.search(before)
+    if given is not None and (given["who"].casefold() in RELATIONS or given["who"][:1].isupper()):
+        return True
+    bound = BOUND.match(after) if GOT.search(before) else None
+    return bound is not None and (bound["who"] is None or bound["who"].casefold().removesuffix("s") in RELATIONS)
 
 
 def is_turned_compound(sentence: Sentence, mention: Mention) -> bool:

@@ -16,6 +16,7 @@ from pytest_memfail.judges.rules.preference_language import is_origin
 from pytest_memfail.judges.rules.preference_meant import (
     is_common,
     is_count,
+    is_for_another,
     is_other_form,
     is_particular,
     is_turned_compound,
@@ -282,6 +283,8 @@ def is_ours(wanted: Preference, view: View, mention: Mention, support: float) ->
         # What all of the row are called, or another of it, is no other word for this one: a nap for a catnap.
         return False
     if not support and not held and is_other_form(sentence, mention, wanted):
+        return False
+    if support <= BY_CHANCE and held < 1 and not liked(sentence) and is_for_another(sentence, mention):
         return False
     if support <= BY_CHANCE and is_turned_compound(sentence, mention) and not liked(sentence):
         return False

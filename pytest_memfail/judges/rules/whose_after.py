@@ -92,6 +92,9 @@ def told_after(sentence: Sentence, last: int, names: frozenset[str]) -> str:
         inside = [w for w in words if closing.start(1) <= w.start < closing.end(1) and w.lower not in BEFORE_OWNER]
         if inside and inside[0].lower in ("user", "me"):
             return MINE
+        beside = inside and inside[-1].lower in ("it", "them") and any(w.lower in USER for w in words[:last])
+        if beside:
+            return ""  # "User loves it (her brother hates it)"
         if inside and len(inside) <= 4 and is_somebody(inside[0], names) and inside[0].lower not in PLURAL_COMPANY:
             return bare_of(inside[0])
     return ""

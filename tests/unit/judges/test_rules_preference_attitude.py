@@ -100,3 +100,27 @@ def test_played_is_not_watched() -> None:
     rugby = preference("rugby", "Watching rugby with my uncle is the best part of the winter.", "sports")
     assert judged(rugby, "User plays rugby with an uncle all winter.") == (True, False)
     assert judged(rugby, "User never misses rugby on TV with their uncle in winter.") == (True, True)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "The user gave their dentist a bonsai as a thank-you.",
+        "Bought a bonsai for her niece.",
+        "User keeps a bonsai for guests only.",
+    ],
+)
+def test_what_is_got_for_others_says_nothing_of_the_user(entry: str) -> None:
+    bonsai = preference("bonsai", "Tending bonsai teaches me patience and attention to detail.", "gardening")
+    assert judged(bonsai, entry, "Allergic to peanuts.") == (False, False)
+    assert judged(bonsai, "User bought a bonsai for the desk.", "Allergic to peanuts.") == (True, True)
+
+
+def test_what_everyone_but_the_user_likes() -> None:
+    assert judged(preference("badminton", SAID), "Everyone but the user loves badminton.") == (True, False)
+    assert judged(preference("badminton", SAID), "Nobody in the family but the user loves badminton.") == (True, True)
+
+
+def test_others_are_told_of_in_brackets() -> None:
+    assert judged(preference("badminton", SAID), "User loves badminton (brother Tom hates it).") == (True, True)
+    assert judged(preference("badminton", SAID), "Badminton (brother Tom)") != (True, True)
