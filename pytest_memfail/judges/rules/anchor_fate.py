@@ -55,6 +55,7 @@ visit
 bake cook
 finish complete
 blend
+light ignite kindle
 feed
 water
 prune
