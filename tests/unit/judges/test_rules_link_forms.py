@@ -104,3 +104,28 @@ PARTY = ("Loud parties drain my energy.", "loud parties", "drain my energy")
 )
 def test_what_it_brings_and_what_it_takes(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
     assert judged(link(*parts), entry) == expected
+
+
+FOG = ("Foggy evenings make me light candles.", "foggy evenings", "light candles")
+LETTERS = ("Lighting candles helps me write letters.", "lighting candles", "write letters")
+SNOW = ("Fresh snow makes Britt call her brother.", "fresh snow", "call her brother")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        (FOG, "Foggy evenings make the user's landlady light candles.", DAMAGED),
+        (FOG, "The user's favourite on foggy evenings: lighting candles.", OK),
+        (FOG, "The user lights candles on rainy evenings.", DAMAGED),
+        (FOG, "The user buys candles on foggy evenings.", DAMAGED),
+        (LETTERS, "In order to write letters, the user lights candles.", OK),
+        (LETTERS, "In order to light candles, the user writes letters.", DAMAGED),
+        (LETTERS, "Helps the user write letters: lighting candles", OK),
+        (SNOW, "Fresh snow has Britt ringing her brother.", OK),
+        (SNOW, "Fresh snow has Britt's brother ringing her.", DAMAGED),
+    ],
+)
+def test_purposes_titles_that_name_the_effect_and_other_people(
+    parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]
+) -> None:
+    assert judged(link(*parts), entry) == expected
