@@ -83,7 +83,7 @@ def headed(view: View, at: int, mine: frozenset[str], known: frozenset[str]) -> 
             continue
         if any(t.lower.removesuffix("'s") in mine for t in tokens):
             return OWN
-        if any(is_name(tokens, i) and t.lower.removesuffix("'s") not in known for i, t in enumerate(tokens)):
+        if any(is_name(tokens, i) and tokens[i].lower.removesuffix("'s") not in known for i in range(1, len(tokens))):
             return OTHER
     return OPEN
 
