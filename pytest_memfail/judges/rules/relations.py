@@ -175,7 +175,7 @@ PREVENTING: Final = re.compile(
     r"|\bstop(?:s|ped)? (?:the )?(?:user|him|her|them|me|us)\b"
     r"|\b(?:puts?|putting|turns?|scares?) (?:the )?(?:user|him|her|them|me) off\b"
     r"|\b(?:talks?|argues?) (?:the )?(?:user|him|her|them|me) out of\b"
-    r"|\brul(?:es?|ed|ing) out\b|\b(?:spoil|ruin)(?:s|ed|t)?$"
+    r"|\brul(?:es?|ed|ing) out\b|\b(?:spoil|ruin|stop|halt|interrupt)(?:s|p?ed|t)?(?: (?:the|any|all|his|her|their))?$"
     r"|\b(?:instead of|rather than|in the way of|out of the question)\b"
     r"|\b(?:puts?|putting) off\b|\b(?:postpon(?:es?|ing)|procrastinat\w+)\b"
     r"|\bpostponed(?= (?:the|a|an|any|all|his|her|their|my|it|user|until|till|by|because|when)\b|$)"

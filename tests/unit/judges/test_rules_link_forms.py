@@ -129,3 +129,26 @@ def test_purposes_titles_that_name_the_effect_and_other_people(
     parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]
 ) -> None:
     assert judged(link(*parts), entry) == expected
+
+
+MAPS = ("Odile collects antique maps.", "Odile", "antique maps")
+JAZZ = ("If I hear jazz I dance in the kitchen.", "hear jazz", "dance in the kitchen")
+LATE = ("Dancing in the kitchen makes me late for work.", "dancing in the kitchen", "late for work")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        (SNOW, "Title: winter. Keywords: calls, family. Fresh snow has Britt ring her brother.", OK),
+        (SNOW, "Name: Junko. Keywords: calls, family. Fresh snow: rings her brother.", DAMAGED),
+        (MAPS, "Odile has a collection of antique maps.", OK),
+        (MAPS, "Odile sells antique maps.", DAMAGED),
+        (JAZZ, "Jazz gets the user dancing in the kitchen, and stops the arguments there.", OK),
+        (JAZZ, "Jazz stops the dancing in the kitchen.", DAMAGED),
+        (JAZZ, "Jazz gets the user swimming in the kitchen.", DAMAGED),
+        (LATE, "The user dances in the kitchen because they have come late to work.", DAMAGED),
+        (LATE, "The user has come late to work because they danced in the kitchen.", OK),
+    ],
+)
+def test_labels_deeds_and_what_is_stopped(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*parts), entry) == expected
