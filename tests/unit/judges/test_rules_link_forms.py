@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 from facts_judged import judged, link
 
+from pytest_memfail.judges.rules.anchors import tokens_of
+from pytest_memfail.judges.rules.link_sides import sides
+from pytest_memfail.judges.rules.text import sentences_of
+
 OK, DAMAGED = (True, True), (True, False)
 DOG = ("Walking the dog helps me clear my head.", "walking the dog", "clear my head")
 
@@ -152,3 +156,12 @@ LATE = ("Dancing in the kitchen makes me late for work.", "dancing in the kitche
 )
 def test_labels_deeds_and_what_is_stopped(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
     assert judged(link(*parts), entry) == expected
+
+
+def test_what_somebody_has_is_no_effect_of_anything() -> None:
+    def told(text: str) -> tuple[bool, bool]:
+        words = tokens_of(sentences_of(text))
+        return sides(words, (len(words) - 1, len(words) - 1))
+
+    assert told("User has a two-year-old phone") == (False, False)
+    assert told("Boredom has the user checking the phone") == (False, True)
