@@ -28,6 +28,8 @@ TELLING: Final = frozenset("tells told telling informs informed assures assured 
 """Whoever is told something does not do it."""
 TOWARDS: Final = frozenset("with by to for of from at on about over after without than between among".split())
 DETERMINERS: Final = frozenset("the his her their my some other many several most all these those a few user's".split())
+NOBODY: Final = frozenset("favourite favorite favourites favorites self own inner".split())
+"""Their sense of a person is not meant behind a possessive."""
 FIELD: Final = 4
 """Words of a field that names somebody: "Name: Ada Byron"."""
 BEING: Final = frozenset("is was has gets always often usually".split())
@@ -81,7 +83,7 @@ def headed(view: View, at: int, mine: frozenset[str], known: frozenset[str]) -> 
             continue
         if any(t.lower.removesuffix("'s") in mine for t in tokens):
             return OWN
-        if any(is_name(tokens, i) and t.lower.removesuffix("'s") not in known for i, t in enumerate(tokens)):
+        if any(is_name(tokens, i) and tokens[i].lower.removesuffix("'s") not in known for i in range(1, len(tokens))):
             return OTHER
     return OPEN
 
@@ -102,7 +104,7 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
         somebody = (
             following is not None
             and (token.lower.endswith("'s") or token.lower == "my")
-            and following.key in SOMEBODY
+            and _is_anybody(following)
             and (not {following.lower, following.key} & known or _acts(tokens, at + 1, unless=CAUSING))
         )
         if somebody and _is_beside(tokens, at):
@@ -118,6 +120,11 @@ def _actor(tokens: Sequence[Token], at: int, mine: frozenset[str], known: frozen
     if _is_beside(tokens, at):
         return OPEN
     return OTHER if is_name(tokens, at) and not (mine is SPEAKER and speaker_is_named(view)) else OPEN
+
+
+def _is_anybody(token: Token) -> bool:
+    """Whether the word behind a possessive says who somebody is: "user's landlady", but not "user's favourite"."""
+    return token.key in SOMEBODY or (is_person(token.key) and token.lower not in NOBODY)
 
 
 def _is_beside(tokens: Sequence[Token], at: int) -> bool:

@@ -55,6 +55,10 @@ visit
 bake cook
 finish complete
 blend
+light ignite kindle
+dance
+swim
+meditate
 feed
 water
 prune
@@ -98,7 +102,7 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
         if not rivals:
             return "dropped" if part.key in NEGATING else "light"  # to go to the gym is not to skip it
         # What is done can be said in many ways; a verb for something else is known to be one.
-        return "rival" if any(_is_another_deed(part.key, tokens[i].key) for i in rivals) else "reworded"
+        return "rival" if any(is_another_deed(part.key, tokens[i].key) for i in rivals) else "reworded"
     if part.kind == "modifier":
         if any(tokens[i].key and tokens[i].key not in source and apart(part.key, tokens[i].key) for i in around):
             return "opposite"
@@ -130,7 +134,8 @@ def fate_of(part: Part, tokens: Sequence[Token], at: tuple[int, ...], source: fr
     return "dropped"
 
 
-def _is_another_deed(wanted: str, held: str) -> bool:
+def is_another_deed(wanted: str, held: str) -> bool:
+    """Whether the one is known not to be the other."""
     mine, theirs = DEEDS.get(wanted), DEEDS.get(held)
     return apart(wanted, held) or (mine is not None and theirs is not None and not mine & theirs)
 

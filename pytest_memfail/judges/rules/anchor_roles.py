@@ -46,8 +46,10 @@ def acted_by_object(text: str, parts: Sequence[Part], tokens: Sequence[Token], a
 
 
 def _is_done_to_the_person(tokens: Sequence[Token], at: int) -> bool:
-    """Whether the verb, in the infinitive, has behind it the user, a pronoun or a name."""
-    if at + 1 >= len(tokens) or tokens[at + 1].breaks or tokens[at - 1].lower not in BEFORE_VERB:
+    """Whether the verb, in the infinitive or right behind who does it, has behind it the user, a pronoun or a name."""
+    if at + 1 >= len(tokens) or tokens[at + 1].breaks:
+        return False
+    if tokens[at - 1].lower not in BEFORE_VERB and not is_somebody(tokens[at - 1].key):
         return False
     whom = tokens[at + 1]
     return whom.lower in OBJECTS or (whom.surface[0].isupper() and not whom.lower.endswith("'s"))

@@ -47,6 +47,8 @@ soundly badly poorly
 well badly poorly
 breakfast lunch dinner
 sweet bitter sour salty spicy
+rain snow fog hail
+rainy snowy foggy sunny
 beginning end
 first last
 before after

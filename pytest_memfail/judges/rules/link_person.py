@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.actors import OTHER
+from pytest_memfail.judges.rules.anchor_fate import DEEDS, is_another_deed
 from pytest_memfail.judges.rules.anchor_words import CAUSING, LIGHT, Token
 from pytest_memfail.judges.rules.anchors import Place, places
 from pytest_memfail.judges.rules.apart import poles
@@ -202,4 +203,5 @@ def tie_found(link: Link, view: View, at: tuple[int, ...], tokens: tuple[Token, 
     keys = keys or link.relation
     if any(t.key and kin(key, t.key)[1] >= 0.7 for key in keys for t in here):
         return 1
-    return 0
+    # Whoever sells maps may not collect them.
+    return -1 if any(t.key in DEEDS and is_another_deed(key, t.key) for key in keys & DEEDS.keys() for t in here) else 0

@@ -113,7 +113,9 @@ def is_awaited(clause: str, between: str) -> bool:
     return awaited is not None and WAITING.search(f"{clause} {between[: awaited.start()]}") is not None
 
 
-HAVING: Final = re.compile(r"(?<=they) ha(?:ve|d)( (?:a|an|the))$|(?<=\w) ha(?:s|ve|d)$")
+ALIKE: Final = frozenset("come become overcome run cut put set hit let read hurt split".split())
+"""Verbs whose participle is their base."""
+HAVING: Final = re.compile(r"(?<=they) ha(?:ve|d)( (?:a|an|the))$|(?<=\w) ha(?:s|ve|d)(?: (\w+))?$")
 
 
 def but_having(between: str, following: str) -> str:
@@ -123,8 +125,11 @@ def but_having(between: str, following: str) -> str:
     ('because they', 'because they', 'it has')
     """
     found = HAVING.search(between)
-    done = following.endswith("ed") or (following in IRREGULAR and not following.endswith(("s", "ing")))
-    return between[: found.start()] if found is not None and (found[1] or done) else between
+    if found is None:
+        return between
+    done = found[2] or following
+    is_done = done.endswith("ed") or done in ALIKE or (done in IRREGULAR and not done.endswith(("s", "ing")))
+    return between[: found.start()] if found[1] or is_done else between
 
 
 def is_met(clause: str, between: str) -> bool:

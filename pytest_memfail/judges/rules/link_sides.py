@@ -47,6 +47,9 @@ LABEL: Final = re.compile(r"^(?:the )?user\s*(?:->|=>|→|⇒)")
 HELD: Final = re.compile(r"\b(?:has|have|having)(?: (?:a|an|the|his|her|their|my|some))?$")
 """What comes next is somebody's, and is not led to."""
 
+OWNING: Final = re.compile(r"^(?:the )?(?:user|i|he|she|they|we) (?:also |still |now )?(?:has|have|had)\b")
+"""Whoever has something is not led to it: "the user has a two-year-old phone"."""
+
 
 def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
     """Whether the place is told as a cause, and whether as an effect of something."""
@@ -65,7 +68,8 @@ def sides(tokens: Sequence[Token], place: tuple[int, int]) -> tuple[bool, bool]:
         marker = None if FORWARD.search(clause) else FRONTED.search(clause, marker.start() + 1)
     governed = governed or (place[0] <= OPENING and not clause.endswith("user") and MEANWHILE.match(near) is not None)
     held = governed and HELD.search(clause) is not None
-    led = led or (not held and last_of(FORWARD, clause) > last_of(BACK, clause))
+    told = OWNING.sub("", clause)
+    led = led or (not held and last_of(FORWARD, told) > last_of(BACK, told))
     led = led or POINTED.search(LABEL.sub("", ahead)) is not None
     led = led or any(FRONTED.search(part) for part in clause.split(",")[:-1])
     followed = (BACK.search(near) is not None and not NOT_BACK.search(near)) or STATE.match(near) is not None

@@ -144,7 +144,7 @@ FRONTED: Final = re.compile(
     rf"\b(?:{_REASONS}|out of|after|once|{_TIMES}|"
     r"the (?:very )?(?:moment|minute|instant|second)|given|provided|"
     r"(?:so|as) long as|now that|whilst|through|amid|having|without|against|on|with|during|by|from|"
-    r"(?:each|every|any) time|in|at|over|along|across|under|"
+    r"(?:each|every|any) time|in(?! order to\b)|at|over|along|across|under|"
     r"as(?= (?:the|a|an|his|her|their|my|user|i|he|she|they|we)\b))\b(?! (?:which|why))[^,|]*$"
 )
 NAMED: Final = re.compile(
@@ -152,6 +152,7 @@ NAMED: Final = re.compile(
     r"|\breason (?:that )?(?:the )?(?:user|i|he|she|they|we)\b[^,|:]*$"
     r"|(?:^|[|,] ?)why (?:the )?(?:user|i|he|she|they|we)\b[^,|:]*$"
     rf"|\b(?:what|whatever)(?: \w+)? (?:{_VERBS}|precedes)\b[^,|:]*$"
+    r"|^(?:helps|makes|leads|triggers|causes|gets|lets|prompts|brings)\b[^,|:]*$"
     r"|\ball it (?:takes|needs) (?:for|to)\b[^,|:]*$|\bbehind(?: (?:the|a|an|his|her|their|my|this|user's)){0,2}$"
 )
 """What comes next is told to be led to by what follows."""
@@ -174,7 +175,7 @@ PREVENTING: Final = re.compile(
     r"|\bstop(?:s|ped)? (?:the )?(?:user|him|her|them|me|us)\b"
     r"|\b(?:puts?|putting|turns?|scares?) (?:the )?(?:user|him|her|them|me) off\b"
     r"|\b(?:talks?|argues?) (?:the )?(?:user|him|her|them|me) out of\b"
-    r"|\brul(?:es?|ed|ing) out\b|\b(?:spoil|ruin)(?:s|ed|t)?$"
+    r"|\brul(?:es?|ed|ing) out\b|\b(?:spoil|ruin|stop|halt|interrupt)(?:s|p?ed|t)?(?: (?:the|any|all|his|her|their))?$"
     r"|\b(?:instead of|rather than|in the way of|out of the question)\b"
     r"|\b(?:puts?|putting) off\b|\b(?:postpon(?:es?|ing)|procrastinat\w+)\b"
     r"|\bpostponed(?= (?:the|a|an|any|all|his|her|their|my|it|user|until|till|by|because|when)\b|$)"

@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 from facts_judged import judged, link
 
+from pytest_memfail.judges.rules.anchors import tokens_of
+from pytest_memfail.judges.rules.link_sides import sides
+from pytest_memfail.judges.rules.text import sentences_of
+
 OK, DAMAGED = (True, True), (True, False)
 DOG = ("Walking the dog helps me clear my head.", "walking the dog", "clear my head")
 
@@ -104,3 +108,60 @@ PARTY = ("Loud parties drain my energy.", "loud parties", "drain my energy")
 )
 def test_what_it_brings_and_what_it_takes(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
     assert judged(link(*parts), entry) == expected
+
+
+FOG = ("Foggy evenings make me light candles.", "foggy evenings", "light candles")
+LETTERS = ("Lighting candles helps me write letters.", "lighting candles", "write letters")
+SNOW = ("Fresh snow makes Britt call her brother.", "fresh snow", "call her brother")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        (FOG, "Foggy evenings make the user's landlady light candles.", DAMAGED),
+        (FOG, "The user's favourite on foggy evenings: lighting candles.", OK),
+        (FOG, "The user lights candles on rainy evenings.", DAMAGED),
+        (FOG, "The user buys candles on foggy evenings.", DAMAGED),
+        (LETTERS, "In order to write letters, the user lights candles.", OK),
+        (LETTERS, "In order to light candles, the user writes letters.", DAMAGED),
+        (LETTERS, "Helps the user write letters: lighting candles", OK),
+        (SNOW, "Fresh snow has Britt ringing her brother.", OK),
+        (SNOW, "Fresh snow has Britt's brother ringing her.", DAMAGED),
+    ],
+)
+def test_purposes_titles_that_name_the_effect_and_other_people(
+    parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]
+) -> None:
+    assert judged(link(*parts), entry) == expected
+
+
+MAPS = ("Odile collects antique maps.", "Odile", "antique maps")
+JAZZ = ("If I hear jazz I dance in the kitchen.", "hear jazz", "dance in the kitchen")
+LATE = ("Dancing in the kitchen makes me late for work.", "dancing in the kitchen", "late for work")
+
+
+@pytest.mark.parametrize(
+    ("parts", "entry", "expected"),
+    [
+        (SNOW, "Title: winter. Keywords: calls, family. Fresh snow has Britt ring her brother.", OK),
+        (SNOW, "Name: Junko. Keywords: calls, family. Fresh snow: rings her brother.", DAMAGED),
+        (MAPS, "Odile has a collection of antique maps.", OK),
+        (MAPS, "Odile sells antique maps.", DAMAGED),
+        (JAZZ, "Jazz gets the user dancing in the kitchen, and stops the arguments there.", OK),
+        (JAZZ, "Jazz stops the dancing in the kitchen.", DAMAGED),
+        (JAZZ, "Jazz gets the user swimming in the kitchen.", DAMAGED),
+        (LATE, "The user dances in the kitchen because they have come late to work.", DAMAGED),
+        (LATE, "The user has come late to work because they danced in the kitchen.", OK),
+    ],
+)
+def test_labels_deeds_and_what_is_stopped(parts: tuple[str, str, str], entry: str, expected: tuple[bool, bool]) -> None:
+    assert judged(link(*parts), entry) == expected
+
+
+def test_what_somebody_has_is_no_effect_of_anything() -> None:
+    def told(text: str) -> tuple[bool, bool]:
+        words = tokens_of(sentences_of(text))
+        return sides(words, (len(words) - 1, len(words) - 1))
+
+    assert told("User has a two-year-old phone") == (False, False)
+    assert told("Boredom has the user checking the phone") == (False, True)
