@@ -132,11 +132,11 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
         return _lost_part(wanted, view, part)
     if told is not None and told.support >= AWAY:
         return _lost_to(wanted, view, told)
-    trace = _trace_of(wanted, view, [at for at in candidates if at not in elsewhere], evidence)
+    trace = _trace_of(wanted, view, candidates, evidence)
     if trace is not None and not resembles(wanted, view, trace.at):
         return _trace(wanted, view, trace)
     left = None if shown else left_of(wanted, given) or left_vague(wanted, given)
-    if left is not None and left.at not in elsewhere and not resembles(wanted, given, left.at):
+    if left is not None and not resembles(wanted, given, left.at):
         return _trace(wanted, view, Trace(left.at, left.words, 0.65))
     vague = None if shown else said_vaguely(wanted, given)
     if vague is not None and not tells_another(wanted, given, vague.mention.at):

@@ -124,3 +124,8 @@ def test_what_everyone_but_the_user_likes() -> None:
 def test_others_are_told_of_in_brackets() -> None:
     assert judged(preference("badminton", SAID), "User loves badminton (brother Tom hates it).") == (True, True)
     assert judged(preference("badminton", SAID), "Badminton (brother Tom)") != (True, True)
+
+
+def test_number_that_is_part_of_the_name_makes_no_other_thing_of_it() -> None:
+    rule = preference("two-minute rule", "The two-minute rule, which I swear by, clears my petty emails.", "methods")
+    assert judged(rule, "User swears by the two-minute rule for petty emails.") == (True, True)
