@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from facts_judged import judged, preference
 
+from pytest_memfail.judges.rules.attitude import attitude
+from pytest_memfail.judges.rules.text import Sentence, sentences_of
+
 SAID = "Badminton keeps me agile and is great fun with friends."
 
 
@@ -129,3 +132,14 @@ def test_others_are_told_of_in_brackets() -> None:
 def test_number_that_is_part_of_the_name_makes_no_other_thing_of_it() -> None:
     rule = preference("two-minute rule", "The two-minute rule, which I swear by, clears my petty emails.", "methods")
     assert judged(rule, "User swears by the two-minute rule for petty emails.") == (True, True)
+
+
+def test_lots_of_fun_is_liking() -> None:
+    assert attitude(*_first("Has loads of fun at badminton.", "badminton")) == 1
+    assert attitude(*_first("Not much fun at badminton.", "badminton")) != 1
+
+
+def _first(text: str, name: str) -> tuple[Sentence, int, int]:
+    sentence = sentences_of(text)[0]
+    at = next(i for i, word in enumerate(sentence.words) if word.lower == name)
+    return sentence, at, at
