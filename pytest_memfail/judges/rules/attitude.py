@@ -21,7 +21,8 @@ LIKED: Final = re.compile(
     r"|(?:is|are|am|was|be|been|'m|'s|'re|got|gets?|really|very|so) into"
     r"|interested|relax\w*|chooses?|picks?|reach(?:es)? for|drawn to|looks? forward"
     r"|f(?:inds?|ound|inding) (?:peace|calm|comfort|solace|serenity) in"
-    r"|pleas(?:es?|ed|ing|ure)|joy|thrill\w*|captivat\w+|soft spot|weakness for|a blast|wants?|cheer\w*)\b",
+    r"|pleas(?:es?|ed|ing|ure)|joy|thrill\w*|captivat\w+|soft spot|weakness for|a blast"
+    r"|(?:lots?|loads|tons|heaps) of fun|so much fun|wants?|cheer\w*)\b",
     re.IGNORECASE,
 )
 PURELY_LIKED: Final = re.compile(

@@ -55,8 +55,6 @@ def damaged(wanted: Preference, view: View, reading: Reading) -> bool:
         return False
     if reading.owner != MINE:
         return m.share >= HALF and reading.soft >= STANDS_BEHIND
-    if m.head and m.share > HALF and reading.support >= HALF and not _modified(view, reading, wanted):
-        return True
     total, held = others_of(wanted, sentence)
     alone = total - held < ALONE or _is_item(sentence, m, wanted)
     if (

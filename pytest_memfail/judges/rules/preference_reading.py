@@ -271,9 +271,8 @@ def is_ours(wanted: Preference, view: View, mention: Mention, support: float) ->
     own = held / total if total else 1.0
     if (mention.foreign and support < COMPOUND) or is_verb(sentence, mention, wanted):
         return False
-    if COUNTED.search(sentence.text[: sentence.words[mention.first].start]) or is_count(
-        sentence, mention, wanted.source
-    ):
+    counted = COUNTED.search(sentence.text[: sentence.words[mention.first].start])
+    if (counted and counted[0].casefold() not in wanted.source) or is_count(sentence, mention, wanted.source):
         return False
     if mention.first == mention.last and is_origin(wanted.topic, sentence, mention.first):
         return False

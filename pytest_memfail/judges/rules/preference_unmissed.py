@@ -16,6 +16,7 @@ TWISTED: Final = re.compile(
     r"|\bnever lets? (?:the )?(?:user|them|him|her|me) down"
     r"|\bnever (?:\w+ )?turns?(?:ed)? (?:it |them )?down|\bregrets? not \w+ing"
     r"|\b(?:used to|no longer|stopped) (?:dislik|hat|avoid|dread|loath|shun|detest|fear)(?:e|es|ed|ing)?\b"
+    r"|\b(?:since|because|as) (?:they|it) (?:hardly|rarely|seldom|barely|scarcely|never) (?:ever )?(?:wants?|needs?|asks?|requires?)\b"
     r"|\bnot without|\b(?:hates?|dislikes?) "
     r"(?:missing|losing|(?:being|going|doing) without|when there)"
     r"|\bnever (?:\w+ )?los(?:t|es?) (?:interest|enthusiasm)|\b(?:not|n't) (?:want|like|wish) to "

@@ -5,6 +5,11 @@ from __future__ import annotations
 import pytest
 from facts_judged import judged, preference
 
+from pytest_memfail.core import Listing, Memory
+from pytest_memfail.judges import RulesJudge
+from pytest_memfail.judges.rules.attitude import attitude
+from pytest_memfail.judges.rules.text import Sentence, sentences_of
+
 SAID = "Badminton keeps me agile and is great fun with friends."
 
 
@@ -77,11 +82,8 @@ def test_turned_compound_is_another_thing() -> None:
 
 
 def test_opposite_before_the_rest_of_the_name_is_no_paraphrase() -> None:
-    parties = preference(
-        "small dinner parties", "Small dinner parties are my favorite for intimate talks and good food."
-    )
-    entry = "Favourite get-togethers = big dinner parties with good food and guests talking across the table"
-    assert judged(parties, entry) == (True, False)
+    parties = preference("small dinner parties", "Small dinner parties are what I enjoy for close talks and slow food.")
+    assert judged(parties, "Likes big dinner parties with guests round the table.") == (True, False)
 
 
 def test_sentence_in_which_the_name_is_another_thing_describes_nothing() -> None:
@@ -124,3 +126,34 @@ def test_what_everyone_but_the_user_likes() -> None:
 def test_others_are_told_of_in_brackets() -> None:
     assert judged(preference("badminton", SAID), "User loves badminton (brother Tom hates it).") == (True, True)
     assert judged(preference("badminton", SAID), "Badminton (brother Tom)") != (True, True)
+
+
+def test_number_that_is_part_of_the_name_makes_no_other_thing_of_it() -> None:
+    rule = preference("two-minute rule", "The two-minute rule, which I swear by, clears my petty emails.", "methods")
+    listing = Listing("s", (Memory("User swears by the two-minute rule for petty emails."),))
+    assert RulesJudge().summary(rule, listing).confidence > 0.8
+
+
+def test_lots_of_fun_is_liking() -> None:
+    assert attitude(*_first("Has loads of fun at badminton.", "badminton")) == 1
+    assert attitude(*_first("Not much fun at badminton.", "badminton")) != 1
+
+
+def test_what_a_thing_seldom_needs_speaks_for_it() -> None:
+    cacti = preference("cacti", "Cacti suit me because they get by without care and look striking.", "plants")
+    assert judged(cacti, "The user keeps cacti since they hardly ever want care and look striking.") == (True, True)
+
+
+def test_what_all_of_the_row_are_about_may_be_left_unsaid() -> None:
+    fan = preference(
+        "sleep with brown noise", "I always sleep with brown noise playing to mask the street and drift off easier.", "sleep habits"
+    )  # fmt: skip
+    assert judged(
+        fan, "The user has brown noise running at night; it masks the street and makes drifting off easier."
+    ) == (True, True)
+
+
+def _first(text: str, name: str) -> tuple[Sentence, int, int]:
+    sentence = sentences_of(text)[0]
+    at = next(i for i, word in enumerate(sentence.words) if word.lower == name)
+    return sentence, at, at
