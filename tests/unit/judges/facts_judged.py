@@ -40,6 +40,17 @@ def persona(essay: str, entity: str, asked: str, value: str | None, telling: tup
     )
 
 
+def rule(entity: str, behavior: str, condition: str, source: str, value: str = "Yes") -> Evidence:
+    text = f"{entity} {behavior} {condition}."
+    return Evidence("e", "rule", "t", text, source, "c", entity, behavior=behavior, condition=condition, value=value)
+
+
+def verdict(evidence: Evidence, *entries: str) -> str:
+    """What the rules say of the fact in a store of these entries: missing, damaged or faithful."""
+    stored, faithful = judged(evidence, *entries)
+    return "faithful" if faithful else "damaged" if stored else "missing"
+
+
 def judged(evidence: Evidence, *entries: str) -> tuple[bool, bool]:
     """Whether the fact is stored, and faithfully."""
     judge = RulesJudge()

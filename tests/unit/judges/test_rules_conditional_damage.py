@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from facts_judged import rule, verdict
 
-from pytest_memfail.core import Evidence, Listing, Memory
-from pytest_memfail.judges import RulesJudge
-
-
-def rule(entity: str, behavior: str, condition: str, source: str) -> Evidence:
-    text = f"{entity} {behavior} {condition}."
-    return Evidence("e", "rule", "t", text, source, "c", entity, behavior=behavior, condition=condition, value="Yes")
-
-
-def verdict(evidence: Evidence, *texts: str) -> str:
-    judge, store = RulesJudge(), Listing("s", tuple(Memory(text) for text in texts))
-    if judge.storage(evidence, store).outcome != "passed":
-        return "missing"
-    return "faithful" if judge.summary(evidence, store).outcome == "passed" else "damaged"
-
+from pytest_memfail.core import Evidence
 
 MERLE = rule(
     "Merle",

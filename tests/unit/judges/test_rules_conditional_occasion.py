@@ -5,25 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from facts_judged import rule, verdict
 
-from pytest_memfail.core import Evidence, Listing, Memory, Question
+from pytest_memfail.core import Evidence, Memory, Question
 from pytest_memfail.judges import RulesJudge
 from pytest_memfail.judges.rules.rule_likeness import likeness
 from pytest_memfail.judges.rules.senses import states
 from pytest_memfail.judges.rules.text import fold, sentences_of
-
-
-def rule(entity: str, behavior: str, condition: str, source: str) -> Evidence:
-    text = f"{entity} {behavior} {condition}."
-    return Evidence("e", "rule", "t", text, source, "c", entity, behavior=behavior, condition=condition, value="Yes")
-
-
-def verdict(evidence: Evidence, *texts: str) -> str:
-    judge, store = RulesJudge(), Listing("s", tuple(Memory(text) for text in texts))
-    if judge.storage(evidence, store).outcome != "passed":
-        return "missing"
-    return "faithful" if judge.summary(evidence, store).outcome == "passed" else "damaged"
-
 
 EDDA = rule(
     "Edda",
