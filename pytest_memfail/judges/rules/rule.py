@@ -22,7 +22,7 @@ from pytest_memfail.judges.rules.rule_needed import Rule, source_view
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
 from pytest_memfail.judges.rules.rule_origin import tells_the_rest, tells_the_rule
 from pytest_memfail.judges.rules.rule_people import PRONOUNS
-from pytest_memfail.judges.rules.rule_places import explains, goes_on, takes_up
+from pytest_memfail.judges.rules.rule_places import POINTING, explains, goes_on, takes_up
 from pytest_memfail.judges.rules.rule_pointed import pointed_at
 from pytest_memfail.judges.rules.rule_reading import read_rule
 from pytest_memfail.judges.rules.rule_roles import about_another, belongs, given_to_another
@@ -35,8 +35,9 @@ TOLD_REWORDED: Final = 0.3
 """The same, where none of its words is said outright."""
 STORED_UNNAMED: Final = 0.6
 SHOWN_UNNAMED: Final = 0.7
+"""The same of a memory that was shown, …"""
 FROM_SOURCE: Final = 0.6
-"""The same of a memory that was shown, where it names nobody and so much of it is the source's."""
+"""… where it names nobody and so much of it is the source's."""
 STORED_ELSEWHERE: Final = 0.85
 CONDITION_ELSEWHERE: Final = 0.75
 OWN_ELSEWHERE: Final = 0.7
@@ -50,7 +51,6 @@ CORES: Final = 6
 CLOSE: Final = 0.2
 OWN_SHARE: Final = 0.6
 """Of two places as good, one has to have so much of the other's share of the source's words."""
-POINTING: Final = frozenset("these those this that such".split())
 REFERS: Final = 0.2
 """Share of the behaviour by which another sentence refers to it."""
 HALF: Final = 0.5
@@ -306,8 +306,10 @@ def _foreign(rule: Rule, view: View, window: Window) -> Match | None:
     share = min(1.0, coverage(rule.behavior, told, rule.name_keys) / rule.reachable)
     if view.held == "shown" and _may_be_own(rule, view, window):
         # That it is the entity's was for the whole store to tell.
+        if share < SHOWN_UNNAMED:
+            return None
         kept = kept_condition(rule, view, window.sentences, window.sentences, window.sentences)
-        return Match(window.sentences, share, kept, window.sentences, own=True) if share >= SHOWN_UNNAMED else None
+        return Match(window.sentences, share, kept, window.sentences, own=True)
     named = window.link in (OTHER, INHERITED) or window.link > INHERITED
     if share < (STORED_ELSEWHERE if named else STORED_UNNAMED):
         return None

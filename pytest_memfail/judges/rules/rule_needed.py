@@ -171,18 +171,16 @@ class Rule:
     @cached_property
     def of_other_things(self) -> tuple[frozenset[str], ...]:
         """Of the source sentences that do not state the rule those which say nothing of its condition either."""
-        numbered = [
-            s
+        numbered = {
+            s.keys - self.name_keys
             for s in source_view(self.source).sentences
             if any(alike(q, o) for q in self.numbers for o in stated_numbers(s))
-        ]
-        told = {s.keys - self.name_keys for s in numbered}
-        said = [
+        }
+        return tuple(
             other
             for other in self.elsewhere
-            if other in told or any(_part(need, other) >= CONDITION_TOLD for need in self.conditions)
-        ]
-        return tuple(other for other in self.elsewhere if other not in said)
+            if other not in numbered and all(_part(need, other) < CONDITION_TOLD for need in self.conditions)
+        )
 
     @property
     def condition(self) -> Mapping[str, float]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
+from pytest_memfail.judges.rules.finding import keys_of
 from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.polarity import is_negator
 from pytest_memfail.judges.rules.quantities import CLOCK, DURATION, Quantity, quantities
@@ -279,7 +280,7 @@ def _counts_other(wanted: Quantity, stated: Quantity, sentence: Sentence, source
     """Whether a measure is wanted, and what is counted is none and unknown to the source: four chapters for four days."""
     if not wanted.unit or stated.unit:
         return False
-    known = frozenset(key for s in sentences_of(source) for key in s.keys)
+    known = frozenset(keys_of(source))
     behind = sentence.words[stated.at + len(stated.text.split()) :][:REACH]
     counted = [word.key for word in takewhile(_names, behind)]  # five consecutive workout days
     return bool(counted) and all(likeness(own, key) < MATCHED for key in counted for own in likely(key, known))

@@ -34,7 +34,7 @@ PARTS: Final[Mapping[str, frozenset[str]]] = {
         *((day, "weekday month") for day in ("monday", "tuesday", "wednesday", "thursday", "friday")),
     )
 }
-"""The parts of the day that an hour is in: told alone, they say less."""
+"""The parts of the day that an hour is in, of the week or the month that a day is in: told alone, they say less."""
 CLAUSE: Final = frozenset("once when whenever if during after before while unless".split())
 """Words after which nothing but a condition stands."""
 LACKING: Final = re.compile(

@@ -84,8 +84,7 @@ def read_rule(evidence: Evidence, protocol: str) -> Rule:
         _also(told, link, ignore) if not tied else {},
         (most_covered(behavior, told)[1] if told else 0.0) or 1.0,
         conditions,
-        _pool(told, asked, behavior, link, home) - ignore
-        | (frozenset() if conditions or numbers else _times_told(told[:link], behavior)),
+        pool - ignore,
         frozenset(asked),
         numbers,
         evidence.condition or "",

@@ -66,7 +66,7 @@ def given_to_another(sentence: Sentence, rule: Rule) -> bool:
     does = next((i for i, word in enumerate(words) if word.key and rule.does(word.key)), None)
     if does is None:
         return False
-    named = [i for i, word in enumerate(words) if _bare(word) in rule.name.parts and word.surface[0].isupper()]
+    named = _named_at(words, rule.name)
     return (
         _by_a_relative(words, named, does, rule)
         or _by_one_introduced(sentence, named, does, rule)
@@ -85,18 +85,22 @@ def about_another(sentence: Sentence, rule: Rule) -> bool:
     words = sentence.words
     if rule.name is None or not words:
         return False
-    named = [i for i, word in enumerate(words) if _bare(word) in rule.name.parts and word.surface[0].isupper()]
+    named = _named_at(words, rule.name)
+    whom = next((i for i, word in enumerate(words[:AFTER_RELATIVE]) if i and word.key and is_person(word.key)), 0)
     if not named and words[0].lower in POSSESSIVES:
-        whom = next((i for i, word in enumerate(words[:AFTER_RELATIVE]) if i and word.key and is_person(word.key)), 0)
         return bool(whom) and _names_new(words, whom, rule)  # "his apprentice Livia"
     if not named or any(not words[i].lower.endswith("'s") for i in named):
         return False
     if any(PRONOUNS.get(word.lower) == rule.pronoun for word in words) and rule.pronoun:
         return False  # Bo's aunt hums when he does
     if named[0] == 0:
-        whose = next((i for i, word in enumerate(words[:AFTER_RELATIVE]) if i and word.key and is_person(word.key)), 0)
-        return bool(whose) and (words[whose].key not in rule.stated | rule.asked or _names_new(words, whose, rule))
+        return bool(whom) and (words[whom].key not in rule.stated | rule.asked or _names_new(words, whom, rule))
     return _introduces(sentence, rule) and named[0] <= AFTER_RELATIVE
+
+
+def _named_at(words: tuple[Word, ...], name: Name) -> list[int]:
+    """Where the words are the entity's name."""
+    return [i for i, word in enumerate(words) if _bare(word) in name.parts and word.surface[0].isupper()]
 
 
 def belongs(at: int, view: View, rule: Rule) -> bool:
