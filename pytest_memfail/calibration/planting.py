@@ -55,6 +55,15 @@ OPPOSITES: Final = (
     ("inside", "outside"),
     ("sunrise", "sunset"),
 )
+DONE_TO: Final = re.compile(
+    r"[a-z]+s (?P<whose>(?:the|a|an|his|her|its|their|some) )?"
+    r"(?:(?!(?:on|in|at|to|with|into|onto|under|over|by|of|for|from|up|out|off|down|away|instead)\b)[\w'-]+ )*?"
+    r"(?P<thing>(?!(?:across|aloud|upside|down|instead|twice|\w+ly|\w+wards)\b)[a-z]{4,})"
+    r"(?= (?:on|in|at|to|with|into|onto|under|over|by|of|for|from|and)\b|,|$)"
+)
+"""What a behaviour is done to: the last word before a preposition."""
+THINGS: Final = ("umbrella", "turnip", "ladder", "kettle")
+"""What may take the place of a thing."""
 STOP: Final = frozenset(
     """the and for with his her their has have are was when who that this from only after before while whenever during than
     more""".split()
@@ -228,6 +237,34 @@ def _number_changed(evidence: Evidence, question: Question, text: str) -> str | 
     return NUMBER.sub(change, text)
 
 
+def _thing_exchanged(evidence: Evidence, question: Question, text: str) -> str | None:
+    """Another thing stands wherever the fact's did: "waters the umbrella"."""
+    things = _things(evidence, question, text)
+    if not things:
+        return None
+    other = next((thing for thing in THINGS if not re.search(rf"\b{thing}", text, re.IGNORECASE)), None)
+    return WORD.sub(lambda m: other if other and _stem(m[0].casefold()) in things else m[0], text)
+
+
+def _things(evidence: Evidence, question: Question, text: str) -> set[str]:
+    """The things without which the fact cannot be told."""
+    if evidence.kind == "rule":
+        match = DONE_TO.match(evidence.behavior or "")
+        if match is None or not (match["whose"] or match["thing"].endswith("s")):
+            return set()
+        sentences = SENTENCE.split(text)
+        places = question.metadata.get("rule_sentences") or {}
+        at = places.get("behavior", _best(sentences, _words(evidence.behavior), _words(evidence.condition)))
+        thing = _stem(match["thing"].casefold())
+        return {thing} if thing in _words(sentences[at]) else set()  # elsewhere the behaviour is told without it
+    if evidence.kind == "persona":
+        parts = [detail.wordings[0] for detail in evidence.details] or list(evidence.telling)
+    else:
+        parts = [evidence.preference or ""] if evidence.kind == "preference" else list(evidence.anchors[-1:])
+    last = [WORD.findall(part)[-1] for part in parts if WORD.search(part)]
+    return {_stem(word) for word in last if word.islower() and word.isalpha() and len(word) > 3}
+
+
 def _given_to_another(evidence: Evidence, question: Question, text: str) -> str | None:
     """Somebody else's name stands wherever the entity's did."""
     if not evidence.entity:
@@ -322,6 +359,7 @@ FAULTS: Final = (
     Fault("condition inverted", ("rule",), "summary_error", _condition_inverted),
     Fault("exclusivity dropped", ("rule",), "summary_error", _exclusivity_dropped),
     Fault("number changed", ("rule", "persona"), "summary_error", _number_changed),
+    Fault("thing exchanged", ALL, "summary_error", _thing_exchanged, LOST),
     Fault("answer dropped", ("persona",), "summary_error", _answer_dropped),
     Fault("generalised", ("preference",), "summary_error", _generalised, LOST),
     Fault("turned into a dislike", ("preference",), "summary_error", _disliked, LOST),

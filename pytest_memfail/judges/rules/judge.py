@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from pytest_memfail.core import Evidence, Listing, Memory, Question, Reply, StageResult
 from pytest_memfail.judges.rules.curated import refine
+from pytest_memfail.judges.rules.exchanged import exchanged
 from pytest_memfail.judges.rules.fact import find_fact
 from pytest_memfail.judges.rules.finding import Finding, keys_of
 from pytest_memfail.judges.rules.letters import parse_letter
@@ -124,11 +125,9 @@ class RulesJudge:
             view = view.seen_for(_wanted(evidence))
         finding = self._look_generally(evidence, view, shown=shown)
         # The ends of a link, a preference and a state are looked for in all their wordings at once.
-        return (
-            refine(evidence, view, finding)
-            if evidence.details and evidence.kind not in ("link", "preference", "fact")
-            else finding
-        )
+        if evidence.details and evidence.kind not in ("link", "preference", "fact"):
+            finding = refine(evidence, view, finding)
+        return exchanged(evidence, view, finding) if finding.faithful else finding
 
     def _look_generally(self, evidence: Evidence, view: View, *, shown: bool) -> Finding:
         if evidence.kind == "rule":

@@ -27,7 +27,7 @@ TEXTS = {
 EVIDENCE = {
     "rule": {"entity": "Ada", "behavior": "whistles", "condition": "only before 6pm", "value": "No — only before 6pm."},
     "preference": {"preference": "gazpacho"},
-    "persona": {"entity": "Ama Osei", "value": "On day 3 of each week."},
+    "persona": {"entity": "Ama Osei", "value": "On day 3 of each week.", "telling": ("day 3 of each week",)},
     "link": {"anchors": ("rain", "bake bread")},
 }
 
@@ -62,6 +62,9 @@ APART = "Ada keeps bees. She whistles. Six strikes late. It is usually before th
         ("persona", "given to another", "Bartholomew mends clocks. She rests on day 3 of each week."),
         ("preference", "generalised", "soups is my July."),
         ("preference", "turned into a dislike", "The user can't stand gazpacho."),
+        ("persona", "thing exchanged", "Ama Osei mends clocks. She rests on day 3 of each umbrella."),
+        ("preference", "thing exchanged", "umbrella is my July."),
+        ("link", "thing exchanged", "Rain makes me bake umbrella."),
         ("link", "link reversed", "Bake bread makes me rain."),
         ("link", "end of link lost", "Rain makes me something."),
     ],
@@ -90,6 +93,7 @@ def test_a_fault_that_cannot_befall_a_fact_is_not_planted():
         "stored and shown (no fault)",
         "never stored",
         "not shown",
+        "thing exchanged",
         "generalised",
         "turned into a dislike",
     }
@@ -115,6 +119,23 @@ def test_a_condition_goes_with_what_is_said_of_it_next():
 def test_an_inverted_condition_is_that_of_the_behaviour():
     told = planted("rule", "Ada bakes before dusk, at 6pm. Ada whistles before 6pm.")["condition inverted"]
     assert told.listing.memories[0].text == "Ada bakes before dusk, at 6pm. Ada whistles after 6pm."
+
+
+@pytest.mark.parametrize(
+    ("behavior", "text", "left"),
+    [
+        ("waters the roses", "Ada grows roses. Ada waters the roses.", "Ada grows umbrella. Ada waters the umbrella."),
+        ("waters roses at night", "Ada waters every rose then.", "Ada waters every umbrella then."),
+        ("feeds an umbrella bird", "Ada feeds an umbrella bird.", "Ada feeds an umbrella turnip."),
+        ("waters roses in the yard", "Ada grows roses. Ada waters what is in the yard.", None),  # told without it
+        ("walks the dog backwards", "Ada walks the dog backwards.", None),
+        ("reads the news aloud", "Ada reads the news aloud.", None),
+        ("whistles softly", "Ada whistles softly.", None),
+    ],
+)
+def test_the_thing_of_a_rule_is_what_its_behaviour_is_done_to(behavior, text, left):
+    told = planted("rule", text, behavior=behavior, condition="at night").get("thing exchanged")
+    assert (told.listing.memories[0].text if told else None) == left
 
 
 @pytest.mark.parametrize(
