@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from pytest_memfail.cli import _parser
+from pytest_memfail.cli import _parsers
 from pytest_memfail.plugin import hookspecs, options
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -38,7 +38,7 @@ def _option(name: str, value: str, text: str) -> str:
 
 def command_part() -> Iterator[str]:
     """The sub-commands of `memfail`, each with its options."""
-    (commands,) = [a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    _, commands = _parsers()
     for name, parser in commands.choices.items():
         yield f"## memfail {name}"
         yield ""

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from pytest_memfail.cli import (
     cache,
@@ -21,7 +22,7 @@ from pytest_memfail.cli import (
     show,
     validate,
 )
-from pytest_memfail.core import MemfailError
+from pytest_memfail.core import MemfailError, UsageError
 
 USAGE = 4
 """The same as pytest's code for a wrong call."""
@@ -29,13 +30,16 @@ USAGE = 4
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0, 1 for faults found, 4 for a wrong call."""
+    parser, commands = _parsers()
     try:
-        options = _parser().parse_args(arguments)
+        options, unknown = parser.parse_known_args(arguments)
     except SystemExit as end:  # argparse has said what is wrong, and uses 2
         if not end.code:
             raise
         return USAGE
     try:
+        if unknown:
+            raise UsageError(_unrecognized(unknown, options.command, commands.choices[options.command]))
         code: int = options.run(options)
     except BrokenPipeError:  # the reader has seen enough (`| head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -46,7 +50,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
+def _unrecognized(unknown: Sequence[str], name: str, command: argparse.ArgumentParser) -> str:
+    """What the command does not know, and the nearest option that it has."""
+    known = [option for action in command._actions for option in action.option_strings]
+    option = next((part.partition("=")[0] for part in unknown if part.startswith("-")), "")
+    hint = "".join(f"did you mean {near}?" for near in get_close_matches(option, known, 1))
+    if option in known:
+        hint = f"{option} goes after {name}"
+    return f"unrecognized arguments: {' '.join(unknown)}; {hint or f'`memfail {name} --help` lists what there is'}"
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, argparse._SubParsersAction[argparse.ArgumentParser]]:
+    """The command's parser, and its sub-commands."""
     parser = argparse.ArgumentParser(
         prog="memfail", description="Work with the data, systems, judges, records and costs of pytest-memfail."
     )
@@ -66,4 +81,4 @@ def _parser() -> argparse.ArgumentParser:
         estimate,
     ):
         command.add(commands)
-    return parser
+    return parser, commands

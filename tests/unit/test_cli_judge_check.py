@@ -105,6 +105,8 @@ def test_a_broken_judge_is_no_disagreement(cases, capsys, tmp_path, monkeypatch)
         (["--every", "2"], "--data and --every need --planted"),
         (["--tasks", "long_hop"], "no case is left: --split and --tasks"),
         (["--tasks", "soups"], "unknown task 'soups'"),
+        (["--taks", "long_hop"], "unrecognized arguments: --taks long_hop; did you mean --tasks?"),
+        (["--xyzzy"], "unrecognized arguments: --xyzzy; `memfail judge-check --help` lists what there is"),
         (["--planted", "--every", "0"], "--every and --concurrency: expected 1 or more"),
     ],
 )
@@ -118,6 +120,11 @@ def test_a_wrong_call_is_one_line_and_4(cases, capsys, monkeypatch, arguments, s
     assert err.startswith("memfail: ")
     assert said in err
     assert len(err.splitlines()) == 1
+
+
+def test_an_option_before_the_command_is_told_where_it_goes(capsys):
+    assert main(["--json", "judge-check"]) == 4
+    assert capsys.readouterr().err == "memfail: unrecognized arguments: --json; --json goes after judge-check\n"
 
 
 def test_planted_faults_by_kind_and_task(capsys):
