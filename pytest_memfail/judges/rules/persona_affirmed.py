@@ -24,7 +24,7 @@ from pytest_memfail.judges.rules.persona_refusals import (
 )
 from pytest_memfail.judges.rules.persona_stretches import CLOSES, parts_of, refused_stretches
 from pytest_memfail.judges.rules.related import related
-from pytest_memfail.judges.rules.text import Sentence, Word, weight
+from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 
 SAME_THING: Final = 0.6
 BEHIND: Final = 4
@@ -60,6 +60,14 @@ NOW_AND_THEN: Final = re.compile(
     r"\b(?:sparingly|sometimes|occasionally|now and then|now and again|every so often|from time to time|at times|once in a while)\b",
     re.IGNORECASE,
 )
+WITHOUT: Final = re.compile(
+    r"\b(?:never|rarely|seldom|hardly ever|not|\w+n't)\b[^.;,]{0,30}?\bwithout (?:an? |the |his |her |their )?(\w+)",
+    re.IGNORECASE,
+)
+USING: Final = frozenset(fold(word) for word in "use have take like".split())
+"""What is done with a thing, in the place of any other verb."""
+FOR_SOME: Final = re.compile(r"\bfor (?:\w+ ){1,2}only\b|\bonly for\b", re.IGNORECASE)
+"""What is had for some things only is had."""
 ALWAYS: Final = frozenset("only always solely exclusively".split())
 
 
@@ -92,6 +100,9 @@ def refuses(sentence: Sentence, words: Sequence[Word], told: Collection[str] = (
 def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str], following: Sentence | None = None) -> str:
     """What the source refuses and the stored sentence has without a refusal, nor the following one; empty if nothing."""
     stretches = refused_stretches(source)
+    if never_without := _never_without(sentence, source):
+        for key in never_without & {k for stretch in stretches for k in stretch[:DIRECT] if k in telling}:
+            return f"'{surface(source, key)}' is refused in what was told, not in what is stored"
     condition = stretches and REQUIRING.search(sentence.text) and CONDITIONAL.search(source.text)
     if condition:
         conditional = {w.key for w in source.words if condition.start() <= w.start < condition.end()}
@@ -106,19 +117,21 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str], fol
             there = _standing(set(stretch), {w.key for w in part} - {""}, source)
             # Most of what the detail has of it is enough, if that is more than a word.
             of_it = sum(weight(k) for k in about & there.keys())
+            used = stretch[0] not in there and len(stretch) > 1 and any(w.key in USING for w in part)
+            told = total - used * weight(stretch[0])  # who uses flash shoots with it
             whole = of_it >= max(WHOLE, SAME_THING * sum(weight(k) for k in about))
             # "Before drafting" alone is not what is refused by "no outline before drafting".
             direct = any(k in there and spoken[k] <= denied[k] for k in stretch[:DIRECT])
             if (
                 not direct
                 or about.isdisjoint(there)
-                or not (whole or sum(weight(k) for k in there) >= SAME_THING * total)
+                or not (whole or sum(weight(k) for k in there) >= SAME_THING * told)
             ):
                 continue
             quiet = (
                 not refuses(sentence, part, source.keys)
                 and not reason_told(part, source)
-                and not EXCLUDING.search(sentence.text)
+                and not EXCLUDING.search(FOR_SOME.sub("", sentence.text))
                 and AWAY.isdisjoint(
                     {w.lower for b, w in pairwise(part) if b.lower not in HANDED | AT_ONCE} - source.lowers
                 )
@@ -131,6 +144,16 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str], fol
             if quiet or borne or affirms(part, there[one]):
                 return f"'{surface(source, one)}' is refused in what was told, not in what is stored"
     return ""
+
+
+def _never_without(sentence: Sentence, source: Sentence) -> set[str]:
+    """What is hardly ever left out: "rarely shoots without flash"."""
+    if "without" in source.lowers:
+        return set()
+    found: set[str] = set()
+    for match in WITHOUT.finditer(sentence.text):
+        found.update(w.key for w in sentence.words if w.key and match.start(1) <= w.start < match.end(1))
+    return found
 
 
 def _spoken_of(sentence: Sentence, refused: Set[str], then: Sentence | None) -> Iterator[Sequence[Word]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import association, contrast
@@ -14,7 +15,7 @@ from pytest_memfail.judges.rules.persona_allergy import unnamed
 from pytest_memfail.judges.rules.persona_essay import CALENDAR, Concept, Essay, Item, compounded
 from pytest_memfail.judges.rules.persona_match import found, stands
 from pytest_memfail.judges.rules.persona_partners import AWAY, surface
-from pytest_memfail.judges.rules.persona_stretches import parts_of
+from pytest_memfail.judges.rules.persona_stretches import parts_of, refused_stretches
 from pytest_memfail.judges.rules.related import related
 from pytest_memfail.judges.rules.tables import table
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
@@ -38,6 +39,8 @@ TRIGGERS: Final = frozenset("when whenever if after before during until once whi
 """What follows them tells when something is done."""
 SIBLINGS: Final = 3
 """So many kinds in common make two things members of one sort: a tie and a scarf."""
+ASKED_TOO: Final = 1.5
+"""What a noun counts that the question says too."""
 NEW: Final = 0.7
 """What a word must tell to be another wording of something."""
 
@@ -57,6 +60,7 @@ def cores(
             break
     if WHERE.search(question):
         found.update(w.key for s in part for w in s.words[1:] if w.key and _named(w))
+    found.update(w.key for s in part for before, w in pairwise(s.words) if before.lower == "to" and w.key and _named(w))
     if WHEN.search(question):
         found.update(key for s in part for key in _times(s))
     return frozenset(found) - asked
@@ -124,11 +128,7 @@ def core_lost(
     if not lost:
         return "", False
     source = essay.stated[item.at].sentence
-    strange = {
-        k
-        for k in keys - essay.keys - essay.ignored - item.told
-        if not k[0].isdigit() and weight(k) >= NEW and not essay.near.get(k) and k not in AWAY
-    }
+    strange = _strange(item, keys, essay)
     given = {k for c in item.concepts if c.given for k in c.keys}
     for concept in lost:
         other = next((k for k in sorted(strange) if any(_other(one, k) for one in concept.keys)), "")
@@ -149,6 +149,42 @@ def core_lost(
     gone = timed or ([] if new or len(lost) < len(core) else lost)
     wording = listed([surface(source, c.keys[-1]) for c in gone])
     return f"{wording} of '{item.wording}' is missing" if gone else "", False
+
+
+def core_denied(item: Item, stored: Sequence[Sentence], essay: Essay) -> str:
+    """What answers the question and is denied at once where it is stored, and not where it was said: "beef, no turkey"."""
+    source = essay.stated[item.at].sentence
+    core = {k for c in item.concepts if c.core for k in c.keys}
+    core -= {k for stretch in refused_stretches(source, allergies=True, comparing=True) for k in stretch}
+    for sentence in stored if "free" not in source.lowers else ():  # scent-free has no scents
+        for before, word in pairwise(sentence.words):
+            again = sum(w.key == word.key for w in sentence.words) > 1
+            if before.lower == "no" and word.key in core and not again:
+                return f"'{word.surface}' is denied in what is stored"
+    return ""
+
+
+def _strange(item: Item, keys: frozenset[str], essay: Essay) -> set[str]:
+    """Words of which the essay knows nothing."""
+    return {
+        k
+        for k in keys - essay.keys - essay.ignored - item.told
+        if not k[0].isdigit() and weight(k) >= NEW and not essay.near.get(k) and k not in AWAY
+    }
+
+
+def asked_lost(item: Item, keys: frozenset[str], stored: Sequence[Sentence], essay: Essay) -> str:
+    """What the question is about and the detail says is wanted or not, where something else is told of: no watch for no cologne."""
+    about = [c for c in item.concepts if c.given and c.weight >= ASKED_TOO and _known(c)]
+    lost = [c for c in about if not stands(c, item, keys, essay)]
+    source = essay.stated[item.at].sentence
+    strange = _strange(item, keys, essay)
+    if lost and len(lost) < len(about):
+        # dinner parties are no surprise parties
+        heads = {other.key for one, other in _ties(source) if any(one.key in c.keys for c in lost)}
+        tied = (one.key for s in stored for one, other in _ties(s) if other.key in heads)
+        lost = lost if any(key in strange and key in table("kinds") for key in tied) else []
+    return f"{listed([surface(source, c.keys[-1]) for c in lost])} is missing" if lost else ""
 
 
 def _other(one: str, other: str) -> bool:
@@ -200,5 +236,9 @@ def _apart(one: str, other: str) -> bool:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether the two are of one sort, and neither is the other nor spoken of with it."""
-    return len(kinds_of(one) & kinds_of(other)) >= SIBLINGS and _apart(one, other)
+    """Whether the two are of one sort, and neither is the other: spoken of together are a clarinet and a guitar too."""
+    if other in lookup(one).general or one in lookup(other).general or related(one, other):
+        return False
+    if one not in table("kinds"):
+        return True  # what no dictionary has is told by no other word
+    return not kinds_of(one).isdisjoint(kinds_of(other))

@@ -10,10 +10,10 @@ from typing import Final
 
 from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
-from pytest_memfail.judges.rules.persona_affirmed import refusing
+from pytest_memfail.judges.rules.persona_affirmed import refuses, refusing
 from pytest_memfail.judges.rules.persona_allergy import allergen_instead, unnamed
 from pytest_memfail.judges.rules.persona_borrowed import altered, given_away, names_ailment, repeats, well_told
-from pytest_memfail.judges.rules.persona_core import core_lost, elsewhere_said
+from pytest_memfail.judges.rules.persona_core import asked_lost, core_denied, core_lost, elsewhere_said
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_hollow import hollowed
 from pytest_memfail.judges.rules.persona_match import KEPT, Kept, Made, found, joined, keep, keys_at, stands
@@ -21,16 +21,18 @@ from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
 from pytest_memfail.judges.rules.persona_numbers import changed, limited, only_number, other_side, recounted
 from pytest_memfail.judges.rules.persona_owner import given, lent
 from pytest_memfail.judges.rules.persona_partners import surface
-from pytest_memfail.judges.rules.persona_refusals import AFFIRMING, REFUSALS, UNCERTAIN
+from pytest_memfail.judges.rules.persona_refusals import AFFIRMING, NOBODY, REFUSALS, UNCERTAIN
 from pytest_memfail.judges.rules.persona_slots import replaced
 from pytest_memfail.judges.rules.persona_trait import ASKED
 from pytest_memfail.judges.rules.persona_turned import turned
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.related import opposed, related
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
+from pytest_memfail.judges.rules.turn_taking import other_turn
 from pytest_memfail.judges.rules.view import NAMED, View
 
 ATTITUDES: Final = REFUSALS | AFFIRMING
+FEARING: Final = frozenset(fold(word) for word in "afraid scared fear phobia dread".split())
 ITEM_KEPT: Final = 0.46
 """Share of a needed detail's words that keeps it; all its numbers must be there."""
 ANSWER_KEPT: Final = 0.4
@@ -141,6 +143,8 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         if missed or other_number:
             return Judged(item, kept, other_number or f"{listed(kept.missing)} is missing", turned=bool(other_number))
     side = other_side(item, kept, view, essay) or recounted(item, kept, view, essay)
+    if not side and not item.trait and item.weight >= 1.0:
+        side = other_turn(_around(item, source), " ".join(view.sentences[at].text for at in kept.where))
     if side:
         return Judged(item, kept, side, turned=True)
     if kept.share < _least(item, kept, keys, essay) and not whole:
@@ -164,9 +168,20 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         )
     if item.weight >= 1.0 and not item.trait and not item.confirming:
         here = [view.sentences[at] for at in kept.where]
+        if denied_core := core_denied(item, here, essay):
+            return Judged(item, kept, denied_core, turned=True)
         gone, replaced_by = core_lost(item, keys, here, (view.sentences[m.at] for m in match.own), essay)
         if gone:
             return Judged(item, kept, gone, turned=replaced_by)
+    denied = not item.trait and any(not NOBODY.isdisjoint(c.keys) for c in item.concepts)
+    here = [view.sentences[at] for at in kept.where]
+    if denied and not any(refuses(sentence, sentence.words, source.keys) for sentence in here):
+        return Judged(item, kept, f"that it is '{item.wording}' is lost", turned=item.weight >= 1.0)
+    attitude = any(not (ATTITUDES | FEARING).isdisjoint(c.keys) for c in item.concepts)
+    if item.weight >= 1.0 and not item.trait and attitude:
+        gone = asked_lost(item, keys, [view.sentences[at] for at in kept.where], essay)
+        if gone:
+            return Judged(item, kept, gone, turned=True)
     if item.trait:
         named = [c for c in item.concepts if c.weight == ASKED]
         there = sum(stands(c, item, keys, essay) for c in named)
@@ -199,6 +214,12 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         gone_too = [surface(source, c.keys[-1]) for c in alone if not stands(c, item, keys, essay)]
         return Judged(item, kept, f"{listed(gone_too)} is missing")
     return Judged(item, kept, "")
+
+
+def _around(item: Item, source: Sentence) -> str:
+    """The detail as it was told, with the two words before it."""
+    at = source.text.find(item.wording)
+    return item.wording if at < 0 else " ".join([*source.text[:at].split()[-2:], item.wording])
 
 
 def _is_alone(sentence: Sentence, source: Sentence) -> bool:

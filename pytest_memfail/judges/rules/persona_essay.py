@@ -42,6 +42,11 @@ CALENDAR: Final = frozenset(
 SUBJECTS: Final = frozenset(
     "he she they it i you we to will would can won't cannot can't must should never always also".split()
 )
+TOWARDS: Final = frozenset(
+    """allergic allergy intolerant sensitive averse addicted devoted trip trips trek treks visit visits travel travels journey
+    journeys drive drives listen listens listening stick sticks sticking""".split()
+)
+"""What follows their "to" is a thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +175,19 @@ def weighed(essay: Essay, sentences: tuple[Sentence, ...], without: frozenset[st
         before = ""
         for at, word in enumerate(sentence.words):
             if word.key and word.key not in ignored and word.key not in HALVES and not word.key[0].isdigit():
-                verb = before in SUBJECTS or (len(word.lower) > SHORT_NOUN and word.lower.endswith(("ing", "ed")))
+                done = before in SUBJECTS and not (before == "to" and _is_told_to(sentence, at))
+                verb = done or (len(word.lower) > SHORT_NOUN and word.lower.endswith(("ing", "ed")))
                 most = FRAME if word.key in FRAMING else VERB if verb or compounded(sentence, at) else 1.0
                 keys[word.key] = max(keys.get(word.key, 0.0), min(weight(word.key), most))
             # A name is a subject too.
             before = "they" if word.key in essay.ignored else word.lower
     return keys
+
+
+def _is_told_to(sentence: Sentence, at: int) -> bool:
+    """Whether "to" says before the word whither or to what, and not what is done: a trip to Kyoto, allergic to penicillin."""
+    words = sentence.words
+    return words[at].surface[0].isupper() or (at > 1 and words[at - 2].lower in TOWARDS)
 
 
 def compounded(sentence: Sentence, at: int) -> bool:

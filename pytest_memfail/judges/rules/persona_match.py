@@ -16,7 +16,7 @@ from pytest_memfail.judges.rules.kinds import is_person
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
 from pytest_memfail.judges.rules.persona_affirmed import refusing
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
-from pytest_memfail.judges.rules.persona_refusals import REFUSALS
+from pytest_memfail.judges.rules.persona_refusals import NOBODY, REFUSALS
 from pytest_memfail.judges.rules.quantities import CLOCK, DURATION, HALF_OPEN, Quantity
 from pytest_memfail.judges.rules.related import related, within_reach
 from pytest_memfail.judges.rules.rule_phrases import phrase_keys
@@ -215,12 +215,13 @@ def keys_at(place: Sequence[int], item: Item, view: View, essay: Essay) -> froze
 def keep(item: Item, places: Iterable[Sequence[int]], view: View, essay: Essay) -> Kept:
     """The place that keeps most of the item."""
     best = Kept(0.0, ())
-    refuses = any(not REFUSALS.isdisjoint(c.keys) for c in item.concepts)
+    denying = REFUSALS | NOBODY
+    refuses = any(not denying.isdisjoint(c.keys) for c in item.concepts)
     for place in places:
         keys = keys_at(place, item, view, essay)
         refused = refuses and any(refusing(view.sentences[at]) for at in place)
         by = [
-            stands(c, item, keys, essay) or (KEPT if refused and not REFUSALS.isdisjoint(c.keys) else 0.0)
+            stands(c, item, keys, essay) or (KEPT if refused and not denying.isdisjoint(c.keys) else 0.0)
             for c in item.concepts
         ]
         got = sum(c.weight * near for c, near in zip(item.concepts, by, strict=True))

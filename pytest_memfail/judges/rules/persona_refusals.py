@@ -32,6 +32,8 @@ REFUSALS: Final = frozenset(
     for word in """refuse avoid forbid prohibit dislike hate detest taboo abstain exclude reject quit stop cease shun ban
     loathe despise abhor eschew spurn boycott veto disallow outlaw refrain forgo oppose""".split()
 )
+NOBODY: Final = frozenset(fold(word) for word in "nobody none nothing nowhere".split())
+"""They deny what they stand with."""
 AFFIRMING: Final = frozenset(
     fold(word)
     for word in """insist prefer require like love welcome favour enjoy want demand accept allow permit adore relish
