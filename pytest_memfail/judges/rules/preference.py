@@ -48,8 +48,6 @@ AWAY: Final = 0.4
 REASONED: Final = 0.25
 """Share of our statement with which somebody else has our very preference, though no liking is said."""
 
-GIVEN_SOFT: Final = 0.25
-"""Share of our statement, in whatever words, with which somebody else has it under another name."""
 OF_OTHER_KIND: Final = 0.3
 """How much of another statement of the row is there where the kind is that one's."""
 RESAID: Final = 0.35
@@ -145,9 +143,6 @@ def find_preference(evidence: Evidence, view: View, protocol: str, *, shown: boo
     kind = None if shown else told_by_kind(wanted, given, category_kind(evidence.category or "") | wanted.topic)
     if kind is not None and not is_of_sibling(wanted, given, kind.at, OF_OTHER_KIND):
         return _trace(wanted, view, kind)
-    given_away = [r for r in otherwise if r.owner != MINE and r.soft >= GIVEN_SOFT and not shown]
-    if given_away:
-        return _turned(wanted, view, [], given_away)
     handed = None if shown else handed_over(wanted, view)
     if handed is not None:
         return _lost_to(wanted, view, Rewording(handed.at, handed.words, handed.owner, 0, handed.mine))
