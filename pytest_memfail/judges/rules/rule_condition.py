@@ -234,7 +234,7 @@ def _clashing(rule: Rule, here: Sequence[Sentence]) -> str:
         told = frozenset().union(*(states(s.text) for s in here))
         known = states(rule.told) | rule.meant
         for kind, pole in sorted(told - known):
-            if rule.numbers and kind in MEASURED:
+            if kind in MEASURED and any(alike(q, o) for q in rule.numbers for s in here for o in stated_numbers(s)):
                 continue  # the number tells it
             if (kind, 1 - pole) in rule.meant and (kind, 1 - pole) not in told:
                 return f"the contrary is said of its condition ({POLES[kind][pole].split(',')[0]!r})"
