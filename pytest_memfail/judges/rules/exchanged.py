@@ -62,6 +62,7 @@ def _instead(evidence: Evidence, held: Sentence) -> Iterator[tuple[Word, Word]]:
                 and instead.key not in known
                 and weight(word.key) >= 1.0
                 and _is_thing(instead)
+                and (instead.surface.islower() or _is_named(word, told) and _is_named(instead, held))
                 and not any(likeness(word.key, key) >= ALIKE for key in new)
                 and _differ(word.key, instead.key)
             ):
@@ -75,10 +76,15 @@ def _tells(evidence: Evidence, sentence: Sentence, lost: str) -> bool:
 
 
 def _is_thing(word: Word) -> bool:
-    """Whether it names a thing: neither somebody, nor the heading of what follows, nor what a number counts in."""
+    """Whether it names a thing, and not what a number counts in."""
     if word.lower in MEASURES:
         return False
-    return word.surface.islower() and word.key.isalpha() and weight(word.key) >= 1.0 and bool(kinds_of(word.key))
+    return word.key.isalpha() and weight(word.key) >= 1.0 and bool(kinds_of(word.key))
+
+
+def _is_named(word: Word, sentence: Sentence) -> bool:
+    """Whether it is written as a name is, and not because something begins with it."""
+    return word.surface.istitle() and word.start > 0 and sentence.text[word.start - 2 : word.start - 1].isalnum()
 
 
 def _differ(one: str, other: str) -> bool:

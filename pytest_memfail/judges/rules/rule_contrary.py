@@ -20,6 +20,10 @@ EMPTY: Final = fold("empty")
 NEAR: Final = 3
 THEN: Final = re.compile(r"(?:^|[,;] )(?:(?:and|but|only) )?(?:then|in (?:that|which) case)\b", re.IGNORECASE)
 NEVER_UNLESS: Final = re.compile(r"\b(?:never|not|\w+n't)\b.*\bunless\b", re.IGNORECASE)
+ONLY_WHEN_NOT: Final = re.compile(
+    r"\b(?:only|just|solely) (?:when|while|if|as long as)\b[^,;.]{0,30}?\b(?:not|nobody|no one|\w+n't)\b", re.IGNORECASE
+)
+"""Its "only" is no other time's denial, and its negation is the condition's."""
 WHOM: Final = frozenset("him her them it".split())
 CAUSING: Final = frozenset("makes make leaves leave causes".split())
 LINKING: Final = 0.3
@@ -32,7 +36,7 @@ def turned_around(rule: Rule, told: Sequence[Sentence]) -> str:
     for sentence in told:
         if not keys.keys() & sentence.keys or not rule.behavior.keys() & sentence.keys:
             continue
-        only = tells_when_not(sentence)
+        only = tells_when_not(sentence) and not ONLY_WHEN_NOT.search(sentence.text)
         negative = (condition_negated(sentence, keys.keys()) and not only) or (
             (excepted(sentence, keys.keys()) or _ruled_out(rule, sentence)) and not _then_done(rule, told)
         )
