@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pytest_memfail.judges.rules.associations import association
+from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.lexicon import likely
 from pytest_memfail.judges.rules.rule_contrary import (
     clauses_swapped,
@@ -15,8 +17,8 @@ from pytest_memfail.judges.rules.rule_contrary import (
     other_order,
     turned_around,
 )
-from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, coverage, likeness, said
-from pytest_memfail.judges.rules.rule_needed import Rule
+from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, SPECIFIC, coverage, likeness, said
+from pytest_memfail.judges.rules.rule_needed import COMPARING_KEYS, Rule
 from pytest_memfail.judges.rules.rule_numbers import (
     SELF_TELLING,
     alike,
@@ -144,7 +146,7 @@ def kept_condition(
         )
     ):
         share = max(share, TOLD_BY_NUMBER)
-    dropped = () if quirks.dropped or behind else _dropped(rule, told, here)
+    dropped = () if quirks.dropped or behind else _dropped(rule, told, here) or _dropped_apart(rule, told, here)
     said_so = share >= _least(rule) or (not rule.tied and _accounted(rule, here)) or _in_state(rule, here)
     ok = said_so and not lost and not dropped
     only = not rule.only or bool(behind) or leaves_nothing(rule, view, core, region)
@@ -265,6 +267,28 @@ def _dropped(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> 
     return () if unexplained(rule, [*here, *filter(explains, told)]) and not _generalised(rule, here) else gone
 
 
+def _dropped_apart(rule: Rule, told: Sequence[Sentence], here: Sequence[Sentence]) -> tuple[str, ...]:
+    """The same of a condition that the source tells apart from the behaviour: what is left of it is told with the behaviour.
+
+    A bearded guest is no guest with a hat: a new word stands for one that is missing where the two have to do with each other.
+    """
+    if rule.tied or rule.numbers:
+        return ()
+    asked = [key for key in rule.asked - rule.behavior.keys() if weight(key) >= 1.0 and key in rule.stated]
+    kept = [key for key in asked if said(key, here, rule.name_keys) >= MATCHED]
+    gone = [
+        k
+        for k in asked
+        if k in rule.link and k not in COMPARING_KEYS and kinds_of(k) and said(k, told, rule.name_keys) < SPECIFIC
+    ]
+    if not kept or not gone:
+        return ()
+    new = unexplained(rule, told)
+    return tuple(
+        key for key in gone if not any(likeness(key, o) or likeness(o, key) or association(key, o) for o in new)
+    )
+
+
 def _generalised(rule: Rule, here: Sequence[Sentence]) -> bool:
     """Whether what is told with the behaviour is said to hold of all of a kind, as the source does not say."""
     if ANY.search(rule.told):
@@ -276,5 +300,5 @@ def unexplained(rule: Rule, told: Sequence[Sentence]) -> set[str]:
     """Words of the store that are not the source's: they may stand for any that is missing."""
     name = rule.name.parts if rule.name else frozenset()
     words = {w.key for s in told for w in s.words if w.key and w.lower.removesuffix("'s") not in name}
-    known = rule.stated | rule.behavior.keys()
+    known = rule.stated | rule.asked | rule.behavior.keys()
     return {key for key in words if key not in known and not key[0].isdigit()}
