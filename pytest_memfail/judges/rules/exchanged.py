@@ -20,6 +20,7 @@ SAME: Final = 0.75
 """Share of the words that stand in both sentences, in the same order, where the one was made from the other."""
 SHARED: Final = 2
 """So many content words must be among them."""
+ARTICLES: Final = frozenset("the a an his her its their my".split())
 ROOT: Final = 3
 """What begins alike may be the same in a shorter word: keys for a keyboard."""
 MAIN: Final = 0.5
@@ -61,8 +62,8 @@ def _instead(evidence: Evidence, held: Sentence) -> Iterator[tuple[Word, Word]]:
                 and word.key not in held.keys
                 and instead.key not in known
                 and weight(word.key) >= 1.0
-                and _is_thing(instead)
-                and (instead.surface.islower() or _is_named(word, told) and _is_named(instead, held))
+                and (_is_thing(instead) or (_behind_article(word, told) and _behind_article(instead, held)))
+                and (instead.surface.islower() or (_is_named(word, told) and _is_named(instead, held)))
                 and not any(likeness(word.key, key) >= ALIKE for key in new)
                 and _differ(word.key, instead.key)
             ):
@@ -80,6 +81,12 @@ def _is_thing(word: Word) -> bool:
     if word.lower in MEASURES:
         return False
     return word.key.isalpha() and weight(word.key) >= 1.0 and bool(kinds_of(word.key))
+
+
+def _behind_article(word: Word, sentence: Sentence) -> bool:
+    """Whether it names a thing by its place: no table has them all."""
+    before = sentence.text[: word.start].rstrip().rpartition(" ")[2].lower()
+    return before in ARTICLES and word.lower not in MEASURES and word.key.isalpha()
 
 
 def _is_named(word: Word, sentence: Sentence) -> bool:

@@ -20,7 +20,8 @@ _TIMES: Final = (
 ELSEWHEN: Final = re.compile(
     r"\b(?:no|nobody|no one|none|nothing|nowhere|never|not|\w+n't)\b.{0,40}\b(?:else|others?|otherwise|elsewhere|sooner|earlier)\b"
     r"|\b(?:otherwise|elsewhere|anywhere else|any other|all other|every other case)\b"
-    rf"|\b(?:rest of the (?:time|week|year|day|month)|(?:other|remaining) {_TIMES}|other six)\b"
+    rf"|\b(?:rest of the (?:time|week|year|day|month)|other six"
+    rf"|(?<!among )(?<!amongst )(?<!and )(?<!many )(?:other|remaining) {_TIMES})\b"
     r"|\b(?:that|this|those|these|it|then) (?:\w+ )?alone\b"
     r"|\b(?:any|every|all) \w{3,}er (?:days?|times?|nights?|ones?|marks?|counts?|levels?|figures?|scores?|readings?)\b"
     r"|\bany (?:sooner|earlier|later|less|fewer|more)\b|\bat the (?:earliest|latest|most)\b|\bearliest\b"

@@ -25,7 +25,7 @@ ONLY_WHEN_NOT: Final = re.compile(
 )
 """Its "only" is no other time's denial, and its negation is the condition's."""
 WHOM: Final = frozenset("him her them it".split())
-CAUSING: Final = frozenset("makes make leaves leave causes".split())
+CAUSING: Final = frozenset("makes make leaves leave causes puts put gets brings".split())
 LINKING: Final = 0.3
 """The share of the sentence that ties behaviour and condition which shows another to be made from it."""
 
@@ -83,6 +83,8 @@ def other_order(rule: Rule, told: Sequence[Sentence]) -> str:
             continue
         told_order = rule.asked_order and sequence(sentence, does, rule.when_keys)
         told_order = told_order or order(sentence, rule.when_keys, refusal=is_refusal(rule))
+        if not told_order and rule.when_keys & sentence.keys:
+            told_order = -max(0, order(sentence, does, refusal=is_refusal(rule)))  # what is done after it follows it
         if told_order * rule.order < 0:
             return "what comes first and what follows have changed places"
     return ""

@@ -93,9 +93,17 @@ def about_another(sentence: Sentence, rule: Rule) -> bool:
         return False
     if any(PRONOUNS.get(word.lower) == rule.pronoun for word in words) and rule.pronoun:
         return False  # Bo's aunt hums when he does
+    if named[0] == 0 and whom == 1 and _does_next(words, rule):
+        return True  # "Bo's aunt hums": though she is known, it is she
     if named[0] == 0:
         return bool(whom) and (words[whom].key not in rule.stated | rule.asked or _names_new(words, whom, rule))
     return _introduces(sentence, rule) and named[0] <= AFTER_RELATIVE
+
+
+def _does_next(words: tuple[Word, ...], rule: Rule) -> bool:
+    """Whether the behaviour follows at once whom the sentence is about, with no more than an adverb between."""
+    verb = next((w for w in words[2:4] if w.key and not w.lower.endswith("ly")), None)
+    return verb is not None and verb.lower.endswith("s") and verb.key in rule.behavior
 
 
 def _named_at(words: tuple[Word, ...], name: Name) -> list[int]:

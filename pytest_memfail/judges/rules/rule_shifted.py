@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.polarity import is_negator, order
+from pytest_memfail.judges.rules.rule_likeness import can_be_person
 from pytest_memfail.judges.rules.rule_needed import FINISHED, Rule
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
 from pytest_memfail.judges.rules.rule_phrases import phrase_keys
@@ -35,6 +36,12 @@ WHIM: Final = re.compile(
     re.IGNORECASE,
 )
 """Whenever somebody likes."""
+NOBODY: Final = re.compile(
+    r"\b(?:when|while|if|with|whenever|as long as|once)(?: there (?:is|are))?"
+    r" (?:nobody|no one|no-one|none|no (?!more|fewer|less)\w+)\b"
+    r"|\b(?:when|while|if|whenever) (?:s?he|it|they)(?: is|'s| are|'re) (?:all )?(?:alone|by \w+sel(?:f|ves))\b",
+    re.IGNORECASE,
+)
 EXACTLY: Final = re.compile(r"\b(?:exactly|precisely)\b", re.IGNORECASE)
 BE: Final = frozenset("is are was were has have had been gets".split())
 REACH: Final = 4
@@ -64,6 +71,15 @@ def always(rule: Rule, here: Sequence[Sentence]) -> str:
         if match is not None and not any(is_negator(w.lower) for w in sentence.words if w.end <= match.start()):
             return f"it is told to hold {match[0].casefold()!r}"
     return ""
+
+
+def deserted(rule: Rule, here: Sequence[Sentence]) -> str:
+    """That it is told to hold where nobody is, of a condition that wants somebody."""
+    wants = any(can_be_person(key) for key in rule.asked - rule.behavior.keys())
+    if not wants or NOBODY.search(rule.source) or NOBODY.search(rule.when):
+        return ""
+    none = next((match for sentence in here if (match := NOBODY.search(sentence.text))), None)
+    return f"it is told to hold {none[0].casefold()!r}" if none else ""
 
 
 def at_will(rule: Rule, here: Sequence[Sentence]) -> str:
