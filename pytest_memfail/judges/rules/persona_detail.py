@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -17,7 +16,7 @@ from pytest_memfail.judges.rules.persona_core import asked_lost, core_denied, co
 from pytest_memfail.judges.rules.persona_essay import Essay, Item, Stated
 from pytest_memfail.judges.rules.persona_hollow import hollowed
 from pytest_memfail.judges.rules.persona_match import KEPT, Kept, Made, found, joined, keep, keys_at, stands
-from pytest_memfail.judges.rules.persona_need import NAMED_TOO, ONLY
+from pytest_memfail.judges.rules.persona_need import ONLY
 from pytest_memfail.judges.rules.persona_numbers import changed, limited, only_number, other_side, recounted
 from pytest_memfail.judges.rules.persona_owner import given, lent
 from pytest_memfail.judges.rules.persona_partners import surface
@@ -25,6 +24,7 @@ from pytest_memfail.judges.rules.persona_refusals import AFFIRMING, NOBODY, REFU
 from pytest_memfail.judges.rules.persona_slots import replaced
 from pytest_memfail.judges.rules.persona_trait import ASKED
 from pytest_memfail.judges.rules.persona_turned import turned
+from pytest_memfail.judges.rules.persona_vaguer import vaguer
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.related import opposed, related
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
@@ -57,16 +57,8 @@ OTHERWISE: Final = 0.7
 """The share of a sentence that shows it to tell another detail of the essay."""
 RARELY: Final = frozenset("rarely seldom hardly occasionally sometimes sparingly infrequently".split())
 """What "only rarely" may become."""
-SOME_KINDS: Final = re.compile(
-    r"\b(?:some|certain|particular|various|a few|several)(?: (?:kinds?|types?|sorts?|forms?) of)? ", re.IGNORECASE
-)
-"""What leaves open which ones are meant."""
 WORKING: Final = frozenset(fold(word) for word in "work use do take".split())
 """Verbs that any other may stand for."""
-DOING: Final = frozenset(
-    fold(word) for word in "bring take give make move put get keep go send do have use hold set turn".split()
-)
-"""What one does with anything is no kind of what is done."""
 PART: Final = 1.5
 """How much of a sentence of the essay shows that a stored one tells a part of it."""
 
@@ -199,7 +191,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
             return Judged(item, kept, elsewhere)
     quiet = not any(refusing(view.sentences[at]) for at in kept.where)
     counts = ASKED if item.trait else 1.0
-    general = (_generalised(item, keys, essay) or _some(item, kept, keys, view, essay)) if not item.trait else ""
+    general = vaguer(item, kept, keys, view, essay) if not item.trait else ""
     if general:
         return Judged(item, kept, general, turned=item.weight >= 1.0)  # a reason told in general is no other reason
     other = _replaced(item, keys, [view.sentences[at] for at in kept.where], essay, counts) if quiet else ""
@@ -242,36 +234,6 @@ def _told_around(item: Item, keys: frozenset[str], essay: Essay) -> bool:
     rest = [c for c in item.concepts if c.weight < ASKED]
     told = sum(c.weight for c in rest if stands(c, item, keys, essay))
     return told >= max(AROUND, REST_KEPT * sum(c.weight for c in rest))
-
-
-def _generalised(item: Item, keys: frozenset[str], essay: Essay) -> str:
-    """A more general word in the place of a telling one: wood for walnut."""
-    for concept in item.concepts:
-        if concept.weight >= NAMED_TOO and not found(concept, keys):
-            general = frozenset().union(*(lookup(k).general for k in concept.keys)) & keys
-            wider = sorted(k for k in general - DOING if weight(k) >= 1.0 and k not in essay.keys | item.told)
-            if wider:
-                return f"'{surface(essay.stated[item.at].sentence, concept.keys[-1])}' is only '{wider[0]}'"
-    return ""
-
-
-def _some(item: Item, kept: Kept, keys: frozenset[str], view: View, essay: Essay) -> str:
-    """Some kinds of what is told apart in the source: "some kinds of fruit" for stone fruit."""
-    source = essay.stated[item.at].sentence
-    for at in kept.where if not SOME_KINDS.search(source.text) else ():
-        sentence = view.sentences[at]
-        for match in SOME_KINDS.finditer(sentence.text):
-            kind = next((w.key for w in sentence.words if w.start >= match.end() and w.key), "")
-            inside = [c for c in item.concepts if kind in c.keys]
-            lost = [c for c in item.concepts if not found(c, keys) and _before(c.keys, kind, source)]
-            if inside and lost:
-                return f"'{surface(source, lost[0].keys[-1])} {surface(source, kind)}' are only '{match[0]}{surface(sentence, kind)}'"
-    return ""
-
-
-def _before(keys: Collection[str], kind: str, source: Sentence) -> bool:
-    """Whether one of the keys stands right before the kind."""
-    return any(before.key in keys and word.key == kind for before, word in pairwise(source.words))
 
 
 def _replaced(item: Item, keys: frozenset[str], stored: Sequence[Sentence], essay: Essay, least: float) -> str:

@@ -42,7 +42,7 @@ from pytest_memfail.judges.rules.rule_other import (
 from pytest_memfail.judges.rules.rule_phrases import clashes, values, without
 from pytest_memfail.judges.rules.rule_places import LIGHT, explains
 from pytest_memfail.judges.rules.rule_refused import done, refusal_kept
-from pytest_memfail.judges.rules.rule_shifted import always, at_will, deserted, loosened, shifted
+from pytest_memfail.judges.rules.rule_shifted import always, at_will, deserted, loosened, shifted, tightened
 from pytest_memfail.judges.rules.rule_sides import swapped_roles
 from pytest_memfail.judges.rules.senses import MEASURED, POLES, states
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
@@ -181,7 +181,7 @@ def _contradictions(rule: Rule, here: Sequence[Sentence], told: Sequence[Sentenc
         ("clashing", _clashing(rule, here)),
         ("contrary", "" if _in_state(rule, here) else contrary_condition(rule, here)),
         ("shifted", shifted(rule, here) if rule.tied else ""),
-        ("loosened", loosened(rule, here)),
+        ("loosened", loosened(rule, here) or tightened(rule, here)),
         ("always", always(rule, here) or at_will(rule, here) or deserted(rule, here)),
         ("general", generalised(rule, here) or vaguer_time(rule, here)),
         ("borrowed", borrowed(rule, here)),

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from pytest_memfail.judges.rules.polarity import is_negator, order
+from pytest_memfail.judges.rules.quantities import CLOCK, HALF_OPEN
 from pytest_memfail.judges.rules.rule_likeness import can_be_person
 from pytest_memfail.judges.rules.rule_needed import FINISHED, Rule
 from pytest_memfail.judges.rules.rule_numbers import alike, stated_numbers
@@ -43,6 +44,7 @@ NOBODY: Final = re.compile(
     re.IGNORECASE,
 )
 EXACTLY: Final = re.compile(r"\b(?:exactly|precisely)\b", re.IGNORECASE)
+AT: Final = re.compile(r"\b(?:at|exactly at|on the stroke of)\s*$", re.IGNORECASE)
 BE: Final = frozenset("is are was were has have had been gets".split())
 REACH: Final = 4
 
@@ -99,6 +101,24 @@ def loosened(rule: Rule, here: Sequence[Sentence]) -> str:
             if stated.direction and any(alike(wanted, stated) for wanted in rule.numbers):
                 return f"with {stated.text!r} as a bound"
     return ""
+
+
+def tightened(rule: Rule, here: Sequence[Sentence]) -> str:
+    """The very hour told where the source means all before or after it."""
+    for sentence in here:
+        for stated in stated_numbers(sentence):
+            at_once = stated.unit in (CLOCK, HALF_OPEN) and not stated.direction
+            if (
+                at_once
+                and AT.search(_before(sentence, stated.at))
+                and any(wanted.direction and alike(wanted, stated) for wanted in rule.numbers)
+            ):
+                return f"only 'at {stated.text.strip()}'"
+    return ""
+
+
+def _before(sentence: Sentence, at: int) -> str:
+    return sentence.text[: sentence.words[at].start]
 
 
 def _stands_away(sentence: Sentence, keys: Collection[str]) -> bool:
