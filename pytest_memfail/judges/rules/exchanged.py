@@ -30,8 +30,9 @@ MAIN: Final = 0.5
 def exchanged(evidence: Evidence, view: View, kept: Finding) -> Finding:
     """The finding of a fact that is kept, unless another thing stands in the place of one that it needs."""
     here = [view.sentences[at] for entry in kept.entries for at in range(view.first[entry], view.first[entry + 1])]
+    as_said = {sentence.text for sentence in _source(evidence.source)}
     for sentence in here:
-        for word, instead in _instead(evidence, sentence):
+        for word, instead in _instead(evidence, sentence) if sentence.text not in as_said else ():
             telling = [other for other in here if _tells(evidence, other, word.key)]
             if any(word.key in other.keys for other in telling):
                 continue  # told right once, it is kept
@@ -51,21 +52,21 @@ def exchanged(evidence: Evidence, view: View, kept: Finding) -> Finding:
 
 def _instead(evidence: Evidence, held: Sentence) -> Iterator[tuple[Word, Word]]:
     """Needed words of the source, and what stands for them in the sentence."""
-    needed, known = frozenset[str]().union(*_needed(evidence)), _known(evidence)
+    needed = frozenset[str]().union(*_needed(evidence))
     for told in _source(evidence.source):
-        if told.text == held.text or len(told.keys & held.keys) < SHARED:
+        if len(told.keys & held.keys) < SHARED or needed.isdisjoint(told.keys - held.keys):
             continue
         for word, instead in _aligned(told, held):
             new = held.keys - told.keys
             if (
                 word.key in needed
                 and word.key not in held.keys
-                and instead.key not in known
                 and weight(word.key) >= 1.0
                 and (_is_thing(instead) or (_behind_article(word, told) and _behind_article(instead, held)))
                 and (instead.surface.islower() or (_is_named(word, told) and _is_named(instead, held)))
                 and not any(likeness(word.key, key) >= ALIKE for key in new)
                 and _differ(word.key, instead.key)
+                and instead.key not in _known(evidence)
             ):
                 yield word, instead
 
