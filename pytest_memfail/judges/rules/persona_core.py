@@ -117,17 +117,20 @@ def _noun(word: Word) -> bool:
 
 
 def core_lost(
-    item: Item, keys: frozenset[str], stored: Sequence[Sentence], beside: Iterable[Sentence], essay: Essay
+    item: Item, keys: frozenset[str], stored: Sequence[Sentence], beside: Iterable[Sentence], essay: Essay, asked: frozenset[str]
 ) -> tuple[str, bool]:
     """What answers the question and is not there, and whether something else stands for it.
 
     Beside is what else is told of the person: one sentence may have become two entries.
     """
     core = [c for c in item.concepts if c.core]
-    lost = [c for c in core if not stands(c, item, keys, essay)]
+    # What the question itself says is no answer to it: made of wood, where the wood is asked for.
+    lost = [c for c in core if not stands(c, item, keys - (asked - set(c.keys)), essay)]
     if not lost:
         return "", False
     source = essay.stated[item.at].sentence
+    if len(lost) == len(core) and any(stands(c, item, keys, essay) for c in lost):
+        return f"{listed([surface(source, c.keys[-1]) for c in lost])} of '{item.wording}' is missing", False
     strange = _strange(item, keys, essay)
     given = {k for c in item.concepts if c.given for k in c.keys}
     for concept in lost:

@@ -135,7 +135,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         if missed or other_number:
             return Judged(item, kept, other_number or f"{listed(kept.missing)} is missing", turned=bool(other_number))
     side = other_side(item, kept, view, essay) or recounted(item, kept, view, essay)
-    if not side and not item.trait and item.weight >= 1.0:
+    if not side and item.weight >= 1.0:
         side = other_turn(_around(item, source), " ".join(view.sentences[at].text for at in kept.where))
     if side:
         return Judged(item, kept, side, turned=True)
@@ -162,7 +162,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         here = [view.sentences[at] for at in kept.where]
         if denied_core := core_denied(item, here, essay):
             return Judged(item, kept, denied_core, turned=True)
-        gone, replaced_by = core_lost(item, keys, here, (view.sentences[m.at] for m in match.own), essay)
+        gone, replaced_by = core_lost(item, keys, here, (view.sentences[m.at] for m in match.own), essay, asked)
         if gone:
             return Judged(item, kept, gone, turned=replaced_by)
     denied = not item.trait and any(not NOBODY.isdisjoint(c.keys) for c in item.concepts)

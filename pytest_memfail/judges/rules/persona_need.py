@@ -49,7 +49,7 @@ ITEMS: Final = re.compile(
 )
 ONLY: Final = re.compile(
     r"\b(?:only|solely|exclusively|(?<=s )alone(?! with)|no one but|nobody but|nothing but|none but|no \w+ but"
-    r"|nobody else|nothing else|sticks? to|limited to)\b",
+    r"|nobody else|nothing else|and no others?|sticks? to|limited to)\b",
     re.IGNORECASE,
 )
 

@@ -72,6 +72,7 @@ REFUSING: Final = re.compile(
     r"|nauseous|queasy|cough)"
     r"|(?:gives?|brings? on|cause[sd]?|triggers?) (?:(?:him|her|them|\w+) )?(?:a |bad )?(?:vertigo|headaches?|migraines?|hives"
     r"|rash(?:es)?|nausea|heartburn|cramps?|bloating|dizziness|reactions?|asthma|itching|swelling)"
+    r"|(?:break|breaks|broke|breaking|comes?|came) out in \w+|gets? (?:hives|rash(?:es)?|a rash|welts|migraines?|headaches?) from"
     r"|(?:more|better|sooner) (?:\w+ ){0,2}than(?! (?:\d|ever|an?|one|two|three|four|five|six|half|any|all|just|once|twice)\b)"
     r"|(?:day|days|break|rest|pause|holiday|leave|time|evening|weekend) (?:off|(?:off )?from)|rest(?:s|ed|ing)? from|off from"
     r"|(?:has|have|must|can) (?:to )?wait"

@@ -19,6 +19,22 @@ EACH: Final = re.compile(
 )
 """None is."""
 
+EVERY: Final = re.compile(
+    r"\b(?:(?:every|each)(?: single)? (?:day|morning|afternoon|evening|night)|daily|nightly)\b", re.IGNORECASE
+)
+SOME_DAYS: Final = re.compile(
+    r"\b(?:weekends?|weekdays?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|now and then|once in a while|occasionally|sometimes)\b",
+    re.IGNORECASE,
+)
+"""On some of them only."""
+SEASON: Final = re.compile(
+    r"\b(?:january|february|march|april|june|july|august|september|october|november|december|spring|summer|autumn|winter)\b",
+    re.IGNORECASE,
+)
+ALL_YEAR: Final = re.compile(
+    r"\b(?:all year(?:[ -]round)?|year-?round|every month|in all seasons|summer and winter)\b", re.IGNORECASE
+)
+
 
 def other_turn(wanted: str, held: str) -> str:
     """Every one told where it is every second one, or the other way round; empty if neither.
@@ -28,7 +44,7 @@ def other_turn(wanted: str, held: str) -> str:
     >>> other_turn("every second Wednesday", "each fortnight"), other_turn("every Wednesday", "on Wednesdays")
     ('', '')
     """
-    for mine, contrary in ((SKIPPING, EACH), (EACH, SKIPPING)):
+    for mine, contrary in ((SKIPPING, EACH), (EACH, SKIPPING), (EVERY, SOME_DAYS), (SEASON, ALL_YEAR)):
         asked, told = mine.search(wanted), contrary.search(held)
         if asked and told and not contrary.search(wanted) and not mine.search(held):
             return f"'{told[0]}' instead of '{asked[0]}'"
