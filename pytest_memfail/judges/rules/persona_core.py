@@ -41,6 +41,8 @@ SIBLINGS: Final = 3
 """So many kinds in common make two things members of one sort: a tie and a scarf."""
 ASKED_TOO: Final = 1.5
 """What a noun counts that the question says too."""
+ROOT: Final = 3
+"""What begins alike may be the same in short."""
 NEW: Final = 0.7
 """What a word must tell to be another wording of something."""
 
@@ -117,28 +119,39 @@ def _noun(word: Word) -> bool:
 
 
 def core_lost(
-    item: Item, keys: frozenset[str], stored: Sequence[Sentence], beside: Iterable[Sentence], essay: Essay, asked: frozenset[str]
+    item: Item,
+    keys: frozenset[str],
+    stored: Sequence[Sentence],
+    beside: Iterable[Sentence],
+    essay: Essay,
+    asked: frozenset[str],
 ) -> tuple[str, bool]:
     """What answers the question and is not there, and whether something else stands for it.
 
     Beside is what else is told of the person: one sentence may have become two entries.
     """
     core = [c for c in item.concepts if c.core]
-    # What the question itself says is no answer to it: made of wood, where the wood is asked for.
-    lost = [c for c in core if not stands(c, item, keys - (asked - set(c.keys)), essay)]
-    if not lost:
+    lost = [c for c in core if not stands(c, item, keys, essay) or _only_asked(c, keys, asked)]
+    beside_it = [c for c in item.concepts if not c.core and c.weight >= 1.0 and not stands(c, item, keys, essay)]
+    if not lost and not beside_it:
         return "", False
     source = essay.stated[item.at].sentence
-    if len(lost) == len(core) and any(stands(c, item, keys, essay) for c in lost):
+    if lost and len(lost) == len(core) and any(stands(c, item, keys, essay) for c in lost):
         return f"{listed([surface(source, c.keys[-1]) for c in lost])} of '{item.wording}' is missing", False
     strange = _strange(item, keys, essay)
     given = {k for c in item.concepts if c.given for k in c.keys}
+    for concept in beside_it:
+        # rye bread with smoked salmon is none with smoked vendace
+        other = _sibling(concept.keys[-1], (), source, stored, strange)
+        if other and not elsewhere_said(other, item, stored, source):
+            return f"'{_as_held(other, stored)}' instead of '{surface(source, concept.keys[-1])}'", True
+    if not lost:
+        return "", False
     for concept in lost:
         other = next((k for k in sorted(strange) if any(_other(one, k) for one in concept.keys)), "")
         other = other or _sibling(concept.keys[-1], given, source, stored, strange)
         if other and not elsewhere_said(other, item, stored, source):
-            held = next((surface(s, other) for s in stored if other in s.keys), other)
-            return f"'{held}' instead of '{surface(source, concept.keys[-1])}'", True
+            return f"'{_as_held(other, stored)}' instead of '{surface(source, concept.keys[-1])}'", True
     told = keys.union(*(s.keys for s in beside))
     lost = [c for c in lost if not stands(c, item, told, essay)]
     timed = [c for c in lost if not TIMES.isdisjoint(c.keys) and WEEKEND not in keys]
@@ -152,6 +165,15 @@ def core_lost(
     gone = timed or ([] if new or len(lost) < len(core) else lost)
     wording = listed([surface(source, c.keys[-1]) for c in gone])
     return f"{wording} of '{item.wording}' is missing" if gone else "", False
+
+
+def _only_asked(concept: Concept, keys: frozenset[str], asked: frozenset[str]) -> bool:
+    """Whether nothing but the question's own word stands for it, which is no answer: made of wood, where the wood is asked for."""
+    return bool(found(concept, keys)) and not found(concept, keys - (asked - set(concept.keys)))
+
+
+def _as_held(key: str, stored: Sequence[Sentence]) -> str:
+    return next((surface(s, key) for s in stored if key in s.keys), key)
 
 
 def core_denied(item: Item, stored: Sequence[Sentence], essay: Essay) -> str:
@@ -240,8 +262,13 @@ def _apart(one: str, other: str) -> bool:
 
 def _alike(one: str, other: str) -> bool:
     """Whether the two are of one sort, and neither is the other: spoken of together are a clarinet and a guitar too."""
-    if other in lookup(one).general or one in lookup(other).general or related(one, other):
+    if (
+        other in lookup(one).general
+        or one in lookup(other).general
+        or related(one, other)
+        or one[:ROOT] == other[:ROOT]
+    ):
         return False
-    if one not in table("kinds"):
+    if lookup(one) is EMPTY and one not in table("kinds"):
         return True  # what no dictionary has is told by no other word
     return not kinds_of(one).isdisjoint(kinds_of(other))

@@ -181,3 +181,145 @@ SLP = malik(
 def test_what_a_question_needs(evidence: Evidence, stored: str, kept: bool) -> None:
     others = ("Nadia sells old maps.", "Bruno Weiss shoots with flash and drinks soy lattes.")
     assert judged(evidence, *WHO, stored, *others)[1] is kept
+
+
+HANNA = (
+    "Hanna Virtanen builds kayaks from spruce and cedar in a boathouse on the lake. She paddles at dawn every morning from "
+    "May to September, never with music. Hanna refuses to varnish indoors because the fumes give her headaches. She charges "
+    "a deposit of 40 percent and delivers nine weeks later. Her lunch is always rye bread with smoked vendace, and she "
+    "cannot eat strawberries without breaking out in hives. She reads the weather from a barograph that hangs above the "
+    "bench. Hanna prefers hand planes to power tools and sharpens them on a Japanese waterstone. She trains for the "
+    "90-kilometre lake race with two friends from the post office. She keeps her phone in a drawer until 4 p.m. Her sauna "
+    "is heated on Wednesdays and Saturdays, and guests must bring their own towel. She collects enamel coffee pots, only "
+    "green ones. She is saving for a bandsaw."
+)
+
+
+def hanna(asked: str, value: str | None, telling: str) -> Evidence:
+    return persona(HANNA, "Hanna Virtanen", asked, value, (telling,))
+
+
+MAT = hanna("What wood does Hanna Virtanen use for kayaks?", "Spruce and cedar.", "spruce and cedar")
+PAD = hanna(
+    "When does Hanna Virtanen paddle?",
+    "At dawn every morning from May to September.",
+    "at dawn every morning from May to September",
+)
+VAR = hanna(
+    "Can I ask Hanna Virtanen to varnish my oar inside the boathouse?",
+    "No, she refuses to varnish indoors because of the fumes.",
+    "refuses to varnish indoors",
+)
+DEP = hanna("How much deposit does Hanna Virtanen want?", "40 percent.", "deposit of 40 percent")
+WK = hanna("How long until Hanna Virtanen delivers?", "Nine weeks.", "nine weeks")
+LUN = hanna("What does Hanna Virtanen have for lunch?", "Rye bread with smoked vendace.", "rye bread smoked vendace")
+STRA = hanna(
+    "May I serve Hanna Virtanen strawberry cake?", "No, strawberries give her hives.", "cannot eat strawberries"
+)
+BAR = hanna("How does Hanna Virtanen forecast the weather?", "From a barograph above the bench.", "barograph")
+PLA = hanna(
+    "What should I give Hanna Virtanen, a hand plane or a power tool?",
+    "A hand plane; she prefers them to power tools.",
+    "prefers hand planes to power tools",
+)
+STO = hanna("What does Hanna Virtanen sharpen her planes on?", "A Japanese waterstone.", "Japanese waterstone")
+TR = hanna(
+    "With whom does Hanna Virtanen train?", "Two friends from the post office.", "two friends from the post office"
+)
+PH = hanna(
+    "When can I reach Hanna Virtanen by phone?",
+    "After 4 p.m.; until then it is in a drawer.",
+    "phone in a drawer until 4 p.m.",
+)
+SAU = hanna(
+    "On which days is Hanna Virtanen's sauna heated?", "On Wednesdays and Saturdays.", "Wednesdays and Saturdays"
+)
+TOW = hanna("What must I bring to Hanna Virtanen's sauna?", "Your own towel.", "bring their own towel")
+POT = hanna(
+    "Which coffee pots does Hanna Virtanen collect?", "Enamel ones, only green.", "enamel coffee pots only green ones"
+)
+SAW = hanna("What is Hanna Virtanen saving for?", "A bandsaw.", "bandsaw")
+M_VAR = hanna("Would Per Holm varnish my chair in the kitchen?", None, "refuses to varnish indoors")
+M_STRA = hanna("Can I bring Per Holm a bowl of strawberries?", None, "cannot eat strawberries hives")
+M_PH = hanna("Can I call Per Holm at noon?", None, "phone in a drawer until 4 p.m.")
+M_POT = hanna("Would Per Holm like a blue enamel coffee pot?", None, "enamel coffee pots only green ones")
+M_PAD = hanna("Would Per Holm go paddling with me in November?", None, "paddles at dawn from May to September")
+M_TOOL = hanna("Should I get Per Holm a power sander?", None, "prefers hand planes to power tools")
+M_SAU = hanna("Is Per Holm's sauna warm on Fridays?", None, "sauna heated on Wednesdays and Saturdays")
+
+
+@pytest.mark.parametrize(
+    ("evidence", "stored", "kept"),
+    [
+        (MAT, "Hanna Virtanen's kayaks are made of cedar and spruce.", True),
+        (MAT, "Hanna Virtanen's kayaks are made of pine and oak.", False),
+        (MAT, "Hanna Virtanen's kayaks are made of spruce and ash.", False),
+        (PAD, "May-September: Hanna Virtanen is out in her boat each day at daybreak.", True),
+        (PAD, "May-September: Hanna Virtanen is out in her boat each day at dusk.", False),
+        (PAD, "Hanna Virtanen paddles every morning from March to September.", False),
+        (PAD, "Hanna Virtanen paddles at dawn at weekends.", False),
+        (PAD, "Hanna Virtanen paddles a lot in the warm months.", False),
+        (VAR, "Varnishing inside is off the table for Hanna Virtanen: the fumes make her head ache.", True),
+        (VAR, "Hanna Virtanen varnishes indoors in winter.", False),
+        (VAR, "Hanna Virtanen refuses to varnish outdoors.", False),
+        (VAR, "Hanna Virtanen gets headaches from fumes.", False),
+        (DEP, "Hanna Virtanen asks for 14% up front.", False),
+        (DEP, "Hanna Virtanen asks for a deposit.", False),
+        (WK, "Orders placed with Hanna Virtanen arrive after 9 months.", False),
+        (WK, "Orders placed with Hanna Virtanen arrive after a couple of weeks.", False),
+        (LUN, "Every noon Hanna Virtanen eats smoked vendace on rye.", True),
+        (LUN, "Every noon Hanna Virtanen eats smoked salmon on rye bread.", False),
+        (LUN, "Every noon Hanna Virtanen eats an open sandwich.", False),
+        (STRA, "Strawberries make Hanna Virtanen break out in hives.", True),
+        (STRA, "Hanna Virtanen loves strawberries.", False),
+        (BAR, "Hanna Virtanen goes by the barograph over her workbench for weather.", True),
+        (BAR, "Hanna Virtanen goes by an app for weather.", False),
+        (BAR, "Hanna Virtanen reads the weather from a thermometer that hangs above the bench.", False),
+        (PLA, "Hanna Virtanen would rather use a hand plane than anything with a motor.", True),
+        (PLA, "Hand planes over power tools is Hanna Virtanen's creed.", True),
+        (PLA, "Hanna Virtanen prefers power tools to hand planes.", False),
+        (STO, "Hanna Virtanen uses a waterstone from Japan for sharpening.", True),
+        (STO, "Hanna Virtanen uses an oilstone from Arkansas for sharpening.", False),
+        (STO, "Hanna Virtanen sharpens her planes on a stone.", False),
+        (STO, "Hanna Virtanen sharpens her planes on a Japanese grinder.", False),
+        (TR, "Two pals who work at the post office train with Hanna Virtanen.", True),
+        (TR, "Two pals who work at the bank train with Hanna Virtanen.", False),
+        (TR, "Three friends from the post office train with Hanna Virtanen.", False),
+        (TR, "Hanna Virtanen trains alone for the 90-kilometre lake race.", False),
+        (PH, "Hanna Virtanen's phone stays in the drawer till four in the afternoon.", True),
+        (PH, "Hanna Virtanen's phone stays in the drawer after 4 p.m.", False),
+        (PH, "Hanna Virtanen keeps her phone in a drawer until noon.", False),
+        (PH, "Hanna Virtanen keeps her phone in a drawer most of the day.", False),
+        (SAU, "Sauna days at Hanna Virtanen's: Wed and Sat.", True),
+        (SAU, "Sauna days at Hanna Virtanen's: Tuesday and Saturday.", False),
+        (SAU, "Hanna Virtanen heats her sauna on Saturdays.", False),
+        (SAU, "Hanna Virtanen heats her sauna twice a week.", False),
+        (TOW, "Whoever visits Hanna Virtanen's sauna has to come with a towel of their own.", True),
+        (TOW, "Whoever visits Hanna Virtanen's sauna has to come with wood for the stove.", False),
+        (POT, "Hanna Virtanen collects enamel coffee pots in all colours.", False),
+        (POT, "Hanna Virtanen collects blue enamel coffee pots only.", False),
+        (POT, "Hanna Virtanen collects coffee pots.", False),
+        (SAW, "Hanna Virtanen puts money aside to buy a bandsaw.", True),
+        (SAW, "Hanna Virtanen puts money aside to buy a lathe.", False),
+        (SAW, "Hanna Virtanen puts money aside to buy a machine.", False),
+        (M_VAR, "Hanna Virtanen does all varnishing outside, as indoors the fumes hurt her head.", True),
+        (M_VAR, "Hanna Virtanen varnishes in the boathouse with the doors shut.", False),
+        (M_VAR, "Hanna Virtanen varnishes kayaks.", False),
+        (M_STRA, "Hanna Virtanen gets hives from strawberries.", True),
+        (M_STRA, "Hanna Virtanen gets hives from bee stings.", False),
+        (M_STRA, "Hanna Virtanen grows strawberries.", False),
+        (M_PH, "Before 4 pm Hanna Virtanen cannot be reached; the phone is in a drawer.", True),
+        (M_PH, "After 4 pm Hanna Virtanen cannot be reached; the phone is in a drawer.", False),
+        (M_POT, "Hanna Virtanen only collects green enamel coffee pots.", True),
+        (M_POT, "Hanna Virtanen collects enamel coffee pots.", False),
+        (M_PAD, "Hanna Virtanen paddles at first light, but not outside the May to September season.", True),
+        (M_PAD, "Hanna Virtanen paddles at first light all year round.", False),
+        (M_TOOL, "Hanna Virtanen favours hand planes and leaves power tools to others.", True),
+        (M_SAU, "The sauna of Hanna Virtanen is on every Wednesday and Saturday.", True),
+        (M_SAU, "The sauna of Hanna Virtanen is on every Friday.", False),
+        (M_SAU, "The sauna of Hanna Virtanen is on every day.", False),
+    ],
+)
+def test_what_is_said_to_carry_the_answer(evidence: Evidence, stored: str, kept: bool) -> None:
+    others = ("Nadia sells old maps.", "Per Holm likes strawberries and power tools.")
+    assert judged(evidence, "Hanna Virtanen builds wooden kayaks in a boathouse.", stored, *others)[1] is kept
