@@ -21,6 +21,7 @@ SAME: Final = 0.75
 SHARED: Final = 2
 """So many content words must be among them."""
 ARTICLES: Final = frozenset("the a an his her its their my".split())
+"""What stands behind them is a thing."""
 ROOT: Final = 3
 """What begins alike may be the same in a shorter word: keys for a keyboard."""
 MAIN: Final = 0.5

@@ -64,6 +64,7 @@ WITHOUT: Final = re.compile(
     r"\b(?:never|rarely|seldom|hardly ever|not|\w+n't)\b[^.;,]{0,30}?\bwithout (?:an? |the |his |her |their )?(\w+)",
     re.IGNORECASE,
 )
+"""What is hardly ever left out."""
 USING: Final = frozenset(fold(word) for word in "use have take like".split())
 """What is done with a thing, in the place of any other verb."""
 FOR_SOME: Final = re.compile(r"\bfor (?:\w+ ){1,2}only\b|\bonly for\b", re.IGNORECASE)

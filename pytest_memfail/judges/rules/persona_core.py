@@ -12,7 +12,7 @@ from pytest_memfail.judges.rules.finding import listed
 from pytest_memfail.judges.rules.kinds import is_person, kinds_of
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
 from pytest_memfail.judges.rules.persona_allergy import unnamed
-from pytest_memfail.judges.rules.persona_essay import CALENDAR, Concept, Essay, Item, compounded
+from pytest_memfail.judges.rules.persona_essay import CALENDAR, NAMED_TOO, Concept, Essay, Item, compounded
 from pytest_memfail.judges.rules.persona_match import found, stands
 from pytest_memfail.judges.rules.persona_partners import AWAY, surface
 from pytest_memfail.judges.rules.persona_stretches import parts_of, refused_stretches
@@ -37,10 +37,6 @@ WHEN: Final = re.compile(
 WHERE: Final = re.compile(r"\b(?:where|who|whose|whom|called|named?|brand|place|venue|location)\b", re.IGNORECASE)
 TRIGGERS: Final = frozenset("when whenever if after before during until once while unless".split())
 """What follows them tells when something is done."""
-SIBLINGS: Final = 3
-"""So many kinds in common make two things members of one sort: a tie and a scarf."""
-ASKED_TOO: Final = 1.5
-"""What a noun counts that the question says too."""
 ROOT: Final = 3
 """What begins alike may be the same in short."""
 NEW: Final = 0.7
@@ -200,7 +196,7 @@ def _strange(item: Item, keys: frozenset[str], essay: Essay) -> set[str]:
 
 def asked_lost(item: Item, keys: frozenset[str], stored: Sequence[Sentence], essay: Essay) -> str:
     """What the question is about and the detail says is wanted or not, where something else is told of: no watch for no cologne."""
-    about = [c for c in item.concepts if c.given and c.weight >= ASKED_TOO and _known(c)]
+    about = [c for c in item.concepts if c.given and c.weight >= NAMED_TOO and _known(c)]
     lost = [c for c in about if not stands(c, item, keys, essay)]
     source = essay.stated[item.at].sentence
     strange = _strange(item, keys, essay)

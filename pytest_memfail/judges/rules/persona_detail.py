@@ -33,6 +33,7 @@ from pytest_memfail.judges.rules.view import NAMED, View
 
 ATTITUDES: Final = REFUSALS | AFFIRMING
 FEARING: Final = frozenset(fold(word) for word in "afraid scared fear phobia dread".split())
+"""What somebody fears is not wanted either."""
 ITEM_KEPT: Final = 0.46
 """Share of a needed detail's words that keeps it; all its numbers must be there."""
 ANSWER_KEPT: Final = 0.4
@@ -149,8 +150,9 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
     open_ = not item.trait and not item.confirming and not item.numbers
     if open_ and answering and not any(stands(c, item, keys, essay) for c in answering):
         return Judged(item, kept, f"{listed([surface(source, c.keys[-1]) for c in answering])} is missing")
+    here = [view.sentences[at] for at in kept.where]
     cause = [] if item.trait else [c for c in item.concepts if not stands(c, item, keys, essay)]
-    cause = [c for c in cause if unnamed(c.keys, [view.sentences[at] for at in kept.where], source)]
+    cause = [c for c in cause if unnamed(c.keys, here, source)]
     if cause:
         return Judged(
             item,
@@ -159,21 +161,14 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
             turned=item.weight >= 1.0,
         )
     if item.weight >= 1.0 and not item.trait and not item.confirming:
-        here = [view.sentences[at] for at in kept.where]
-        if denied_core := core_denied(item, here, essay):
-            return Judged(item, kept, denied_core, turned=True)
+        if denied := core_denied(item, here, essay):
+            return Judged(item, kept, denied, turned=True)
         gone, replaced_by = core_lost(item, keys, here, (view.sentences[m.at] for m in match.own), essay, asked)
         if gone:
             return Judged(item, kept, gone, turned=replaced_by)
-    denied = not item.trait and any(not NOBODY.isdisjoint(c.keys) for c in item.concepts)
-    here = [view.sentences[at] for at in kept.where]
-    if denied and not any(refuses(sentence, sentence.words, source.keys) for sentence in here):
-        return Judged(item, kept, f"that it is '{item.wording}' is lost", turned=item.weight >= 1.0)
-    attitude = any(not (ATTITUDES | FEARING).isdisjoint(c.keys) for c in item.concepts)
-    if item.weight >= 1.0 and not item.trait and attitude:
-        gone = asked_lost(item, keys, [view.sentences[at] for at in kept.where], essay)
-        if gone:
-            return Judged(item, kept, gone, turned=True)
+    attitude = "" if item.trait else _attitude_lost(item, keys, here, essay)
+    if attitude:
+        return Judged(item, kept, attitude, turned=item.weight >= 1.0)
     if item.trait:
         named = [c for c in item.concepts if c.weight == ASKED]
         there = sum(stands(c, item, keys, essay) for c in named)
@@ -189,23 +184,33 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
         elsewhere = given_away(item, kept, match.own, view, essay)
         if elsewhere:
             return Judged(item, kept, elsewhere)
-    quiet = not any(refusing(view.sentences[at]) for at in kept.where)
+    quiet = not any(refusing(sentence) for sentence in here)
     counts = ASKED if item.trait else 1.0
     general = vaguer(item, kept, keys, view, essay) if not item.trait else ""
     if general:
         return Judged(item, kept, general, turned=item.weight >= 1.0)  # a reason told in general is no other reason
-    other = _replaced(item, keys, [view.sentences[at] for at in kept.where], essay, counts) if quiet else ""
+    other = _replaced(item, keys, here, essay, counts) if quiet else ""
     if not other:
-        other = replaced(item, (view.sentences[at] for at in kept.where), essay, counts)
+        other = replaced(item, here, essay, counts)
     if other:
         return Judged(item, kept, other, turned=True)
-    if item.exclusive and not any(_is_alone(view.sentences[at], source) for at in kept.where):
+    if item.exclusive and not any(_is_alone(sentence, source) for sentence in here):
         return Judged(item, kept, f"that it is only '{item.wording}' is lost", turned=item.weight >= 1.0)
     alone = [c for c in item.concepts if c.weight >= 1.0 and not item.rest.isdisjoint(c.keys)]
     if alone and sum(stands(c, item, keys, essay) for c in alone) < ONLY_KEPT * len(alone):
         gone_too = [surface(source, c.keys[-1]) for c in alone if not stands(c, item, keys, essay)]
         return Judged(item, kept, f"{listed(gone_too)} is missing")
     return Judged(item, kept, "")
+
+
+def _attitude_lost(item: Item, keys: frozenset[str], here: Sequence[Sentence], essay: Essay) -> str:
+    """What is lost of whether something is wanted: that nobody gets it, or what it is that is wanted or not."""
+    source = essay.stated[item.at].sentence
+    nobody = any(not NOBODY.isdisjoint(c.keys) for c in item.concepts)
+    if nobody and not any(refuses(sentence, sentence.words, source.keys) for sentence in here):
+        return f"that it is '{item.wording}' is lost"
+    wanted = any(not (ATTITUDES | FEARING).isdisjoint(c.keys) for c in item.concepts)
+    return asked_lost(item, keys, here, essay) if wanted and item.weight >= 1.0 else ""
 
 
 def _around(item: Item, source: Sentence) -> str:

@@ -42,6 +42,8 @@ CALENDAR: Final = frozenset(
 SUBJECTS: Final = frozenset(
     "he she they it i you we to will would can won't cannot can't must should never always also".split()
 )
+NAMED_TOO: Final = 1.5
+"""What a word counts that both the question and the answer have."""
 TOWARDS: Final = frozenset(
     """allergic allergy intolerant sensitive averse addicted devoted trip trips trek treks visit visits travel travels journey
     journeys drive drives listen listens listening stick sticks sticking""".split()

@@ -12,7 +12,7 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import keys_of, passage
 from pytest_memfail.judges.rules.measures import DEGREE
 from pytest_memfail.judges.rules.persona_core import TIMES, WHEN, cores
-from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item, read_essay, weighed
+from pytest_memfail.judges.rules.persona_essay import NAMED_TOO, Concept, Essay, Item, read_essay, weighed
 from pytest_memfail.judges.rules.persona_refusals import says_no
 from pytest_memfail.judges.rules.persona_trait import traits
 from pytest_memfail.judges.rules.polarity import exclusive
@@ -34,8 +34,6 @@ ASIDE: Final = 0.35
 GROUNDED: Final = 0.7
 """How near a word of the answer must be to one of the essay to be taken from it."""
 SURE: Final = 1.0
-NAMED_TOO: Final = 1.5
-"""What a word counts that both the question and the answer have."""
 CONFIRMED: Final = 0.66
 YES_NO: Final = re.compile(r"^\s*(?:yes|no)\b[\s,;:.\-]*", re.IGNORECASE)
 CLAUSES: Final = re.compile(

@@ -8,9 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.lexicon import lookup
-from pytest_memfail.judges.rules.persona_essay import Essay, Item
+from pytest_memfail.judges.rules.persona_essay import NAMED_TOO, Essay, Item
 from pytest_memfail.judges.rules.persona_match import Kept, found
-from pytest_memfail.judges.rules.persona_need import NAMED_TOO
 from pytest_memfail.judges.rules.persona_partners import surface
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
 from pytest_memfail.judges.rules.view import View
