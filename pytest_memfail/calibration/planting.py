@@ -240,10 +240,10 @@ def _number_changed(evidence: Evidence, question: Question, text: str) -> str | 
 def _thing_exchanged(evidence: Evidence, question: Question, text: str) -> str | None:
     """Another thing stands wherever the fact's did: "waters the umbrella"."""
     things = _things(evidence, question, text)
-    if not things:
-        return None
     other = next((thing for thing in THINGS if not re.search(rf"\b{thing}", text, re.IGNORECASE)), None)
-    return WORD.sub(lambda m: other if other and _stem(m[0].casefold()) in things else m[0], text)
+    if not things or other is None:
+        return None
+    return WORD.sub(lambda m: other if _stem(m[0].casefold()) in things else m[0], text)
 
 
 def _things(evidence: Evidence, question: Question, text: str) -> set[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
 
 from pytest_memfail.core import Evidence
-from pytest_memfail.judges.rules.finding import Finding, keys_of
+from pytest_memfail.judges.rules.finding import Finding, keys_of, stated_keys
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.measures import MEASURES
 from pytest_memfail.judges.rules.rule_likeness import ALIKE, MATCHED, likeness, said
@@ -31,7 +31,7 @@ MAIN: Final = 0.5
 def exchanged(evidence: Evidence, view: View, kept: Finding) -> Finding:
     """The finding of a fact that is kept, unless another thing stands in the place of one that it needs."""
     here = [view.sentences[at] for entry in kept.entries for at in range(view.first[entry], view.first[entry + 1])]
-    as_said = {sentence.text for sentence in _source(evidence.source)}
+    as_said = {sentence.text for sentence in sentences_of(evidence.source)}
     for sentence in here:
         for word, instead in _instead(evidence, sentence) if sentence.text not in as_said else ():
             telling = [other for other in here if _tells(evidence, other, word.key)]
@@ -54,7 +54,7 @@ def exchanged(evidence: Evidence, view: View, kept: Finding) -> Finding:
 def _instead(evidence: Evidence, held: Sentence) -> Iterator[tuple[Word, Word]]:
     """Needed words of the source, and what stands for them in the sentence."""
     needed = frozenset[str]().union(*_needed(evidence))
-    for told in _source(evidence.source):
+    for told in sentences_of(evidence.source):
         if len(told.keys & held.keys) < SHARED or needed.isdisjoint(told.keys - held.keys):
             continue
         for word, instead in _aligned(told, held):
@@ -122,16 +122,10 @@ def _form(word: Word) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _source(source: str) -> Sequence[Sentence]:
-    return sentences_of(source)
-
-
-@lru_cache(maxsize=4096)
 def _known(evidence: Evidence) -> frozenset[str]:
-    """Every word that the source or the gold has."""
-    parts = (evidence.source, evidence.text, evidence.value, evidence.behavior, evidence.condition, evidence.entity)
-    details = [text for detail in evidence.details for text in detail.wordings]
-    return frozenset(key for part in (*parts, *details) if part for key in keys_of(part))
+    """Every word that the source, the gold or the row's wordings have."""
+    wordings = [text for detail in evidence.details for text in detail.wordings]
+    return stated_keys(evidence).union(*map(keys_of, (evidence.entity or "", *wordings)))
 
 
 @lru_cache(maxsize=4096)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.text import Sentence, Word, plain, sentences_of
 
 
@@ -72,6 +73,21 @@ def passage(source: str, sentence: Sentence, keys: Iterable[str], at_most: int =
 def keys_of(text: str) -> set[str]:
     """All content keys of a text."""
     return {key for sentence in sentences_of(text) for key in sentence.keys}
+
+
+@lru_cache(maxsize=4096)
+def stated_keys(evidence: Evidence) -> frozenset[str]:
+    """Every key that the fact and its source have."""
+    parts = (
+        evidence.source,
+        evidence.text,
+        evidence.behavior,
+        evidence.condition,
+        evidence.preference,
+        evidence.value,
+        *evidence.anchors,
+    )
+    return frozenset(key for part in parts if part for key in keys_of(part))
 
 
 def listed(items: Iterable[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final, Literal, get_args
 from weakref import WeakKeyDictionary
 
@@ -13,7 +12,7 @@ from pytest_memfail.core import Evidence, Listing, Memory, Question, Reply, Stag
 from pytest_memfail.judges.rules.curated import refine
 from pytest_memfail.judges.rules.exchanged import exchanged
 from pytest_memfail.judges.rules.fact import find_fact
-from pytest_memfail.judges.rules.finding import Finding, keys_of
+from pytest_memfail.judges.rules.finding import Finding, stated_keys
 from pytest_memfail.judges.rules.letters import parse_letter
 from pytest_memfail.judges.rules.link import find_link
 from pytest_memfail.judges.rules.persona import find_persona
@@ -122,7 +121,7 @@ class RulesJudge:
 
     def _look(self, evidence: Evidence, view: View, *, shown: bool) -> Finding:
         if evidence.kind not in WEIGHS_SYNONYMS:
-            view = view.seen_for(_wanted(evidence))
+            view = view.seen_for(stated_keys(evidence))
         finding = self._look_generally(evidence, view, shown=shown)
         # The ends of a link, a preference and a state are looked for in all their wordings at once.
         if evidence.details and evidence.kind not in ("link", "preference", "fact"):
@@ -139,21 +138,6 @@ class RulesJudge:
         if evidence.kind == "link":
             return find_link(evidence, view, self.protocol)
         return find_fact(evidence, view, self.protocol)
-
-
-@lru_cache(maxsize=4096)
-def _wanted(evidence: Evidence) -> frozenset[str]:
-    """Every key that the fact and its source have."""
-    parts = (
-        evidence.source,
-        evidence.text,
-        evidence.behavior,
-        evidence.condition,
-        evidence.preference,
-        evidence.value,
-        *evidence.anchors,
-    )
-    return frozenset(key for part in parts if part for key in keys_of(part))
 
 
 def _view(memories: Sequence[Memory], cache: TextCache, held: Literal["stored", "shown"] = "stored") -> View:

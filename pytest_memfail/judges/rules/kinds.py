@@ -36,6 +36,15 @@ def is_person(key: str) -> bool:
     return kind == "person"
 
 
+def is_noun(key: str) -> bool:
+    """Whether the key is among WordNet's nouns, whatever it may be besides.
+
+    >>> is_noun("balconi"), is_noun("ought")
+    (True, False)
+    """
+    return key in table("kinds")
+
+
 @lru_cache(maxsize=16384)
 def kinds_of(key: str) -> frozenset[str]:
     """Keys of what the key's thing is a kind of, without those that nearly everything is.

@@ -101,9 +101,9 @@ def refuses(sentence: Sentence, words: Sequence[Word], told: Collection[str] = (
 def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str], following: Sentence | None = None) -> str:
     """What the source refuses and the stored sentence has without a refusal, nor the following one; empty if nothing."""
     stretches = refused_stretches(source)
-    if never_without := _never_without(sentence, source):
-        for key in never_without & {k for stretch in stretches for k in stretch[:DIRECT] if k in telling}:
-            return f"'{surface(source, key)}' is refused in what was told, not in what is stored"
+    direct_ones = {k for stretch in stretches for k in stretch[:DIRECT] if k in telling}
+    if direct_ones and (used_always := direct_ones & _never_without(sentence, source)):
+        return f"'{surface(source, min(used_always))}' is refused in what was told, not in what is stored"
     condition = stretches and REQUIRING.search(sentence.text) and CONDITIONAL.search(source.text)
     if condition:
         conditional = {w.key for w in source.words if condition.start() <= w.start < condition.end()}
@@ -149,7 +149,7 @@ def affirmed(sentence: Sentence, source: Sentence, telling: Collection[str], fol
 
 def _never_without(sentence: Sentence, source: Sentence) -> set[str]:
     """What is hardly ever left out: "rarely shoots without flash"."""
-    if "without" in source.lowers:
+    if "without" not in sentence.lowers - source.lowers:
         return set()
     found: set[str] = set()
     for match in WITHOUT.finditer(sentence.text):

@@ -9,7 +9,7 @@ from typing import Final
 
 from pytest_memfail.judges.rules.associations import association, contrast
 from pytest_memfail.judges.rules.finding import listed
-from pytest_memfail.judges.rules.kinds import is_person, kinds_of
+from pytest_memfail.judges.rules.kinds import is_noun, is_person, kinds_of
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
 from pytest_memfail.judges.rules.persona_allergy import unnamed
 from pytest_memfail.judges.rules.persona_essay import CALENDAR, NAMED_TOO, Concept, Essay, Item, compounded
@@ -17,7 +17,6 @@ from pytest_memfail.judges.rules.persona_match import found, stands
 from pytest_memfail.judges.rules.persona_partners import AWAY, surface
 from pytest_memfail.judges.rules.persona_stretches import parts_of, refused_stretches
 from pytest_memfail.judges.rules.related import related
-from pytest_memfail.judges.rules.tables import table
 from pytest_memfail.judges.rules.text import Sentence, Word, fold, weight
 
 TIMES: Final = frozenset(fold(day) for day in CALENDAR)
@@ -94,7 +93,7 @@ def _nouns(sentence: Sentence) -> Iterator[list[Word]]:
 
 def _known(concept: Concept) -> bool:
     """Whether the name is an ordinary word too: the library of Lindholm Library."""
-    return any(key in table("kinds") for key in concept.keys)
+    return any(map(is_noun, concept.keys))
 
 
 def _new_name(stored: Iterable[Sentence], essay: Essay) -> bool:
@@ -111,7 +110,7 @@ def _named(word: Word) -> bool:
 
 
 def _noun(word: Word) -> bool:
-    return word.key in table("kinds")
+    return is_noun(word.key)
 
 
 def core_lost(
@@ -176,13 +175,16 @@ def core_denied(item: Item, stored: Sequence[Sentence], essay: Essay) -> str:
     """What answers the question and is denied at once where it is stored, and not where it was said: "beef, no turkey"."""
     source = essay.stated[item.at].sentence
     core = {k for c in item.concepts if c.core for k in c.keys}
-    core -= {k for stretch in refused_stretches(source, allergies=True, comparing=True) for k in stretch}
-    for sentence in stored if "free" not in source.lowers else ():  # scent-free has no scents
-        for before, word in pairwise(sentence.words):
-            again = sum(w.key == word.key for w in sentence.words) > 1
-            if before.lower == "no" and word.key in core and not again:
-                return f"'{word.surface}' is denied in what is stored"
-    return ""
+    denied = [
+        word
+        for sentence in stored
+        for before, word in pairwise(sentence.words)
+        if before.lower == "no" and word.key in core and sum(w.key == word.key for w in sentence.words) == 1
+    ]
+    if not denied or "free" in source.lowers:  # scent-free has no scents
+        return ""
+    refused = {k for stretch in refused_stretches(source, allergies=True, comparing=True) for k in stretch}
+    return next((f"'{word.surface}' is denied in what is stored" for word in denied if word.key not in refused), "")
 
 
 def _strange(item: Item, keys: frozenset[str], essay: Essay) -> set[str]:
@@ -198,13 +200,15 @@ def asked_lost(item: Item, keys: frozenset[str], stored: Sequence[Sentence], ess
     """What the question is about and the detail says is wanted or not, where something else is told of: no watch for no cologne."""
     about = [c for c in item.concepts if c.given and c.weight >= NAMED_TOO and _known(c)]
     lost = [c for c in about if not stands(c, item, keys, essay)]
+    if not lost:
+        return ""
     source = essay.stated[item.at].sentence
-    strange = _strange(item, keys, essay)
-    if lost and len(lost) < len(about):
+    if len(lost) < len(about):
+        strange = _strange(item, keys, essay)
         # dinner parties are no surprise parties
         heads = {other.key for one, other in _ties(source) if any(one.key in c.keys for c in lost)}
         tied = (one.key for s in stored for one, other in _ties(s) if other.key in heads)
-        lost = lost if any(key in strange and key in table("kinds") for key in tied) else []
+        lost = lost if any(key in strange and is_noun(key) for key in tied) else []
     return f"{listed([surface(source, c.keys[-1]) for c in lost])} is missing" if lost else ""
 
 
@@ -248,23 +252,18 @@ def _ties(sentence: Sentence) -> Iterator[tuple[Word, Word]]:
 
 def _apart(one: str, other: str) -> bool:
     """Whether the two have nothing to do with each other."""
-    return (
-        not related(one, other)
-        and not association(one, other)
-        and other not in lookup(one).general
-        and one not in lookup(other).general
-    )
+    return not _may_be(one, other) and not association(one, other)
+
+
+def _may_be(one: str, other: str) -> bool:
+    """Whether the two may be the same, or the one a kind of the other."""
+    return bool(related(one, other)) or other in lookup(one).general or one in lookup(other).general
 
 
 def _alike(one: str, other: str) -> bool:
     """Whether the two are of one sort, and neither is the other: spoken of together are a clarinet and a guitar too."""
-    if (
-        other in lookup(one).general
-        or one in lookup(other).general
-        or related(one, other)
-        or one[:ROOT] == other[:ROOT]
-    ):
+    if _may_be(one, other) or one[:ROOT] == other[:ROOT]:
         return False
-    if lookup(one) is EMPTY and one not in table("kinds"):
+    if lookup(one) is EMPTY and not is_noun(one):
         return True  # what no dictionary has is told by no other word
     return not kinds_of(one).isdisjoint(kinds_of(other))

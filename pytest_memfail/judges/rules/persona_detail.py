@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.finding import listed
+from pytest_memfail.judges.rules.frequency import other_frequency
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_affirmed import refuses, refusing
 from pytest_memfail.judges.rules.persona_allergy import allergen_instead, unnamed
@@ -28,7 +29,6 @@ from pytest_memfail.judges.rules.persona_vaguer import vaguer
 from pytest_memfail.judges.rules.polarity import exclusive
 from pytest_memfail.judges.rules.related import opposed, related
 from pytest_memfail.judges.rules.text import Sentence, fold, weight
-from pytest_memfail.judges.rules.turn_taking import other_turn
 from pytest_memfail.judges.rules.view import NAMED, View
 
 ATTITUDES: Final = REFUSALS | AFFIRMING
@@ -137,7 +137,7 @@ def judge_detail(item: Item, match: Match, view: View, asked: frozenset[str]) ->
             return Judged(item, kept, other_number or f"{listed(kept.missing)} is missing", turned=bool(other_number))
     side = other_side(item, kept, view, essay) or recounted(item, kept, view, essay)
     if not side and item.weight >= 1.0:
-        side = other_turn(_around(item, source), " ".join(view.sentences[at].text for at in kept.where))
+        side = other_frequency(_around(item, source), " ".join(view.sentences[at].text for at in kept.where))
     if side:
         return Judged(item, kept, side, turned=True)
     if kept.share < _least(item, kept, keys, essay) and not whole:

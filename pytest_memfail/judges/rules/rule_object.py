@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.kinds import is_noun
 from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, likeness, said
 from pytest_memfail.judges.rules.rule_needed import Rule
-from pytest_memfail.judges.rules.tables import table
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 
 TYING: Final = frozenset(
@@ -48,7 +48,7 @@ def _known(rule: Rule, held: str) -> bool:
 
 def _is_other(rule: Rule, things: tuple[str, ...], held: str) -> bool:
     """Whether the word is for something that neither the source nor the gold speaks of."""
-    if _known(rule, held) or held in NOWHERE or weight(held) < 1.0 or held[0].isdigit() or held not in table("kinds"):
+    if _known(rule, held) or held in NOWHERE or weight(held) < 1.0 or held[0].isdigit() or not is_noun(held):
         return False
     return all(likeness(thing, held) < MATCHED and likeness(held, thing) < MATCHED for thing in things)
 
@@ -64,7 +64,7 @@ def _objects(rule: Rule) -> tuple[tuple[str, tuple[str, ...]], ...]:
                 verb in rule.behavior
                 and rule.behavior.keys() >= set(things)
                 and weight(things[-1]) >= 1.0
-                and things[-1] in table("kinds")
+                and is_noun(things[-1])
             ):
                 found.append((verb, things))
     return tuple(dict.fromkeys(found))

@@ -93,9 +93,9 @@ def about_another(sentence: Sentence, rule: Rule) -> bool:
         return False
     if any(PRONOUNS.get(word.lower) == rule.pronoun for word in words) and rule.pronoun:
         return False  # Bo's aunt hums when he does
-    if named[0] == 0 and whom == 1 and _does_next(words, rule):
-        return True  # "Bo's aunt hums": though she is known, it is she
     if named[0] == 0:
+        if whom == 1 and _does_next(words, rule):
+            return True  # "Bo's aunt hums": though she is known, it is she
         return bool(whom) and (words[whom].key not in rule.stated | rule.asked or _names_new(words, whom, rule))
     return _introduces(sentence, rule) and named[0] <= AFTER_RELATIVE
 

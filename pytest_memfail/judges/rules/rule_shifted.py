@@ -37,14 +37,16 @@ WHIM: Final = re.compile(
     re.IGNORECASE,
 )
 """Whenever somebody likes."""
-NOBODY: Final = re.compile(
+DESERTED: Final = re.compile(
     r"\b(?:when|while|if|with|whenever|as long as|once)(?: there (?:is|are))?"
     r" (?:nobody|no one|no-one|none|no (?!more|fewer|less)\w+)\b"
     r"|\b(?:when|while|if|whenever) (?:s?he|it|they)(?: is|'s| are|'re) (?:all )?(?:alone|by \w+sel(?:f|ves))\b",
     re.IGNORECASE,
 )
+"""Nobody is there."""
 EXACTLY: Final = re.compile(r"\b(?:exactly|precisely)\b", re.IGNORECASE)
 AT: Final = re.compile(r"\b(?:at|exactly at|on the stroke of)\s*$", re.IGNORECASE)
+"""Before the very hour."""
 BE: Final = frozenset("is are was were has have had been gets".split())
 REACH: Final = 4
 
@@ -78,9 +80,9 @@ def always(rule: Rule, here: Sequence[Sentence]) -> str:
 def deserted(rule: Rule, here: Sequence[Sentence]) -> str:
     """That it is told to hold where nobody is, of a condition that wants somebody."""
     wants = any(can_be_person(key) for key in rule.asked - rule.behavior.keys())
-    if not wants or NOBODY.search(rule.source) or NOBODY.search(rule.when):
+    if not wants or DESERTED.search(rule.source) or DESERTED.search(rule.when):
         return ""
-    none = next((match for sentence in here if (match := NOBODY.search(sentence.text))), None)
+    none = _first(DESERTED, here)
     return f"it is told to hold {none[0].casefold()!r}" if none else ""
 
 
@@ -88,7 +90,7 @@ def at_will(rule: Rule, here: Sequence[Sentence]) -> str:
     """That it is told to depend on nothing but a whim, which the source says nowhere."""
     if WHIM.search(rule.source):
         return ""
-    whim = next((match for sentence in here if (match := WHIM.search(sentence.text))), None)
+    whim = _first(WHIM, here)
     return f"it is told to be done {whim[0].casefold()!r}" if whim else ""
 
 
@@ -115,6 +117,10 @@ def tightened(rule: Rule, here: Sequence[Sentence]) -> str:
             ):
                 return f"only 'at {stated.text.strip()}'"
     return ""
+
+
+def _first(pattern: re.Pattern[str], here: Sequence[Sentence]) -> re.Match[str] | None:
+    return next((match for sentence in here if (match := pattern.search(sentence.text))), None)
 
 
 def _before(sentence: Sentence, at: int) -> str:
