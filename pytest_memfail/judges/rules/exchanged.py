@@ -12,7 +12,7 @@ from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.finding import Finding, keys_of, stated_keys
 from pytest_memfail.judges.rules.kinds import kinds_of
 from pytest_memfail.judges.rules.measures import MEASURES
-from pytest_memfail.judges.rules.rule_likeness import ALIKE, MATCHED, likeness, said
+from pytest_memfail.judges.rules.rule_likeness import ALIKE, MATCHED, likeness, said, unlike
 from pytest_memfail.judges.rules.text import Sentence, Word, sentences_of, weight
 from pytest_memfail.judges.rules.view import View
 
@@ -97,7 +97,7 @@ def _is_named(word: Word, sentence: Sentence) -> bool:
 
 
 def _differ(one: str, other: str) -> bool:
-    return one[:ROOT] != other[:ROOT] and max(likeness(one, other), likeness(other, one)) < MATCHED
+    return one[:ROOT] != other[:ROOT] and unlike(one, other)
 
 
 @lru_cache(maxsize=16384)

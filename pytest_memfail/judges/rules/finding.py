@@ -90,6 +90,11 @@ def stated_keys(evidence: Evidence) -> frozenset[str]:
     return frozenset(key for part in parts if part for key in keys_of(part))
 
 
+def written(key: str, sentences: Iterable[Sentence]) -> str:
+    """The key as it is written in the first of the sentences that has it."""
+    return next((word.surface for sentence in sentences for word in sentence.words if word.key == key), key)
+
+
 def listed(items: Iterable[str]) -> str:
     """Quoted and joined for a sentence.
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import association, contrast
-from pytest_memfail.judges.rules.finding import listed
+from pytest_memfail.judges.rules.finding import listed, written
 from pytest_memfail.judges.rules.kinds import is_noun, is_person, kinds_of
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup, paraphrases
 from pytest_memfail.judges.rules.persona_allergy import unnamed
@@ -139,14 +139,14 @@ def core_lost(
         # rye bread with smoked salmon is none with smoked vendace
         other = _sibling(concept.keys[-1], (), source, stored, strange)
         if other and not elsewhere_said(other, item, stored, source):
-            return f"'{_as_held(other, stored)}' instead of '{surface(source, concept.keys[-1])}'", True
+            return f"'{written(other, stored)}' instead of '{surface(source, concept.keys[-1])}'", True
     if not lost:
         return "", False
     for concept in lost:
         other = next((k for k in sorted(strange) if any(_other(one, k) for one in concept.keys)), "")
         other = other or _sibling(concept.keys[-1], given, source, stored, strange)
         if other and not elsewhere_said(other, item, stored, source):
-            return f"'{_as_held(other, stored)}' instead of '{surface(source, concept.keys[-1])}'", True
+            return f"'{written(other, stored)}' instead of '{surface(source, concept.keys[-1])}'", True
     told = keys.union(*(s.keys for s in beside))
     lost = [c for c in lost if not stands(c, item, told, essay)]
     timed = [c for c in lost if not TIMES.isdisjoint(c.keys) and WEEKEND not in keys]
@@ -165,10 +165,6 @@ def core_lost(
 def _only_asked(concept: Concept, keys: frozenset[str], asked: frozenset[str]) -> bool:
     """Whether nothing but the question's own word stands for it, which is no answer: made of wood, where the wood is asked for."""
     return bool(found(concept, keys)) and not found(concept, keys - (asked - set(concept.keys)))
-
-
-def _as_held(key: str, stored: Sequence[Sentence]) -> str:
-    return next((surface(s, key) for s in stored if key in s.keys), key)
 
 
 def core_denied(item: Item, stored: Sequence[Sentence], essay: Essay) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from pytest_memfail.judges.rules.finding import listed
+from pytest_memfail.judges.rules.finding import listed, written
 from pytest_memfail.judges.rules.frequency import other_frequency
 from pytest_memfail.judges.rules.lexicon import EMPTY, lookup
 from pytest_memfail.judges.rules.persona_affirmed import refuses, refusing
@@ -256,8 +256,7 @@ def _replaced(item: Item, keys: frozenset[str], stored: Sequence[Sentence], essa
                 if any(opposed(k, key) for k in concept.keys) and not elsewhere_said(
                     key, item, stored, essay.stated[item.at].sentence
                 ):
-                    held = next((surface(one, key) for one in stored if key in one.keys), key)
-                    return f"'{held}' instead of '{surface(essay.stated[item.at].sentence, concept.keys[-1])}'"
+                    return f"'{written(key, stored)}' instead of '{surface(essay.stated[item.at].sentence, concept.keys[-1])}'"
     return ""
 
 

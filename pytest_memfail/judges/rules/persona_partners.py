@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
+from pytest_memfail.judges.rules.finding import written
 from pytest_memfail.judges.rules.text import Sentence
 
 APART: Final = re.compile(r"[,;:.!?()/]|\s-\s|\b(?:and|or|but)\b")
@@ -27,4 +28,4 @@ def pairs(sentence: Sentence) -> frozenset[tuple[str, str]]:
 
 def surface(sentence: Sentence, key: str) -> str:
     """The key as it is written in the sentence."""
-    return next((w.surface for w in sentence.words if w.key == key), key)
+    return written(key, (sentence,))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from pytest_memfail.judges.rules.associations import contrast
+from pytest_memfail.judges.rules.finding import written
 from pytest_memfail.judges.rules.persona_essay import Concept, Essay, Item
 from pytest_memfail.judges.rules.persona_match import found
 from pytest_memfail.judges.rules.persona_partners import APART, AWAY, surface
@@ -65,8 +66,7 @@ def replaced(item: Item, stored: Iterable[Sentence], essay: Essay, least: float)
 
 def _instead(other: str, concept: Concept, stored: Iterable[Sentence], source: Sentence) -> str:
     """Both words as they are written."""
-    held = next((surface(s, other) for s in stored if other in s.keys), other)
-    return f"'{held}' instead of '{surface(source, concept.keys[-1])}'"
+    return f"'{written(other, stored)}' instead of '{surface(source, concept.keys[-1])}'"
 
 
 def _other_member(concept: Concept, keys: frozenset[str], source: Sentence) -> str:

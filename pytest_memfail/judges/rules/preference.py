@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_memfail.core import Evidence
 from pytest_memfail.judges.rules.attitude import LIKED, against, liked
-from pytest_memfail.judges.rules.finding import Finding, keys_of, listed
+from pytest_memfail.judges.rules.finding import Finding, keys_of, listed, written
 from pytest_memfail.judges.rules.naming import mentions
 from pytest_memfail.judges.rules.preference_called import blurred, called_so, said_vaguely
 from pytest_memfail.judges.rules.preference_described import described, handed_over, is_of_sibling, left_vague
@@ -281,16 +281,10 @@ def _turned(wanted: Preference, view: View, turned: list[Reading], away: list[Re
 
 
 def _lost_part(wanted: Preference, view: View, best: Reading) -> Finding:
-    lost = tuple(_as_written(wanted, key) for key in best.mention.missing)
+    lost = tuple(written(key, sentences_of(wanted.wording)) for key in best.mention.missing)
     reason = f"{wanted.wording!r} is stored without {listed(lost)}"
     entries = view.entries_of([best.mention.at])
     return Finding(True, False, reason, entries, (), lost, confidence=0.72)
-
-
-def _as_written(wanted: Preference, key: str) -> str:
-    """A missing key as the preference writes it."""
-    words = (w for s in sentences_of(wanted.wording) for w in s.words)
-    return next((w.surface for w in words if w.key == key), key)
 
 
 def _trace(wanted: Preference, view: View, trace: Trace) -> Finding:

@@ -71,6 +71,15 @@ def likeness(wanted: str, held: str) -> float:
     return 0.0
 
 
+def unlike(one: str, other: str) -> bool:
+    """Whether neither word can stand for the other.
+
+    >>> unlike("umbrella", "chess"), unlike("puppetri", "puppet")
+    (True, False)
+    """
+    return max(likeness(one, other), likeness(other, one)) < MATCHED
+
+
 def _kin(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two words are of much the same kinds."""
     if one.isdisjoint(other):

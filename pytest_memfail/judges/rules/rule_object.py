@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
+from pytest_memfail.judges.rules.finding import written
 from pytest_memfail.judges.rules.kinds import is_noun
-from pytest_memfail.judges.rules.rule_likeness import GENERAL, MATCHED, likeness, said
+from pytest_memfail.judges.rules.rule_likeness import GENERAL, said, unlike
 from pytest_memfail.judges.rules.rule_needed import Rule
 from pytest_memfail.judges.rules.text import Sentence, fold, sentences_of, weight
 
@@ -37,7 +38,8 @@ def other_object(rule: Rule, here: Sequence[Sentence]) -> str:
                     and not _known(rule, sentence.words[at].key)
                     and _is_other(rule, things, word.key)
                 ):
-                    return f"it is done to {word.surface!r} and not to {_as_told(rule, things[-1])!r}"
+                    own = written(things[-1], sentences_of(f"{rule.told} {rule.gold}"))
+                    return f"it is done to {word.surface!r} and not to {own!r}"
     return ""
 
 
@@ -50,7 +52,7 @@ def _is_other(rule: Rule, things: tuple[str, ...], held: str) -> bool:
     """Whether the word is for something that neither the source nor the gold speaks of."""
     if _known(rule, held) or held in NOWHERE or weight(held) < 1.0 or held[0].isdigit() or not is_noun(held):
         return False
-    return all(likeness(thing, held) < MATCHED and likeness(held, thing) < MATCHED for thing in things)
+    return all(unlike(thing, held) for thing in things)
 
 
 @lru_cache(maxsize=4096)
@@ -95,7 +97,3 @@ def _behind(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
 def _gap(sentence: Sentence, at: int) -> bool:
     """Whether more than a space stands behind the word."""
     return sentence.text[sentence.words[at].end : sentence.words[at + 1].start] != " "
-
-
-def _as_told(rule: Rule, key: str) -> str:
-    return next((w.surface for s in sentences_of(f"{rule.told} {rule.gold}") for w in s.words if w.key == key), key)
