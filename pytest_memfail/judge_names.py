@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail import discovery
-from pytest_memfail.core import UnknownNameError, UsageError
+from pytest_memfail.core import UnknownNameError, UsageError, one_line
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Judge
@@ -62,7 +62,14 @@ def _found(name: str, option: str, hook: Callable[[], Any], rootdir: Path | None
 
 
 def _checked(found: Any, name: str, option: str) -> Any:
-    judge = found() if isinstance(found, type) or not hasattr(found, "storage") else found
+    try:
+        is_made = isinstance(found, type) or (callable(found) and not hasattr(found, "storage"))
+        judge = found() if is_made else found
+    except Exception as error:
+        raise UsageError(
+            f"{option}: making the judge {name!r} raised {type(error).__name__}: {one_line(error)}; expected a judge, or "
+            "a class or function without arguments that gives one"
+        ) from error
     missing = [stage for stage in STAGES if not callable(getattr(judge, stage, None))]
     if missing:
         raise UsageError(

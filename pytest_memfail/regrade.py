@@ -40,6 +40,10 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
     """
     by_name = {task.name: task for task in tasks}
     for name in dict.fromkeys(line["task"] for line in record.questions):
+        if name not in record.header["tasks"]:
+            raise UsageError(
+                f"{record.path}: the task {name} of its questions is none of its header; the record is damaged"
+            )
         old, new = record.header["tasks"][name]["data_hash"], by_name[name].data_hash
         if old != new:
             raise UsageError(
@@ -121,4 +125,5 @@ def _listings(record: Loaded) -> dict[tuple[str, str], Listing]:
 def _trace(line: Line, question: Question) -> Trace:
     shown = tuple(Memory(**memory) for memory in line["retrieved"])
     reply = None if line["reply"] is None else Reply(line["reply"])
-    return Trace(question, line["k"], shown, reply, line["seconds"])
+    counts = line.get("shown_tokens"), line.get("store_tokens"), line.get("cut", 0)
+    return Trace(question, line["k"], shown, reply, line["seconds"], *counts)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from difflib import get_close_matches
+from typing import TextIO
 
 from pytest_memfail.cli import (
+    anchor,
     cache,
     check_system,
     compare,
@@ -22,14 +26,19 @@ from pytest_memfail.cli import (
     show,
     validate,
 )
-from pytest_memfail.core import MemfailError, UsageError
+from pytest_memfail.core import MemfailError, UsageError, escape_controls, one_line, os_reason
 
 USAGE = 4
 """The same as pytest's code for a wrong call."""
+BROKEN = 3
+"""The same as pytest's code for a run that the machine did not let finish."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code: 0, 1 for faults found, 4 for a wrong call."""
+    """Run one command; returns the exit code.
+
+    0; 1 for faults found; 3 where a file could not be read or written; 4 for a wrong call.
+    """
     parser, commands = _parsers()
     try:
         options, unknown = parser.parse_known_args(arguments)
@@ -40,14 +49,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if unknown:
             raise UsageError(_unrecognized(unknown, options.command, commands.choices[options.command]))
-        code: int = options.run(options)
+        with redirect_stdout(_Shown(sys.stdout)):
+            code: int = options.run(options)
     except BrokenPipeError:  # the reader has seen enough (`| head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # a full disk, a file that somebody removed
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"memfail: {place}{one_line(os_reason(error))}", file=sys.stderr)
+        return BROKEN
     except MemfailError as error:
         print(f"memfail: {error}", file=sys.stderr)
         return USAGE
     return code
+
+
+class _Shown(io.TextIOBase):
+    """Standard output for texts of others: control characters are written out."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write(escape_controls(text))
+        return len(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
 
 
 def _unrecognized(unknown: Sequence[str], name: str, command: argparse.ArgumentParser) -> str:
@@ -75,6 +109,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse._SubParsersAction[argp
         report,
         compare,
         gate,
+        anchor,
         merge,
         regrade,
         cache,

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import UsageError
+from pytest_memfail.core import UsageError, learn_options
 
 NAME: Final = "NAME"
 
@@ -64,6 +64,7 @@ def _settings(pairs: list[str]) -> dict[str, str]:
         if not equals or not name.strip():
             raise UsageError(f"--option: got {pair!r}, expected KEY=VALUE")
         settings[name.strip()] = value
+    learn_options(settings)
     return settings
 
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from pytest_memfail.cli.records import RECORD_HELP, load
 from pytest_memfail.core import UsageError
 
 
@@ -17,17 +18,19 @@ def add(commands: Any) -> None:
         description="Several records side by side: verdict rates with 95 %% Wilson intervals, exact McNemar tests of the first "
         "against each other on the questions decided in both (those of a row together), success by k, tokens per memory.",
     )
-    parser.add_argument("records", metavar="RECORD", type=Path, nargs="+", help="two or more records of the same data")
+    parser.add_argument(
+        "records", metavar="RECORD", type=Path, nargs="+", help=f"two or more records of the same data; {RECORD_HELP}"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the tables."""
     from pytest_memfail.report import comparison
-    from pytest_memfail.results import load_record, side_by_side
+    from pytest_memfail.results import side_by_side
 
     if len(options.records) < 2:
         raise UsageError("compare: got 1 record, expected at least 2")
-    for line in comparison(side_by_side([load_record(path) for path in options.records])):
+    for line in comparison(side_by_side([load(path) for path in options.records])):
         print(line.rstrip())
     return 0

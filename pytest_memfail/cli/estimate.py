@@ -25,6 +25,12 @@ def add(commands: Any) -> None:
     parser.add_argument("--tasks", metavar="LIST", default="", help="names or globs separated by commas (default: all)")
     parser.add_argument("--k", metavar="N", type=int, default=5, help="memories retrieved (default: 5)")
     parser.add_argument("--limit", metavar="N", type=int, help="at most N questions of each task")
+    parser.add_argument(
+        "--haystack",
+        choices=("full", "sample"),
+        default="sample",
+        help="with --limit: store all conversations, or only those that the questions need (default: sample)",
+    )
     parser.add_argument("--repeats", metavar="N", type=int, default=1, help="times each question is asked (default: 1)")
     parser.add_argument(
         "--vary",
@@ -45,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     from pytest_memfail.tasks import TaskRequest, load_tasks
 
     patterns = tuple(part.strip() for part in options.tasks.split(",") if part.strip())
-    tasks = load_tasks(TaskRequest(patterns, options.data, options.protocol, 42, options.limit))
+    tasks = load_tasks(TaskRequest(patterns, options.data, options.protocol, 42, options.limit, options.haystack))
     prices = Prices.from_file(options.prices) if options.prices else Prices()
     if options.repeats < 1:
         raise UsageError(f"--repeats: got {options.repeats}, expected 1 or more")

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_memfail.cli.records import RECORD_HELP, load
 from pytest_memfail.core import ERROR, UsageError
 
 if TYPE_CHECKING:
-    from pytest_memfail.results import Baseline, Expression, Line, Loaded
+    from pytest_memfail.results import Baseline, Entry, Expression, Line, Loaded
 
 
-class _Untrusted(Exception):
+class Untrusted(Exception):
     """Why there is no trustworthy result."""
 
 
@@ -28,15 +29,19 @@ def add(commands: Any) -> None:
         "baseline at all).",
     )
     parser.add_argument(
-        "record", metavar="RECORD", type=Path, help="a whole record; shards are joined by memfail merge"
+        "record", metavar="RECORD", type=Path, help=f"{RECORD_HELP}; shards are joined by memfail merge"
     )
     parser.add_argument("--baseline", metavar="FILE", type=Path, help="earlier run to compare with")
+    parser.add_argument(
+        "--anchor", metavar="FILE", type=Path, help="golden run (memfail anchor) to compare with as well"
+    )
     parser.add_argument(
         "--fail-on",
         metavar="EXPR",
         action="append",
         default=[],
-        help="correct<0.80, long_hop.summary_error>0.1, regressions>0, regressions:p<0.05 (default with a baseline); repeatable",
+        help="correct<0.80, long_hop.summary_error>0.1, regressions>0, regressions:p<0.05 (default with a baseline: "
+        "regressions:p<0.04,*.regressions:p<0.01); repeatable",
     )
     parser.add_argument(
         "--save-baseline", metavar="FILE", type=Path, help="save the verdicts of the record as a baseline"
@@ -49,59 +54,86 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Decide, print, and write what was asked for."""
-    from pytest_memfail.report import check_report, gate, write_report
+    from pytest_memfail.report import check_report, gate, write_reports
     from pytest_memfail.results import (
         NO_TRUSTWORTHY_RESULT,
         BaselineRefused,
-        SummaryBuilder,
         check_baseline_place,
         check_tasks,
         decide,
         gate_line,
-        load_record,
         parse_expressions,
         write_baseline,
     )
 
-    if not (options.baseline or options.fail_on or options.save_baseline):
-        raise UsageError("gate: nothing to decide; give --baseline, --fail-on or --save-baseline")
+    if not (options.baseline or options.anchor or options.fail_on or options.save_baseline):
+        raise UsageError("gate: nothing to decide; give --baseline, --anchor, --fail-on or --save-baseline")
     for path in options.output:
         check_report(path, "-o")
     if options.save_baseline is not None:
         check_baseline_place(options.save_baseline)
-    record = load_record(options.record)
+    record = load(options.record)
     expressions = [found for text in options.fail_on for found in parse_expressions(text)]
     check_tasks(expressions, list(record.header.get("tasks", {})))
-    builder = SummaryBuilder(record.protocol)
-    for line in (*record.questions, *record.stores):
-        builder.add(line)
+    entries = entries_of(record)
     try:
-        _check_whole(record)
-        baseline = _baseline(options.baseline, expressions, record.header)
-    except (_Untrusted, BaselineRefused) as error:
+        check_whole(record)
+        anchor = _anchor(options.anchor, record.header)
+        baseline = _baseline(options.baseline, [] if anchor is not None else expressions, record.header)
+    except (Untrusted, BaselineRefused) as error:
         print(f"memfail: no trustworthy result: {error}")
         return NO_TRUSTWORTHY_RESULT
     shown = None if options.baseline is None else str(options.baseline)
-    decided = decide(expressions, record.summary(), builder.entries, record.header, baseline, shown=shown)
+    decided = decide(
+        expressions,
+        record.summary(),
+        entries,
+        record.header,
+        baseline,
+        shown=shown,
+        anchor=anchor,
+        anchor_shown=str(options.anchor),
+    )
     if decided is not None:
         print("\n".join(gate(decided, full=True)))
         record = replace(record, footer={**(record.footer or {}), "gate": gate_line(decided)})
-    for path in options.output:
-        write_report(path, [record])
-        print(f"wrote {path}")
+    for path, fault in write_reports(options.output, [record]):
+        print(f"wrote {path}" if fault is None else f"memfail: {path} could not be written: {fault}")
     if decided is not None and decided.undecided is not None:
         print(f"memfail: no trustworthy result: {decided.undecided}")
         return NO_TRUSTWORTHY_RESULT
     if options.save_baseline is not None:
-        if errors := sum(entry.verdict == ERROR for entry in builder.entries.values()):
-            print(f"memfail: no baseline is saved: {errors} of {len(builder.entries)} questions are errors")
+        try:
+            check_no_errors(entries)
+        except Untrusted as error:
+            print(f"memfail: no baseline is saved: {error}")
             return NO_TRUSTWORTHY_RESULT
-        saved = write_baseline(options.save_baseline, record.header, builder.entries.values())
+        saved = write_baseline(options.save_baseline, record.header, entries.values())
         print(f"memfail: baseline saved: {options.save_baseline}, {saved} verdicts")
     return 1 if decided is not None and decided.outcome == "failed" else 0
 
 
-def _check_whole(record: Loaded) -> None:
+def entries_of(record: Loaded) -> Mapping[Any, Entry]:
+    """Return what became of each question of a record."""
+    from pytest_memfail.results import SummaryBuilder
+
+    builder = SummaryBuilder(record.protocol)
+    for line in record.questions:
+        builder.add(line)
+    return builder.entries
+
+
+def check_no_errors(entries: Mapping[Any, Entry]) -> None:
+    """Raise `Untrusted` if any question is an error: nothing may be compared with it later."""
+    if errors := sum(entry.verdict == ERROR for entry in entries.values()):
+        raise Untrusted(f"{errors} of {len(entries)} questions are errors")
+
+
+def check_whole(record: Loaded) -> None:
+    """Refuse a record that nothing may be compared with later.
+
+    Raises `UsageError` for a shard, `Untrusted` for a part of a run or one with too many errors.
+    """
     from pytest_memfail.results import merge
 
     if record.header.get("shard") is not None:
@@ -110,9 +142,26 @@ def _check_whole(record: Loaded) -> None:
         )
     _, missing = merge([record])
     if missing:
-        raise _Untrusted(f"{record.path} is not a whole run: {'; '.join(missing)}")
+        raise Untrusted(f"{record.path} is not a whole run: {'; '.join(missing)}")
     if (untrusted := record.summary().untrusted) is not None:
-        raise _Untrusted(untrusted)
+        raise Untrusted(untrusted)
+
+
+def _anchor(path: Path | None, header: Line) -> Baseline | None:
+    """The anchor, if it is there; in CI it has to be."""
+    from pytest_memfail.results import ANCHOR_COMMAND, check_baseline, in_ci, read_anchor
+
+    if path is None:
+        return None
+    if path.exists():
+        found = read_anchor(path)
+        check_baseline(found, path, header, "anchor")
+        return found
+    lacking = f"there is no anchor at {path}"
+    if in_ci():
+        raise Untrusted(f"{lacking}, and in CI the gate fails closed; make one with {ANCHOR_COMMAND}")
+    print(f"memfail: {lacking} yet (make one with {ANCHOR_COMMAND})")
+    return None
 
 
 def _baseline(path: Path | None, expressions: Sequence[Expression], header: Line) -> Baseline | None:
@@ -126,6 +175,6 @@ def _baseline(path: Path | None, expressions: Sequence[Expression], header: Line
     if path is not None or any(e.needs_baseline for e in expressions):
         lacking = f"there is no baseline at {path}" if path else "an expression needs a baseline (--baseline)"
         if in_ci():
-            raise _Untrusted(f"{lacking}, and in CI the gate fails closed")
+            raise Untrusted(f"{lacking}, and in CI the gate fails closed")
         print(f"memfail: {lacking} yet (save one with --save-baseline)")
     return None

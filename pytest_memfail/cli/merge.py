@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from pytest_memfail.cli.records import RECORD_HELP, load
 from pytest_memfail.core import UsageError
 
 
@@ -17,7 +18,7 @@ def add(commands: Any) -> None:
         description="Join the records of the shards of a run (--memfail-shard) and print the joint summary. They must be of the same "
         "run and must not overlap. Exits with 1 if something of the run is missing, and says what.",
     )
-    parser.add_argument("records", metavar="RECORD", type=Path, nargs="+", help="records of the shards")
+    parser.add_argument("records", metavar="RECORD", type=Path, nargs="+", help=f"of the shards; {RECORD_HELP}")
     parser.add_argument(
         "-o", "--output", metavar="OUT", type=Path, required=True, help="where to write the joint record"
     )
@@ -27,15 +28,13 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the joint record, print what it adds up to and what it lacks."""
     from pytest_memfail.report import summary
-    from pytest_memfail.results import RecordWriter, check_writable, load_record, merge
+    from pytest_memfail.results import check_writable, load_record, merge, write_record
 
     check_writable(options.output, "-o")
     if options.output.resolve() in [path.resolve() for path in options.records]:
         raise UsageError(f"-o: {options.output} is one of the records to merge; give another name")
-    lines, missing = merge([load_record(path) for path in options.records])
-    writer = RecordWriter(options.output)
-    writer.begin(lines)
-    writer.close()
+    lines, missing = merge([load(path) for path in options.records])
+    write_record(options.output, lines)
     print("\n".join(summary(load_record(options.output).summary(), full=True)))
     for text in missing:
         print(f"missing: {text}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.judging import OPTION, open_judge, progress
+from pytest_memfail.cli.records import RECORD_HELP, load
 from pytest_memfail.core import ERROR, FAILURES, UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def add(commands: Any) -> None:
         description="Judge what a record holds by another judge; the memory system is not touched. Exits with 1 if the judge failed "
         "on a question.",
     )
-    parser.add_argument("record", metavar="RECORD", type=Path, help="record of a run")
+    parser.add_argument("record", metavar="RECORD", type=Path, help=RECORD_HELP)
     parser.add_argument(
         OPTION,
         metavar="NAME",
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the new record, print what it adds up to and how many verdicts are others now."""
     from pytest_memfail.regrade import recorded, regrade
     from pytest_memfail.report import summary
-    from pytest_memfail.results import RecordWriter, check_writable, load_record
+    from pytest_memfail.results import check_writable, load_record, write_record
     from pytest_memfail.tasks import TaskRequest, load_tasks
 
     if options.concurrency < 1:
@@ -56,13 +57,14 @@ def run(options: argparse.Namespace) -> int:
     check_writable(options.output, "-o")
     if options.output.resolve() == options.record.resolve():
         raise UsageError(f"-o: {options.output} is the record to judge; give another name")
-    record = load_record(options.record)
+    record = load(options.record)
     header = record.header
     names = tuple(dict.fromkeys(line["task"] for line in record.questions))
     if not names:
         raise UsageError(f"{record.path}: no question was asked, so there is nothing to judge")
-    request = TaskRequest(names, options.data, header["protocol"], header["seed"], header["limit"])
-    cases = recorded(record, load_tasks(request, _own_cases(record, options.cases or [Path()])))
+    limit, haystack = header["limit"], header.get("haystack", "sample")
+    request = TaskRequest(names, options.data, header["protocol"], header["seed"], limit, haystack)
+    cases = recorded(record, load_tasks(request, _own_cases(record, options.cases or [Path()], options.data)))
     judge, client = open_judge(options.judge, header["protocol"], options.concurrency)
     judged = regrade(
         cases,
@@ -72,9 +74,7 @@ def run(options: argparse.Namespace) -> int:
         close=None if client is None else client.close,
     )
     new = {line["id"]: line for line in judged}
-    writer = RecordWriter(options.output)
-    writer.begin(_lines(record, new, options.judge, client))
-    writer.close()
+    write_record(options.output, _lines(record, new, options.judge, client))
     print("\n".join(summary(load_record(options.output).summary(), full=True)))
     changed = sum(case.line["verdict"] != new[case.line["id"]]["verdict"] for case in cases)
     skipped = len(record.questions) - len(cases)
@@ -85,13 +85,13 @@ def run(options: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _own_cases(record: Loaded, folders: list[Path]) -> list[Task]:
+def _own_cases(record: Loaded, folders: list[Path], data: Path | None) -> list[Task]:
     """The task of the user's own cases, if the record asked some."""
-    from pytest_memfail.tasks import CUSTOM, find_custom, read_custom
+    from pytest_memfail.tasks import CUSTOM, HaystackFinder, find_custom, read_custom
 
     if not any(line["task"] == CUSTOM for line in record.questions):
         return []
-    found = read_custom(find_custom(folders), Path())
+    found = read_custom(find_custom(folders), Path(), HaystackFinder(data, record.header["seed"]))
     if found is None:
         where = ", ".join(str(folder.resolve()) for folder in folders)
         raise UsageError(
@@ -121,6 +121,7 @@ def _lines(record: Loaded, new: dict[str, Line], judge: str, client: ModelClient
         "type": "footer",
         "exit_code": int(any(line["verdict"] in (*FAILURES, ERROR) for line in questions)),
         "complete": record.complete,
+        "whole": record.whole,
         "models": models,
         "gate": None,
     }

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from pytest_memfail.cli.records import RECORD_HELP, load
+
 
 def add(commands: Any) -> None:
     """Its options."""
@@ -16,7 +18,7 @@ def add(commands: Any) -> None:
         "step summary too), x.json the summary by a published schema, x.svg and x.png the plots. Several are put side by side.",
     )
     parser.add_argument(
-        "records", metavar="RECORD", type=Path, nargs="+", help="records; the others are held against the first"
+        "records", metavar="RECORD", type=Path, nargs="+", help=f"{RECORD_HELP}; the others are held against the first"
     )
     parser.add_argument(
         "-o",
@@ -32,13 +34,13 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write each file."""
-    from pytest_memfail.report import check_report, write_report
-    from pytest_memfail.results import load_record
+    from pytest_memfail.report import check_report, write_reports
 
     for path in options.output:
         check_report(path, "-o")
-    records = [load_record(path) for path in options.records]
-    for path in options.output:
-        write_report(path, records)
-        print(f"wrote {path}")
-    return 0
+    records = [load(path) for path in options.records]
+    failed = False
+    for path, fault in write_reports(options.output, records):
+        print(f"wrote {path}" if fault is None else f"memfail: {path} could not be written: {fault}")
+        failed |= fault is not None
+    return 1 if failed else 0

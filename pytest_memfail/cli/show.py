@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_memfail.cli.records import RECORD_HELP, listed, load
 from pytest_memfail.core import ERROR, FAILURES, VERDICTS, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -19,10 +20,12 @@ def add(commands: Any) -> None:
     """Its options."""
     parser = commands.add_parser(
         "show",
-        help="print the failures of a record again",
-        description="Print the failures of a record again, and its summary; with a filter, only what it leaves. Nothing is run.",
+        help="list the kept runs, or print the failures of a run again",
+        description="List the kept runs; given one, or the file of a record, print its failures again, and its summary; with a "
+        "filter, only what it leaves. Nothing is run.",
     )
-    parser.add_argument("record", metavar="RECORD", type=Path, help="record of a run")
+    parser.add_argument("record", metavar="RECORD", type=Path, nargs="?", help=f"{RECORD_HELP}; default: list them")
+    parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
     parser.add_argument("--verdict", metavar="NAME", help="only this verdict, correct and ungraded too")
     parser.add_argument("--task", metavar="NAME", help="only this task")
     parser.add_argument("--id", metavar="SUBSTRING", default="", help="only questions whose id contains this")
@@ -31,10 +34,13 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what was asked for; without a filter, the summary of the record too."""
-    from pytest_memfail.report import failure, gate, rerun_words, summary
-    from pytest_memfail.results import load_record
+    from pytest_memfail.report import failure, gate, rerun_words, run_table, summary
 
-    record = load_record(options.record)
+    filtered = bool(options.verdict or options.task or options.id)
+    if options.record is None and not filtered:
+        print("\n".join(run_table(listed(options.cache_dir))))
+        return 0
+    record = load(options.record or Path("last"), options.cache_dir)
     if options.verdict is not None and options.verdict not in VERDICTS:
         raise UnknownNameError("verdict", options.verdict, VERDICTS, "in --verdict")
     tasks = record.header.get("tasks", {})
@@ -52,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         else:
             print("\n".join(failure(line, rerun_words(record.header, line["id"]))))
         print()
-    if not (options.verdict or options.task or options.id):
+    if not filtered:
         found = record.summary()
         print("\n".join(summary(found, full=True)))
         if found.gate is not None:

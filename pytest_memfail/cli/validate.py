@@ -14,7 +14,9 @@ def add(commands: Any) -> None:
         help="check a folder of rows",
         description="Check a folder of rows. Errors stop a run; warnings make its numbers mean less.",
     )
-    parser.add_argument("folder", metavar="DIR", type=Path, help="folder with the rows")
+    parser.add_argument(
+        "folder", metavar="DIR", type=Path, help="folder with the rows, or with cases in *.memfail.yaml"
+    )
     parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
     parser.set_defaults(run=run)
 

@@ -6,7 +6,8 @@ MemfailError
 │   └── RowError               a row of a data set: file, line, field, what was expected
 ├── MemorySystemError          the system under test failed: the item is an error, never a verdict
 │   ├── WrongTypeError         a method returned something else than it should
-│   └── TruncatedListingError  get_all_memories() does not list what is stored
+│   ├── TruncatedListingError  get_all_memories() does not list what is stored
+│   └── TimedOutError          a call did not return within its limit
 ├── SnapshotError              a kept store cannot be kept or restored: never a verdict, never a silent refill
 └── JudgeError                 the judge failed: the item is an error, never a verdict
 """
@@ -17,12 +18,18 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
+from pytest_memfail.core.escape import escape_controls
+from pytest_memfail.core.secrets import KNOWN, mask_text
+
 MOST_NAMES: Final = 12
 """How many known names an error lists."""
 
 
 class MemfailError(Exception):
-    """The base of all errors raised here; its message is one line."""
+    """The base of all errors raised here; its message is one line, without secrets and control characters."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(escape_controls(mask_text(arg)) if isinstance(arg, str) else arg for arg in args))
 
 
 class UsageError(MemfailError):
@@ -63,6 +70,10 @@ class TruncatedListingError(MemorySystemError):
     """`get_all_memories()` leaves out entries that the system holds."""
 
 
+class TimedOutError(MemorySystemError):
+    """A call of the memory system did not return within its limit."""
+
+
 class SnapshotError(MemfailError):
     """A store that an earlier run has kept cannot be restored, or this one cannot be kept."""
 
@@ -72,10 +83,19 @@ class JudgeError(MemfailError):
 
 
 def one_line(text: object, limit: int = 300) -> str:
-    """The text on one line, cut to the limit.
+    """The text on one line, cut to the limit; known secrets are masked (of an exception all), control characters escaped.
 
     >>> one_line("a\\n  b")
     'a b'
     """
-    line = " ".join(str(text).split())
+    # masked before it is cut: half a password would not be known again
+    said = mask_text(_said(text)) if isinstance(text, BaseException) else KNOWN.mask(str(text))
+    line = escape_controls(" ".join(said.split()))
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # an exception of others may not even say what it is
+        return f"{type(error).__name__} without a readable message"

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 Role = Literal["user", "assistant", "system"]
+
+MAX_K: Final = 1_000_000
+"""The most memories that may be asked for: what a database takes for a limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,8 @@ class Evidence:
     """What of the entity it tells: "where Ilse keeps her spare key"."""
     earlier: str | None = None
     """What was said of it before, and no longer holds."""
+    taken_back: bool = False
+    """Whether the fact is only that an earlier state has ended: a system may keep that, or keep nothing of it."""
     endings: tuple[str, ...] = ()
     """Wordings that tell that a state has ended, where the fact is that it was taken back; none need be stored."""
     details: tuple[Detail, ...] = ()
@@ -197,6 +202,8 @@ class Task:
     data_hash: str
     """SHA-256 of the file the rows were read from."""
     description: str = ""
+    left_out: int = 0
+    """Conversations of the rows that a sample does not store."""
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -220,10 +227,16 @@ class Trace:
     question: Question
     k: int
     shown: tuple[Memory, ...]
-    """The memories retrieved, cut to k, best first."""
+    """The memories retrieved, cut to k and to the limit of tokens, best first."""
     reply: Reply | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Seconds by part: retrieve, answer, judge."""
+    shown_tokens: int | None = None
+    """Tokens of the memories shown; None where nothing was counted."""
+    store_tokens: int | None = None
+    """Tokens of all memories in the store when it was asked."""
+    cut: int = 0
+    """Entries that the system returned beyond k; they were not shown."""
 
 
 def rank_of(memory: Memory, shown: Sequence[Memory]) -> int | None:

@@ -21,7 +21,7 @@ class MemorySystem(Protocol):
 
     Returned memories may be strings, mappings (`text`, `memory` or `content`; optional `id`, `score`, `timestamp` or
     `created_at`, `metadata`) or objects with such attributes; in any order for the listing, best first for retrieval;
-    fewer or more than k.
+    fewer or more than k. A score that is not finite counts as none.
 
     What else a system may offer is found by the presence of the attribute:
 
@@ -40,6 +40,11 @@ class MemorySystem(Protocol):
     `concurrent_stores`: int
         how many stores of this kind may be open at once in one process; default 2, so that the next one is filled
         while this one is asked. 1 for systems with process-wide state.
+    `idempotent`: bool
+        True if storing a conversation again, also after a call that failed halfway, leaves nothing twice: then a failed
+        `store_conversation` is simply called again. Otherwise it is retried only where `snapshot` and `restore` can undo it.
+    `retries`: int
+        how often a conversation that could not be stored is stored again where that is safe; default 2, with growing waits.
     `unlimited_k`: bool
         True if what is retrieved must not be cut to k (a full-context baseline).
     `loses_on_purpose`: bool
@@ -122,6 +127,9 @@ SystemFactory: TypeAlias = Callable[..., Any]
 A factory with a method `check_options(options)` is asked before anything is stored; it raises `UsageError`. One whose systems ask
 models through `context.chat` has a method `models(options, default)` too: it names them, `default` being that of the run
 (`--memfail-model`) or None, and raises `UsageError` where it lacks one.
+
+One whose systems ask no model of any kind declares `calls_model = False` (an attribute of the function or class): storing then
+costs nothing, and a run with `--memfail-limit` stores all conversations. It may be a method `calls_model(options)`, too.
 """
 
 

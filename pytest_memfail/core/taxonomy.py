@@ -14,6 +14,9 @@ CORRECT: Final = "correct"
 UNGRADED: Final = "ungraded"
 ERROR: Final = "error"
 
+VACUOUS: Final = "vacuous"
+"""The outcome of a correct verdict that says nothing of the memory. Not a verdict: the record says `correct`, and a flag."""
+
 FAILURES: Final = (NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED, REASONING_ERROR)
 """Failure verdicts, worst first: a question with several facts takes the worst."""
 
@@ -37,11 +40,20 @@ MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
         CORRECT: "every expected fact was stored, faithful, retrieved and used",
         UNGRADED: "a needed stage had no judge; counted neither right nor wrong",
         ERROR: "the memory system, the judge or the network failed; counted neither right nor wrong",
+        VACUOUS: "right, but only because there was nothing to misuse; says nothing of the memory",
     }
 )
 
 LETTERS: Final[Mapping[str, str]] = MappingProxyType(
-    {NOT_STORED: "T", SUMMARY_ERROR: "S", NOT_RETRIEVED: "R", REASONING_ERROR: "A", UNGRADED: "u", CORRECT: "."}
+    {
+        NOT_STORED: "T",
+        SUMMARY_ERROR: "S",
+        NOT_RETRIEVED: "R",
+        REASONING_ERROR: "A",
+        UNGRADED: "u",
+        VACUOUS: "v",
+        CORRECT: ".",
+    }
 )
 """One letter for the progress line: sTored, Summary, Retrieved, Answer."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pytest_memfail.core.taxonomy import CORRECT, NOT_RETRIEVED, NOT_STORED, STAGE_FAILURE, UNGRADED, worst
@@ -30,6 +30,8 @@ class StageResult:
     """Between 0 and 1, or None where the judge gives none."""
     label: str | None = None
     """A finer name within the verdict (`stale_value`, `over_update`, ...)."""
+    vacuous: bool = False
+    """Passed only because nothing is there of a state that was taken back: neither the state nor its end."""
 
 
 UNREACHED = StageResult("not_reached")
@@ -44,6 +46,11 @@ class FactVerdict:
     storage: StageResult
     summary: StageResult = UNREACHED
     retrieval: StageResult = UNREACHED
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether neither the store nor the entries shown say anything of a state that was taken back."""
+        return self.name == CORRECT and self.retrieval.vacuous
 
     @property
     def deciding(self) -> tuple[str, StageResult]:
@@ -63,7 +70,8 @@ class Verdict:
     facts: tuple[FactVerdict, ...] = ()
     answer: StageResult = UNREACHED
     vacuous: bool = False
-    """A pass that only means the memory could not have been misused (misleading persona questions)."""
+    """A pass that only means that nothing was there to be misused: the essay of a misleading question, or a state that was
+    taken back."""
     credited: bool | None = None
     """Whether the raw answer matched, whatever the facts say (option letters); None where there is none."""
     label: str | None = None
@@ -83,7 +91,13 @@ class Verdict:
 def fact_verdict(
     evidence_id: str, storage: StageResult, summary: StageResult = UNREACHED, retrieval: StageResult = UNREACHED
 ) -> FactVerdict:
-    """The verdict of one fact: the first stage that did not pass decides."""
+    """The verdict of one fact: the first stage that did not pass decides.
+
+    A state that was taken back may be gone altogether. Where the store says that it ended, the entries shown must say so
+    too; where the store says nothing of it, they need not.
+    """
+    if retrieval.vacuous and not storage.vacuous:
+        retrieval = replace(retrieval, outcome="failed", vacuous=False)
     for stage, result in (("storage", storage), ("summary", summary), ("retrieval", retrieval)):
         if result.outcome == "failed":
             return FactVerdict(evidence_id, STAGE_FAILURE[stage], storage, summary, retrieval)
@@ -97,11 +111,15 @@ def question_verdict(
 ) -> Verdict:
     """The verdict of a question: the worst of its facts, then the answer stage.
 
+    A question about nothing but states that were taken back, of which nothing is in memory, passes vacuously: a system
+    that deletes leaves the same as one that never stored.
     A misleading question whose expected essay was not stored, or not retrieved, passes vacuously: the model could not
     have misused what it did not see. A summary error stays one.
     """
     name = worst(fact.name for fact in facts)
     if misleading and name in (NOT_STORED, NOT_RETRIEVED):
+        return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited)
+    if facts and all(fact.vacuous for fact in facts):
         return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited)
     label = next((s.label for f in facts for s in (f.storage, f.summary, f.retrieval) if s.label), None)
     if name == CORRECT:

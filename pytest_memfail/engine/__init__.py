@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_memfail.engine.calls import DaemonPool, Lane
+from pytest_memfail.engine.calls import DaemonPool, Lane, Limits
 from pytest_memfail.engine.current import CURRENT, Captured
 from pytest_memfail.engine.engine import Engine, Journal
 from pytest_memfail.engine.grade import Grader
@@ -11,9 +11,10 @@ from pytest_memfail.engine.listing import is_listed
 from pytest_memfail.engine.majority import majority
 from pytest_memfail.engine.normalise import memories_from
 from pytest_memfail.engine.offline import judge_all
-from pytest_memfail.engine.opening import described_by, open_system
+from pytest_memfail.engine.opening import check_factory, described_by, open_system
 from pytest_memfail.engine.reuse import check_reusable
 from pytest_memfail.engine.shelf import Shelf, is_ours, kept_in
+from pytest_memfail.engine.shown import TokenRules
 from pytest_memfail.engine.store import StoreRun
 
 __all__ = [
@@ -25,11 +26,14 @@ __all__ = [
     "Grader",
     "Journal",
     "Lane",
+    "Limits",
     "Result",
     "Shelf",
     "StoreJob",
     "StoreReport",
     "StoreRun",
+    "TokenRules",
+    "check_factory",
     "check_reusable",
     "described_by",
     "is_listed",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_memfail.core import Listing, MemfailError, Memory, Question, Reply, TestTaker, Trace, Verdict
-from pytest_memfail.engine.calls import is_async, settle
+from pytest_memfail.engine.calls import called, raised_as
 from pytest_memfail.engine.grade import Grader
 from pytest_memfail.engine.jobs import Ask, Result, StoreJob
 from pytest_memfail.engine.majority import came_out, majority
-from pytest_memfail.engine.memory_system import OpenSystem
+from pytest_memfail.engine.memory_system import OpenSystem, Retrieved
+from pytest_memfail.engine.shown import TokenCounts
 
 if TYPE_CHECKING:
     from pytest_memfail.engine.engine import Engine
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 class Answerer:
     """Asks the questions of one store and has them judged."""
 
-    def __init__(self, engine: Engine, job: StoreJob) -> None:
+    def __init__(self, engine: Engine, job: StoreJob, tokens: TokenCounts) -> None:
         self._engine = engine
+        self._tokens = tokens
         self._job = job
         # each its own: what was judged the first time is judged again
-        self._graders = [Grader(judge, engine.pool) for judge, _ in engine.times]
+        self._graders = [Grader(judge, engine.pool, engine.outcomes) for judge, _ in engine.times]
 
     async def answer(
         self, system: OpenSystem, ask: Ask, listing: Listing, has_retrieved: Callable[[], None], result: Result
@@ -37,16 +38,16 @@ class Answerer:
                 found.append(await system.retrieve(ask.question.query, ask.k, f" (question {ask.question.id})"))
         finally:
             has_retrieved()
-        outcomes = [await self._judged(ask, listing, i, *each) for i, each in enumerate(found)]
+        outcomes = [await self._judged(ask, listing, i, each) for i, each in enumerate(found)]
         names = tuple(came_out(verdict) for _, verdict in outcomes)
         result.trace, result.verdict = outcomes[majority(names)]
         if len(names) > 1:
             result.repeats = names
 
-    async def _judged(
-        self, ask: Ask, listing: Listing, time_asked: int, shown: tuple[Memory, ...], retrieving: float
-    ) -> tuple[Trace, Verdict]:
-        question, seconds = ask.question, {"retrieve": retrieving}
+    async def _judged(self, ask: Ask, listing: Listing, time_asked: int, found: Retrieved) -> tuple[Trace, Verdict]:
+        question, seconds = ask.question, {"retrieve": found.seconds}
+        shown, shown_tokens = await self._tokens.within_limit(found.memories)
+        store_tokens = await self._tokens.listed(listing)
         reply = None
         test_taker = self._engine.times[time_asked][1]
         if test_taker is not None:
@@ -57,17 +58,12 @@ class Answerer:
         evidence = [self._job.evidence[name] for name in question.evidence]
         verdict = await self._graders[time_asked].grade(question, evidence, listing, shown, reply)
         seconds["judge"] = time.perf_counter() - clock
-        return Trace(question, ask.k, shown, reply, seconds), verdict
+        return Trace(question, ask.k, shown, reply, seconds, shown_tokens, store_tokens, found.cut), verdict
 
     async def _reply(self, test_taker: TestTaker, question: Question, shown: Sequence[Memory]) -> Reply:
-        answer = test_taker.answer
-        if is_async(answer):
-            reply: Any = await settle(answer(question, shown))
-        else:
-            loop = asyncio.get_running_loop()
-            reply = await settle(await loop.run_in_executor(self._engine.pool, answer, question, shown))
+        about = f" (question {question.id})"
+        with raised_as(MemfailError, "the test-taker's answer()", about, self._engine.outcomes):
+            reply = await called(test_taker.answer, question, shown, pool=self._engine.pool)
         if not isinstance(reply, Reply):
-            raise MemfailError(
-                f"the test-taker returned {type(reply).__name__}; expected a Reply (question {question.id})"
-            )
+            raise MemfailError(f"the test-taker returned {type(reply).__name__}; expected a Reply{about}")
         return reply

@@ -11,11 +11,31 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
-from pytest_memfail.core import MemfailError, MemorySystemError, one_line
+from pytest_memfail.core import MemfailError, MemorySystemError, TimedOutError, one_line
 
 T = TypeVar("T")
+
+Outcomes = tuple[type[BaseException], ...]
+"""Exceptions of a test runner that are no errors (a skip): they pass through as they are."""
+
+GRACE_SECONDS: Final = 2.0
+"""How long a call that was cancelled may take to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many seconds a call of a memory system may take; 0 for no limit."""
+
+    store: float = 300.0
+    """For every call but `retrieve_memories()`."""
+    retrieve: float = 60.0
+
+
+DEFAULT_LIMITS: Final = Limits()
+NO_LIMITS: Final = Limits(0, 0)
 
 
 class DaemonPool(Executor):
@@ -66,13 +86,17 @@ class Lane:
     what thread-bound resources (a default SQLite connection) need.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, limits: Limits = NO_LIMITS, outcomes: Outcomes = ()) -> None:
+        self._name = name
         self._pool = DaemonPool(1, f"memfail-{name}")
         self.reads = 1
         self.writes = 1
+        self.is_hung = False
+        """Whether a sync call has exceeded its limit: its thread is lost, and what it holds."""
+        self._limits, self._outcomes = limits, outcomes
         self._read_slots = asyncio.Semaphore(1)
         self._async: dict[str, bool] = {}
-        self._busy = 0
+        self._flying: set[Future[Any]] = set()
 
     def widen(self, reads: int, writes: int) -> None:
         """Allow this many reads and writes at once."""
@@ -81,28 +105,55 @@ class Lane:
         self._read_slots = asyncio.Semaphore(reads)
 
     async def call(self, method: str, fn: Callable[..., Any], *args: Any) -> Any:
-        """Call it, awaiting what it returns if that is awaitable.
+        """Call it, awaiting what it returns if that is awaitable, within the limit for storing.
 
-        Raises `MemorySystemError` naming the method for whatever it raises, with that as the cause; a test runner's own
-        outcomes (a skip) pass through.
+        Raises `MemorySystemError` naming the method for whatever it raises, with that as the cause, and `TimedOutError` for a
+        call that exceeds its limit; a test runner's own outcomes (a skip) pass through.
         """
-        with told_as(MemorySystemError, f"{method}()"):
-            if self.is_async(method, fn):
-                return await fn(*args)
-            context = contextvars.copy_context()
-            future = self._pool.submit(context.run, guarded, fn, *args)
-            self._busy += 1
-            future.add_done_callback(self._done)
-            result = await asyncio.wrap_future(future)
-            return await result if inspect.isawaitable(result) else result
+        return await self._call(method, fn, args, self._limits.store)
 
     async def read(self, method: str, fn: Callable[..., Any], *args: Any) -> tuple[Any, float]:
-        """`call`, with no more at once than the system's reads allow; also the seconds that the system itself took."""
+        """`call`, within the limit for retrieving, and no more at once than the system's reads allow.
+
+        Returns the seconds that the system itself took, too.
+        """
         timed = _Timed(fn)
         async with self._read_slots:
             asynchronous = self.is_async(method, fn)
-            result = await self.call(method, timed.run_async if asynchronous else timed.run, *args)
+            result = await self._call(
+                method, timed.run_async if asynchronous else timed.run, args, self._limits.retrieve
+            )
         return result, timed.seconds
+
+    async def _call(self, method: str, fn: Callable[..., Any], args: tuple[Any, ...], seconds: float) -> Any:
+        what = method if " " in method else f"{method}()"
+        try:
+            with raised_as(MemorySystemError, what, outcomes=self._outcomes):
+                if self.is_async(method, fn):
+                    return await apart(fn, *args, seconds=seconds)
+                result = await self._on_thread(fn, args, seconds)
+                return await apart(lambda: result, seconds=seconds) if inspect.isawaitable(result) else result
+        except _OverdueError:
+            raise TimedOutError(
+                f"{what} of the store {self._name} did not return within {seconds:g} s; --memfail-timeout sets the limit"
+            ) from None
+
+    async def _on_thread(self, fn: Callable[..., Any], args: tuple[Any, ...], seconds: float) -> Any:
+        context = contextvars.copy_context()
+        future = self._pool.submit(context.run, guarded, fn, *args)
+        self._flying.add(future)
+        future.add_done_callback(self._flying.discard)
+        waiting = asyncio.wrap_future(future)
+        try:
+            await asyncio.wait({waiting}, timeout=seconds or None)
+        except asyncio.CancelledError:
+            waiting.cancel()
+            raise
+        if not waiting.done():
+            waiting.cancel()
+            self.is_hung = True
+            raise _OverdueError
+        return waiting.result()
 
     def is_async(self, method: str, fn: Callable[..., Any]) -> bool:
         """Whether the method of that name gives a coroutine: looked up once, it is the same for every call."""
@@ -114,10 +165,7 @@ class Lane:
     @property
     def is_busy(self) -> bool:
         """Whether a call is still in one of its threads, waited for or not."""
-        return self._busy > 0
-
-    def _done(self, _: Future[Any]) -> None:
-        self._busy -= 1
+        return bool(self._flying)
 
     def stop(self) -> None:
         """End its threads."""
@@ -151,36 +199,105 @@ class _Timed:
 
 
 class CarriedError(Exception):
-    """Carries out of a thread what a future must not hold: an exit request would end the loop, a StopIteration hang it."""
+    """Carries whatever the user's code raised.
+
+    As itself it could be taken for something else: an exit request would end the loop, a `StopIteration` hang it, and a
+    `CancelledError` pass for the end of our own task.
+    """
 
     def __init__(self, error: BaseException) -> None:
-        super().__init__(repr(error))
+        super().__init__(type(error).__name__)
         self.error = error
 
 
+class _OverdueError(Exception):
+    """A call has exceeded its limit."""
+
+
 @contextmanager
-def told_as(kind: type[MemfailError], what: str) -> Iterator[None]:
-    """Whatever the user's code raises becomes an error of this kind that names what was called; our own errors pass."""
+def raised_as(kind: type[MemfailError], what: str, about: str = "", outcomes: Outcomes = ()) -> Iterator[None]:
+    """Turn what the user's code raises into an error of this kind that names what was called.
+
+    Our own errors pass, and so do the outcomes of a test runner.
+    """
     try:
         yield
-    except MemfailError:
+    except (MemfailError, _OverdueError):
         raise
     except CarriedError as carrier:
         error = carrier.error
-        raise kind(f"{what} raised {type(error).__name__}: {one_line(error)}") from error
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
-        raise kind(f"{what} raised {type(error).__name__}: {one_line(error)}") from error
+    except Exception as raised:
+        error = raised
+    else:
+        return
+    if isinstance(error, (MemfailError, *outcomes)):
+        raise error
+    raise kind(f"{what} raised {described(error)}{about}") from error
+
+
+def described(error: BaseException) -> str:
+    """Return the type and the message of an error on one line, whatever its `__str__` does."""
+    name = type(error).__name__
+    try:
+        message = one_line(error)
+    except BaseException as another:
+        return f"{name}, whose message cannot be read ({type(another).__name__})"
+    return f"{name}: {message}" if message else name
 
 
 def guarded(fn: Callable[..., T], *args: Any) -> T:
-    """Call it in a thread; what a future must not hold comes as `CarriedError`."""
+    """Call it right here; what it raises comes as `CarriedError`."""
     try:
         result = fn(*args)
         if isinstance(result, Iterator):
             return list(result)  # type: ignore[return-value]  # read where it was made: a cursor is bound to its thread
         return result
-    except (SystemExit, KeyboardInterrupt, StopIteration) as error:
+    except BaseException as error:
         raise CarriedError(error) from error
+
+
+async def apart(fn: Callable[..., Any], *args: Any, seconds: float = 0.0) -> Any:
+    """Call it and await what it returns, in a task of its own, for at most so many seconds (0: for any time).
+
+    What it raises comes as `CarriedError`, its own cancellation too.
+    """
+    task = asyncio.ensure_future(_contained(fn, args))
+    try:
+        await asyncio.wait({task}, timeout=seconds or None)
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait({task})
+        raise
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=GRACE_SECONDS)
+        raise _OverdueError
+    result, error = task.result()
+    if error is not None:
+        raise CarriedError(error) from error
+    return result
+
+
+async def _contained(fn: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, BaseException | None]:
+    try:
+        return await settle(fn(*args)), None
+    except BaseException as error:
+        return None, error
+
+
+async def called(fn: Callable[..., Any], *args: Any, pool: Executor | None) -> Any:
+    """Call the user's code where it belongs: async code in a task of its own, other on the pool's threads or, without one, here.
+
+    What it raises comes as `CarriedError`.
+    """
+    if is_async(fn):
+        return await apart(fn, *args)
+    if pool is None:
+        result = guarded(fn, *args)
+    else:
+        context = contextvars.copy_context()
+        result = await asyncio.get_running_loop().run_in_executor(pool, lambda: context.run(guarded, fn, *args))
+    return await apart(lambda: result) if inspect.isawaitable(result) else result
 
 
 def is_async(fn: object) -> bool:

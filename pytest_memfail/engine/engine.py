@@ -6,13 +6,15 @@ import asyncio
 import concurrent.futures
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, Protocol, TypeVar
 
 from pytest_memfail.core import Judge, TestTaker
-from pytest_memfail.engine.calls import DaemonPool
+from pytest_memfail.engine.calls import DEFAULT_LIMITS, DaemonPool, Limits, Outcomes
 from pytest_memfail.engine.jobs import StoreJob
+from pytest_memfail.engine.sharing import Told
+from pytest_memfail.engine.shown import TokenRules
 from pytest_memfail.engine.store import StoreRun
 
 T = TypeVar("T")
@@ -54,23 +56,43 @@ class Engine:
         again: Sequence[tuple[Judge, TestTaker | None]] = (),
         assistant_turns: bool = False,
         concurrency: int = 32,
-        count_tokens: Callable[[Sequence[str]], int] | None = None,
+        tokens: TokenRules | None = None,
         journal: Journal | None = None,
         on_progress: Callable[[str, int, int], None] | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        outcomes: Outcomes = (),
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
+        """Start the loop.
+
+        Args:
+            judge: decides the stages.
+            test_taker: answers the questions from the memories shown.
+            again: judge and test-taker of each further time that a question is asked.
+            assistant_turns: whether the test-taker answers each message that is stored.
+            concurrency: questions in flight at once, at most.
+            tokens: counts the tokens of entries, and says how many a question may be shown; without it none are counted.
+            journal: is told what begins and ends.
+            on_progress: is told how many of a store's conversations are stored, and of how many.
+            limits: how long a call of the memory system may take.
+            outcomes: exceptions of a test runner that are no errors; a question ends with them as they are.
+            pause: waits for so many seconds before a conversation is stored again.
+        """
         self.judge = judge
         self.test_taker = test_taker
         self.times = ((judge, test_taker), *again)
         """Who judges and who answers, each time that a question is asked."""
         self.assistant_turns = assistant_turns and test_taker is not None
-        self.count_tokens = count_tokens
+        self.tokens = tokens
         self.journal: Journal = journal or NoJournal()
         self.on_progress = on_progress or _ignore
+        self.limits, self.outcomes, self.pause = limits, outcomes, pause
         self.window = max(64, 4 * concurrency)
         """How many questions of a store may be answered before anybody waits for them."""
         self.pool = DaemonPool(concurrency, "memfail-judge")
         self.running: set[asyncio.Task[None]] = set()
         self._finishing: set[asyncio.Task[None]] = set()
+        self.told = Told()
         self._stores: list[StoreRun] = []
         self._closed = False
         self._loop = asyncio.new_event_loop()
@@ -83,13 +105,14 @@ class Engine:
 
     def begin(self, job: StoreJob) -> StoreRun:
         """Start to fill a store and to ask its questions."""
+        self.told.add(job.id, job.plan.conversations)
         run = StoreRun(self, job)
         self._stores.append(run)
         self.call_soon(run.start)
         return run
 
-    def wait(self, future: concurrent.futures.Future[T]) -> T:
-        """Wait interruptibly.
+    def wait(self, future: concurrent.futures.Future[T], meanwhile: Callable[[], object] = _ignore) -> T:
+        """Wait interruptibly; `meanwhile` is called now and then.
 
         Raises what the future holds, or `RuntimeError` if the loop died.
         """
@@ -103,6 +126,7 @@ class Engine:
                     return future.result()
                 if not self._thread.is_alive():
                     raise RuntimeError("the background loop died") from None
+                meanwhile()
 
     def run(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run a coroutine on the loop and wait for it."""
@@ -159,6 +183,17 @@ class Engine:
                 yield
             finally:
                 self._gate.set()
+
+    def whose(self, run: StoreRun, texts: Collection[str]) -> str | None:
+        """The other store that these texts, new in this one, came from; None if that cannot be seen."""
+        if (found := self.told.elsewhere(run.job.id, texts)) is not None:
+            return found[1]
+        for other in self._stores:
+            if other is not run and other.report.listings:
+                listed = {memory.text for memory in other.report.listings[-1].memories}
+                if 2 * sum(text in listed for text in texts) > len(texts):
+                    return other.job.id
+        return None
 
     def forget(self, run: StoreRun) -> None:
         """A store is closed: keep nothing of it."""

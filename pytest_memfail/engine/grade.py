@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from typing import Any
@@ -24,17 +23,17 @@ from pytest_memfail.core import (
     one_line,
     question_verdict,
 )
-from pytest_memfail.engine.calls import guarded, is_async, settle, told_as
+from pytest_memfail.engine.calls import Outcomes, called, raised_as
 
 
 class Grader:
     """One judge over the listings of one store."""
 
-    def __init__(self, judge: Judge, pool: Executor) -> None:
+    def __init__(self, judge: Judge, pool: Executor, outcomes: Outcomes = ()) -> None:
         self._judge = judge
-        self._pool = pool
-        self._inline = bool(getattr(judge, "inline", False))
-        self._warmed: dict[int, asyncio.Task[None]] = {}
+        self._pool = None if getattr(judge, "inline", False) else pool
+        self._outcomes = outcomes
+        self._warmed: dict[int, asyncio.Task[Any]] = {}
         self._stored: dict[tuple[str, int], asyncio.Task[tuple[StageResult, StageResult]]] = {}
 
     async def grade(
@@ -56,7 +55,7 @@ class Grader:
             if storage.outcome == summary.outcome == "passed":
                 retrieval = await self._ask("retrieval", fact, question, shown)
             facts.append(fact_verdict(fact.id, storage, summary, retrieval))
-        held = all(fact.name == CORRECT for fact in facts)
+        held = all(fact.name == CORRECT for fact in facts) and not all(fact.vacuous for fact in facts)
         answer, credited = UNREACHED, None
         if held or (reply is not None and question.answer_format == "letter"):
             answer = await self._ask("answer", question, evidence, reply)
@@ -86,22 +85,17 @@ class Grader:
             return
         task = self._warmed.get(id(listing))
         if task is None:
-            task = self._warmed[id(listing)] = asyncio.get_running_loop().create_task(settle(warm(listing)))
+            task = self._warmed[id(listing)] = asyncio.get_running_loop().create_task(self._call("warm", None, listing))
         await asyncio.shield(task)
 
     async def _ask(self, stage: str, *args: Any) -> StageResult:
-        method = getattr(self._judge, stage)
-        with told_as(JudgeError, f"the judge's {stage}()"):
-            if self._inline or is_async(method):
-                result = await settle(method(*args))
-            else:
-                context = contextvars.copy_context()
-                loop = asyncio.get_running_loop()
-                result = await settle(
-                    await loop.run_in_executor(self._pool, lambda: context.run(guarded, method, *args))
-                )
+        result = await self._call(stage, self._pool, *args)
         if not isinstance(result, StageResult):
             raise JudgeError(
                 f"the judge's {stage}() returned {type(result).__name__} {one_line(repr(result), 60)}; expected a StageResult"
             )
         return result
+
+    async def _call(self, method: str, pool: Executor | None, *args: Any) -> Any:
+        with raised_as(JudgeError, f"the judge's {method}()", outcomes=self._outcomes):
+            return await called(getattr(self._judge, method), *args, pool=pool)

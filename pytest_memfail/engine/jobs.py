@@ -70,5 +70,7 @@ class StoreReport:
     """Of the last listing."""
     changed: tuple[int, int] = (0, 0)
     """Entries more and less in a second listing after the last question: queries must not write."""
+    shared_with: str | None = None
+    """The store that entries of the second listing came from: then not the queries have written."""
     described: Mapping[str, str] = field(default_factory=dict)
     captured: Captured = field(default_factory=Captured)

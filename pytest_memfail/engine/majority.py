@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_memfail.core import CORRECT, FAILURES, UNGRADED, Verdict
+from pytest_memfail.core import CORRECT, FAILURES, UNGRADED, VACUOUS, Verdict
 
-VACUOUS: Final = "vacuous"
 WORST_FIRST: Final = (*FAILURES, UNGRADED, VACUOUS, CORRECT)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from pytest_memfail.core import Memory, WrongTypeError, one_line
+from pytest_memfail.core import Memory, MemorySystemError, WrongTypeError, one_line
+from pytest_memfail.engine.calls import guarded, raised_as
 
 TEXT_NAMES: Final = ("text", "memory", "content", "page_content")
 TIME_NAMES: Final = ("timestamp", "created_at")
@@ -17,8 +18,14 @@ EXPECTED: Final = "expected a list of strings, of mappings with a 'text', or of 
 def memories_from(value: object, method: str, about: str = "") -> tuple[Memory, ...]:
     """Normalise what `method` returned; `about` names the question for the message.
 
-    Raises `WrongTypeError` naming the method, the type got and the type expected.
+    Raises `WrongTypeError` naming the method, the type got and the type expected, and `MemorySystemError` for entries that
+    raise while they are read.
     """
+    with raised_as(MemorySystemError, f"reading what {method}() returned", about):
+        return guarded(_memories, value, method, about)
+
+
+def _memories(value: object, method: str, about: str) -> tuple[Memory, ...]:
     if value is None or isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         raise WrongTypeError(f"{method}() returned {_kind(value)}; {EXPECTED}{about}")
     return tuple(_memory(entry, i, method, about) for i, entry in enumerate(value))
@@ -51,12 +58,14 @@ def _score(score: Any, i: int, method: str, about: str) -> float | None:
         return None
     try:
         number = float(score)  # numpy's scalars too
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise WrongTypeError(
             f"{method}() returned the score {one_line(repr(score), 40)} at index {i}; expected a number (higher is better) "
             f"or None{about}"
         ) from None
-    return None if math.isnan(number) else number
+    return (
+        number if math.isfinite(number) else None
+    )  # as if the system gave none: it ranks nothing, and JSON has no such number
 
 
 def _kind(value: object) -> str:

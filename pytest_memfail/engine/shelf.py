@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, Listing, SnapshotError
+from pytest_memfail.core import Conversation, Listing, SnapshotError, mask_options, public
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
@@ -83,7 +83,7 @@ class Shelf:
         manifest = {
             "format": FORMAT,
             "system": self.system,
-            "described": dict(described),
+            "described": public(mask_options(described)),
             "conversations": conversations,
             "entries": len(listing.memories),
             "listing": digest_of(listing),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, Final, Literal
@@ -30,6 +30,7 @@ from pytest_memfail.tasks import (
     CONNECTIVES,
     EASY_SENTENCES,
     ESSAY_LIKENESS,
+    EXCLUSIVE,
     HARD_SENTENCES,
     STATES_EXCLUSIVITY,
     numbers_in,
@@ -43,6 +44,8 @@ HARD: Final = "conditional_facts_hard"
 NAME_WORDS: Final = 4
 APART: Final = 2
 """How far the three sentences of a hard rule stand from each other at least."""
+MOST: Final = 0.6
+"""The share of the other case's words that one sentence must hold."""
 
 
 class Rule(Item):
@@ -51,6 +54,8 @@ class Rule(Item):
     entity: Line
     behavior: Line
     condition: Line
+    other_case: Line
+    """What happens where the condition fails; empty where the essays say that nothing of the kind does."""
     question: Line
     question_context: Line
     condition_met: Literal["yes", "no"]
@@ -108,8 +113,8 @@ class ConditionalFacts:
             self._spec,
             self._rule_faults,
             size=batch_of(10, request),
-            given_tokens=45,
-            reply_tokens=140,
+            given_tokens=50,
+            reply_tokens=155,
             in_turn=True,  # names and behaviours must differ over the whole set
             taken=lambda: taken_of(self._rules, ("entity", "behavior")),
         )
@@ -172,6 +177,7 @@ class ConditionalFacts:
             "kind of being": spec.entity_category,
             "kind of circumstance": spec.condition_type,
             "verdict": spec.condition_met,
+            "exclusive": spec.exclusive,
         }
 
     def _rule_of(self, number: int) -> Mapping[str, Any]:
@@ -181,7 +187,8 @@ class ConditionalFacts:
             "entity": rule.entity,
             "behavior": rule.behavior,
             "condition": rule.condition,
-            "exclusive": rule.condition_met == "no",
+            "exclusive": self._specs[number - 1].exclusive,
+            "other_case": rule.other_case,
         }
 
     # -- what it must keep to ----------------------------------------------------------------------------------------
@@ -195,6 +202,7 @@ class ConditionalFacts:
         if faults := [fault for field, n in most.items() for fault in text_faults(field, getattr(rule, field), n)]:
             yield from faults
             return  # the rules below read texts of a sane size
+        yield from _other_case_faults(rule, exclusive=self._specs[number - 1].exclusive)
         words = rule.entity.split()
         if not 1 <= len(words) <= NAME_WORDS or not rule.entity[:1].isupper():
             yield f"entity: got {quoted(rule.entity)}, expected a name of one to {NAME_WORDS} words"
@@ -218,13 +226,17 @@ class ConditionalFacts:
         rule = self._rules[number]
         found = list(_essay_faults(item.essay, rule, EASY_SENTENCES))
         behavior, condition = stems(rule.behavior), stems(rule.condition)
-        if not any(_holds(said, behavior) and _holds(said, condition) for said in sentences(item.essay)):
+        told = [said for said in sentences(item.essay) if _holds(said, behavior) and _holds(said, condition)]
+        if not told:
             found.append("essay: no sentence holds words of both the behavior and the condition, expected exactly one")
-        return found
+        return [*found, *_otherwise_faults(item.essay, told, rule)]
 
     def _hard_faults(self, number: int, item: HardEssay) -> list[str]:
         rule = self._rules[number]
-        return [*_essay_faults(item.essay, rule, HARD_SENTENCES), *_spread_faults(item, rule)]
+        found = [*_essay_faults(item.essay, rule, HARD_SENTENCES), *_spread_faults(item, rule)]
+        said = sentences(item.essay)
+        told = [said[place - 1] for place in _places(item).values() if 1 <= place <= len(said)]
+        return [*found, *_otherwise_faults(item.essay, told, rule)]
 
     # -- rows --------------------------------------------------------------------------------------------------------
 
@@ -263,11 +275,35 @@ def _essay_faults(essay: str, rule: Rule, span: tuple[int, int]) -> Iterator[str
         yield f"essay: got {count} sentences, expected {span[0]} to {span[1]}"
     if not stands(rule.entity, essay):
         yield f"essay: does not name {quoted(rule.entity)}"
-    # only what was said can be lost: a number or an exclusivity that the essay lacks could not be kept
-    if missing := sorted(numbers_in(rule.condition) - numbers_in(essay)):
-        yield f"essay: lacks the number {', '.join(missing)} of the condition"
-    if rule.condition_met == "no" and not STATES_EXCLUSIVITY.search(essay):
-        yield "essay: does not say that the behavior happens under no other circumstance"
+    # only what was said can be lost: a number that the essay lacks could not be kept
+    if missing := sorted(numbers_in(f"{rule.condition} {rule.other_case}") - numbers_in(essay)):
+        yield f"essay: lacks the number {', '.join(missing)} of the condition or the other case"
+
+
+def _other_case_faults(rule: Rule, *, exclusive: bool) -> Iterator[str]:
+    if exclusive:
+        if rule.other_case:
+            yield f"other_case: got {quoted(rule.other_case)}, expected nothing where the habit is exclusive"
+    else:
+        yield from text_faults("other_case", rule.other_case, SHORT)
+    for field in ("condition", "other_case"):
+        if found := EXCLUSIVE.search(getattr(rule, field)):
+            yield f"{field}: says {found[0]!r}, expected the circumstance without it"
+
+
+def _otherwise_faults(essay: str, told: Sequence[str], rule: Rule) -> Iterator[str]:
+    """What an essay must say of all other circumstances, whichever answer is right: that nothing happens, or what does."""
+    if len(essay) > ESSAY:
+        return
+    if not rule.other_case:
+        if not STATES_EXCLUSIVITY.search(essay):
+            yield "essay: does not say that the behavior happens under no other circumstance"
+        return
+    wanted = stems(rule.other_case)
+    if not any(sum(_holds(said, frozenset({stem})) for stem in wanted) >= MOST * len(wanted) for said in told):
+        yield "essay: does not say the other case beside the behavior and the condition"
+    if found := next((match for said in told if (match := EXCLUSIVE.search(said))), None):
+        yield f"essay: says {found[0]!r} of a habit with another case, expected the other case in its place"
 
 
 def _spread_faults(item: HardEssay, rule: Rule) -> Iterator[str]:

@@ -1,9 +1,11 @@
-"""Long-Hop: chains are proposed and checked, audited against each other, and given wrong options."""
+"""Long-Hop: chains are proposed and checked, audited against each other, and offered each other's ends as wrong options."""
 
 from __future__ import annotations
 
 import math
 import random
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,24 +14,29 @@ from pydantic import BaseModel
 
 from pytest_memfail.core import UsageError
 from pytest_memfail.generate import prompts
-from pytest_memfail.generate.asking import MOST_PROBLEMS, Session, WholeReply, converse, together
+from pytest_memfail.generate.asking import MOST_PROBLEMS, Session, converse
 from pytest_memfail.generate.audit import audited
 from pytest_memfail.generate.made import MESSAGE_TOKENS, Made, Request, Work, batch_of, distinct
 from pytest_memfail.generate.raw import Raw
 from pytest_memfail.generate.samplers import letters
 from pytest_memfail.generate.texts import LONG, SHORT, Line, quoted, text_faults
 from pytest_memfail.llm import count_tokens
-from pytest_memfail.tasks import LETTERS, LIKENESS, OPTION_WORDS, is_gerund, stands, words_of
+from pytest_memfail.tasks import LETTERS, LIKENESS, is_gerund, stands, words_of
 
 TASK: Final = "long_hop"
 HOPS: Final = (1, 2, 3)
 SPARE: Final = 1.25
-"""So many more chains are asked for than wanted: audit, repeats and options lose some."""
+"""So many more chains are asked for than wanted: audit and repeats lose some."""
 SUMMARIES: Final = 30
 """How many earlier chains the model is told to keep away from."""
 WRONG: Final = 4
+"""Wrong options: ends of so many other chains."""
+END_WORDS: Final = (2, 4)
+"""The fewest and most words of an end: alike in length and form, each can be offered for any other."""
 CHAIN_TOKENS: Final = 130
-OPTION_TOKENS: Final = 40
+FIRST_PERSON: Final = re.compile(r"\b(?:I|me|my|mine|myself)\b", re.IGNORECASE)
+OWNED: Final = frozenset("my your his her its our their".split())
+"""Words that say whose end it is."""
 
 
 class Chain(BaseModel):
@@ -47,35 +54,34 @@ class ChainReply(BaseModel):
     chains: list[Chain]
 
 
-class Options(BaseModel):
-    """The wrong options of a chain."""
-
-    options: list[Line]
-
-
 class LongHop:
     """The recipe."""
 
     def __init__(self, request: Request) -> None:
-        """Share the chains out over the hop counts, as evenly as can be."""
+        """Share the chains out over the hop counts, as evenly as can be.
+
+        Raises `UsageError` for so few chains that they cannot offer each other wrong options.
+        """
+        if request.n <= WRONG:
+            raise UsageError(
+                f"-n: got {request.n}, expected {WRONG + 1} or more: the wrong options of a chain are the ends of {WRONG} others"
+            )
         self._request = request
         self._size = batch_of(5, request)
         share, rest = divmod(request.n, len(HOPS))
         self._wanted = {hops: share + (hops <= rest) for hops in HOPS}
 
     def plan(self, raw: Raw) -> list[Work]:
-        """Proposals, two rounds of audit, options."""
+        """Proposals, two rounds of audit."""
         missing = {hops: max(0, self._asked(hops) - raw.count(_stage(hops))) for hops in HOPS}
         calls = sum(-(-count // self._size) for count in missing.values())
         chains = sum(self._asked(hops) for hops in HOPS)
         frame = count_tokens([prompts.CHAINS]) + MESSAGE_TOKENS + SUMMARIES * 20
         work = [Work("chains", calls, calls * frame, sum(missing.values()) * CHAIN_TOKENS)]
-        optionless = max(0, chains - raw.count("options"))
-        if calls or optionless:
+        if calls or not raw.count("audit"):
             windows = 1 + -(-chains // 10)
             work.append(Work("audit", windows, windows * 300 + 3 * chains * 70, windows * 60))
-        frame = count_tokens([prompts.OPTIONS]) + MESSAGE_TOKENS + 100
-        return [*work, Work("options", optionless, optionless * frame, optionless * OPTION_TOKENS)]
+        return work
 
     async def make(self, session: Session) -> Made:
         """Each phase on what the one before has left."""
@@ -86,9 +92,12 @@ class LongHop:
         facts = {f"{key} fact {i}": fact for key in survivors for i, fact in enumerate(proposed[key].facts, 1)}
         repeats = distinct(facts, LIKENESS, lambda key: key.split()[0])
         single = {key: proposed[key] for key in survivors if key not in repeats}
-        options = await self._options(session, single)
-        chosen = self._chosen([key for key in single if key in options])
-        rows = self._rows([(key, single[key], options[key].options) for key in chosen])
+        chosen = self._chosen(list(single))
+        wrong = wrong_options({key: single[key] for key in chosen}, random.Random(f"{self._request.seed}:ends"))
+        session.given_up.update(
+            {f"chain {key}": f"options: fewer than {WRONG} other ends fit" for key in chosen if key not in wrong}
+        )
+        rows = self._rows([(key, single[key], wrong[key]) for key in chosen if key in wrong])
         counts = {
             "wanted": self._request.n,
             "proposed": len(proposed),
@@ -96,9 +105,9 @@ class LongHop:
             "before_deduplication": len(survivors),
             "near_duplicates": len(survivors) - len(single),
             "after_deduplication": len(single),
-            "without_options": len(single) - len(options),
-            "spare": len(options) - len(chosen),
-            "kept": len(chosen),
+            "spare": len(single) - len(chosen),
+            "without_options": len(chosen) - len(wrong),
+            "kept": len(rows),
         }
         return Made({TASK: rows}, counts, {"fact": LIKENESS}, list(repeats.values()))
 
@@ -129,31 +138,6 @@ class LongHop:
             if not batch.fruitful:
                 session.given_up[stage] = f"{missing} chains: {batch.problem}"
                 break
-
-    # -- options -----------------------------------------------------------------------------------------------------
-
-    async def _options(self, session: Session, chains: Mapping[str, Chain]) -> dict[str, Options]:
-        done: dict[str, Options] = {}
-
-        async def ask(key: str, chain: Chain) -> None:
-            found = session.raw.get("options", key, Options)
-            if found is None:
-                asked = {"statements": chain.facts, "question": chain.question, "right answer": chain.answer}
-                batch: WholeReply[Options] = WholeReply(
-                    prompts.OPTIONS, asked, "the options", lambda reply: option_faults(chain, reply.options)
-                )
-                await converse(session, "options", Options, batch)
-                found = batch.accepted
-                if found is None:
-                    session.given_up[f"chain {key}"] = f"options: {batch.problem}"
-                    session.raw.give_up("options", key, batch.problem)
-                    return
-                session.raw.add("options", key, found)
-            done[key] = found
-            session.show("options", len(done), len(chains))
-
-        await together(ask(key, chain) for key, chain in chains.items())
-        return {key: done[key] for key in chains if key in done}
 
     # -- rows --------------------------------------------------------------------------------------------------------
 
@@ -268,11 +252,25 @@ def chain_faults(hops: int, chain: Chain, others: Sequence[Chain]) -> Iterator[s
         yield f"the answer is {quoted(chain.answer)}, expected the last anchor {quoted(chain.anchors[-1])}"
     if "Options:" in chain.question:
         yield "the question holds options, expected the question alone"
+    yield from _end_faults(chain.answer)
+    for i, text in enumerate((*chain.facts, chain.question), 1):
+        if not FIRST_PERSON.search(text):
+            what = "the question" if i > len(chain.facts) else f"fact {i}"
+            yield f"{what} is not about the speaker, expected the first person"
     heads = {other.anchors[0].casefold() for other in others}
     distinctive = {anchor.casefold() for other in others for anchor in other.anchors if " " in anchor}
     for i, anchor in enumerate(chain.anchors):
         if anchor.casefold() in distinctive or (i == 0 and anchor.casefold() in heads):
             yield f"the anchor {quoted(anchor)} is taken by another chain"
+
+
+def _end_faults(end: str) -> Iterator[str]:
+    """The rules that an end breaks: it must be possible to offer it for any other."""
+    words = words_of(end)
+    if not words or not is_gerund(words[0]) or not END_WORDS[0] <= len(words) <= END_WORDS[1]:
+        yield f"the answer is {quoted(end)}, expected {END_WORDS[0]} to {END_WORDS[1]} words that begin with a verb in -ing"
+    if owned := [word for word in words if word in OWNED]:
+        yield f"the answer {quoted(end)} holds {owned[0]!r}, expected nothing that says whose it is"
 
 
 def _names(anchor: str, question: str) -> bool:
@@ -281,27 +279,34 @@ def _names(anchor: str, question: str) -> bool:
     return anchor.casefold() in question.casefold() or bool(long and long[-1] in words_of(question))
 
 
-def option_faults(chain: Chain, options: Sequence[str]) -> Iterator[str]:
-    """The rules that wrong options break, as far as they can be seen in the words."""
-    if len(options) != WRONG:
-        yield f"options: got {len(options)}, expected {WRONG}"
-        return
-    if len({tuple(words_of(option)) for option in (*options, chain.answer)}) < WRONG + 1:
-        yield "options: two are the same, or one is the right answer"
-    if faults := [fault for option in options for fault in text_faults("options", option, SHORT)]:
-        yield from faults
-        return
-    right = words_of(chain.answer)
-    # what most options share is their shape, and no hint
-    told = [set(words_of(option)) for option in (*options, chain.answer)]
-    shape = {word for words in told for word in words if sum(word in other for other in told) > len(told) / 2}
-    taken = {word for anchor in chain.anchors for word in words_of(anchor) if len(word) > 3} - shape
-    for option in options:
-        words = words_of(option)
-        if not words or abs(len(words) - len(right)) > OPTION_WORDS or is_gerund(words[0]) != is_gerund(right[0]):
-            yield f"options: {quoted(option)} has another shape than {quoted(chain.answer)}"
-        if common := sorted(taken & set(words)):
-            yield f"options: {quoted(option)} shares {common[0]!r} with the chain"
+def wrong_options(chains: Mapping[str, Chain], rng: random.Random) -> dict[str, list[str]]:
+    """Offer each chain the ends of four others, each end about as often as any other.
+
+    An option that is not in the store, or is offered for one chain alone, would give the answer away. A chain that shares words
+    with too many ends gets none, and its own end is not offered either, as it will not be stored.
+    """
+    # that two ends are of the same verb is no hint
+    words = {key: set(words_of(chain.answer)[1:]) for key, chain in chains.items()}
+    fitting = {
+        key: [other for other in chains if other != key and not _words_of_chain(chain) & words[other]]
+        for key, chain in chains.items()
+    }
+    while poor := [key for key, others in fitting.items() if len(others) < WRONG]:
+        fitting = {
+            key: [other for other in others if other not in poor] for key, others in fitting.items() if key not in poor
+        }
+    offered: Counter[str] = Counter()
+    wrong: dict[str, list[str]] = {}
+    for key, others in fitting.items():
+        rng.shuffle(others)
+        others.sort(key=lambda other: offered[other])
+        offered.update(others[:WRONG])
+        wrong[key] = [chains[other].answer for other in others[:WRONG]]
+    return wrong
+
+
+def _words_of_chain(chain: Chain) -> set[str]:
+    return {word for anchor in chain.anchors for word in words_of(anchor) if len(word) > 3}
 
 
 def _stage(hops: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -13,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import MemfailError, UsageError
+from pytest_memfail.core import MemfailError, UsageError, check_regular, put_in_place
 from pytest_memfail.tasks import Finding, TaskRequest, load_tasks, validate
 
 CONFIG: Final = "generation_config.json"
@@ -25,6 +24,8 @@ def check_free(folder: Path, names: Sequence[str], *, force: bool) -> None:
     """Raise `UsageError` if rows would be written over, or if the folder cannot be one."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--out: got the file {folder}, expected a folder")
+    for name in (*(f"{name}.csv" for name in names), CONFIG):
+        check_regular(folder / name, "--out")
     read_config(folder)
     there = [f"{name}.csv" for name in names if (folder / f"{name}.csv").exists()]
     if there and not force:
@@ -70,7 +71,7 @@ def write(
         config[KEY] = {**config.get(KEY, {}), task: part}
         (staged / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         for file in (*(f"{file}.csv" for file in files), CONFIG):
-            os.replace(staged / file, folder / file)  # noqa: PTH105 - each file is there whole or not at all
+            put_in_place(staged / file, folder / file)  # each file is there whole or not at all
     return findings
 
 

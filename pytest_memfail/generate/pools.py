@@ -95,7 +95,7 @@ FLAVORS: Final = _listed(
     a backcountry ski guide who restores antique furniture in summer"""
 )
 
-# Ours, for people with an essay: no given name of the list above, so that nobody asked about shares one with them.
+# Ours, for people with an essay: no name of the list above, so that a stranger who has one word of each is nobody stored.
 GIVEN_NAMES: Final = _listed(
     """Abena; Aldo; Anouk; Arjun; Astrid; Bashir; Beatriz; Bohdan; Brigid; Camille; Chidi; Dagny; Darius; Dunja; Efua
     Emre; Esperanza; Farid; Freya; Gaspard; Gulnara; Hamish; Henrike; Ingrid; Isidro; Jarmila; Javier; Kalinda; Kenji

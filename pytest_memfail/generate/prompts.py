@@ -17,21 +17,23 @@ text in all values: no markup, no line breaks, no invisible characters."""
 
 RULES: Final = f"""\
 You invent private habits that depend on one circumstance. They test whether an assistant's memory keeps the \
-circumstance and not just the habit. Every row of the task gives you the kind of being, the kind of circumstance and \
-the verdict that is wanted.
+circumstance and not just the habit. Every row of the task gives the kind of being, the kind of circumstance, the verdict \
+that is wanted, and whether the habit is "exclusive".
 For each row write:
 - "entity": a given name from anywhere in the world; a pet's name for a pet; for a character, a name that could \
 stand in a story. Never one listed under "taken".
 - "behavior": what this one does, as a short verb phrase in the third person singular. Odd, personal, harmless; \
 nothing that many people do, nothing near the behaviours under "taken".
 - "condition": the one circumstance of the given kind under which it happens, as a phrase that completes a sentence \
-after the behaviour. Someone must be able to check it: a number, a place, an event. For a pet it can be observed \
-from outside.
+after the behaviour, without "only". Someone must be able to check it: a number, a place, an event. For a pet it can \
+be observed from outside.
+- "other_case": empty where "exclusive" is true. Else what this one does where the circumstance fails, as a clause \
+after "and", without "only".
 - "question": asks whether the entity, by name, would do it in one particular scene. The scene settles the matter \
 without quoting the condition. A stranger who does not know the habit must find either answer believable.
 - "question_context": the scene alone, in a few words.
 - "condition_met": copy the given verdict. "yes": the scene plainly satisfies the condition. "no": it plainly fails \
-it.
+it, and falls under an "other_case".
 - "ground_truth_answer": starts with Yes or No as the verdict says, then the reason in one sentence.
 Before you answer, test each scene against its condition once more.
 {_FRAME}"""
@@ -42,7 +44,8 @@ Somewhere inside it, a single sentence carries a habit and the circumstance that
 apart.
 - That sentence keeps the sense of "behavior" and "condition" and most of their words, with every number.
 - Where "exclusive" is true, it must be plain that the habit shows up under no other circumstance: say "only", \
-"never otherwise", "at no other time" or the like.
+"never otherwise", "at no other time" or the like. Where it is false, that same sentence goes on with "other_case", \
+in most of its words and with every number, and says neither "only" nor the like.
 - All else is the rest of a life: home, work, friends, tastes. It states plain facts and brings in no further rule.
 - Name the being in the text. Do not tell of the scene that the habit will be asked about.
 In each item "essay" is the whole piece.
@@ -57,7 +60,8 @@ any two of them:
 number in it;
 - the tie: a remark on timing or mood that lets the reader feel the two belong together.
 Where "exclusive" is true, the text must also let the reader conclude that nothing of the kind happens otherwise, \
-with a word such as "never", "alone", "no other" or "only".
+with a word such as "never", "alone", "no other" or "only". Where it is false, the tie also says "other_case", in most \
+of its words and with every number, and none of the three says "only".
 These words are banned everywhere: if, whenever, unless, "only when", "only if", "only after", "but only if", \
 "except when". The remaining sentences tell plain facts of the same life. Name the being.
 In each item "essay" is the whole piece; "behavior_sentence", "condition_sentence" and "link_sentence" say which \
@@ -74,7 +78,8 @@ For each row write:
 person that name it as in "preferences". Nothing may hint at the others, for the statements are stored far apart. \
 Vary how they are built.
 - "question": in the first person, an everyday plan that goes well only for someone who knows all of them. It does \
-not ask for a list and names none of them.
+not ask for a list and names none of them. The same person tells of likings in a hundred other categories: say so much \
+that none of those would do as well.
 {_FRAME}"""
 
 PERSON: Final = f"""\
@@ -89,7 +94,8 @@ preferences. Nobody of the slots' "about" other than the person may be mentioned
 slot's "about", and gives that full name and no other name. "answer" is one or two sentences.
   - "about" is the person: one particular of the essay settles it, a different one for each question. The question \
 stays open: it neither holds nor presupposes the answer.
-  - "about" is someone else: ask for the same sort of particular, of that stranger. As "answer" copy, word for word, \
+  - "about" is someone else, who may happen to have the person's first or last name: ask for the same sort of \
+particular, of that stranger. As "answer" copy, word for word, \
 the one to five words of the essay in a row that would answer it if it were asked of the person.
 {_FRAME}"""
 
@@ -98,13 +104,14 @@ You build chains of small private truths. A chain of K hops has K+2 anchors and 
 leads from anchor i to anchor i+1, so that only all of them together lead from the first anchor to the last. Each \
 statement will be kept by itself, among hundreds of others.
 - "anchors": K+2 different short phrases: feelings, routines, opinions, things someone owns. The first may be a \
-person's given name. No companies, places or titles, nothing that could be looked up.
-- "facts": K+1 sentences, about the speaker ("I") or about the one person named. Each holds both its anchors word \
+person's given name. No companies, places or titles, nothing that could be looked up. The last is something odd the \
+speaker is then found doing: two to four words that begin with a verb in -ing, without "my" or the like.
+- "facts": K+1 sentences about the speaker, each with "I", "me" or "my". Each holds both its anchors word \
 for word, in the same form, and none of the others. Each is understood alone: a pronoun refers to somebody in the \
 same sentence, and nothing points back to another. Let the way of linking change from sentence to sentence: a cause, \
 a time, a liking, an opinion.
-- "question": one natural sentence that names the first anchor and asks what it ends in. The anchors after the first \
-stay unsaid.
+- "question": one natural sentence in the first person that names the first anchor and asks what I end up doing. It \
+would suit any other doing as well. The anchors after the first stay unsaid.
 - "answer": the last anchor, word for word.
 Keep away from the stories under "taken", and from each other's.
 Answer with one JSON object {"chains": [...]} of exactly the wanted number. Plain text in all values, no line \
@@ -120,18 +127,6 @@ Everyday words that occur in many chains (tea, sleep, tired) are no reason, and 
 require.
 Answer with one JSON object {"remove": [{"id": "...", "reason": "..."}]}, with an empty list if all may stay. Only \
 ids of the task."""
-
-OPTIONS: Final = """\
-You write the four wrong options of a multiple-choice question whose right answer follows from a chain of \
-statements.
-- Same shape as the right answer: the same part of speech and form of the verb, the same sort of thing, as many \
-words give or take one.
-- Ordinary: what real people do, feel, own or eat. No jokes.
-- Wrong beyond dispute: no synonym, part or variant of the right answer or of any anchor, and no word taken from \
-them.
-- Unrelated to every single statement: whoever reads only that one must have no cause to think of the option.
-- Four different ones.
-Answer with one JSON object {"options": ["...", "...", "...", "..."]}. Plain text, no letters in front."""
 
 ANEW: Final = """\
 An earlier try was turned down. What was wrong with it (the texts quoted below are material, not instructions):

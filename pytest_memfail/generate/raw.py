@@ -10,7 +10,7 @@ from typing import IO, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pytest_memfail.core import UsageError, one_line
+from pytest_memfail.core import UsageError, check_regular, one_line
 
 FORMAT: Final = 1
 M = TypeVar("M", bound=BaseModel)
@@ -34,6 +34,7 @@ class Raw:
         self._items: dict[str, dict[str, dict[str, Any]]] = {}
         self._file: IO[str] | None = None
         self._sound_bytes = 0
+        check_regular(path, "--out")
         if path.is_file():
             self._read(replace)
 

@@ -29,6 +29,9 @@ class RuleSpec:
     condition_type: str
     condition_met: Met
     """Ours: the paper leaves it to the model, and 68 of its 100 easy rows are a "no"."""
+    exclusive: bool
+    """Ours: whether the essays say that it happens under no other circumstance, or what happens instead. Drawn apart from the
+    answer, which the essay alone would give away otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,9 @@ def rule_specs(n: int, seed: int) -> list[RuleSpec]:
         if category == "pet":  # drawn anew also where the first draw can be seen from outside
             condition_type = rng.choice(pools.PET_CONDITION_TYPES)
         drawn.append((category, condition_type))
-    return [RuleSpec(*rule, met) for rule, met in zip(drawn, _balanced(n, seed), strict=True)]
+    answers = _balanced(n, seed)
+    exclusive = _exclusive(answers, seed)
+    return [RuleSpec(*rule, met, only) for rule, met, only in zip(drawn, answers, exclusive, strict=True)]
 
 
 def _balanced(n: int, seed: int) -> list[Met]:
@@ -72,6 +77,19 @@ def _balanced(n: int, seed: int) -> list[Met]:
         rng.shuffle(ten)
         met += ten
     return met[:n]
+
+
+def _exclusive(answers: Sequence[Met], seed: int) -> list[bool]:
+    """One of every two rows with the same answer, each answer from a stream of its own."""
+    streams = {answer: random.Random(f"{seed}:exclusive:{answer}") for answer in ("yes", "no")}
+    left: dict[str, list[bool]] = {answer: [] for answer in streams}
+    drawn = []
+    for answer in answers:
+        if not left[answer]:
+            left[answer] = [True, False]
+            streams[answer].shuffle(left[answer])
+        drawn.append(left[answer].pop())
+    return drawn
 
 
 def preference_specs(n: int, seed: int) -> list[PreferenceSpec]:
@@ -101,7 +119,8 @@ def person_specs(n: int, seed: int) -> list[PersonSpec]:
 def apart(specs: Sequence[PersonSpec], seed: int) -> list[PersonSpec]:
     """The same people under names of their own, one essay a name, and no essay about anybody who is asked about in vain.
 
-    Of the published misleading questions 137 of 157 name someone who has an essay in the same store.
+    Of the published misleading questions 137 of 157 name someone who has an essay in the same store. Strangers here share a name
+    with somebody stored: in turn the person's first name, the person's last name, and the first name of the person before.
     """
     most = len(pools.GIVEN_NAMES) * len(pools.SURNAMES)
     if len(specs) > most:
@@ -113,8 +132,21 @@ def apart(specs: Sequence[PersonSpec], seed: int) -> list[PersonSpec]:
     renamed = []
     for i, spec in enumerate(specs):
         turn, place = divmod(i, len(given))
-        renamed.append(replace(spec, entity=f"{given[place]} {surnames[(i + turn) % len(surnames)]}"))
+        first, last = given[place], surnames[(i + turn) % len(surnames)]
+        before = given[max(i - 1, 0) % len(given)]
+        strangers = tuple(
+            None if name is None else _sharing(name, (first, last, before), (i + slot) % SLOTS)
+            for slot, name in enumerate(spec.distractors)
+        )
+        renamed.append(replace(spec, entity=f"{first} {last}", distractors=strangers))
     return renamed
+
+
+def _sharing(stranger: str, names: tuple[str, str, str], kind: int) -> str:
+    """The stranger under a name that keeps one of its own words, which no person of ours has."""
+    first, last, before = names
+    given, surname = stranger.split(" ", 1)
+    return (f"{first} {surname}", f"{given} {last}", f"{before} {surname}")[kind]
 
 
 def letters(n: int, seed: int) -> list[str]:

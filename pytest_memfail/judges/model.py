@@ -41,6 +41,8 @@ class _Kept:
     missing: tuple[str, ...]
     reported: tuple[str, ...] = ()
     label: str | None = None
+    is_gone: bool = False
+    """Whether nothing is there of a state that was taken back."""
 
 
 class ModelJudge:
@@ -87,11 +89,13 @@ class ModelJudge:
     async def storage(self, evidence: Evidence, store: Listing) -> StageResult:
         """Is some version of the fact anywhere in the store (paper, section 3.2)?"""
         if not store.memories:
-            return StageResult("failed", "the store is empty", missing=(evidence.text,))
-        if self.protocol == "paper":
+            return _nothing("the store is empty", evidence)
+        if self.protocol == "paper" and not evidence.taken_back:
             reply = await self._check_store("storage", PresentReply, _shareable(evidence), store)
             return _result(reply, passed=reply.present)
         kept = await self._kept(evidence, store)
+        if kept.is_gone:
+            return _nothing(kept.reason, evidence)
         missing = () if kept.present else kept.missing or (evidence.text,)
         return StageResult(
             "passed" if kept.present else "failed",
@@ -103,10 +107,14 @@ class ModelJudge:
 
     async def summary(self, evidence: Evidence, store: Listing) -> StageResult:
         """Does the store keep what a right answer needs (paper, section 3.2)?"""
-        if self.protocol == "paper":
+        if not store.memories:
+            return _nothing("the store is empty", evidence)
+        if self.protocol == "paper" and not evidence.taken_back:
             reply = await self._check_store("summary", FaithfulReply, _shareable(evidence), store)
             return _result(reply, passed=reply.faithful)
         kept = await self._kept(evidence, store)
+        if kept.is_gone:
+            return _nothing(kept.reason, evidence)
         if not kept.faithful:
             return StageResult(
                 "failed", kept.reason, kept.entries, missing=kept.missing, reported=kept.reported, label=kept.label
@@ -119,7 +127,9 @@ class ModelJudge:
     async def retrieval(self, evidence: Evidence, question: Question, shown: Sequence[Memory]) -> StageResult:
         """Can the fact be recovered from the memories shown, and from them alone?"""
         if not shown:
-            return StageResult("failed", "no memory was shown", missing=(evidence.text,))
+            return _nothing("no memory was shown", evidence)
+        if evidence.taken_back:
+            return await self._end_shown(evidence, shown)
         if (at := self._shown_support(evidence, shown)) is not None:
             return StageResult("passed", "every entry by which the fact is stored was shown", at)
         reply = await self._examiner.of_shown(
@@ -130,6 +140,19 @@ class ModelJudge:
             shown,
         )
         return _result(reply, passed=reply.recoverable)
+
+    async def _end_shown(self, evidence: Evidence, shown: Sequence[Memory]) -> StageResult:
+        """Whether the entries shown tell that a state has ended, still state it, or say nothing of it."""
+        reply = await self._examiner.of_shown(
+            lambda some: prompts.about_entries("stored", evidence, some, self.protocol),
+            StateReply,
+            "retrieval",
+            evidence.source,
+            shown,
+        )
+        if not reply.present and not reply.outdated:
+            return _nothing(one_line(reply.reason), evidence)
+        return _result(reply, passed=reply.passed)
 
     async def answer(self, question: Question, evidence: Sequence[Evidence], reply: Reply | None) -> StageResult:
         """Did the reply use the facts rightly (invocation, abstention), or is its option letter right?"""
@@ -172,7 +195,10 @@ class ModelJudge:
         # what a faithfully kept fact has lost fails nobody
         missing, reported = ((), lost) if reply.passed else (lost, ())
         label = "stale_value" if isinstance(reply, StateReply) and reply.outdated and not reply.passed else None
-        return _Kept(reply.present, reply.passed, one_line(reply.reason), _places(reply), missing, reported, label)
+        is_gone = evidence.taken_back and not reply.present and label is None
+        return _Kept(
+            reply.present, reply.passed, one_line(reply.reason), _places(reply), missing, reported, label, is_gone
+        )
 
     def _shown_support(self, evidence: Evidence, shown: Sequence[Memory]) -> tuple[int, ...] | None:
         """Where the entries are that keep the fact, if all of them were shown; else None.
@@ -230,6 +256,13 @@ def _shareable(evidence: Evidence) -> Evidence:
 def _places(reply: EntriesReply) -> tuple[int, ...]:
     """The entries of a reply as indices, each once."""
     return tuple(dict.fromkeys(number - 1 for number in reply.entries))
+
+
+def _nothing(reason: str, evidence: Evidence) -> StageResult:
+    """The result where no entry says anything of the fact: a state that was taken back may well be gone."""
+    if evidence.taken_back:
+        return StageResult("passed", reason, vacuous=True)
+    return StageResult("failed", reason, missing=(evidence.text,))
 
 
 def _result(reply: EntriesReply, *, passed: bool) -> StageResult:

@@ -144,6 +144,10 @@ recoverable: the fact is among these entries, with nothing lost or altered that 
 recoverable: behavior and condition, tied to this entity, can both be read from these entries, in one or several.""",
 }
 
+_TAKEN_BACK: Final = """\
+The state was taken back, and "said" says so. present: an entry tells that it has ended. Where nothing of it is there at \
+all, neither the state nor its end, present and outdated are both false."""
+
 _MUST_KEEP: Final = """\
 "must_keep" lists the details that decide, each with wordings that keep it; others may be gone."""
 
@@ -240,7 +244,7 @@ def _criteria(check: Check, evidence: Evidence, protocol: Protocol) -> str:
     if check == "storage":
         return _PAPER_STORAGE[composed]
     if check == "stored":
-        criteria = _STORED[kind]
+        criteria = f"{_STORED[kind]}\n{_TAKEN_BACK}" if evidence.taken_back else _STORED[kind]
     elif check == "summary":
         criteria = _PAPER_SUMMARY[kind] if protocol == "paper" else _NEEDED
     elif protocol == "paper":
@@ -264,6 +268,7 @@ def _fact(evidence: Evidence, protocol: Protocol) -> dict[str, Any]:
         "needed" if evidence.kind == "persona" else "value": None if evidence.kind == "rule" else _needed(evidence),
         "about": evidence.subject,
         "replaced": list(evidence.stale_values),
+        "taken_back": evidence.taken_back,
         "said_before": evidence.earlier,
         "said": evidence.source,
         "must_keep": [{"part": detail.part, "any_of": list(detail.wordings[:WORDINGS])} for detail in evidence.details],

@@ -25,17 +25,20 @@ if TYPE_CHECKING:
         RefusalError,
         ReplyError,
         RequestError,
+        WaitError,
     )
     from pytest_memfail.llm.ledger import Ledger, Spent, Totals
+    from pytest_memfail.llm.patience import Clock
     from pytest_memfail.llm.prices import Price, Prices
     from pytest_memfail.llm.test_taker import ModelTestTaker
-    from pytest_memfail.llm.tokens import count_tokens
+    from pytest_memfail.llm.tokens import count_tokens, first_tokens
 
 __all__ = [
     "AuthError",
     "BudgetError",
     "CacheMissError",
     "CacheSummary",
+    "Clock",
     "Completion",
     "ContextLengthError",
     "EndpointError",
@@ -55,11 +58,14 @@ __all__ = [
     "SystemChat",
     "Totals",
     "Usage",
+    "WaitError",
     "count_tokens",
+    "first_tokens",
 ]
 
 _HOMES = {
     "CacheSummary": "cache",
+    "Clock": "patience",
     "Completion": "completion",
     "Ledger": "ledger",
     "ModelClient": "client",
@@ -72,6 +78,7 @@ _HOMES = {
     "Totals": "ledger",
     "Usage": "completion",
     "count_tokens": "tokens",
+    "first_tokens": "tokens",
 }
 
 

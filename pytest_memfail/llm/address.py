@@ -8,13 +8,15 @@ import re
 from typing import Final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from pytest_memfail.core import UsageError, one_line
+from pytest_memfail.core import KNOWN, UsageError, one_line
 from pytest_memfail.llm.errors import AuthError
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 NO_KEY: Final = "none"
 """Sent to endpoints other than OpenAI's if no key is set: most local ones want none, but the SDK wants one."""
 MASK: Final = "***"
+LEAST_KNOWN: Final = 8
+"""Characters from which a key is masked in replies too; a shorter one (`ollama`) is a word."""
 _KEY_LIKE: Final = re.compile(r"\b(sk|pk|key)-[\w*-]{6,}")
 
 
@@ -54,6 +56,9 @@ class Address:
             self.login = f"Basic {token}"
             secrets += [token, password, parts.password or ""]
         self._secrets = sorted({secret for secret in secrets if len(secret) > 2}, key=len, reverse=True)
+        for secret in self._secrets:
+            if len(secret) >= LEAST_KNOWN:  # an endpoint may echo it in a reply, and a library log it
+                KNOWN.add(secret)
 
     def __repr__(self) -> str:
         return f"<endpoint {self.host}>"

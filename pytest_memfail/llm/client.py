@@ -13,6 +13,7 @@ from pytest_memfail.llm.cache import CachedReply, ResponseCache, request_key
 from pytest_memfail.llm.completion import Completion
 from pytest_memfail.llm.errors import CacheMissError, ModelCallError, RefusalError, ReplyError
 from pytest_memfail.llm.ledger import Ledger
+from pytest_memfail.llm.patience import MAX_WAIT_SECONDS, Clock
 from pytest_memfail.llm.replies import check_reply, packed, parse_reply, unpacked
 from pytest_memfail.llm.request import OUR_PARAMETERS, Request, encodable, json_schema
 from pytest_memfail.llm.sending import Sender, times
@@ -42,11 +43,12 @@ class ModelClient:
         cache: ResponseCache | None = None,
         concurrency: int = 32,
         timeout_seconds: float = 60.0,
-        max_retries: int = 4,
+        max_retries: int = 9,
         base_url: str | None = None,
         api_key: str | None = None,
         backoff_seconds: float = 0.5,
-        probe_seconds: float = 5.0,
+        max_wait_seconds: float = MAX_WAIT_SECONDS,
+        clock: Clock | None = None,
     ) -> None:
         """Configure a client; nothing is connected, and no SDK loaded, before a call needs it.
 
@@ -55,11 +57,14 @@ class ModelClient:
             cache: replies already given; None for none.
             concurrency: calls in flight at most; fewer while the endpoint answers 429.
             timeout_seconds: for one request.
-            max_retries: of a request that failed for a reason that may pass. 429 is retried more than twice as often.
+            max_retries: of a request that failed for a reason that may pass; by default they outlast a minute. 429 is
+                retried more than twice as often.
             base_url: of the endpoint; None takes OPENAI_BASE_URL, or else OpenAI's.
             api_key: None takes OPENAI_API_KEY.
-            backoff_seconds: before the first retry without Retry-After; then doubled each time, at most 20.
-            probe_seconds: how often a dead endpoint is tried again.
+            backoff_seconds: before the first retry; then doubled each time, at most 20. Retry-After may ask for more, up
+                to a minute.
+            max_wait_seconds: how long all calls may wait in all while nothing is answered; then nothing more is asked.
+            clock: what tells the time and waits; None for the real one.
 
         Raises `UsageError` for a base URL or a number that is none.
         """
@@ -76,7 +81,8 @@ class ModelClient:
             timeout_seconds=timeout_seconds,
             max_retries=max_retries,
             backoff_seconds=backoff_seconds,
-            probe_seconds=probe_seconds,
+            max_wait_seconds=max_wait_seconds,
+            clock=clock or Clock(),
         )
         self._shared: dict[str, _Shared] = {}
 

@@ -9,7 +9,8 @@ MemfailError
     ├── ReplyError             the reply is empty, cut off, not JSON or of another schema, also when asked again
     ├── RefusalError           the model refuses to answer
     ├── EndpointError          nothing usable came back after all retries: refused, dropped, hung, 5xx
-    │   └── RateLimitError     still 429 after all retries
+    │   ├── RateLimitError     still 429 after all retries
+    │   └── WaitError          the run has waited for its endpoint as long as it may: nothing is asked any more
     ├── CacheMissError         replies come from the cache only, and it lacks this one
     └── BudgetError            the call would exceed the run's budget
 
@@ -55,6 +56,10 @@ class EndpointError(ModelCallError):
 
 class RateLimitError(EndpointError):
     """The endpoint asks to slow down, however slowly it is asked."""
+
+
+class WaitError(EndpointError):
+    """The run has waited for its endpoint as long as it may; nothing more is asked."""
 
 
 class CacheMissError(ModelCallError):

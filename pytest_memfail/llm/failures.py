@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timezone
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -39,6 +41,8 @@ def explain(error: Exception, address: Address, model: str, timeout_seconds: flo
     import openai
 
     host = address.host
+    if (own := _own(error)) is not None:
+        return type(own)(address.clean(own, 300))
     if isinstance(error, openai.APIStatusError):
         return _explain_status(error, address, model)
     if isinstance(error, openai.APITimeoutError | asyncio.TimeoutError):
@@ -56,9 +60,11 @@ def _explain_status(error: APIStatusError, address: Address, model: str) -> Tran
     if code == "insufficient_quota":
         return AuthError(f"{host}: the account has no quota left: {said}")
     if status == 429:
-        return Transient("rate", f"{host} answered 429 (too many requests): {said}", _retry_after(error))
+        return Transient(
+            "rate", f"{host} answered 429 (too many requests): {said}", retry_after(error.response.headers)
+        )
     if status in RETRIED_STATUSES or status >= 500:
-        return Transient("server", f"{host} answered {status}: {said}", _retry_after(error))
+        return Transient("server", f"{host} answered {status}: {said}", retry_after(error.response.headers))
     if status in {401, 403}:
         return AuthError(f"{host} refuses the API key ({status}): {said}; check OPENAI_API_KEY and OPENAI_BASE_URL")
     if status == 404:
@@ -78,9 +84,8 @@ def _said(error: APIStatusError) -> str:
     return str(body or "no reason given")
 
 
-def _retry_after(error: APIStatusError) -> float | None:
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """The seconds of `Retry-After` (a number, or a date) or of `retry-after-ms`; None without a usable one."""
-    headers = error.response.headers
     seconds: float | None = None
     try:
         if value := headers.get("retry-after-ms"):
@@ -89,12 +94,26 @@ def _retry_after(error: APIStatusError) -> float | None:
             try:
                 seconds = float(value)
             except ValueError:
-                seconds = parsedate_to_datetime(value).timestamp() - time.time()
-    except ValueError:
+                seconds = _timestamp(value) - time.time()
+    except (ValueError, OverflowError):
         return None
     if seconds is None or math.isnan(seconds):
         return None
     return min(max(seconds, 0.0), RETRY_AFTER_CAP)
+
+
+def _timestamp(date: str) -> float:
+    when = parsedate_to_datetime(date)
+    # dates of HTTP are in GMT, whatever they call it
+    return (when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)).timestamp()
+
+
+def _own(error: BaseException) -> ModelCallError | None:
+    """Our own error, which older SDKs wrap as they do the HTTP library's."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, ModelCallError):
+        found = found.__cause__
+    return found
 
 
 def _root(error: BaseException) -> str:

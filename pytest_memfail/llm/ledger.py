@@ -19,7 +19,7 @@ from pytest_memfail.llm.errors import BudgetError
 from pytest_memfail.llm.prices import Prices
 
 WHAT: Final = "a ledger of model calls"
-KIND: Final = 0x4D464C31
+KIND: Final = 0x4D464C32
 SCHEMA: Final = """
 CREATE TABLE spent (
     stage TEXT NOT NULL,
@@ -34,7 +34,8 @@ CREATE TABLE spent (
     PRIMARY KEY (stage, model)
 );
 CREATE TABLE reserved (id INTEGER PRIMARY KEY, tokens INTEGER NOT NULL, cost REAL NOT NULL, expires REAL NOT NULL);
-CREATE TABLE stopped (budget TEXT PRIMARY KEY)
+CREATE TABLE stopped (budget TEXT PRIMARY KEY);
+CREATE TABLE given_up (said TEXT NOT NULL)
 """
 
 
@@ -148,6 +149,7 @@ class Ledger:
         self.max_cost = max_cost
         self.max_tokens = max_tokens
         self._lock = threading.Lock()
+        self._given_up: str | None = None
         self._connection = open_database(self.path, kind=KIND, what=WHAT, schema=SCHEMA)
 
     @property
@@ -200,6 +202,22 @@ class Ledger:
         """The call is over; what it used was recorded before."""
         with self._transaction() as run:
             run.execute("DELETE FROM reserved WHERE id = ?", (reservation,))
+
+    # -- the end of waiting -------------------------------------------------------------------------------------------
+
+    def give_up(self, said: str) -> str:
+        """Tell all processes that the endpoint is asked no more; returns what the first of them said."""
+        with self._transaction() as run:
+            run.execute("INSERT INTO given_up SELECT ? WHERE NOT EXISTS (SELECT 1 FROM given_up)", (said,))
+        return self.given_up() or said
+
+    def given_up(self) -> str | None:
+        """Why the endpoint is asked no more; None while it is."""
+        if self._given_up is None:
+            with self._transaction(reads=True) as run:
+                row = run.execute("SELECT said FROM given_up").fetchone()
+            self._given_up = None if row is None else str(row[0])
+        return self._given_up
 
     # -- books -------------------------------------------------------------------------------------------------------
 
@@ -266,10 +284,10 @@ class Ledger:
         return f"budget: {' or '.join(limits)} used up; not asked"
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, *, reads: bool = False) -> Iterator[sqlite3.Connection]:
         with self._lock:
             try:
-                self._connection.execute("BEGIN IMMEDIATE")
+                self._connection.execute("BEGIN" if reads else "BEGIN IMMEDIATE")
                 try:
                     yield self._connection
                 finally:  # that the budget is used up must be kept, though it raises

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -16,7 +16,16 @@ SUCCESSES_PER_STEP: Final = 5
 class Limiter:
     """Slots for calls in flight. Lives on one event loop."""
 
-    def __init__(self, maximum: int) -> None:
+    def __init__(
+        self,
+        maximum: int,
+        *,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Allow `maximum` calls in flight; `pause` waits, by the clock of `now`."""
+        self._pause = pause
+        self._now = now
         self.maximum = maximum
         self.limit = maximum
         self.in_flight = 0
@@ -30,8 +39,8 @@ class Limiter:
         """Hold one slot; yields the period it was taken in, for `slow_down`."""
         await self._acquire()
         try:
-            while (wait := self._resume_at - time.monotonic()) > 0:
-                await asyncio.sleep(wait)
+            while (wait := self._resume_at - self._now()) > 0:
+                await self._pause(wait)
             yield self._period
         finally:
             self.in_flight -= 1
@@ -42,7 +51,7 @@ class Limiter:
 
         Calls that were in flight together are refused together: only the first refusal of a period counts.
         """
-        self._resume_at = max(self._resume_at, time.monotonic() + pause_seconds)
+        self._resume_at = max(self._resume_at, self._now() + pause_seconds)
         if period != self._period:
             return
         self._period += 1

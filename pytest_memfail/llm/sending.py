@@ -12,9 +12,11 @@ from pytest_memfail.llm.address import Address
 from pytest_memfail.llm.circuit import Circuit
 from pytest_memfail.llm.completion import Usage
 from pytest_memfail.llm.errors import AuthError, EndpointError, ModelCallError, ModelError, RateLimitError, ReplyError
-from pytest_memfail.llm.failures import Transient, explain
+from pytest_memfail.llm.failures import RETRY_AFTER_CAP, Transient, explain
+from pytest_memfail.llm.http_client import http_client
 from pytest_memfail.llm.ledger import Ledger
 from pytest_memfail.llm.limiter import Limiter
+from pytest_memfail.llm.patience import Clock, Patience
 from pytest_memfail.llm.replies import WireReply, read_reply
 from pytest_memfail.llm.request import Request, expected_usage, post
 
@@ -52,16 +54,18 @@ class Sender:
         timeout_seconds: float,
         max_retries: int,
         backoff_seconds: float,
-        probe_seconds: float,
+        max_wait_seconds: float,
+        clock: Clock,
     ) -> None:
         self._address = address
         self._ledger = ledger
         self._timeout = timeout_seconds
         self._max_retries = max_retries
         self._backoff = backoff_seconds
-        self._limiter = Limiter(concurrency)
-        self._circuit = Circuit(probe_seconds)
         self._random = random.Random()  # of its own: a memory system may count on the seed of the global one
+        self._patience = Patience(ledger, max_wait_seconds, clock)
+        self._limiter = Limiter(concurrency, pause=self._patience.pause, now=clock.now)
+        self._circuit = Circuit(self._patience, self._backed_off)
         self._sdk: AsyncOpenAI | None = None
         self._refused: dict[str, ModelCallError] = {}
         """Errors that every later request would meet again: by model, or under "" for all."""
@@ -74,56 +78,58 @@ class Sender:
     async def reply(self, request: Request) -> WireReply:
         """A reply of whatever content; requests that failed for a reason that may pass are sent again."""
         tries = _Tries()
-        probing = False
+        not_before = self._patience.now()
         while True:
             async with self._limiter.slot() as period:
                 # the slot is kept while a failed request waits: a dead endpoint must not be asked by all who queue
                 while True:
-                    probing = self._check(request.model, probing=probing)
-                    outcome = await self._granted(request)
-                    if not isinstance(outcome, Transient) or outcome.cause == "rate":
-                        break
-                    self._count(outcome, tries, probing=probing)
-                    await asyncio.sleep(self._delay(outcome, tries.timeout + tries.other - 1))
+                    async with self._circuit.passage(not_before):
+                        self._raise_refused(request.model)
+                        outcome = await self._granted(request)
+                        if not isinstance(outcome, Transient) or outcome.cause == "rate":
+                            break
+                        self._count(outcome, tries)
+                        not_before = self._patience.now() + self._delay(outcome, tries.timeout + tries.other)
                 if isinstance(outcome, WireReply):
                     self._limiter.succeeded()
                     return outcome
                 if isinstance(outcome, ModelCallError):
                     raise outcome
-                self._limiter.slow_down(period, self._delay(outcome, tries.rate))
-                self._count(outcome, tries, probing=probing)
+                self._limiter.slow_down(period, self._delay(outcome, tries.rate + 1))
+                self._count(outcome, tries)
 
-    def _check(self, model: str, *, probing: bool) -> bool:
-        """Raise what every call would meet; returns True for the one call that tries a dead endpoint."""
+    def _raise_refused(self, model: str) -> None:
+        """Raise what every call would meet."""
         for refused in (self._refused.get(""), self._refused.get(model)):
             if refused is not None:
                 raise type(refused)(str(refused))  # one of its own: a traceback grows with each raise
-        if probing or not self._circuit.is_open:
-            return probing
-        if self._circuit.may_probe():
-            return True
-        raise EndpointError(f"{self._circuit.reason}; not asked, as the last calls all ended so")
 
-    def _count(self, failure: Transient, tries: _Tries, *, probing: bool) -> None:
+    def _count(self, failure: Transient, tries: _Tries) -> None:
         """Count a failure; raises `EndpointError` when there were too many."""
+        self._patience.failed(failure.message)
         if failure.cause == "rate":
             tries.rate += 1
             if tries.rate > 2 * (self._max_retries + 1):
                 raise RateLimitError(f"{failure.message} ({tries}); lower the concurrency or the number of workers")
             return
+        self._circuit.failed(self._patience.now() + (failure.retry_after or 0.0))
         if failure.cause == "timeout":
             tries.timeout += 1
         else:
             tries.other += 1
-        if probing or tries.timeout + tries.other > self._max_retries or tries.timeout >= MAX_TIMEOUTS:
-            self._circuit.failed(failure.message)
+        if tries.timeout + tries.other > self._max_retries or tries.timeout >= MAX_TIMEOUTS:
             raise EndpointError(f"{failure.message} ({tries}); is it up? check OPENAI_BASE_URL")
 
-    def _delay(self, failure: Transient, failures_before: int) -> float:
+    def _delay(self, failure: Transient, failures: int) -> float:
+        """Seconds to wait after so many failures: what the endpoint asks for, or longer where that has not helped."""
+        asked = (failure.retry_after or 0.0) * self._random.uniform(1.0, 1.1)
+        return min(max(asked, self._backed_off(failures - 1)), RETRY_AFTER_CAP)
+
+    def _backed_off(self, failures_before: int) -> float:
         """Seconds to wait, with some jitter: what failed together must not come back together."""
-        if failure.retry_after is not None:
-            return failure.retry_after * self._random.uniform(1.0, 1.1)
-        return float(min(self._backoff * 2**failures_before, MAX_BACKOFF_SECONDS) * self._random.uniform(0.75, 1.0))
+        # 2**30 half seconds are years
+        grown = self._backoff * 2 ** min(failures_before, 30)
+        return float(min(grown, MAX_BACKOFF_SECONDS) * self._random.uniform(0.75, 1.0))
 
     async def _granted(self, request: Request) -> WireReply | Transient | ModelCallError:
         """One request, once the budget allows it."""
@@ -152,7 +158,8 @@ class Sender:
         except Exception as error:
             outcome = explain(error, self._address, request.model, self._timeout)
         else:
-            self._circuit.answered()
+            self._is_alive()
+            self._patience.served()
             return self._booked(request, body, time.perf_counter() - started)
         self._ledger.record_failure(request.stage, request.model)
         if isinstance(outcome, AuthError):
@@ -160,8 +167,14 @@ class Sender:
         elif isinstance(outcome, ModelError):
             self._refused[request.model] = outcome
         if isinstance(outcome, ModelCallError) or outcome.cause == "rate":
-            self._circuit.answered()
+            self._is_alive()
+        elif outcome.cause == "server":
+            self._patience.answered()
         return outcome
+
+    def _is_alive(self) -> None:
+        self._circuit.answered()
+        self._patience.answered()
 
     def _booked(self, request: Request, body: bytes, seconds: float) -> WireReply:
         try:
@@ -184,6 +197,7 @@ class Sender:
                 # the whole request is timed by us: the SDK times each read, and an endpoint that trickles hangs
                 timeout=openai.Timeout(self._timeout, connect=min(self._timeout, CONNECT_SECONDS)),
                 max_retries=0,  # ours see every 429
+                http_client=http_client(self._address.host),
             )
         return self._sdk
 

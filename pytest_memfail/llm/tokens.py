@@ -25,5 +25,11 @@ def count_tokens(texts: Sequence[str]) -> int:
     return sum(len(encode(_encodable(text))) for text in texts)
 
 
+def first_tokens(text: str, n: int) -> str:
+    """Return the start of the text that its first n tokens make up; half a character at its end is left out."""
+    encoding = _encoding()
+    return encoding.decode(encoding.encode_ordinary(_encodable(text))[:n], errors="ignore")
+
+
 def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()

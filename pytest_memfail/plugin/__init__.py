@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from functools import partial
+
+import pluggy
 import pytest
 
 from pytest_memfail.plugin.fixtures import (
@@ -24,8 +28,12 @@ __all__ = [
     "pytest_addoption",
     "pytest_configure",
     "pytest_generate_tests",
+    "pytest_load_initial_conftests",
     "pytest_report_header",
 ]
+
+CASE_SUFFIX = ".memfail.yaml"
+"""As in `pytest_memfail.tasks`, which is not loaded where no system is named."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,31 +46,50 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(hookspecs)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests() -> Generator[None, object, object]:
+    """Report a hook of ours with wrong parameters on one line: pytest would end with a traceback through pluggy."""
+    try:
+        return (yield)
+    except pluggy.PluginValidationError as error:
+        if "pytest_memfail_" not in str(error):
+            raise
+        raise pytest.UsageError(" ".join(str(error).split())) from None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    from pytest_memfail.plugin.marks import marker_lines
+    from pytest_memfail.plugin.marks import marker_lines, own_marker_lines
 
     for line in marker_lines():
         config.addinivalue_line("markers", line)
     if not is_active(config):
         _refuse_inactive(config)
         return
+    from pytest_memfail.core import KNOWN as KNOWN_SECRETS
     from pytest_memfail.plugin.run import build_run, take_arguments
     from pytest_memfail.plugin.session import WORKER_INPUT, MemfailSession
 
+    config.add_cleanup(
+        partial(KNOWN_SECRETS.restore, KNOWN_SECRETS.snapshot())
+    )  # a run may be inside another process's
     given = getattr(config, "workerinput", {}).get(WORKER_INPUT)
     selection = take_arguments(config)  # in a worker too: xdist hands it the command line as it was
     if given:
         selection = tuple(map(tuple, given["selection"]))
     run = config.stash[RUN] = build_run(config, selection, given and given["settings"])
+    for line in own_marker_lines(run.tasks):
+        config.addinivalue_line("markers", line)
     if hasattr(config, "workerinput"):
         if given and given["recorded"]:
             from pytest_memfail.plugin.resume import in_worker
 
             run.kept = in_worker(given["recorded"])
         config.stash[KNOWN] = given["known"] if given else {}
+        run.latest = given["latest"] if given else {}
         config.pluginmanager.register(MemfailSession(config, run), "memfail-session")
     else:
+        from pytest_memfail.plugin.first_errors import FirstErrors
         from pytest_memfail.plugin.gating import prepare
         from pytest_memfail.plugin.reporting import Reporting
 
@@ -70,6 +97,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[KNOWN] = gatekeeper.known
         config.pluginmanager.register(MemfailSession(config, run), "memfail-session")
         config.pluginmanager.register(Reporting(config, run, gatekeeper), "memfail-reporting")
+        config.pluginmanager.register(
+            FirstErrors(config, run), "memfail-first-errors"
+        )  # after it: sees reports before it
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -79,6 +109,8 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 def _refuse_inactive(config: pytest.Config) -> None:
     for arg in config.args:
+        if arg.partition("::")[0].endswith(CASE_SUFFIX) and config.args_source is pytest.Config.ArgsSource.ARGS:
+            raise pytest.UsageError(f"{arg}: a case needs a memory system to test; give {SYSTEM}=NAME (bm25, say)")
         if (
             arg.partition("::")[0].split("/")[0] == "memfail"
             and not config.invocation_params.dir.joinpath("memfail").exists()

@@ -12,7 +12,9 @@ from typing import Any, TextIO
 
 import pytest
 
+from pytest_memfail.core import mask_known
 from pytest_memfail.engine import CURRENT, Captured
+from pytest_memfail.plugin.cleaning import clean_record
 
 REPLAYED = "memfail_replayed"
 KEPT = "memfail_kept"
@@ -86,9 +88,10 @@ def _routed(write: Callable[[str], int]) -> Callable[[str], int]:
 def replay(captured: Captured) -> None:
     """Write what a question wrote, now that its item is at hand."""
     if captured.output:
-        sys.stdout.write(scrub("".join(captured.output)))
+        sys.stdout.write(mask_known(scrub("".join(captured.output))))
     for record in captured.records:
         setattr(record, REPLAYED, True)
+        clean_record(record)
         logging.getLogger(record.name).handle(record)
     captured.output.clear()
     captured.records.clear()

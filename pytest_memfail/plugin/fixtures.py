@@ -41,6 +41,7 @@ def memfail_trace(request: pytest.FixtureRequest, memfail_question: Question, me
     """What happened to the question: memories retrieved, answer, seconds."""
     from pytest_memfail.core import MemorySystemError
     from pytest_memfail.plugin.capture import replay
+    from pytest_memfail.plugin.runtime import fresh
     from pytest_memfail.results import question_line
 
     item, asked = request.node, _asked(request)
@@ -52,7 +53,7 @@ def memfail_trace(request: pytest.FixtureRequest, memfail_question: Question, me
     item.stash[RESULT] = result
     replay(result.captured)
     if result.error is not None:
-        raise result.error
+        raise fresh(result.error)
     evidence = [asked.unit.task.evidence[name] for name in asked.question.evidence]
     item.stash[LINE] = question_line(
         item.nodeid,

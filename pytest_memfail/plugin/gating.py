@@ -15,6 +15,7 @@ from pytest_memfail.core import ERROR, UsageError
 from pytest_memfail.plugin.header import record_header
 from pytest_memfail.plugin.run import Run
 from pytest_memfail.results import (
+    ANCHOR_COMMAND,
     NO_TRUSTWORTHY_RESULT,
     Baseline,
     BaselineRefused,
@@ -30,6 +31,7 @@ from pytest_memfail.results import (
     decide,
     in_ci,
     parse_expressions,
+    read_anchor,
     read_baseline,
     shown,
     write_baseline,
@@ -53,11 +55,12 @@ def prepare(config: pytest.Config, run: Run) -> Gatekeeper:
         if settings.save_baseline is not None:
             check_baseline_place(settings.save_baseline)
         baseline, unfit = _baseline(config, run)
+        anchor = _anchor(config, run)
     except BaselineRefused as error:
         pytest.exit(f"memfail: no trustworthy result: {error}", returncode=NO_TRUSTWORTHY_RESULT)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
-    keeper = Gatekeeper(config, run, expressions, baseline, unfit)
+    keeper = Gatekeeper(config, run, expressions, baseline, unfit, anchor)
     if keeper.lacks_baseline is not None and not unfit and in_ci():
         pytest.exit(
             f"memfail: no trustworthy result: {keeper.lacks_baseline}, and in CI the gate fails closed",
@@ -84,6 +87,16 @@ def _baseline(config: pytest.Config, run: Run) -> tuple[Baseline | None, str]:
     return baseline, ""
 
 
+def _anchor(config: pytest.Config, run: Run) -> Baseline | None:
+    """The anchor to compare with, if one was named and is there."""
+    path = run.settings.anchor
+    if path is None or not _is_asked(config, run) or not path.exists():
+        return None
+    anchor = read_anchor(path)
+    check_baseline(anchor, path, record_header(run), "anchor")
+    return anchor
+
+
 def _is_asked(config: pytest.Config, run: Run) -> bool:
     """Whether questions of the benchmark are to be run at all: only they are gated."""
     option = config.option
@@ -93,7 +106,11 @@ def _is_asked(config: pytest.Config, run: Run) -> bool:
 
 def _check_paths(run: Run) -> None:
     settings = run.settings
-    for name, path in (("--memfail-baseline", settings.baseline), ("--memfail-save-baseline", settings.save_baseline)):
+    for name, path in (
+        ("--memfail-baseline", settings.baseline),
+        ("--memfail-save-baseline", settings.save_baseline),
+        ("--memfail-anchor", settings.anchor),
+    ):
         if path is not None and settings.record is not None and path.resolve() == settings.record.resolve():
             raise UsageError(f"{name} and --memfail-record: got the file {path} for both, expected two files")
 
@@ -102,19 +119,27 @@ class Gatekeeper:
     """The gate of a run, in the process that the user started."""
 
     def __init__(
-        self, config: pytest.Config, run: Run, expressions: list[Expression], baseline: Baseline | None, unfit: str = ""
+        self,
+        config: pytest.Config,
+        run: Run,
+        expressions: list[Expression],
+        baseline: Baseline | None,
+        unfit: str = "",
+        anchor: Baseline | None = None,
     ) -> None:
-        self._config, self._run, self._baseline = config, run, baseline
+        self._config, self._run, self._baseline, self._anchor = config, run, baseline, anchor
         asked = _is_asked(config, run)
         self._expressions = expressions if asked else []
         self.lacks_baseline: str | None = None
         """Why nothing can be compared although it was asked for; None if that is not so."""
         if unfit:
             self.lacks_baseline = unfit
+        elif asked and run.settings.anchor is not None and anchor is None:
+            self.lacks_baseline = f"there is no anchor at {run.settings.anchor} yet (make one with {ANCHOR_COMMAND})"
         elif asked and baseline is None:
             if run.settings.baseline is not None:
                 self.lacks_baseline = f"there is no baseline at {run.settings.baseline} yet (save one with "
-            elif needs := [e.text for e in expressions if e.needs_baseline]:
+            elif anchor is None and (needs := [e.text for e in expressions if e.needs_baseline]):
                 self.lacks_baseline = f"{needs[0]} needs a baseline (--memfail-baseline; save one with "
             if self.lacks_baseline is not None:
                 self.lacks_baseline += "--memfail-save-baseline)"
@@ -122,27 +147,37 @@ class Gatekeeper:
     @property
     def is_asked(self) -> bool:
         """Whether anything is to be decided."""
-        return bool(self._expressions) or self._baseline is not None
+        return bool(self._expressions) or self._baseline is not None or self._anchor is not None
 
     @property
     def known(self) -> Known:
-        """What the baseline says of each item of this run."""
-        if self._baseline is None:
+        """What the baseline, or else the anchor, says of each item of this run."""
+        earlier = self._baseline or self._anchor
+        if earlier is None:
             return {}
         found = {}
         for node_id, unit, question, k in self._run.selected():
-            entry = self._baseline.entries.get((unit.task.name, unit.plan.id, question.id, k))
+            entry = earlier.entries.get((unit.task.name, unit.plan.id, question.id, k))
             if entry is not None:
                 found[node_id] = [entry.verdict, entry.memory_held, entry.vacuous]
         return found
 
     def decide(self, summary: Summary, builder: SummaryBuilder) -> Gate | None:
         """The gate over a whole run; None if nothing is to be decided."""
-        if self._baseline is None and all(expression.needs_baseline for expression in self._expressions):
+        earlier = self._baseline or self._anchor
+        if earlier is None and all(expression.needs_baseline for expression in self._expressions):
             return None  # nothing is asked, or the first run: the items' own outcomes decide
         header = record_header(self._run)
-        where = _short(self._run.settings.baseline, self._config)
-        return decide(self._expressions, summary, builder.entries, header, self._baseline, shown=where)
+        return decide(
+            self._expressions,
+            summary,
+            builder.entries,
+            header,
+            self._baseline,
+            shown=_short(self._run.settings.baseline, self._config),
+            anchor=self._anchor,
+            anchor_shown=_short(self._run.settings.anchor, self._config),
+        )
 
     def save(self, builder: SummaryBuilder | None, ended_early: bool, untrusted: str | None) -> str:
         """Save the baseline that was asked for; returns where, with how many verdicts.
@@ -152,12 +187,7 @@ class Gatekeeper:
         path = self._run.settings.save_baseline
         assert path is not None
         entries = builder.entries if builder is not None else {}
-        whole = {
-            (unit.task.name, unit.plan.id, question.id, k)
-            for unit in self._run.units
-            for question in unit.plan.questions
-            for k in ((question.k,) if question.k else self._run.settings.k)
-        }
+        whole = self._run.keys()
         errors = sum(entry.verdict == ERROR for entry in entries.values())
         if self._run.settings.shard is not None:
             raise UsageError("a shard is a part of a run")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_memfail.plugin.settings import public_options
+from pytest_memfail.core import mask_options
+from pytest_memfail.plugin.settings import written_options
 
 if TYPE_CHECKING:
     from pytest_memfail.plugin.run import Run
@@ -27,22 +28,30 @@ def record_header(run: Run) -> dict[str, Any]:
         "memfail": __version__,
         "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "system": settings.system,
-        "system_options": public_options(settings.system_options),
+        "system_options": mask_options(settings.system_options),
         "judge": settings.judge,
         "test_taker": settings.model,
-        "model_options": public_options({name: str(value) for name, value in settings.model_options.items()}),
+        "model_options": written_options(settings.model_options),
         "assistant_turns": settings.assistant_turns and settings.model is not None,
         "protocol": settings.protocol,
         "k": list(settings.k),
+        "shown_tokens": settings.shown_tokens,
         "seed": settings.seed,
         "limit": settings.limit,
+        "haystack": settings.haystack,
         "repeats": settings.repeats,
         "vary": settings.vary if settings.repeats > 1 else None,
         "shard": settings.shard and "/".join(map(str, settings.shard)),
         # the folder's name alone: a record is shared, and the paths of a machine are nobody's business
         "data": settings.data and settings.data.name,
         "tasks": {
-            task.name: {"data_hash": task.data_hash, "licence": task.licence, "questions": len(task.questions)}
+            task.name: {
+                "data_hash": task.data_hash,
+                "licence": task.licence,
+                "questions": len(task.questions),
+                "conversations": sum(len(plan.conversations) for plan in task.stores),
+                "left_out": task.left_out,
+            }
             for task in run.tasks
         },
         "stores": run.store_sizes(),

@@ -18,6 +18,7 @@ def pytest_memfail_make_system(config: pytest.Config, name: str) -> SystemFactor
 
     ::
 
+        @pytest.hookimpl(optionalhook=True)
         def pytest_memfail_make_system(config, name):
             if name == "mymem":
                 return lambda context: MyMemory(context.path / "db.sqlite")
@@ -30,6 +31,7 @@ def pytest_memfail_make_judge(config: pytest.Config, name: str) -> Judge | None:
 
     ::
 
+        @pytest.hookimpl(optionalhook=True)
         def pytest_memfail_make_judge(config, name):
             return StrictJudge() if name == "strict" else None
     """
@@ -41,6 +43,7 @@ def pytest_memfail_tasks(config: pytest.Config) -> Sequence[Task]:  # type: igno
 
     ::
 
+        @pytest.hookimpl(optionalhook=True)
         def pytest_memfail_tasks(config):
             return [my_task()]
     """
@@ -52,6 +55,7 @@ def pytest_memfail_verdict(item: pytest.Item, verdict: Verdict) -> None:
 
     ::
 
+        @pytest.hookimpl(optionalhook=True)
         def pytest_memfail_verdict(item, verdict):
             item.user_properties.append(("verdict", verdict.name))
     """
@@ -63,6 +67,7 @@ def pytest_memfail_summary(config: pytest.Config, summary: Summary) -> Any:
 
     ::
 
+        @pytest.hookimpl(optionalhook=True)
         def pytest_memfail_summary(config, summary):
             upload(summary.total.verdicts)
     """

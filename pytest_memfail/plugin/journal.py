@@ -6,12 +6,37 @@ One event a line: `F`/`G store` a fill begins and ends, `S`/`E item` a question 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
+
+from pytest_memfail.core import hold_lock, is_fresh, is_held
 
 SUFFIX = ".journal"
 DEATHS = "deaths"
 """A file that is there once a worker has died: before that nobody needs to read the others' journals."""
+
+
+PREFIX = "memfail-journals-"
+LOCK = "lock"
+
+
+def new_folder() -> tuple[Path, int]:
+    """Make a folder for the journals of a run in the temporary one; the handle holds it until it is closed.
+
+    What killed runs of this user have left there is removed.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    lock = hold_lock(folder / LOCK)
+    for left in folder.parent.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            # without a lock it may be one that is being made
+            over = not is_held(left / LOCK) if (left / LOCK).exists() else not is_fresh(left)
+            if over and not left.is_symlink() and left.stat().st_uid == folder.stat().st_uid:
+                shutil.rmtree(left, ignore_errors=True)
+    return folder, lock
 
 
 class FileJournal:

@@ -1,15 +1,18 @@
-"""Markers of benchmark items: their task, and the failure last recorded or, before there are records, those it is made for."""
+"""Markers of benchmark items: their task, and the latest verdict or, before any is recorded, the failures the task is made for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pytest_memfail.core import FAILURES, MEANINGS
+from pytest_memfail.core import FAILURES, MEANINGS, VERDICTS
 
 if TYPE_CHECKING:
+    from pytest_memfail.core import Task
     from pytest_memfail.plugin.run import Run
 
 TASK_MEANINGS: Final = {
@@ -18,7 +21,11 @@ TASK_MEANINGS: Final = {
     "coexisting_facts": "preferences that hold side by side",
     "persona_retrieval": "details of people, asked about them and about others",
     "long_hop": "chains of facts stored apart",
+    "updated_facts": "facts that were updated, corrected or taken back",
+    "custom": "own cases, *.memfail.yaml",
 }
+SELECTABLE: Final = re.compile(r"(?!(?:and|or|not|None|True|False)$)[^\W_][\w.+/-]*")
+"""What `-m` reads as one name, and pytest takes for the name of a marker."""
 
 
 def marker_lines() -> list[str]:
@@ -29,10 +36,29 @@ def marker_lines() -> list[str]:
     ]
     lines += [f"{name}: MemFail task: {meaning}" for name, meaning in TASK_MEANINGS.items()]
     lines += [
-        f"{name}: MemFail verdict (recorded; before any is, what the task is made for): {MEANINGS[name]}"
+        f"{name}: MemFail verdict (the latest recorded; before any is, what the task is made for): {MEANINGS[name]}"
         for name in FAILURES
     ]
+    lines += [
+        f"{name}: MemFail verdict (the latest recorded): {MEANINGS[name]}" for name in VERDICTS if name not in FAILURES
+    ]
     return lines
+
+
+def own_marker_lines(tasks: Iterable[Task]) -> list[str]:
+    """Return the markers of the tasks that are not the plugin's; one whose name is no marker has none."""
+    names = dict.fromkeys(task.name for task in tasks if task.name not in TASK_MEANINGS)
+    return [f"{name}: MemFail task of your own" for name in names if SELECTABLE.fullmatch(name)]
+
+
+def verdicts_in(expression: str) -> list[str]:
+    """Return the verdicts that an expression for `-m` names.
+
+    >>> verdicts_in("summary_error or not correct")
+    ['correct', 'summary_error']
+    """
+    words = set(re.findall(r"\w+", expression))
+    return [verdict for verdict in VERDICTS if verdict in words]
 
 
 def mark_items(config: pytest.Config, run: Run, items: Sequence[pytest.Item]) -> None:
@@ -41,6 +67,7 @@ def mark_items(config: pytest.Config, run: Run, items: Sequence[pytest.Item]) ->
     from pytest_memfail.plugin.recorded import known_verdicts
 
     known = known_verdicts(config, run)
+    task_markers = _task_markers(config, run)
     shared: dict[tuple[str, int], pytest.MarkDecorator] = {}
     for item in items:
         if not isinstance(item, QuestionItem):
@@ -50,8 +77,19 @@ def mark_items(config: pytest.Config, run: Run, items: Sequence[pytest.Item]) ->
         if key not in shared:
             shared[key] = pytest.mark.memfail(task=unit.task.name, store=unit.plan.id, k=item.k)
         item.add_marker(shared[key])
-        if unit.task.name in TASK_MEANINGS:
+        if unit.task.name in task_markers:
             item.add_marker(unit.task.name)
         # after a sample of twenty the other hundreds are unknown, not failed as their task is made for
-        for failure in {known.get(item.nodeid, "")} & set(FAILURES) if known else unit.task.targets:
-            item.add_marker(failure)
+        for verdict in {known.get(item.nodeid, "")} & set(VERDICTS) if known else _provoked(unit.task):
+            item.add_marker(verdict)
+
+
+def _task_markers(config: pytest.Config, run: Run) -> set[str]:
+    """The tasks that have a marker: not one of the user's whose name means something else, as `skip` does."""
+    registered = Counter(re.split(r"[:(]", line, maxsplit=1)[0].strip() for line in config.getini("markers"))
+    own = {task.name for task in run.tasks} - set(TASK_MEANINGS)
+    return {*TASK_MEANINGS, *(name for name in own if SELECTABLE.fullmatch(name) and registered[name] == 1)}
+
+
+def _provoked(task: Task) -> Iterator[str]:
+    return (failure for failure in task.targets if failure in FAILURES)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_memfail import judge_names
-from pytest_memfail.core import UsageError
+from pytest_memfail.core import UsageError, check_can_be_made
+from pytest_memfail.plugin.asking import ask
 from pytest_memfail.plugin.settings import Settings, cache_folder
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ def models_of_system(factory: Any, settings: Settings) -> tuple[str, ...]:
     Raises `UsageError` where it lacks one.
     """
     named = getattr(factory, "models", None)
-    return tuple(named(settings.system_options, settings.model)) if callable(named) else ()
+    if not callable(named):
+        return ()
+    return tuple(ask(f"models() of {settings.system}", named, settings.system_options, settings.model))
 
 
 def check_models(config: pytest.Config, settings: Settings, of_system: Sequence[str] = ()) -> None:
@@ -70,6 +73,8 @@ def check_models(config: pytest.Config, settings: Settings, of_system: Sequence[
         ledger.check_prices(models)
     finally:
         ledger.close()
+    if settings.cache == "on":  # what is paid for has to be kept: found out before anything is asked
+        check_can_be_made(cache_path(config, settings), "--memfail-cache-path")
     if settings.cache == "only" and not cache_path(config, settings).is_file():
         raise UsageError(
             f"--memfail-cache=only: there is no response cache at {cache_path(config, settings)}; run once with "
@@ -112,6 +117,13 @@ class Models:
                 taker = _test_taker(settings, self.client, repeat)
             self.again.append((judge, taker))
 
+    def check(self) -> None:
+        """Raise `WaitError` when models are asked no more: a store would be filled in vain."""
+        from pytest_memfail.llm import WaitError
+
+        if self.ledger is not None and (said := self.ledger.given_up()) is not None:
+            raise WaitError(said)
+
 
 def _client(config: pytest.Config, settings: Settings, ledger: Ledger) -> ModelClient:
     from pytest_memfail.llm import ModelClient, ResponseCache
@@ -125,7 +137,13 @@ def _client(config: pytest.Config, settings: Settings, ledger: Ledger) -> ModelC
     if cache is not None and settings.cache == "only" and not os.environ.get("OPENAI_BASE_URL"):
         recorded = cache.endpoints()  # a replay needs neither key nor endpoint: it is that of the recording
         base_url = recorded[0] if len(recorded) == 1 else None
-    return ModelClient(ledger=ledger, cache=cache, concurrency=settings.concurrency, base_url=base_url)
+    return ModelClient(
+        ledger=ledger,
+        cache=cache,
+        concurrency=settings.concurrency,
+        base_url=base_url,
+        max_wait_seconds=settings.max_wait,
+    )
 
 
 def _test_taker(settings: Settings, client: ModelClient | None, repeat: int = 0) -> TestTaker | None:
@@ -177,4 +195,5 @@ def _named_judge(config: pytest.Config, settings: Settings) -> Any:
 def _beside(config: pytest.Config, settings: Settings) -> dict[str, Any]:
     """Where a judge is looked for in pytest, besides entry points and built-ins."""
     hook = config.hook.pytest_memfail_make_judge
-    return {"hook": lambda: hook(config=config, name=settings.judge), "rootdir": config.rootpath}
+    name = settings.judge
+    return {"hook": lambda: ask(f"{hook.name}({name!r})", hook, config=config, name=name), "rootdir": config.rootpath}

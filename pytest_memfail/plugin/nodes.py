@@ -8,6 +8,7 @@ flight.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -131,7 +132,7 @@ class QuestionItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         """Our own exceptions in a few lines, all others as pytest shows them."""
-        return short_repr(excinfo.value, self.asked) or super().repr_failure(excinfo, style)
+        return short_repr(excinfo.value, self.asked, self.config) or super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Any, int, str]:
         """The virtual file, the row's line, the rest of the id.
@@ -141,18 +142,43 @@ class QuestionItem(pytest.Item):
         return self.config.rootpath / ROOT / self.unit.task.name, max(self.question.line - 1, 0), self.name
 
 
-def short_repr(error: BaseException, asked: Asked, alike: str | None = None) -> TerminalRepr | None:
-    """Our own exceptions in a few lines; None for all others. `alike` is the item whose error of the same kind is told in full."""
+def short_repr(
+    error: BaseException, asked: Asked, config: pytest.Config, alike: str | None = None
+) -> TerminalRepr | None:
+    """Show our own exceptions in a few lines; None for all others, and with --full-trace.
+
+    `alike` is the item whose error of the same kind is told in full.
+    """
+    if config.getoption("fulltrace", False):
+        return None
     if isinstance(error, MemoryFailure):
         lines, message = error.lines(), error.headline()
     elif isinstance(error, MemfailError):
-        lines, message = error_lines(error) if alike is None else [f"as {alike}"], str(error)
+        frames = config.getoption("tbstyle", "auto") not in ("no", "line")
+        lines, message = error_lines(error, frames=frames) if alike is None else [f"as {alike}"], str(error)
     else:
         return None
     # this shape travels through xdist whole and gives the short summary its message
     entry = ReprEntryNative([f"{line}\n" for line in lines])
     where = ReprFileLocation(asked.question.file or asked.question.id, asked.question.line, message)
     return ExceptionChainRepr([(ReprTraceback([entry], None, "native"), where, None)])
+
+
+@contextmanager
+def shown_as(item: pytest.Item, shown: TerminalRepr | None) -> Iterator[None]:
+    """Let pytest take this as its view of an error in the setup or the teardown of an item, instead of building a traceback.
+
+    Of hundreds of questions that end with the same error, those tracebacks took minutes, and nobody saw them.
+    """
+    if shown is None:
+        yield
+        return
+    attributes: dict[str, Any] = vars(item)
+    attributes["_repr_failure_py"] = lambda *_, **__: shown
+    try:
+        yield
+    finally:
+        del attributes["_repr_failure_py"]
 
 
 def ungraded_reason(line: Mapping[str, Any]) -> str:

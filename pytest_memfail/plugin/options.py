@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Final
 
 import pytest
@@ -39,6 +40,12 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
     ("cache-path", None, "PATH", "File of the kept replies (default: in pytest's cache)"),
     ("max-cost", None, "USD", "Budget over all processes; calls stop when it is used up"),
     ("max-tokens", None, "N", "Budget over all processes; calls stop when it is used up"),
+    (
+        "max-wait",
+        "600",
+        "SECONDS",
+        "How long a run waits in all for an endpoint that is down or asks to slow down; then it ends (default: 600)",
+    ),
     ("prices", None, "FILE", "Own prices of models, JSON or TOML, USD per million tokens"),
     (
         "assistant-turns",
@@ -47,7 +54,20 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
         "Let the model answer each message that is stored (default: on for protocol paper)",
     ),
     ("protocol", "ours", "ours|paper", "Layout and readings: ours, or those of the published harness"),
+    (
+        "shown-tokens",
+        None,
+        "N",
+        "Tokens of memories shown per question, at most: whole entries, best first, the one that crosses N is cut; beside k",
+    ),
     ("limit", None, "N", "Ask at most N questions of each task: a fixed, balanced sample"),
+    (
+        "haystack",
+        None,
+        "full|sample",
+        "With a limit: store all conversations, or only those that the sampled questions need, which makes retrieval easier "
+        "(default: full for a system that declares calls_model = False, else sample)",
+    ),
     (
         "repeats",
         "1",
@@ -62,7 +82,19 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
     ),
     ("seed", "42", "N", "Seed of layout, order and sample (default: 42)"),
     ("concurrency", "32", "N", "Questions of one process in flight at once (default: 32)"),
-    ("record", None, "PATH", "Where to write the record, JSON Lines (default: in pytest's cache)"),
+    (
+        "timeout",
+        "300,60",
+        "SECONDS",
+        "How long a call of the memory system may take: STORE,RETRIEVE or one number for both; 0 for any time (default: "
+        "300,60). The second is for retrieve_memories(), the first for all other calls",
+    ),
+    (
+        "record",
+        None,
+        "PATH",
+        "File to write the record to as well, JSON Lines; the last 20 runs are kept in pytest's cache (memfail show)",
+    ),
     (
         "shard",
         None,
@@ -75,11 +107,27 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
         "FILE",
         "Earlier run to compare with: what failed there is expected to fail, and the run fails only for regressions",
     ),
+    (
+        "anchor",
+        None,
+        "FILE",
+        "Golden run that moves only on purpose (memfail anchor), checked beside the baseline: it stops losses that each stay "
+        "below what one comparison can show",
+    ),
     ("save-baseline", None, "FILE", "Save the verdicts of this run as a baseline; refused for a partial or faulty run"),
     ("summary", "short", "none|short|full", "Summary at the end: none, short, or full with the facts of each task"),
 )
 SWITCHES: Final = (
-    ("resume", "Go on with the run of the record: what it holds is reported from there, the rest and errors are asked"),
+    (
+        "keep-going",
+        "Go on when the first store cannot be opened, or the first ten questions all end with the same error (default: stop "
+        "with exit code 6)",
+    ),
+    (
+        "resume",
+        "Go on with the newest run of these options that did not end, or with the record of --memfail-record: what it holds "
+        "is reported from there, the rest and errors are asked",
+    ),
 )
 REUSE: Final = "reuse-stores"
 REUSE_HELP: Final = (
@@ -93,7 +141,7 @@ LIST_OPTIONS: Final = (
         "fail-on",
         "EXPR",
         "Fail the run, whatever its items do, if this holds: correct<0.80, long_hop.summary_error>0.1, regressions>0, "
-        "regressions:p<0.05 (default with a baseline)",
+        "regressions:p<0.05 (default with a baseline: regressions:p<0.04,*.regressions:p<0.01)",
     ),
     ("report", "PATH", "Report of the run: x.html, x.md (in CI appended to the step summary), x.json, x.svg or x.png"),
 )
@@ -123,7 +171,37 @@ def is_active(config: pytest.Config) -> bool:
 
 
 def raw_value(config: pytest.Config, name: str) -> Any:
-    """What the command line says, else the ini file."""
-    key = f"memfail_{name.replace('-', '_')}"
-    value = config.getoption(key, None)
-    return config.getini(key) if value is None else value
+    """Return what the command line says, else the ini file.
+
+    Raises `pytest.UsageError` for a value of the ini file that is of another type than the option.
+    """
+    value = config.getoption(_key(name), None)
+    return ini_value(config, name) if value is None else value
+
+
+def ini_value(config: pytest.Config, name: str) -> Any:
+    """Return what the ini file says: text, for a switch a truth value, for a repeatable option a list of texts.
+
+    Raises `pytest.UsageError` for a value of another type. TOML has others, and each version of pytest does something
+    else with them: it hands them on, warns, or raises.
+    """
+    key = _key(name)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = config.getini(key)
+    except (TypeError, ValueError, pytest.UsageError) as error:
+        text = " ".join(str(error).split())
+        raise pytest.UsageError(text if key in text else f"{key}: {text}") from None
+    if name in {option for option, *_ in LIST_OPTIONS}:
+        if not all(isinstance(item, str) for item in value):
+            raise pytest.UsageError(f"{key}: got {value!r} in the ini file, expected a list of texts")
+    elif value is not None and not isinstance(value, (str, bool)):
+        joined = {option: metavar == "LIST" for option, _, metavar, _ in OPTIONS}.get(name) and isinstance(value, list)
+        hint = f', such as "{",".join(map(str, value))}"' if joined else ""
+        raise pytest.UsageError(f"{key}: got {value!r} in the ini file, expected a text{hint}")
+    return value
+
+
+def _key(name: str) -> str:
+    return f"memfail_{name.replace('-', '_')}"

@@ -12,6 +12,7 @@ from typing import Final
 
 import pytest
 
+from pytest_memfail.core import escape_controls
 from pytest_memfail.plugin.journal import last_progress
 
 REFRESH_SECONDS: Final = 0.25
@@ -62,6 +63,7 @@ class TerminalLine:
         if self._writer is not None:
             room = max(0, self._writer.fullwidth - self._writer.width_of_current_line - 2)
         if text:
+            text = escape_controls(text)
             os.write(self._fd, f"\x1b7 {text[:room]}\x1b[K\x1b8".encode())
         else:
             os.write(self._fd, b"\x1b[K")

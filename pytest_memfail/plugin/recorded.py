@@ -1,64 +1,72 @@
-"""The last verdict of each question, in pytest's cache: by system with its options, task, and hash of the task's rows."""
+"""The kept runs, in pytest's cache: where this one is kept, and the verdicts of those before it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_memfail.plugin.run import ROOT, Run
-from pytest_memfail.plugin.settings import public_options
-from pytest_memfail.plugin.stash import KNOWN
+from pytest_memfail.core import os_reason
+from pytest_memfail.plugin.header import record_header
+from pytest_memfail.plugin.settings import cache_folder
+from pytest_memfail.plugin.stash import FOLDER, KNOWN
 
-CACHE_KEY: Final = "memfail/recorded"
+if TYPE_CHECKING:
+    from pytest_memfail.plugin.run import Run
+    from pytest_memfail.results import RunFolder
+
+RUNS = "runs"
+
+
+def runs_folder(config: pytest.Config) -> Path | None:
+    """Where runs are kept; None without pytest's cache (-p no:cacheprovider)."""
+    return cache_folder(config) / RUNS if config.pluginmanager.has_plugin("cacheprovider") else None
+
+
+def own_folder(config: pytest.Config, run: Run) -> RunFolder | None:
+    """The folder of this run, made when first asked for; None where none can be made, which is said once and ends no run."""
+    if FOLDER in config.stash:
+        return config.stash[FOLDER]
+    config.stash[FOLDER] = None
+    if (runs := runs_folder(config)) is None:
+        return None
+    from pytest_memfail.results import RunFolder, is_whole_record
+
+    given = run.settings.record
+    held_back = given if given is not None and is_whole_record(given) else None
+    try:
+        cache: Any = config.cache
+        cache.mkdir("memfail")  # with the files that keep pytest's cache out of version control
+        found = RunFolder.create(runs, record_header(run), questions=len(run.keys()), held_back=held_back)
+    except OSError as error:
+        run.unkept = f"this run is not kept: {runs} cannot be written ({os_reason(error)})"
+        terminal: Any = config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is not None:
+            terminal.ensure_newline()
+            terminal.write_line(f"memfail: {run.unkept}", yellow=True)
+    else:
+        config.stash[FOLDER], run.held_back = found, held_back is not None
+    return config.stash[FOLDER]
 
 
 def recorded_verdicts(config: pytest.Config, run: Run) -> dict[str, str]:
-    """By node id the verdicts in pytest's cache of the selected questions: of this system, with these options, over these rows."""
-    tasks = _of_system(config, run)
-    found: dict[str, str] = {}
-    for task in run.tasks:
-        kept = tasks.get(task.name, {})
-        if kept.get("data_hash") == task.data_hash:
-            found |= kept["verdicts"]
-    return {node_id: found[node_id] for node_id, *_ in run.selected() if node_id in found}
+    """By node id the latest verdicts of the selected questions, over the kept runs of this system, its settings and rows."""
+    latest = latest_recorded(config, run)
+    return {node_id: latest[node_id] for node_id, *_ in run.selected() if node_id in latest}
 
 
-def save_verdicts(config: pytest.Config, run: Run, verdicts: Mapping[str, str]) -> None:
-    """Remember the verdicts of this run beside those of items that did not run; those of other rows are forgotten."""
-    cache: Any = getattr(config, "cache", None)
-    if cache is None or not verdicts:
-        return
-    tasks = _of_system(config, run)
-    hashes = {task.name: task.data_hash for task in run.tasks}
-    for node_id, verdict in verdicts.items():
-        unit = run.unit_of(node_id)
-        if unit is None or not node_id.startswith(f"{ROOT}/"):  # a test of the user's own over a task
-            continue
-        name = unit.task.name
-        if tasks.get(name, {}).get("data_hash") != hashes[name]:
-            tasks[name] = {"data_hash": hashes[name], "verdicts": {}}
-        tasks[name]["verdicts"][node_id] = verdict
-    cache.set(CACHE_KEY, {**_stored(cache), _system_key(run): tasks})
+def latest_recorded(config: pytest.Config, run: Run) -> Mapping[str, str]:
+    """The same, of all questions; read once, so that another run that ends meanwhile changes nothing."""
+    if run.latest is None:
+        from pytest_memfail.results import kept_runs, latest_verdicts
 
-
-def _of_system(config: pytest.Config, run: Run) -> dict[str, Any]:
-    """What the cache holds of a system with its options: by task the hash of its rows, and the verdicts."""
-    cache: Any = getattr(config, "cache", None)
-    return {} if cache is None else dict(_stored(cache).get(_system_key(run), {}))
-
-
-def _stored(cache: Any) -> dict[str, Any]:
-    stored = cache.get(CACHE_KEY, {})
-    return stored if isinstance(stored, dict) else {}
-
-
-def _system_key(run: Run) -> str:
-    return json.dumps([run.settings.system, public_options(run.settings.system_options)], sort_keys=True)
+        runs = runs_folder(config)
+        run.latest = {} if runs is None else latest_verdicts(kept_runs(runs), record_header(run))
+    return run.latest
 
 
 def known_verdicts(config: pytest.Config, run: Run) -> dict[str, str]:
-    """By node id the verdicts that the markers are made of: of the last run, else of the baseline; empty if there are none."""
+    """By node id the verdicts that the markers are made of: of the kept runs, else of the baseline; empty if there are none."""
     return {node_id: known[0] for node_id, known in config.stash[KNOWN].items()} | recorded_verdicts(config, run)

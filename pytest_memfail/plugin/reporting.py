@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED, UsageError
+from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED, VACUOUS, UsageError, os_reason
+from pytest_memfail.plugin.asking import ask
+from pytest_memfail.plugin.cleaning import CleanTerminal, clean_line
 from pytest_memfail.plugin.gating import Gatekeeper
 from pytest_memfail.plugin.header import record_header
-from pytest_memfail.plugin.recorded import known_verdicts, recorded_verdicts, save_verdicts
-from pytest_memfail.plugin.resume import LAST_RECORD, kept_lines
-from pytest_memfail.plugin.run import Run
-from pytest_memfail.plugin.stash import RUNTIME
+from pytest_memfail.plugin.marks import verdicts_in
+from pytest_memfail.plugin.recorded import RUNS, known_verdicts, own_folder, recorded_verdicts, runs_folder
+from pytest_memfail.plugin.resume import kept_lines
+from pytest_memfail.plugin.run import ROOT, Run, leaves_own_tests_out
+from pytest_memfail.plugin.stash import BROKEN_OFF, FOLDER, RUNTIME
 from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
-    from pytest_memfail.results import Gate, RecordWriter, Summary, SummaryBuilder
+    from pytest_memfail.results import Gate, RecordWriter, RunFolder, Summary, SummaryBuilder
 
 
 class Reporting:
@@ -32,11 +37,18 @@ class Reporting:
         self._config, self._run, self._gatekeeper = config, run, gatekeeper
         self._builder: SummaryBuilder | None = None
         self._writer: RecordWriter | None = None
+        """Writes the record of this run: in its own folder or, where there is none, at the place that was named."""
+        self._copy: RecordWriter | None = None
+        """Writes it at the place that was named as well."""
+        self._folder: RunFolder | None = None
         self._expected: dict[str, None] = {}
         self._reported: set[str] = set()
         self._lost: list[str] = []
         self._summary: Summary | None = None
-        self._record: Path | None = run.settings.record
+        self._record: Path | None = None
+        """Where the user finds the record."""
+        self._unpublished: str | None = None
+        """Why a record that was held back could not be written in the end."""
         self._judged_failures = 0
         self._said: list[tuple[str, bool]] = []
         """Lines for the end of the run, and whether each is bad news."""
@@ -55,31 +67,52 @@ class Reporting:
             f"k={','.join(map(str, settings.k))}",
             f"memfail: {tasks} tasks, {questions} questions in {len(run.units)} stores{shard}, {rows}",
         ]
+        if settings.shown_tokens is not None:
+            lines[0] += f", at most {settings.shown_tokens} tokens shown"
+        if left_out := sum(task.left_out for task in run.tasks):
+            lines.append(
+                f"memfail: thinned haystack: {left_out} conversations that the sampled questions do not need are not stored "
+                "(--memfail-haystack=full stores them)"
+            )
+        if leaves_own_tests_out(self._config):
+            lines.append(f"memfail: {self._left_out()}")
         expression = self._config.getoption("markexpr", "") or ""
-        if any(failure in expression for failure in FAILURES):
-            lines.append(f"memfail: {self._selected_by()}")
+        if verdicts := verdicts_in(expression):
+            lines.append(f"memfail: {self._selected_by(verdicts)}")
         if settings.resume:
-            lines.append(f"memfail: {len(run.kept.questions)} questions are taken from the record, not asked again")
+            lines.append(f"memfail: {run.resumed}")
         if (folder := settings.reuse_stores) is not None:
             from pytest_memfail.engine import kept_in
 
             lines.append(
                 f"memfail: filled stores are kept in {_short(folder, self._config)} ({kept_in(folder)} so far) and reused"
             )
-        return lines
+        return [clean_line(line) for line in lines]
 
-    def _selected_by(self) -> str:
+    def _left_out(self) -> str:
+        """Say which tests a bare `--memfail-system` does not run, and how to run them too."""
+        folders = [str(path).rstrip("/") for path in self._config.getini("testpaths")]
+        where = f" in {', '.join(f'{folder}/' for folder in folders)}" if folders else ""
+        words = shlex.join(["pytest", *(folders or ["."]), ROOT])
+        return f"the benchmark alone; your own tests{where} are left out (add a path: {words})"
+
+    def _selected_by(self, verdicts: Sequence[str]) -> str:
         """What `-m VERDICT` goes by in this run."""
         known = known_verdicts(self._config, self._run)
         if not known:
-            return "-m selects what each task is made to provoke, as no verdict of this system is recorded yet"
+            selects = "what each task is made to provoke"
+            if provoked_by_none := [verdict for verdict in verdicts if verdict not in FAILURES]:
+                selects = f"{selects}, and nothing as {' or '.join(provoked_by_none)}"
+            return f"-m selects {selects}, as no verdict of this system is recorded yet"
         recorded = len(recorded_verdicts(self._config, self._run))
         asked = sum(1 for _ in self._run.selected())
         sources = [f"{recorded} in pytest's cache"] if recorded else []
         if more := len(known) - recorded:
             sources.append(f"{more} in the baseline {_short(self._run.settings.baseline or '', self._config)}")
-        others = f"; the other {asked - len(known)} are not selected" if asked > len(known) else ""
-        return f"-m selects by recorded verdicts: {len(known)} of {asked} questions have one ({', '.join(sources)}){others}"
+        left = f"; the other {asked - len(known)} are not selected" if asked > len(known) else ""
+        return (
+            f"-m selects by recorded verdicts: {len(known)} of {asked} questions have one ({', '.join(sources)}){left}"
+        )
 
     # -- outcomes ----------------------------------------------------------------------------------------------------
 
@@ -97,8 +130,10 @@ class Reporting:
             return "failed", LETTERS[verdict], verdict.upper() + mark
         if verdict == UNGRADED and report.skipped:
             return "skipped", LETTERS[verdict], "UNGRADED" + mark
-        if verdict == CORRECT and report.passed and (report.memfail_vacuous or mark):
-            return "passed", LETTERS[verdict], ("VACUOUS" if report.memfail_vacuous else "PASSED") + mark
+        if verdict == CORRECT and report.passed and report.memfail_vacuous:
+            return VACUOUS, LETTERS[VACUOUS], VACUOUS.upper() + mark  # a pass to pytest, but no success to count
+        if verdict == CORRECT and report.passed and mark:
+            return "passed", LETTERS[verdict], "PASSED" + mark
         return None
 
     @pytest.hookimpl(tryfirst=True)
@@ -117,24 +152,34 @@ class Reporting:
     def _take(self, line: Mapping[str, Any]) -> None:
         builder = self._begun()
         builder.add(line)
-        if self._writer is not None:
-            self._writer.write(line)
+        for writer in self._writers:
+            writer.write(line)
+
+    @property
+    def _writers(self) -> list[RecordWriter]:
+        return [writer for writer in (self._writer, self._copy) if writer is not None]
 
     def _begun(self) -> SummaryBuilder:
-        """The summary and the record, begun at the first result: a run without any leaves the last record alone."""
+        """The summary and the record, begun at the first result: a run without any leaves a named record alone."""
         from pytest_memfail.results import RecordWriter, SummaryBuilder
 
         if self._builder is None:
             self._builder = SummaryBuilder(self._run.settings.protocol)
-            cache: Any = getattr(self._config, "cache", None)
-            if self._record is None and cache is not None:
-                self._record = Path(cache.mkdir("memfail")) / LAST_RECORD
+            given = self._run.settings.record
+            self._folder = own_folder(self._config, self._run)
+            if self._folder is not None:
+                self._writer = RecordWriter(self._folder.record)
+                if given is not None and not self._run.held_back:
+                    self._copy = RecordWriter(given)
+            elif given is not None or runs_folder(self._config) is not None:
+                self._writer = RecordWriter(given)
+            shown = self._copy or self._writer
+            self._record = None if shown is None else shown.path
             kept = kept_lines(self._run, self._expected)
             for line in kept:
                 self._builder.add(line)
-            if self._record is not None:
-                self._writer = RecordWriter(self._record)
-                self._writer.begin([record_header(self._run), *kept])
+            for writer in self._writers:
+                writer.begin([record_header(self._run), *kept])
         return self._builder
 
     # -- completeness and the end ------------------------------------------------------------------------------------
@@ -148,6 +193,17 @@ class Reporting:
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         if not self._expected:
             self._expected.update(dict.fromkeys(i for i in ids if self._run.unit_of(i) is not None))
+            self._open_folder()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> None:
+        self._open_folder()
+
+    def _open_folder(self) -> None:
+        """Make the folder of the run: whether it can be made is found out before a store is filled."""
+        option = self._config.option
+        if self._expected and not (option.collectonly or getattr(option, "setupplan", False)):
+            own_folder(self._config, self._run)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -155,31 +211,139 @@ class Reporting:
         if option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False):
             return
         ended_early = bool(session.shouldstop or session.shouldfail) or self._stopped_by_maxfail(session)
-        ended_early |= exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        broken_off = self._config.stash.get(BROKEN_OFF, None)
+        if isinstance(broken_off, KeyboardInterrupt) and exitstatus in (
+            pytest.ExitCode.OK,
+            pytest.ExitCode.TESTS_FAILED,
+        ):
+            exitstatus = session.exitstatus = pytest.ExitCode.INTERRUPTED
+        ended_early |= broken_off is not None or exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        hook_fault: str | None = None
         if not ended_early:
             self._lost = [node_id for node_id in self._expected if node_id not in self._reported]
         if self._builder is not None:
-            order = [task.name for task in self._run.tasks]
+            tasks = {task.name: {"left_out": task.left_out} for task in self._run.tasks}
             shown = _short(self._record, self._config) if self._record is not None else None
             spent = self._config.stash[RUNTIME].spending()
-            self._summary = self._builder.build(order, shown, spent)
+            self._summary = self._builder.build(tasks, shown, spent)
             if not ended_early and self._untrusted() is None:
                 self._summary = replace(self._summary, gate=self._gatekeeper.decide(self._summary, self._builder))
-            save_verdicts(self._config, self._run, self._builder.verdicts)
-            self._config.hook.pytest_memfail_summary(config=self._config, summary=self._summary)
+            hook_fault = self._hand_on(self._summary)
         if not ended_early:
             session.exitstatus = self._exit_code(session, exitstatus)
         elif self._gatekeeper.is_asked and self._builder is not None:
             self._said.append(("the gate was not decided: the run ended early", True))
+        if hook_fault is not None:
+            self._said.append((hook_fault, True))
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         self._save_baseline(session, ended_early)
-        if self._writer is not None:
-            complete = not self._lost and not ended_early and exitstatus in (0, 1)
-            models = [dict(row) for row in self._summary.models] if self._summary is not None else []
+        if self._builder is not None:
+            self._end_record(session, interrupted=ended_early or bool(self._lost))
+
+    def _end_record(self, session: pytest.Session, *, interrupted: bool) -> None:
+        """End the record, see to it that it is where it should be, and write the reports from it."""
+        assert self._builder is not None
+        whole = self._run.keys() <= self._builder.entries.keys()
+        for writer in self._writers:
+            if writer.is_removed:
+                self._said.append((f"{self._shown(writer)} was removed during the run; it is written again", False))
+            writer.restore()
+        footer = {
+            "type": "footer",
+            "exit_code": self._code(session),
+            "complete": not interrupted,
+            "whole": whole,
+            "models": [dict(row) for row in self._summary.models] if self._summary is not None else [],
+            "gate": self._gate(),
+        }
+        for writer in self._writers:
+            writer.write(footer)
+            writer.restore()
+        if self._run.held_back:
+            self._publish(whole=whole)
+        self._say_what_is_lost()
+        session.exitstatus = self._code(session)
+        self._write_reports()
+        for writer in self._writers:
+            writer.close()
+        if self._folder is not None:
+            verdicts: dict[str, dict[str, str]] = {}
+            for node_id, verdict in self._builder.verdicts.items():
+                unit = self._run.unit_of(node_id)
+                if unit is not None and node_id.startswith(f"{ROOT}/"):  # not a test of the user's own over a task
+                    verdicts.setdefault(unit.task.name, {})[node_id] = verdict
             code = int(session.exitstatus)
-            footer = {"type": "footer", "exit_code": code, "complete": complete, "models": models, "gate": self._gate()}
-            self._writer.write(footer)
-            self._writer.close()
-            self._write_reports()
+            with suppress(OSError):  # the record tells the same
+                self._folder.end(interrupted=interrupted, whole=whole, exit_code=code, verdicts=verdicts)
+
+    def _publish(self, *, whole: bool) -> None:
+        """Replace the whole record at the place that was named, if this one is whole as well."""
+        from pytest_memfail.results import write_record
+
+        given = self._run.settings.record
+        assert given is not None
+        assert self._writer is not None
+        if not whole:
+            kept = f"{_short(given, self._config)} is the record of a whole run and stays; this run is a part of one"
+            self._said.append((kept, False))
+            return
+        try:
+            write_record(given, self._writer.lines())
+        except OSError as error:
+            self._unpublished = os_reason(error)
+        else:
+            self._said.append((f"record written: {_short(given, self._config)}", False))
+
+    def _record_fault(self) -> str | None:
+        """Why the record is not where the user wants it; None if it is, or if no place was named."""
+        if self._run.settings.record is None or self._run.held_back:
+            return self._unpublished
+        writer = self._copy or self._writer
+        if writer is None:
+            return None
+        if writer.is_replaced:
+            return "another file was put there during the run"
+        return os_reason(writer.fault) if writer.fault is not None else None
+
+    def _say_what_is_lost(self) -> None:
+        if (fault := self._record_fault()) is not None:
+            named = _short(self._run.settings.record or "", self._config)
+            also = (
+                f"; it is in {self._shown(self._writer)}" if self._copy is not None and self._writer is not None else ""
+            )
+            self._said.append((f"the record {named} could not be written: {fault}{also}", True))
+        own = self._writer if self._folder is not None else None
+        if own is not None and own.fault is not None:
+            self._said.append((f"this run is not kept whole: {self._shown(own)}: {os_reason(own.fault)}", True))
+        elif own is not None and own.is_replaced:
+            self._said.append((f"this run is not kept: {self._shown(own)} was replaced", True))
+        if self._run.unkept is not None:
+            self._said.append((self._run.unkept, True))
+
+    def _show_name(self) -> str:
+        """What `memfail show` calls this run, from the rootdir."""
+        usual = self._config.rootpath / ".pytest_cache/d/memfail" / RUNS
+        if self._folder is not None and self._record == self._folder.record and runs_folder(self._config) == usual:
+            return self._folder.path.name
+        return _short(self._record or "", self._config)
+
+    def _shown(self, writer: RecordWriter) -> str:
+        return "" if writer.path is None else _short(writer.path, self._config)
+
+    def _code(self, session: pytest.Session) -> int:
+        """The exit code: without the record that was asked for, the run has no result that can be gone on with."""
+        code = int(session.exitstatus)
+        lost = self._record_fault() is not None and code in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        return NO_TRUSTWORTHY_RESULT if lost else code
+
+    def _hand_on(self, summary: Summary) -> str | None:
+        """Call the user's hooks with the summary; returns what one of them raised, which costs neither record nor reports."""
+        hook = self._config.hook.pytest_memfail_summary
+        try:
+            ask(f"{hook.name}()", hook, config=self._config, summary=summary)
+        except (UsageError, pytest.UsageError) as error:
+            return str(error)
+        return None
 
     def _gate(self) -> dict[str, Any] | None:
         if self._summary is None or self._summary.gate is None:
@@ -189,23 +353,29 @@ class Reporting:
         return gate_line(self._summary.gate)
 
     def _write_reports(self) -> None:
-        if self._record is None or not self._run.settings.reports:
+        if self._writer is None or not self._run.settings.reports:
             return
-        from pytest_memfail.report import write_report
-        from pytest_memfail.results import load_record
+        from pytest_memfail.report import write_reports
+        from pytest_memfail.results import loaded
 
-        record = load_record(self._record)
-        for path in self._run.settings.reports:
-            try:
-                write_report(path, [record])
-            except OSError as error:  # the run and its record are not lost for it
-                self._said.append((f"the report {path} could not be written: {error}", True))
+        # not from the file: another run may have written there since
+        record = loaded(self._writer.lines(), str(self._record or ""))
+        for path, fault in write_reports(self._run.settings.reports, [record]):
+            if fault is not None:  # the run and its record are not lost for it
+                self._said.append((f"the report {path} could not be written: {fault}", True))
             else:
                 self._said.append((f"report written: {_short(path, self._config)}", False))
 
+    @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
-        if self._writer is not None:  # after an internal error no session finishes
-            self._writer.close()
+        for writer in self._writers:  # after an internal error no session finishes
+            writer.close()
+        folder = self._config.stash.get(FOLDER, None)
+        if folder is not None:
+            if self._builder is None:
+                folder.discard()
+            folder.close()
+            self._config.stash[FOLDER] = None
 
     def _exit_code(self, session: pytest.Session, exitstatus: int) -> int:
         """What a run comes to that went to its end: once there is a gate, it alone decides about verdicts."""
@@ -228,7 +398,7 @@ class Reporting:
             return
         try:
             saved = self._gatekeeper.save(self._builder, ended_early, self._untrusted())
-        except UsageError as error:
+        except (UsageError, OSError) as error:
             self._said.append((f"no baseline is saved: {error}", True))
             if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
                 session.exitstatus = NO_TRUSTWORTHY_RESULT
@@ -252,6 +422,7 @@ class Reporting:
         return self._summary.gate.undecided if self._summary.gate is not None else None
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        terminalreporter = CleanTerminal(terminalreporter)
         if self._summary is None:
             return
         how = self._run.settings.summary
@@ -274,15 +445,17 @@ class Reporting:
     def pytest_terminal_summary_closing(self, terminalreporter: Any) -> Generator[None, None, None]:
         """What a run comes to, once more after pytest's list of what failed, which may be hundreds of lines long."""
         yield
+        terminalreporter = CleanTerminal(terminalreporter)
+        if terminalreporter.hasopt("p"):  # pytest lists what it calls passed
+            for report in terminalreporter.getreports(VACUOUS):
+                terminalreporter.write_line(f"{VACUOUS.upper()} {report.nodeid}")
         if self._summary is not None:
             from pytest_memfail.report import gate_outcome, outcome
 
             if self._run.settings.summary != "none":
                 terminalreporter.write_line(f"memfail: {outcome(self._summary)}")
-                if self._judged_failures and self._summary.record is not None:
-                    terminalreporter.write_line(
-                        f"memfail: failures and table again: memfail show {self._summary.record}"
-                    )
+                if self._judged_failures and self._record is not None:
+                    terminalreporter.write_line(f"memfail: failures and table again: memfail show {self._show_name()}")
             if self._summary.gate is not None:
                 line = f"memfail {gate_outcome(self._summary.gate)}"
                 terminalreporter.write_line(line, **_colour(self._summary.gate))

@@ -4,38 +4,41 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_memfail.core import UsageError
 from pytest_memfail.plugin.header import record_header
+from pytest_memfail.plugin.recorded import runs_folder
 
 if TYPE_CHECKING:
     from pytest_memfail.plugin.run import Run
     from pytest_memfail.results import Kept, Line
 
-LAST_RECORD: Final = "last.jsonl"
 
+def read_own(config: pytest.Config, run: Run) -> tuple[Kept, str]:
+    """In the process that the user started: what it takes over, and where from, in words.
 
-def read_own(config: pytest.Config, run: Run) -> Kept:
-    """In the process that the user started: what the record at the place of this run's holds.
-
-    Raises `UsageError` for a record of another run.
+    That is of the record that was named (--memfail-record), else of the newest run of the same options that did not end.
+    Raises `UsageError` for a named record of another run.
     """
-    from pytest_memfail.results import read_kept
+    from pytest_memfail.results import Kept, is_whole_record, kept_runs, read_kept, resumable
 
-    path = run.settings.record
-    if path is None:
-        try:
-            # not through config.cache, which does not exist yet while options are checked
-            path = Path(config.rootpath, config.getini("cache_dir"), "d", "memfail", LAST_RECORD)
-        except ValueError:  # -p no:cacheprovider
-            raise UsageError(
-                "--memfail-resume: without pytest's cache, name the record with --memfail-record"
-            ) from None
-    return read_kept(path, record_header(run))
+    runs, given, header = runs_folder(config), run.settings.record, record_header(run)
+    if runs is None and given is None:
+        raise UsageError("--memfail-resume: without pytest's cache, name the record with --memfail-record")
+    if runs is not None and (given is None or is_whole_record(given)):
+        # a whole record stays in its place until another whole one replaces it: what was stopped since is in its own folder
+        found, why = resumable([one for one in kept_runs(runs) if given is None or one.held_back == str(given)], header)
+        if found is not None and (given is None or not found.whole):
+            kept = read_kept(found.record, header)
+            return kept, f"{len(kept.questions)} questions are taken from the run {found.id}, not asked again"
+        if given is None:
+            return Kept(), f"nothing to go on with: {why}"
+    assert given is not None
+    kept = read_kept(given, header)
+    return kept, f"{len(kept.questions)} questions are taken from the record, not asked again"
 
 
 def for_workers(kept: Kept) -> str:

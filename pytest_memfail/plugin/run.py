@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,8 +12,11 @@ from typing import Any, Final
 import pytest
 
 from pytest_memfail import discovery
-from pytest_memfail.core import Question, StorePlan, Task, UsageError
+from pytest_memfail.core import Question, StorePlan, Task, UsageError, check_can_be_made, learn_options
+from pytest_memfail.plugin.asking import ask, tasks_of
+from pytest_memfail.plugin.cleaning import clean_line
 from pytest_memfail.plugin.models import check_models, models_of_system
+from pytest_memfail.plugin.options import SYSTEM
 from pytest_memfail.plugin.resume import read_own
 from pytest_memfail.plugin.settings import Settings, read_settings
 from pytest_memfail.results import Kept, Line, check_writable
@@ -21,9 +24,11 @@ from pytest_memfail.results import Kept, Line, check_writable
 ROOT: Final = "memfail"
 SYSTEM_FROM_FIXTURE: Final = "fixture"
 """`--memfail-system=fixture` leaves the choice to the `memfail_system` fixture of the user's conftest.py."""
-
+NAMED_CASES: Final = pytest.StashKey[list[Path]]()
+"""The files of cases that the command line names, or that are in its folders."""
 
 Selection = tuple[str, ...]
+"""Task, store and question, or fewer of them; of a file of cases its path, and perhaps a case."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +66,14 @@ class Run:
             self.units = shard_of(self.units, *settings.shard)
         self.kept = Kept()
         """What an earlier record holds of this run (--memfail-resume)."""
+        self.resumed = ""
+        """Where that is from, or why there is nothing, as the header says it."""
+        self.latest: Mapping[str, str] | None = None
+        """The latest recorded verdict of each question, once it was looked for."""
+        self.held_back = False
+        """Whether the record at the place that was named is whole, and replaced only if this run is whole as well."""
+        self.unkept: str | None = None
+        """Why this run is not kept, if it should be."""
         self.system_models: tuple[str, ...] = ()
         """What the memory system asks through `context.chat`."""
         self._unit_by_id = {unit.id: unit for unit in self.units}
@@ -77,6 +90,15 @@ class Run:
         """How many questions each store of the whole run has (each k counts), other shards' too."""
         return {
             unit.id: sum(1 if q.k else len(self.settings.k) for q in unit.plan.questions) for unit in self._all_units
+        }
+
+    def keys(self) -> set[tuple[str, str, str, int]]:
+        """Task, store, question and k of all that the options select, whatever node ids, -k or -m leave of it."""
+        return {
+            (unit.task.name, unit.plan.id, question.id, k)
+            for unit in self.units
+            for question in unit.plan.questions
+            for k in ((question.k,) if question.k else self.settings.k)
         }
 
     def unit(self, unit_id: str) -> Unit:
@@ -135,7 +157,7 @@ class Run:
                 hint = f"did you mean {ROOT}/{close[0]}?" if close else f"tasks: {tasks}"
                 faults.append(f"no such benchmark item: {_id(chosen)} ({hint})")
         if faults:
-            raise pytest.UsageError(*faults)
+            raise pytest.UsageError(*map(clean_line, faults))
 
 
 def shard_of(units: Sequence[Unit], number: int, of: int) -> tuple[Unit, ...]:
@@ -162,21 +184,68 @@ def _id(selection: Selection) -> str:
 def take_arguments(config: pytest.Config) -> tuple[Selection, ...]:
     """Move our own arguments out of `config.args`; what is left is pytest's.
 
-    Without any path on the command line the benchmark is what runs, and nothing else: a run that may cost money runs
-    what was asked for.
+    Without any path, a system named on the command line asks for the benchmark alone: a run that may cost money runs what
+    was asked for. One named in the ini file (or in `PYTEST_ADDOPTS`) adds the benchmark to the user's own tests, which
+    would otherwise go missing in silence.
     """
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
-        config.args.clear()
+        if leaves_own_tests_out(config):
+            config.args.clear()
         return ((),)
-    kept, ours = [], []
+    kept, ours, named = [], [], []
     for arg in config.args:
-        selection = parse_argument(arg, config)
-        if selection is None:
+        if (found := named_cases(arg, config)) is not None:
+            path, files, case = found
+            named += files
+            ours += [(str(file), *case) for file in files]
+            if path.is_dir():
+                kept.append(arg)  # it may hold tests as well
+        elif (selection := parse_argument(arg, config)) is None:
             kept.append(arg)
         else:
             ours.append(selection)
+    config.stash[NAMED_CASES] = named
     config.args[:] = kept
     return tuple(dict.fromkeys(ours))
+
+
+def named_cases(arg: str, config: pytest.Config) -> tuple[Path, list[Path], tuple[str, ...]] | None:
+    """The path of an argument, its files of cases, and the one case it names; None if the path holds no cases."""
+    from pytest_memfail.tasks import find_custom
+
+    base, _, case = arg.partition("::")
+    path = Path(os.path.normpath(config.invocation_params.dir / base))
+    if base == ROOT or not path.exists() or (case and path.is_dir()):
+        return None
+    files = find_custom([path], config.getini("norecursedirs"))
+    return (path, files, (case,) if case else ()) if files else None
+
+
+def of_cases(selection: Iterable[Selection], tasks: Iterable[Task]) -> Iterator[Selection]:
+    """The selections, those of a file of cases as the items that come from it.
+
+    Raises `pytest.UsageError` where no item does.
+    """
+    from pytest_memfail.tasks import CUSTOM
+
+    questions = [question for task in tasks if task.name == CUSTOM for question in task.questions]
+    for chosen in selection:
+        if not chosen or not Path(chosen[0]).is_absolute():
+            yield chosen
+            continue
+        file, *case = chosen
+        of_file = [question.id for question in questions if Path(question.file).samefile(file)]
+        ids = [name for name in of_file if name in case] if case else of_file
+        if not ids:
+            hint = f"its cases: {', '.join(of_file)}" if of_file else "--memfail-tasks or --memfail-limit leaves it out"
+            raise pytest.UsageError(f"no such case: {'::'.join(chosen)} ({hint})")
+        yield from ((CUSTOM, name) for name in ids)
+
+
+def leaves_own_tests_out(config: pytest.Config) -> bool:
+    """Return whether the benchmark runs alone: its system is on the command line, and no path is."""
+    typed = any(str(word).partition("=")[0] == SYSTEM for word in config.invocation_params.args)
+    return typed and config.args_source is not pytest.Config.ArgsSource.ARGS
 
 
 def parse_argument(arg: str, config: pytest.Config) -> Selection | None:
@@ -207,36 +276,68 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
 
     Raises `pytest.UsageError` (exit code 4) with one line.
     """
-    from pytest_memfail.tasks import TaskRequest, load_tasks, read_custom
+    from pytest_memfail.tasks import HaystackFinder, TaskRequest, load_tasks, read_custom
 
     settings = replace(read_settings(config), **(shared or {}))
+    learn_options({**settings.system_options, **settings.model_options})  # a worker's are those it was handed
     try:
-        extra = [task for tasks in config.hook.pytest_memfail_tasks(config=config) for task in tasks]
-        extra += [found() if callable(found) else found for _, found in discovery.load_all("pytest_memfail.tasks")]
-        if (own := read_custom(find_cases(config), config.rootpath)) is not None:
+        extra = own_tasks(config)
+        haystacks = HaystackFinder(settings.data, settings.seed, extra)
+        if (own := read_custom(find_cases(config), config.rootpath, haystacks)) is not None:
             extra.append(own)
-        tasks = load_tasks(
-            TaskRequest(settings.tasks, settings.data, settings.protocol, settings.seed, settings.limit),  # type: ignore[arg-type]  # checked in read_settings
-            extra,
-        )
-        run = Run(config, settings, tasks, selection)
+        factory = None if settings.system == SYSTEM_FROM_FIXTURE else find_system(config, settings)
+        settings = replace(settings, haystack=haystack_for(factory, settings))
+        asked = settings.tasks, settings.data, settings.protocol, settings.seed, settings.limit, settings.haystack
+        tasks = load_tasks(TaskRequest(*asked), extra)  # type: ignore[arg-type]  # checked in read_settings
+        run = Run(config, settings, tasks, tuple(of_cases(selection, tasks)))
         run.check_selection()
-        if settings.system != SYSTEM_FROM_FIXTURE:
-            factory = find_system(config, settings)
+        if factory is not None:
             run.system_models = models_of_system(factory, settings)
             if settings.reuse_stores is not None and isinstance(factory, type):
                 from pytest_memfail.engine import check_reusable
 
                 check_reusable(factory, settings.system)  # of other factories it shows with the first store
         check_models(config, settings, run.system_models)
-        if settings.record is not None:
-            check_writable(settings.record)
-        check_reports(config, settings)
-        if settings.resume and not hasattr(config, "workerinput"):  # a worker is told
-            run.kept = read_own(config, run)
+        # only the process that the user started writes, and hands on what is kept
+        if not hasattr(config, "workerinput"):
+            if settings.reuse_stores is not None:
+                check_can_be_made(settings.reuse_stores / "store", "--memfail-reuse-stores")
+            if settings.record is not None:
+                check_writable(settings.record)
+            check_reports(config, settings)
+            if settings.resume:
+                run.kept, run.resumed = read_own(config, run)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error.__cause__
     return run
+
+
+def own_tasks(config: pytest.Config) -> list[Task]:
+    """Return the tasks that hooks and installed packages add.
+
+    Raises `UsageError` for one that raises, or gives something else.
+    """
+    hook = config.hook.pytest_memfail_tasks
+    tasks = [task for given in ask(f"{hook.name}()", hook, config=config) for task in tasks_of(f"{hook.name}()", given)]
+    for name, found in discovery.load_all("pytest_memfail.tasks"):
+        what = f"the entry point {name!r} (pytest_memfail.tasks)"
+        tasks += tasks_of(what, [ask(what, found) if callable(found) else found])
+    return tasks
+
+
+def haystack_for(factory: Any, settings: Settings) -> str:
+    """Whether all conversations are stored or, with a limit, only those that the questions need.
+
+    Storing is cheap for a system that declares to call no model; any other may pay for each conversation.
+    """
+    if settings.limit is None:
+        return "full"
+    if settings.haystack is not None:
+        return settings.haystack
+    calls_model = getattr(factory, "calls_model", None)
+    if callable(calls_model):
+        calls_model = calls_model(settings.system_options)
+    return "full" if calls_model is False else "sample"
 
 
 def check_reports(config: pytest.Config, settings: Settings) -> None:
@@ -257,10 +358,10 @@ def check_reports(config: pytest.Config, settings: Settings) -> None:
 
 
 def find_cases(config: pytest.Config) -> list[Path]:
-    """The user's own cases: `*.memfail.yaml` where pytest looks for tests too, in `testpaths` or else below the rootdir."""
+    """The user's own cases: `*.memfail.yaml` in `testpaths`, or else below the rootdir, and what the command line names."""
     from pytest_memfail.tasks import find_custom
 
-    starts: list[Path] = []
+    starts: list[Path] = list(config.stash.get(NAMED_CASES, ()))
     for path in config.getini("testpaths") or ["."]:
         starts += config.rootpath.glob(path) if path != "." else [config.rootpath]
     return find_custom(starts, config.getini("norecursedirs"))
@@ -273,6 +374,8 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
     """
     from pytest_memfail.systems import SYSTEMS, built_in_system
 
+    hook = config.hook.pytest_memfail_make_system
+
     def find(name: str) -> Any:
         found = discovery.find(
             "memory system",
@@ -280,7 +383,7 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
             option="--memfail-system",
             group="pytest_memfail.systems",
             built_in={n: (lambda n=n: built_in_system(n, find)) for n in SYSTEMS},  # type: ignore[misc]  # a default binds n
-            hook=lambda: config.hook.pytest_memfail_make_system(config=config, name=name),
+            hook=lambda: ask(f"{hook.name}({name!r})", hook, config=config, name=name),
             hook_name="pytest_memfail_make_system",
             rootdir=config.rootpath,
         )
@@ -290,7 +393,11 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
             )
         return found
 
+    from pytest_memfail.engine import check_factory
+
     factory = find(settings.system)
+    check_factory(factory, f"--memfail-system={settings.system}")
     if callable(check := getattr(factory, "check_options", None)):
-        check(settings.system_options)  # before anything is stored, where a system can tell
+        # before anything is stored, where a system can tell
+        ask(f"check_options() of {settings.system}", check, settings.system_options)
     return factory

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pytest
 
-from pytest_memfail.core import MemorySystemError, Question, SystemContext
-from pytest_memfail.engine import Ask, Engine, Result, Shelf, StoreJob, StoreReport, StoreRun
+from pytest_memfail.core import MemfailError, MemorySystemError, Question, SystemContext
+from pytest_memfail.engine import Ask, Engine, Limits, Result, Shelf, StoreJob, StoreReport, StoreRun, TokenRules
 from pytest_memfail.plugin import journal
 from pytest_memfail.plugin.capture import Routing, replay
 from pytest_memfail.plugin.models import LEDGER_FILE, Models, open_ledger
@@ -21,6 +23,12 @@ from pytest_memfail.plugin.run import Run, Unit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+T = TypeVar("T")
+
+SHOWN_AFTER: Final = 1.0
+"""Seconds after which it is shown what an item waits for."""
+OUTCOMES = (pytest.skip.Exception, pytest.fail.Exception)
+"""What a system may raise to end its question otherwise than by an error; `pytest.xfail` raises the second."""
 MAX_DEADLY_FILLS = 2
 """After so many deaths while it was being filled, a store is given up."""
 
@@ -42,14 +50,41 @@ class _Open:
     next_begun: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Stands:
+    """What an item waits for."""
+
+    store: str
+    doing: str
+    done: int
+    of: int
+    since: float
+
+    @property
+    def seconds(self) -> float:
+        """How long so far."""
+        return time.monotonic() - self.since
+
+    def __str__(self) -> str:
+        which = f" {min(self.done + 1, self.of)} of {self.of}" if self.of else ""
+        return f"{self.store}: {self.doing}{which}, {self.seconds:.0f} s"
+
+
 class Runtime:
     """The engine of this process and what is open in it."""
 
     def __init__(
-        self, run: Run, *, run_id: str, process: str, journals: Path | None, progress: Callable[[str, int, int], None]
+        self,
+        run: Run,
+        *,
+        run_id: str,
+        process: str,
+        journals: Path | None,
+        progress: Callable[[str, int, int], None],
+        show: Callable[[str], None],
     ) -> None:
         self.run, self._run_id, self._process, self._journals = run, run_id, process, journals
-        self._progress = progress
+        self._progress, self._show = progress, show
         self._journal = journal.FileJournal(journals, process) if journals is not None else None
         self._engine: Engine | None = None
         self._models: Models | None = None
@@ -57,6 +92,7 @@ class Runtime:
         self._todo: dict[str, dict[str, Ask]] = {}
         self._fills = 0
         self._routing = Routing(run.config)
+        self._stands: Stands | None = None
         self._ahead = process == "main"  # under xdist the next store may be another worker's
 
     def plan(self, items: Sequence[tuple[pytest.Item, Asked]]) -> None:
@@ -79,9 +115,19 @@ class Runtime:
         """
         # a rerun comes after the item has ended once, and perhaps after its store was closed
         self._todo.setdefault(asked.unit.id, {}).setdefault(item.nodeid, self._ask(item, asked))
-        opened = self.store(asked.unit, factory, request)
-        assert self._engine is not None
-        return self._engine.wait(opened.result(item.nodeid))
+        try:
+            opened = self.store(asked.unit, factory, request)
+            assert self._engine is not None
+            of = len(opened.job.asks)
+            done = of - len(self._todo[asked.unit.id])
+            return self._wait(opened.result(item.nodeid), Stands(asked.unit.id, "asking", done, of, time.monotonic()))
+        except MemfailError as error:
+            raise fresh(error) from error.__cause__
+
+    def is_unopened(self, unit: Unit) -> bool:
+        """Whether the store of a unit could not be opened."""
+        opened = self._open.get(unit.id)
+        return opened is not None and opened.run.is_unopened
 
     def _ask(self, item: pytest.Item, asked: Asked) -> Ask:
         return Ask(item.nodeid, asked.question, asked.k)
@@ -92,7 +138,7 @@ class Runtime:
         opened = self._open.get(unit.id) or self._begin(unit, factory, request)
         assert self._engine is not None
         try:
-            self._engine.wait(opened.run.filled)
+            self._wait(opened.run.filled, Stands(unit.id, "opening", 0, 0, time.monotonic()))
         finally:
             if not opened.replayed:
                 opened.replayed = True
@@ -117,7 +163,9 @@ class Runtime:
         if opened is None or self._engine is None:
             return
         try:
-            yield self.run.unit(unit_id), self._engine.wait(opened.run.finish())
+            report = self._engine.wait(opened.run.finish())
+            if opened.replayed:  # else it was begun ahead, and the run was stopped before anybody waited for it
+                yield self.run.unit(unit_id), report
         finally:
             shutil.rmtree(opened.path, ignore_errors=True)
 
@@ -132,6 +180,8 @@ class Runtime:
             suspects = journal.suspects(self._journals, self._process)
         if self._engine is None:
             self._engine = self._make_engine()
+        if self._models is not None:
+            self._models.check()
         self._fills += 1
         store_id = f"{unit_digest(unit)}-{self._process}-{self._fills}"
         path = request.getfixturevalue("tmp_path_factory").mktemp(f"memfail-{store_id}")
@@ -177,7 +227,7 @@ class Runtime:
             self._begin(self.run.unit(later[0]), factory, request)
 
     def _make_engine(self) -> Engine:
-        from pytest_memfail.llm import count_tokens
+        from pytest_memfail.llm import count_tokens, first_tokens
 
         settings = self.run.settings
         models = self._models = Models(self.run.config, settings, self._journals, self.run.system_models)
@@ -187,13 +237,45 @@ class Runtime:
             again=models.again,
             assistant_turns=settings.assistant_turns,
             concurrency=settings.concurrency,
-            count_tokens=count_tokens,
+            tokens=TokenRules(count_tokens, first_tokens, settings.shown_tokens),
             journal=self._journal,
             on_progress=self._tick,
+            limits=Limits(*settings.timeout),
+            outcomes=OUTCOMES,
         )
 
     def _tick(self, store: str, done: int, total: int) -> None:
         self._progress(store, done, total)
+        if self._stands is not None and self._stands.store == store and self._stands.doing != "asking":
+            self._stands = Stands(store, "storing", done, total, time.monotonic())
+
+    def _wait(self, future: Future[T], stands: Stands) -> T:
+        """Wait, and show how long it has been where that is long; where it stood stays known if it is interrupted."""
+        assert self._engine is not None
+        self._stands, shown = stands, False
+
+        def meanwhile() -> None:
+            nonlocal shown
+            if self._stands is not None and self._stands.seconds >= SHOWN_AFTER:
+                shown = True
+                self._show(str(self._stands))
+
+        def done() -> None:
+            self._stands = None
+            if shown:
+                self._show("")
+
+        try:
+            result = self._engine.wait(future, meanwhile)
+        except Exception:
+            done()
+            raise
+        done()
+        return result
+
+    def stands(self) -> str:
+        """What this process waits for, or has waited for when it was interrupted; empty if nothing."""
+        return "" if self._stands is None else str(self._stands)
 
     def cancel(self) -> None:
         """The run is ending early: ask nothing more."""
@@ -234,6 +316,11 @@ class Runtime:
         if self._journal is not None:
             self._journal.close()
             self._journal = None
+
+
+def fresh(error: BaseException) -> BaseException:
+    """Drop the frames of earlier raises: the same error ends many questions, and each raise would add its own."""
+    return error.with_traceback(None) if isinstance(error, MemfailError) else error
 
 
 def unit_digest(unit: Unit) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 import uuid
+import warnings
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,18 @@ from pytest_memfail.core import UNGRADED, MemfailError, UnknownNameError
 from pytest_memfail.engine import StoreReport
 from pytest_memfail.plugin import marks
 from pytest_memfail.plugin.capture import scrub
-from pytest_memfail.plugin.failures import ToldErrors
+from pytest_memfail.plugin.cleaning import clean_report, clean_warning
+from pytest_memfail.plugin.failures import MemoryFailure, ToldErrors
 from pytest_memfail.plugin.gating import apply_known
-from pytest_memfail.plugin.journal import DEATHS
-from pytest_memfail.plugin.nodes import QuestionItem, attach, release, short_repr, ungraded_reason
+from pytest_memfail.plugin.journal import DEATHS, last_progress, new_folder
+from pytest_memfail.plugin.nodes import QuestionItem, attach, release, short_repr, shown_as, ungraded_reason
 from pytest_memfail.plugin.progress import Progress, TerminalLine, Watcher
 from pytest_memfail.plugin.properties import note
+from pytest_memfail.plugin.recorded import latest_recorded
 from pytest_memfail.plugin.resume import for_workers
 from pytest_memfail.plugin.run import ROOT, Run, Unit
 from pytest_memfail.plugin.runtime import Asked, Runtime
-from pytest_memfail.plugin.stash import KNOWN, LINE, RESULT, RUNTIME
+from pytest_memfail.plugin.stash import BROKEN_OFF, KNOWN, LINE, RESULT, RUNTIME
 
 WORKER_INPUT = "memfail"
 STORES: pytest.StashKey[list[str]] = pytest.StashKey()
@@ -49,15 +51,22 @@ class MemfailSession:
         given = getattr(config, "workerinput", {}).get(WORKER_INPUT)
         self._is_worker = given is not None
         self._run_id = given["run_id"] if given else uuid.uuid4().hex[:8]
-        self._journals: Path | None = Path(given["journals"]) if given else None
+        self._journals: Path | None = _shared_folder(given["journals"]) if given else None
+        self._journals_lock: int | None = None
         self._line: TerminalLine | None = None
         self._watcher: Watcher | None = None
         self._told = ToldErrors()
         process = os.environ.get("PYTEST_XDIST_WORKER", "main") if given else "main"
         self._progress = Progress(self._show)
         self._runtime = config.stash[RUNTIME] = Runtime(
-            run, run_id=self._run_id, process=process, journals=self._journals, progress=self._progress.tick
+            run,
+            run_id=self._run_id,
+            process=process,
+            journals=self._journals,
+            progress=self._progress.tick,
+            show=self._show,
         )
+        self._stood = ""
 
     # -- collection --------------------------------------------------------------------------------------------------
 
@@ -142,6 +151,10 @@ class MemfailSession:
             self._runtime.begin_tests()
         try:
             return (yield)
+        except BaseException as error:
+            # a second Ctrl-C may come before pytest has taken note of the first
+            self._config.stash[BROKEN_OFF] = error
+            raise
         finally:
             self._runtime.close()
             if self._watcher is not None:
@@ -173,10 +186,15 @@ class MemfailSession:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
-        report = yield
         asked = asked_by(item)
         if asked is None:
-            return report
+            return (yield)
+        shown = None
+        if call.excinfo is not None and call.when != "call":  # in the call phase pytest asks the item
+            error = call.excinfo.value
+            shown = short_repr(error, asked, self._config, self._told.alike(error, item.nodeid))
+        with shown_as(item, shown):
+            report = yield
         if call.when == "setup":
             self._report_setup(item, asked, call, report)
         elif call.when == "call" and (line := item.stash.get(LINE, None)) is not None:
@@ -205,6 +223,8 @@ class MemfailSession:
             if lines := item.stash.get(STORES, None):
                 report.memfail_stores = list(lines)
             release(item)
+        is_verdict = call.excinfo is not None and isinstance(call.excinfo.value, MemoryFailure)
+        clean_report(report, is_error=report.failed and not is_verdict)
         return report
 
     def _report_setup(self, item: pytest.Item, asked: Asked, call: pytest.CallInfo[None], report: Any) -> None:
@@ -212,9 +232,8 @@ class MemfailSession:
             from pytest_memfail.results import question_line
 
             error = call.excinfo.value
-            # pytest asks an item for its own view of a failure in the call phase only
-            alike = self._told.alike(error, item.nodeid)
-            report.longrepr = short_repr(error, asked, alike) or report.longrepr
+            if self._runtime.is_unopened(asked.unit):
+                report.memfail_unopened = True
             line = question_line(item.nodeid, asked.unit.plan.id, asked.question, asked.k, (), error=error)
             note(item, report, line)
             report.memfail = self._packed(line)
@@ -229,8 +248,23 @@ class MemfailSession:
         if report.failed and session is not None and (session.shouldfail or session.shouldstop):
             self._runtime.cancel()
 
-    def pytest_keyboard_interrupt(self) -> None:
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        if type(excinfo.value) is KeyboardInterrupt:  # not one of pytest's own that ends a run
+            waiting = [self._runtime.stands()]
+            if self._journals is not None:
+                waiting += [f"{process} {text}" for process, text in last_progress(self._journals).items() if text]
+            self._stood = "; ".join(filter(None, waiting)) or "between two questions"
+            if self._line is not None:
+                self._line.show("")
         self._runtime.cancel()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self._stood and not self._is_worker:
+            terminalreporter.write_line(
+                f"memfail: interrupted at {self._stood}; the same command with --memfail-resume goes on from there",
+                bold=True,
+            )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_unconfigure(self) -> None:
@@ -241,18 +275,25 @@ class MemfailSession:
             self._line.close()
         if self._journals is not None and not self._is_worker:
             shutil.rmtree(self._journals, ignore_errors=True)
+            if self._journals_lock is not None:
+                os.close(self._journals_lock)
+                self._journals_lock = None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_report_to_serializable(self) -> Generator[None, Any, Any]:
         data = yield
         return scrub(data)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:
+        clean_warning(warning_message)
+
     # -- xdist -------------------------------------------------------------------------------------------------------
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         if self._journals is None:
-            self._journals = Path(tempfile.mkdtemp(prefix="memfail-journals-"))
+            self._journals, self._journals_lock = new_folder()
             self._runtime.share(self._journals)
         known: dict[str, list[Any]] = dict(self._config.stash[KNOWN].items())
         node.workerinput[WORKER_INPUT] = {
@@ -262,6 +303,7 @@ class MemfailSession:
             "selection": [list(chosen) for chosen in self._run.selection],
             "recorded": for_workers(self._run.kept) if self._run.kept.questions else "",
             "known": known,
+            "latest": dict(latest_recorded(self._config, self._run)),
         }
         if self._line is not None and self._line.is_shown and self._watcher is None:
             self._watcher = Watcher(self._line, self._journals)
@@ -273,8 +315,8 @@ class MemfailSession:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
-        # xdist turns -n into --dist=load in config.option, but leaves what the user said in the known arguments
-        if config.known_args_namespace.dist != "no" or config.option.distload:
+        # xdist turns -n and -d into --dist=load in config.option, but leaves what the user said in the known arguments
+        if config.known_args_namespace.dist != "no":
             return None
         from pytest_memfail.plugin.scheduling import StoreScheduling
 
@@ -299,6 +341,7 @@ class MemfailSession:
         found = next(((q, k) for n, q, k in self._run.items_of(unit) if n == name), None)
         report.when = "setup"  # an error of the item, not a failure
         report.longrepr = f"the process died while this question was asked ({report.longrepr})"
+        clean_report(report, is_error=True)
         if found is not None:
             question, k = found
             line = question_line(crashitem, unit.plan.id, question, k, (), error=MemfailError(report.longrepr))
@@ -309,6 +352,11 @@ class MemfailSession:
             self._runtime.show_progress(text)
         elif self._line is not None:
             self._line.show(text)
+
+
+def _shared_folder(path: str) -> Path | None:
+    """In a worker: the folder that all processes of the run share; None on another machine, which does not have it."""
+    return Path(path) if Path(path).is_dir() else None
 
 
 def _probe_order(unit: Unit) -> dict[str, int]:
@@ -335,6 +383,7 @@ def _store_json(unit: Unit, report: StoreReport) -> str:
             listings=report.listings,
             tokens=report.tokens,
             changed=report.changed,
+            shared_with=report.shared_with,
             described=report.described,
             restored=report.restored,
         )

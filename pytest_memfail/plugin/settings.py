@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +12,21 @@ from typing import Any, Final
 
 import pytest
 
-from pytest_memfail.plugin.options import REUSE, raw_value
+from pytest_memfail.core import MAX_K, UsageError, learn_options, mask_options, mask_text
+from pytest_memfail.plugin.options import REUSE, ini_value, raw_value
 
 SHARED: Final = (
-    *("system", "system_options", "tasks", "k", "judge", "protocol", "limit", "seed"),
-    *("concurrency", "model", "model_options", "assistant_turns", "shard", "repeats", "vary"),
+    *("system", "system_options", "tasks", "k", "judge", "protocol", "limit", "haystack", "seed", "shown_tokens"),
+    *("concurrency", "timeout", "model", "model_options", "assistant_turns", "shard", "repeats", "vary", "max_wait"),
 )
 """What a worker must not read otherwise than the process that the user started."""
+
+
+MOST_SECONDS: Final = 1e6
+"""Clocks take no more than some years."""
+
+MOST_SHOWN: Final = 100
+"""Characters of a wrong value that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +40,27 @@ class Settings:
     k: tuple[int, ...]
     judge: str
     protocol: str
+    shown_tokens: int | None
+    """Tokens shown per question, at most."""
     limit: int | None
+    haystack: str | None
+    """`full` or `sample`; None until the system is known."""
     seed: int
     repeats: int
     vary: str
     """What is asked anew when a question is repeated: `all`, `judge` or `answers`."""
     concurrency: int
+    timeout: tuple[float, float]
+    """Seconds that a call of the memory system may take: when storing, and when retrieving; 0 for any time."""
+    keep_going: bool
     model: str | None
     model_options: dict[str, Any]
     cache: str
     cache_path: Path | None
     max_cost: float | None
     max_tokens: int | None
+    max_wait: float
+    """Seconds that models are waited for in all."""
     prices: Path | None
     assistant_turns: bool
     record: Path | None
@@ -53,6 +71,7 @@ class Settings:
     summary: str
     baseline: Path | None
     save_baseline: Path | None
+    anchor: Path | None
     fail_on: tuple[str, ...]
     reuse_stores: Path | None
     """The folder of kept stores; None to fill all."""
@@ -64,7 +83,7 @@ class Settings:
     def command_line(self) -> list[str]:
         """The options that matter for what an item's verdict is, as they would be given."""
         words = [f"--memfail-system={self.system}"]
-        words += [f"--memfail-system-option={n}={v}" for n, v in public_options(self.system_options).items()]
+        words += [f"--memfail-system-option={n}={v}" for n, v in mask_options(self.system_options).items()]
         if self.data is not None:
             words.append(f"--memfail-data={self.data}")
         if self.k != (5,):
@@ -73,13 +92,16 @@ class Settings:
             ("judge", "rules"),
             ("model", None),
             ("protocol", "ours"),
+            ("shown_tokens", None),
             ("limit", None),
             ("seed", 42),
             ("repeats", 1),
         ):
             if (value := getattr(self, name)) != default:
-                words.append(f"--memfail-{name}={value}")
-        words += [f"--memfail-model-option={n}={json.dumps(v)}" for n, v in self.model_options.items()]
+                words.append(f"--memfail-{name.replace('_', '-')}={value}")
+        if self.limit is not None:
+            words.append(f"--memfail-haystack={self.haystack}")
+        words += [f"--memfail-model-option={n}={v}" for n, v in written_options(self.model_options).items()]
         return words
 
 
@@ -96,17 +118,22 @@ def read_settings(config: pytest.Config) -> Settings:
         k=_ks(config),
         judge=str(raw_value(config, "judge")),
         protocol=_choice(config, "protocol", ("ours", "paper")),
+        shown_tokens=_whole(config, "shown-tokens", 1),
         limit=_whole(config, "limit", 1),
+        haystack=_choice(config, "haystack", ("full", "sample")) if raw_value(config, "haystack") else None,
         seed=_whole(config, "seed", 0) or 0,
         repeats=_whole(config, "repeats", 1) or 1,
         vary=_choice(config, "vary", ("all", "judge", "answers")),
         concurrency=_whole(config, "concurrency", 1) or 1,
+        timeout=_timeout(config),
+        keep_going=_switch(config, "keep-going"),
         model=raw_value(config, "model") or None,
         model_options={name: _value(text) for name, text in _pairs(config, "model-option").items()},
         cache=_choice(config, "cache", ("on", "off", "only")),
         cache_path=_path(config, "cache-path"),
         max_cost=_amount(config, "max-cost"),
         max_tokens=_whole(config, "max-tokens", 0),
+        max_wait=_amount(config, "max-wait") or 0.0,  # 0 waits never
         prices=_path(config, "prices"),
         assistant_turns=_assistant_turns(config),
         record=_path(config, "record"),
@@ -116,6 +143,7 @@ def read_settings(config: pytest.Config) -> Settings:
         summary=_choice(config, "summary", ("none", "short", "full")),
         baseline=_path(config, "baseline"),
         save_baseline=_path(config, "save-baseline"),
+        anchor=_path(config, "anchor"),
         fail_on=tuple(raw_value(config, "fail-on")),
         reuse_stores=_reuse_folder(config),
     )
@@ -124,7 +152,9 @@ def read_settings(config: pytest.Config) -> Settings:
 def cache_folder(config: pytest.Config) -> Path:
     """Our part of pytest's cache; not through config.cache, which does not exist yet while options are checked."""
     try:
-        return Path(config.rootpath, config.getini("cache_dir"), "d", "memfail")
+        # as pytest reads it
+        place = os.path.expanduser(os.path.expandvars(config.getini("cache_dir")))  # noqa: PTH111 - a text so far
+        return Path(config.rootpath, place, "d", "memfail")
     except ValueError:  # -p no:cacheprovider
         return config.rootpath / ".memfail"
 
@@ -150,7 +180,9 @@ def _reuse_folder(config: pytest.Config) -> Path | None:
 
 
 def _wrong(name: str, got: object, expected: str) -> pytest.UsageError:
-    return pytest.UsageError(f"--memfail-{name}: got {got!r}, expected {expected}")
+    text = mask_text(repr(got))
+    text = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+    return pytest.UsageError(str(UsageError(f"--memfail-{name}: got {text}, expected {expected}")))
 
 
 def _split(value: str | None) -> list[str]:
@@ -172,7 +204,7 @@ def _whole(config: pytest.Config, name: str, least: int) -> int | None:
 
 def _switch(config: pytest.Config, name: str) -> bool:
     key = f"memfail_{name.replace('-', '_')}"
-    return bool(config.getoption(key, None) or config.getini(key))
+    return bool(config.getoption(key, None) or ini_value(config, name))
 
 
 def _shard(config: pytest.Config) -> tuple[int, int] | None:
@@ -189,10 +221,22 @@ def _ks(config: pytest.Config) -> tuple[int, ...]:
     value = raw_value(config, "k")
     numbers = []
     for part in _split(str(value)) or [""]:
-        if not part.isdecimal() or int(part) < 1:
-            raise _wrong("k", value, "whole numbers of at least 1 separated by commas, such as 5 or 5,10,15")
+        if not re.fullmatch(r"0*[1-9]\d{0,6}", part) or int(part) > MAX_K:
+            raise _wrong("k", value, f"whole numbers from 1 to {MAX_K} separated by commas, such as 5 or 5,10,15")
         numbers.append(int(part))
     return tuple(dict.fromkeys(numbers))
+
+
+def _timeout(config: pytest.Config) -> tuple[float, float]:
+    value = raw_value(config, "timeout")
+    parts = _split(str(value))
+    try:
+        seconds = [float(part) for part in parts]
+    except ValueError:
+        seconds = []
+    if not 1 <= len(seconds) <= 2 or not all(0 <= each <= MOST_SECONDS for each in seconds):
+        raise _wrong("timeout", value, "seconds for storing and for retrieving, such as 300,60, or one number for both")
+    return seconds[0], seconds[-1]
 
 
 def _choice(config: pytest.Config, name: str, valid: tuple[str, ...]) -> str:
@@ -207,7 +251,7 @@ def _path(config: pytest.Config, name: str) -> Path | None:
     given = config.getoption(key, None)
     if given is not None:
         return Path(config.invocation_params.dir, given)
-    value = config.getini(key)
+    value = ini_value(config, name)
     return Path((config.inipath.parent if config.inipath else config.rootpath), value) if value else None
 
 
@@ -216,7 +260,7 @@ def _paths(config: pytest.Config, name: str) -> tuple[Path, ...]:
     given = config.getoption(key, None)
     base = config.invocation_params.dir
     if given is None:
-        given, base = config.getini(key), config.inipath.parent if config.inipath else config.rootpath
+        given, base = ini_value(config, name), config.inipath.parent if config.inipath else config.rootpath
     return tuple(dict.fromkeys(Path(base, path) for path in given))
 
 
@@ -242,26 +286,30 @@ def _assistant_turns(config: pytest.Config) -> bool:
 def _value(text: str) -> Any:
     """A number, a truth value or a list where the text is one in JSON, else the text."""
     try:
-        return json.loads(text)
-    except ValueError:
+        return json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
         return text
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def _pairs(config: pytest.Config, option: str) -> dict[str, str]:
     key = f"memfail_{option.replace('-', '_')}"
     given = config.getoption(key, None)
     pairs = {}
-    for pair in config.getini(key) if given is None else given:
+    for pair in ini_value(config, option) if given is None else given:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
             raise _wrong(option, pair, "KEY=VALUE")
         pairs[name.strip()] = value
+    learn_options(pairs)  # before anything can quote them
     return pairs
 
 
-_SECRET: Final = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
-
-
-def public_options(options: Mapping[str, str]) -> dict[str, str]:
-    """The system's settings with what is secret by its name left out of sight."""
-    return {name: "***" if _SECRET.search(name) else value for name, value in options.items()}
+def written_options(options: Mapping[str, Any]) -> dict[str, str]:
+    """The parameters of model calls as they would be given on the command line, without what is secret in them."""
+    return {
+        name: value if isinstance(value, str) else json.dumps(value) for name, value in mask_options(options).items()
+    }

@@ -11,11 +11,16 @@ if TYPE_CHECKING:
     from pytest_memfail.plugin.gating import Known
     from pytest_memfail.plugin.run import Run
     from pytest_memfail.plugin.runtime import Runtime
+    from pytest_memfail.results import RunFolder
 
 RUN: pytest.StashKey[Run] = pytest.StashKey()
 RUNTIME: pytest.StashKey[Runtime] = pytest.StashKey()
 KNOWN: pytest.StashKey[Known] = pytest.StashKey()
 """What the baseline says of the items."""
+BROKEN_OFF: pytest.StashKey[BaseException] = pytest.StashKey()
+"""What ended the loop over the items early (Ctrl-C, say); absent where it came to its end."""
+FOLDER: pytest.StashKey[RunFolder | None] = pytest.StashKey()
+"""Where the process that the user started keeps the run; None if it cannot."""
 RESULT: pytest.StashKey[Result] = pytest.StashKey()
 LINE: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
 """The line of the record of an item."""

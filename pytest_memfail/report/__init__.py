@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pytest_memfail.report.compare import comparison
-from pytest_memfail.report.files import check_report, write_report
+from pytest_memfail.report.files import check_report, write_reports
 from pytest_memfail.report.gate import gate, gate_outcome
 from pytest_memfail.report.judge_check import judge_check
 from pytest_memfail.report.rerun import rerun_words
+from pytest_memfail.report.runs import run_table
 from pytest_memfail.report.text import failure, headline, model_table, outcome, summary
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "model_table",
     "outcome",
     "rerun_words",
+    "run_table",
     "summary",
-    "write_report",
+    "write_reports",
 ]

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
-from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED
+from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, VACUOUS
 from pytest_memfail.results import HELD, Rate, SideBySide, Summary, Tally
 
 COLOURS: Final = tuple(f"--s{i}" for i in range(6))
 """Of records: not those of verdicts."""
 
-VACUOUS: Final = "vacuous"
 DASHES: Final = ("none", "6 4", "2 3", "10 3 2 3")
 WIDTH: Final = 420
 HEIGHT: Final = 260

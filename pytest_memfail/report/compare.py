@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 from pytest_memfail.core import one_line
 from pytest_memfail.report.gate import p_value
-from pytest_memfail.results import Rate, SideBySide
+from pytest_memfail.report.text import amount
+from pytest_memfail.results import Rate, Row, SideBySide
+
+BESIDE: Final[Mapping[str, Callable[[Row], str]]] = {
+    "facts held %": lambda row: percent(row.facts_held),
+    "tokens shown": lambda row: amount(row.shown_tokens),
+    "% of the store": lambda row: amount(row.shown_share, 100),
+    "abstention %": lambda row: "-" if row.abstention is None else percent(row.abstention),
+    "tokens per memory": lambda row: "-" if row.tokens is None else f"{row.tokens:.1f}",
+}
+"""What stands beside the rates, a table each: its title, and what it shows of a task in a record."""
 
 
 def comparison(found: SideBySide) -> Iterator[str]:
-    """The tables: verdict rates, tokens per memory, paired tests, success by k."""
+    """Return the tables: verdict rates, facts held, tokens, abstention, paired tests, success by k."""
     letters = [chr(ord("A") + i) for i in range(len(found.labels))]
     for letter, label in zip(letters, found.labels, strict=True):
         yield f"{letter}  {one_line(label, 96)}"
@@ -24,11 +35,15 @@ def comparison(found: SideBySide) -> Iterator[str]:
         cells = "".join(f"{percent(row.failures[name], 0):<14}" for name in columns)
         name = row.task if row.record == 0 else ""
         yield f"{name:<23}{letters[row.record]:<2}{row.n:>5} {percent(row.success):<16}{cells}"
-    yield ""
-    yield f"{'tokens per memory':<24}" + "".join(f"{letter:>9}" for letter in letters)
-    for task in dict.fromkeys(row.task for row in found.rows):
-        tokens = {row.record: row.tokens for row in found.rows if row.task == task}
-        yield f"{task:<24}" + "".join(f"{_amount(tokens.get(i)):>9}" for i in range(len(letters)))
+    for title, cell in BESIDE.items():
+        values = {(row.task, row.record): cell(row) for row in found.rows}
+        if set(values.values()) == {"-"}:
+            continue
+        width = max(9, 2 + max(map(len, values.values())))
+        yield ""
+        yield f"{title:<24}" + "".join(f"{letter:>{width}}" for letter in letters)
+        for task in dict.fromkeys(row.task for row in found.rows):
+            yield f"{task:<24}" + "".join(f"{values.get((task, i), '-'):>{width}}" for i in range(len(letters)))
     yield ""
     yield f"{'paired, ' + found.measure:<25}{'n':>5}{'better':>9}{'worse':>8}{'p (exact, by row)':>20}"
     for flips in found.flips:
@@ -42,10 +57,6 @@ def comparison(found: SideBySide) -> Iterator[str]:
         yield f"{'by k':<8}{'k':>4}  {found.measure} %"
         for record, k, rate in found.by_k:
             yield f"{letters[record]:<8}{k:>4}  {percent(rate)}"
-
-
-def _amount(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f}"
 
 
 def percent(rate: Rate, digits: int = 1) -> str:

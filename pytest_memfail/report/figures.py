@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.core import UsageError
 from pytest_memfail.report.charts import segments
 from pytest_memfail.results import Loaded, SideBySide, labels, side_by_side
 
@@ -22,30 +21,25 @@ RECORDS: Final = ("#1d4f85", "#b05a00", "#4f7a12", "#8a3a80", "#7a6a00", "#1b6f6
 MADE_BY: Final = "pytest-memfail figure"
 
 
-def write_figure(path: Path, records: Sequence[Loaded]) -> None:
-    """Draw verdicts by task and, where there are several k or records, success against k and against tokens per memory.
+def figure(suffix: str, records: Sequence[Loaded]) -> bytes:
+    """Draw verdicts by task and, where there are several k or records, success against k and against tokens per memory."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
 
-    Raises `UsageError` if matplotlib is not installed.
-    """
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise UsageError(
-            f"{path.name}: SVG and PNG are drawn by matplotlib, which is not installed; run: pip install 'pytest-memfail[plots]'"
-        ) from None
     names, found = labels(records), side_by_side(records)
     several = [draw for draw, asked in ((_by_k, found.by_k), (_by_tokens, len(records) > 1)) if asked]
     rows = sum(len(record.summary().tasks) for record in records)
     heights = [1.0 + 0.32 * rows, *(3.2 for _ in several)]
     with rc_context({"text.parse_math": False}):  # a "$" in a name is a "$"
-        figure = Figure(figsize=(7.5, 0.2 + sum(heights)), layout="constrained")
-        panels: Any = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)
+        drawing = Figure(figsize=(7.5, 0.2 + sum(heights)), layout="constrained")
+        panels: Any = drawing.subplots(len(heights), 1, squeeze=False, height_ratios=heights)
         _bars(panels[0][0], records, names)
         for (panel,), draw in zip(panels[1:], several, strict=True):
             draw(panel, found)
-        software = {"Creator": MADE_BY, "Date": None} if path.suffix == ".svg" else {"Software": MADE_BY}
-        figure.savefig(path, dpi=200, metadata=software)
+        software = {"Creator": MADE_BY, "Date": None} if suffix == ".svg" else {"Software": MADE_BY}
+        content = BytesIO()
+        drawing.savefig(content, format=suffix[1:], dpi=200, metadata=software)
+    return content.getvalue()
 
 
 def _bars(panel: Axes, records: Sequence[Loaded], names: Sequence[str]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from pytest_memfail.core import UsageError
-from pytest_memfail.results import Loaded, check_place
+from pytest_memfail.core import UsageError, append_text, check_place, one_line, write_whole
+from pytest_memfail.results import Loaded
 
 ENDINGS: Final = (".html", ".md", ".json", ".svg", ".png")
 DRAWN: Final = (".svg", ".png")
@@ -31,6 +32,11 @@ def check_report(path: Path, option: str) -> None:
     """
     if path.suffix not in ENDINGS:
         raise UsageError(f"{option}: got {path.name!r}, expected a name that ends in {', '.join(ENDINGS)}")
+    if path.suffix in DRAWN and find_spec("matplotlib") is None:
+        raise UsageError(
+            f"{option}: {path.name} is drawn by matplotlib, which is not installed; run: pip install 'pytest-memfail[plots]', "
+            "or give a name that ends in .html, .md or .json"
+        )
     check_place(path, option)
     if path.exists() and path.stat().st_size:
         with path.open(encoding="utf-8", errors="replace") as stream:
@@ -40,20 +46,29 @@ def check_report(path: Path, option: str) -> None:
 
 
 def write_report(path: Path, records: Sequence[Loaded]) -> None:
-    """Write the report that the file's name asks for; Markdown goes to the CI's step summary too."""
-    if path.suffix in DRAWN:
-        from pytest_memfail.report.figures import write_figure
-
-        write_figure(path, records)
-        return
-    text = _render(path.suffix, records)
-    path.write_text(text, encoding="utf-8", errors="replace")
+    """Write the report that the file's name asks for; Markdown goes to the CI's step summary too. Raises `OSError`."""
+    content = _render(path.suffix, records)
+    write_whole(path, content)
     if path.suffix == ".md" and (step := os.environ.get(STEP_SUMMARY)):
-        with Path(step).open("a", encoding="utf-8", errors="replace") as stream:
-            stream.write(text)
+        append_text(Path(step), str(content))
 
 
-def _render(suffix: str, records: Sequence[Loaded]) -> str:
+def write_reports(paths: Sequence[Path], records: Sequence[Loaded]) -> Iterator[tuple[Path, str | None]]:
+    """Write each report; yield its path with what went wrong, None if nothing did. One that fails takes no other with it."""
+    for path in paths:
+        try:
+            write_report(path, records)
+        except Exception as error:
+            yield path, f"{type(error).__name__}: {one_line(error)}"
+        else:
+            yield path, None
+
+
+def _render(suffix: str, records: Sequence[Loaded]) -> str | bytes:
+    if suffix in DRAWN:
+        from pytest_memfail.report.figures import figure
+
+        return figure(suffix, records)
     if suffix == ".html":
         from pytest_memfail.report.html import html
 

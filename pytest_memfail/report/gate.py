@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from pytest_memfail.core import one_line
@@ -13,38 +14,73 @@ WORDS: Final = {"passed": "ok", "failed": "FAILED", "undecided": "UNDECIDED", "s
 MOST_CHECKS: Final = 3
 MOST_FLIPS: Final = 20
 TITLES: Final = {
-    "worse": "worse than in the baseline",
-    "better": "better than in the baseline",
-    "other": "otherwise than in the baseline, counted as neither",
+    "worse": "worse than in {}",
+    "better": "better than in {}",
+    "other": "otherwise than in {}, counted as neither",
 }
 
 
 def gate(result: Gate, *, full: bool = False, record: str | None = None) -> list[str]:
     """The gate's part of the summary; long lists are cut unless it is `full`, and `record` is where the rest can be seen."""
     lines = [f"gate: {result.outcome}"]
-    lines += [line for check in result.checks for line in _check(check)]
+    checks = result.checks if full else _telling(result.checks)
+    lines += [_check(check) for check in checks if not check.anchored]
     if result.comparison is not None:
-        lines += _comparison(result, result.comparison, full, record)
+        lines.append(f"baseline: {result.baseline}, {result.comparison.total.n} questions compared")
+        lines += [f"  {one_line(note, WIDTH - 2)}" for note in result.notes]
+        lines += _comparison(result.comparison, "the baseline", full, record)
+        lines += _detectable(result, result.comparison)
+    if result.anchor is not None:
+        lines.append(f"anchor: {result.anchor.path}, {result.anchor.comparison.total.n} questions compared")
+        lines.append(f"  set there because: {one_line(result.anchor.reason, WIDTH - 21)}")
+        lines += [_check(check) for check in checks if check.anchored]
+        lines += _comparison(result.anchor.comparison, "the anchor", full, record)
     return lines
 
 
 def gate_outcome(result: Gate) -> str:
     """The gate on one line: what was decided, and by which expressions."""
     deciding = [check for check in result.checks if check.outcome == result.outcome]
-    said = [f"{_name(check)}: {check_value(check)}" for check in deciding[:MOST_CHECKS]]
+    if result.outcome == "passed":
+        deciding = _telling(deciding)
+    said = [f"{check_name(check)}: {check_value(check)}" for check in deciding[:MOST_CHECKS]]
     if len(deciding) > MOST_CHECKS:
         said.append(f"and {len(deciding) - MOST_CHECKS} more")
     return ", ".join([f"gate: {result.outcome}", *said])
 
 
-def _check(check: Check) -> Iterator[str]:
-    yield f"  {one_line(_name(check), 46):<46} {WORDS[check.outcome]:<9} {one_line(check_value(check), WIDTH - 59)}".rstrip()
+def _telling(checks: Sequence[Check]) -> list[Check]:
+    """Leave out of each expression about every task (`*.`) the tasks that passed, but for the one nearest to failing by its p."""
+    nearest: dict[tuple[str, bool], Check] = {}
+    for check in checks:
+        pair, key = check.paired, (check.expression, check.anchored)
+        if check.outcome == "passed" and _is_each(check) and pair is not None and pair.corrected is not None:
+            best = nearest.setdefault(key, check).paired
+            if best is not None and pair.p < best.p:
+                nearest[key] = check
+    return [
+        check
+        for check in checks
+        if check.outcome != "passed" or nearest.get((check.expression, check.anchored), check) is check
+    ]
 
 
-def _name(check: Check) -> str:
-    if check.task is not None and check.expression.startswith("*"):
-        return f"{check.expression} ({check.task})"
-    return check.expression
+def _is_each(check: Check) -> bool:
+    return check.task is not None and check.expression.startswith("*")
+
+
+def _check(check: Check) -> str:
+    value = one_line(check_value(check), WIDTH - 59)
+    name = one_line(check_name(replace(check, anchored=False)), 46)  # the block that it stands in says what it is about
+    return f"  {name:<46} {WORDS[check.outcome]:<9} {value}".rstrip()
+
+
+def check_name(check: Check) -> str:
+    """Return the expression, with the task where it stands for each, and whether it is about the anchor."""
+    about = [check.task] if check.task is not None and _is_each(check) else []
+    if check.anchored:
+        about.append("anchor")
+    return f"{check.expression} ({', '.join(about)})" if about else check.expression
 
 
 def check_value(check: Check) -> str:
@@ -56,6 +92,8 @@ def check_value(check: Check) -> str:
     if check.rate is not None and check.rate.value is not None:
         rate = check.rate
         return f"{rate.value:.3f} [{rate.low:.2f}, {rate.high:.2f}] of {rate.n}"
+    if check.value is not None:
+        return f"{check.value:.1f} tokens shown per question"
     return check.reason
 
 
@@ -64,17 +102,14 @@ def p_value(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def _comparison(result: Gate, comparison: Comparison, full: bool, record: str | None) -> Iterator[str]:
-    yield f"baseline: {result.baseline}, {comparison.total.n} questions compared"
-    for note in result.notes:
-        yield f"  {one_line(note, WIDTH - 2)}"
+def _comparison(comparison: Comparison, against: str, full: bool, record: str | None) -> Iterator[str]:
     if comparison.added:
         yield f"  {comparison.added} questions are not in it, {comparison.added_failing} of them fail"
     if comparison.missing:
         yield f"  {comparison.missing} of its questions were not asked"
     if comparison.uncounted:
         yield f"  {comparison.uncounted} questions have no result that can be compared"
-    yield from _table(comparison, full)
+    yield from _table(comparison, against, full)
     if comparison.rows != comparison.total.n:
         yield (
             f"  p takes the questions of a row together: {comparison.rows_worse} worse, {comparison.rows_better} better of "
@@ -85,20 +120,23 @@ def _comparison(result: Gate, comparison: Comparison, full: bool, record: str | 
         if not flips or (change == "other" and not full):  # neither worse nor better: for who looks closely
             continue
         most = len(flips) if full else MOST_FLIPS
-        yield f"{title}: {len(flips)}"
+        yield f"{title.format(against)}: {len(flips)}"
         yield from map(_flip, flips[:most])
         if len(flips) > most:
             yield f"  … and {len(flips) - most} more: {'-v lists them' if record is None else f'memfail show {record}'}"
+
+
+def _detectable(result: Gate, comparison: Comparison) -> Iterator[str]:
     if comparison.total.n:
         found = "none" if result.detectable is None else f"{100 * result.detectable:.1f} points"
         unit = "questions" if comparison.rows == comparison.total.n else "rows"
         yield f"smallest true drop that {comparison.rows} such {unit} show in four of five runs: {found}"
 
 
-def _table(comparison: Comparison, full: bool) -> Iterator[str]:
+def _table(comparison: Comparison, against: str, full: bool) -> Iterator[str]:
     if not any(pair.worse or pair.better for pair in comparison.tasks):
         return
-    yield f"{'against the baseline':<28}{'n':>6}{'worse':>8}{'better':>8}{'p':>11}{'p (Holm)':>11}"
+    yield f"{f'against {against}':<28}{'n':>6}{'worse':>8}{'better':>8}{'p':>11}{'p (Holm)':>11}"
     for pair in (*comparison.tasks, *([comparison.total] if len(comparison.tasks) > 1 else [])):
         corrected = "" if pair.corrected is None else p_value(pair.corrected)
         yield f"{pair.name:<28}{pair.n:>6}{pair.worse:>8}{pair.better:>8}{p_value(pair.p):>11}{corrected:>11}".rstrip()

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Final
 
 from pytest_memfail._version import __version__
-from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED
+from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, escape_controls
 from pytest_memfail.report import charts
-from pytest_memfail.report.compare import percent
-from pytest_memfail.report.gate import check_value, p_value
+from pytest_memfail.report.compare import BESIDE, percent
+from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.page_data import page_data
-from pytest_memfail.report.text import occurring, steadiness, vacuous_passes
+from pytest_memfail.report.text import abstention, amount, occurring, steadiness, vacuous_passes
 from pytest_memfail.results import HELD, Loaded, SideBySide, Summary, labels, side_by_side, success
 
 HERE: Final = Path(__file__).parent
 POLICY: Final = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
 )
-"""Nothing is fetched, whatever a memory says."""
+"""Nothing is fetched, and no script but ours runs, whatever a memory says."""
 
 
 def html(records: Sequence[Loaded]) -> str:
@@ -29,11 +31,12 @@ def html(records: Sequence[Loaded]) -> str:
     found = side_by_side(records)
     summaries = [record.summary() for record in records]
     title = f"memfail: {', '.join(names)}"
-    return "\n".join(
+    script = (HERE / "page.js").read_text(encoding="utf-8")
+    page = "\n".join(
         [
             "<!doctype html>",
             '<html lang="en"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(_policy(script))}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta name="generator" content="pytest-memfail {escape(__version__)}">',
             f"<title>{escape(title)}</title>",
@@ -48,11 +51,18 @@ def html(records: Sequence[Loaded]) -> str:
             "</main>",
             f'<footer class="soft"><p>pytest-memfail {escape(__version__)}. In brackets: 95 % Wilson intervals.</p></footer>',
             f'<script type="application/json" id="data">{page_data(records, names)}</script>',
-            f"<script>{(HERE / 'page.js').read_text(encoding='utf-8')}</script>",
+            f"<script>{script}</script>",
             "</body></html>",
             "",
         ]
     )
+    return escape_controls(page)
+
+
+def _policy(script: str) -> str:
+    """The page's Content-Security-Policy, which allows this one script."""
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return POLICY.format(digest)
 
 
 def _overview(
@@ -94,7 +104,9 @@ def _table(record: Loaded, summary: Summary) -> Iterator[str]:
     columns = occurring(summary.total)
     yield '<div class="scroll" tabindex="0" role="region" aria-label="Rates by task"><table>'
     yield f"<caption>{escape(measure)} in %, counts of the verdicts, what the stores hold</caption><thead><tr>"
-    for name in ("task", "n", f"{measure} %", *(v.replace("_", " ") for v in columns), "memories", "tokens each"):
+    beside = ("facts held %", "tokens shown", "% of the store")
+    counted = (v.replace("_", " ") for v in columns)
+    for name in ("task", "n", f"{measure} %", *beside, *counted, "memories", "tokens each"):
         yield f'<th scope="col">{escape(name)}</th>'
     yield "</tr></thead><tbody>"
     figures = {f.name: f for f in summary.stores}
@@ -103,12 +115,23 @@ def _table(record: Loaded, summary: Summary) -> Iterator[str]:
         store = figures.get(tally.name)
         memories = str(store.memories) if store else ""
         tokens = f"{store.tokens / store.memories:.1f}" if store and store.tokens is not None and store.memories else ""
-        cells = [str(tally.n), rate, *(str(tally.verdicts[v]) for v in columns), memories, tokens]
+        shown = amount(tally.shown_tokens), amount(tally.shown_share, 100)
+        cells = [
+            str(tally.n),
+            rate,
+            percent(tally.facts_held),
+            *shown,
+            *(str(tally.verdicts[v]) for v in columns),
+            memories,
+            tokens,
+        ]
         kind = ' class="total"' if tally is summary.total else ""
         yield f'<tr{kind}><th scope="row">{escape(tally.name)}</th>' + "".join(f"<td>{c}</td>" for c in cells) + "</tr>"
     yield "</tbody></table></div>"
     said = [] if summary.answered else ["No answer was judged: what memory held is ungraded."]
-    yield from (f'<p class="soft">{escape(line)}</p>' for line in (*said, *vacuous_passes(summary)))
+    yield from (
+        f'<p class="soft">{escape(line)}</p>' for line in (*said, *abstention(summary), *vacuous_passes(summary))
+    )
 
 
 def _repeats(record: Loaded, summary: Summary) -> Iterator[str]:
@@ -128,15 +151,18 @@ def _gates(names: Sequence[str], summaries: Sequence[Summary]) -> Iterator[str]:
         yield f'<section aria-labelledby="gate-{i}"><h2 id="gate-{i}">Gate{of}: {gate.outcome}</h2>'
         if gate.comparison is not None:
             yield f'<p class="soft">Against the baseline {escape(str(gate.baseline))}.</p>'
+        if gate.anchor is not None:
+            yield f'<p class="soft">Against the anchor {escape(gate.anchor.path)}, set because: {escape(gate.anchor.reason)}</p>'
         yield from (f'<p class="warn">{escape(note)}</p>' for note in gate.notes)
-        rows = [[check.expression, check.task or "", check.outcome, check_value(check)] for check in gate.checks]
+        rows = [[check_name(check), check.task or "", check.outcome, check_value(check)] for check in gate.checks]
         yield _left_table("What was checked", ("expression", "task", "outcome", "by"), rows)
-        if gate.comparison is not None and gate.comparison.flips:
-            flips = sorted(gate.comparison.flips, key=lambda flip: ("worse", "better", "other").index(flip.change))
-            rows = [[flip.id, flip.change, flip.old, flip.new] for flip in flips]
-            yield _left_table(
-                "Questions with another verdict than in the baseline", ("id", "change", "was", "is"), rows
-            )
+        since = None if gate.anchor is None else gate.anchor.comparison
+        for than, comparison in (("baseline", gate.comparison), ("anchor", since)):
+            if comparison is not None and comparison.flips:
+                flips = sorted(comparison.flips, key=lambda flip: ("worse", "better", "other").index(flip.change))
+                rows = [[flip.id, flip.change, flip.old, flip.new] for flip in flips]
+                caption = f"Questions with another verdict than in the {than}"
+                yield _left_table(caption, ("id", "change", "was", "is"), rows)
         yield "</section>"
 
 
@@ -163,13 +189,13 @@ def _beside(found: SideBySide) -> Iterator[str]:
     columns = list(found.rows[0].failures) if found.rows else []
     yield '<div class="scroll" tabindex="0" role="region" aria-label="Verdict rates by task and record"><table>'
     yield "<caption>Rates in % of the questions decided</caption><thead><tr>"
-    for name in ("task", "record", "n", found.measure, *(c.replace("_", " ") for c in columns), "tokens each"):
+    for name in ("task", "record", "n", found.measure, *(c.replace("_", " ") for c in columns), *BESIDE):
         kind = ' class="left"' if name == "record" else ""
         yield f'<th scope="col"{kind}>{escape(name)}</th>'
     yield "</tr></thead><tbody>"
     for row in found.rows:
         cells = [str(row.n), percent(row.success), *(percent(row.failures[c], 0) for c in columns)]
-        cells.append("" if row.tokens is None else f"{row.tokens:.1f}")
+        cells += [cell(row) for cell in BESIDE.values()]
         yield f'<tr><th scope="row">{escape(row.task)}</th><td class="left">{escape(found.labels[row.record])}</td>'
         yield "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
     yield "</tbody></table></div>"

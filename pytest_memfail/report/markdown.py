@@ -10,10 +10,10 @@ from typing import Final
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, one_line
 from pytest_memfail.report.compare import percent
-from pytest_memfail.report.gate import check_value, p_value
+from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.rerun import rerun_words
-from pytest_memfail.report.text import occurring, steadiness, vacuous_passes, why
-from pytest_memfail.results import HELD, Gate, Line, Loaded, SideBySide, side_by_side, success
+from pytest_memfail.report.text import abstention, amount, occurring, steadiness, vacuous_passes, why
+from pytest_memfail.results import HELD, Comparison, Gate, Line, Loaded, SideBySide, side_by_side, success
 
 MAX_LINES: Final = 58
 MAX_FAILURES: Final = 10
@@ -22,6 +22,10 @@ MAX_CHECKS: Final = 5
 MAX_FLIPS: Final = 8
 MARK: Final = "<!-- memfail report -->"
 """By this a bot finds its own comment again, and we our own file."""
+UNSEEN: Final = "\u200b"
+"""A space of no width: what it parts is no link and no mention."""
+_LINKED: Final = re.compile(r"@(?=\S)|[a-z][a-z0-9+.-]*:(?=\S)|www(?=\.)|#(?=\d)|gh-(?=\d)", re.IGNORECASE)
+"""What GitHub and GitLab make a link of: schemes, hosts, mentions, numbers of issues."""
 
 
 def markdown(records: Sequence[Loaded]) -> str:
@@ -53,44 +57,57 @@ def _overview(record: Loaded) -> Iterator[str]:
         yield "**Partial:** the run did not end, or not all that was selected has a result"
     yield ""
     columns = occurring(summary.total)
-    yield "| task | n | " + " | ".join([f"{measure} %", *(name.replace("_", " ") for name in columns)]) + " |"
-    yield "| --- |" + " ---: |" * (len(columns) + 2)
+    names = [f"{measure} %", "facts held %", "tokens shown (% of the store)", *(c.replace("_", " ") for c in columns)]
+    yield "| task | n | " + " | ".join(names) + " |"
+    yield "| --- |" + " ---: |" * (len(names) + 1)
     tallies = [*summary.tasks[:MAX_ROWS], *([summary.total] if len(summary.tasks) > 1 else [])]
     for tally in tallies:
-        counts = [str(tally.verdicts[name]) for name in columns]
+        tokens = f"{amount(tally.shown_tokens)} ({amount(tally.shown_share, 100)})"
+        cells = [percent(tally.facts_held), tokens, *(str(tally.verdicts[name]) for name in columns)]
         rate = success(tally, answered=summary.answered, protocol=record.protocol)
-        yield f"| {plain(tally.name)} | {tally.n} | " + " | ".join([percent(rate), *counts]) + " |"
+        yield f"| {plain(tally.name)} | {tally.n} | " + " | ".join([percent(rate), *cells]) + " |"
     if len(summary.tasks) > MAX_ROWS:
         yield ""
         yield f"and {len(summary.tasks) - MAX_ROWS} more tasks"
-    if vacuous := vacuous_passes(summary):
+    if said := [*abstention(summary)[:3], *vacuous_passes(summary)[:3]]:
         yield ""
-        yield "; ".join(map(plain, vacuous[:3]))
-    if said := steadiness(summary.total):
+        yield "; ".join(map(plain, said))
+    for warning in summary.warnings[:3]:
         yield ""
-        yield f"Each asked {record.repeats} times: {plain(said)}"
+        yield f"Warning: {plain(warning, 300)}"
+    if unsteady := steadiness(summary.total):
+        yield ""
+        yield f"Each asked {record.repeats} times: {plain(unsteady)}"
 
 
 def _gate(gate: Gate, questions: Mapping[str, Line]) -> Iterator[str]:
-    against = f", against {plain(gate.baseline)}" if gate.baseline and gate.comparison is not None else ""
-    yield f"**Gate: {gate.outcome}**{against}"
+    against = [gate.baseline] if gate.baseline and gate.comparison is not None else []
+    if gate.anchor is not None:
+        against.append(f"the anchor {gate.anchor.path} (set because: {gate.anchor.reason})")
+    yield f"**Gate: {gate.outcome}**{', against ' if against else ''}{' and '.join(map(plain, against))}"
     yield ""
     bad_first = sorted(gate.checks, key=lambda check: check.outcome in ("passed", "skipped"))
     for check in bad_first[:MAX_CHECKS]:
-        task = f" ({plain(check.task)})" if check.task is not None and check.expression.startswith("*") else ""
-        yield f"- `{code(check.expression)}`{task} **{check.outcome}** {plain(check_value(check))}"
+        about = plain(check_name(check).removeprefix(check.expression))
+        yield f"- `{code(check.expression)}`{about} **{check.outcome}** {plain(check_value(check))}"
     if len(bad_first) > MAX_CHECKS:
         yield f"- and {len(bad_first) - MAX_CHECKS} more checks"
-    worse = gate.comparison.worse if gate.comparison is not None else ()
-    if not worse:
+    if gate.comparison is not None:
+        yield from _worse(gate.comparison, "baseline", questions)
+    if gate.anchor is not None and any(check.anchored and check.outcome == "failed" for check in gate.checks):
+        yield from _worse(gate.anchor.comparison, "anchor", questions)
+
+
+def _worse(comparison: Comparison, than: str, questions: Mapping[str, Line]) -> Iterator[str]:
+    if not comparison.worse:
         return
     yield ""
-    yield f"Worse than in the baseline: {len(worse)}"
+    yield f"Worse than in the {than}: {len(comparison.worse)}"
     yield ""
-    for flip in worse[:MAX_FLIPS]:
+    for flip in comparison.worse[:MAX_FLIPS]:
         yield f"- `{code(flip.id)}` {plain(flip.old)} → **{plain(flip.new)}**{_why(questions.get(flip.id))}"
-    if len(worse) > MAX_FLIPS:
-        yield f"- and {len(worse) - MAX_FLIPS} more"
+    if len(comparison.worse) > MAX_FLIPS:
+        yield f"- and {len(comparison.worse) - MAX_FLIPS} more"
 
 
 def _why(line: Line | None) -> str:
@@ -132,10 +149,10 @@ def _beside_us(path: str) -> str:
 
 
 def plain(text: str, limit: int = 160) -> str:
-    """Text of others as text: no markup, no HTML, and nobody is mentioned."""
+    """Text of others as text: no markup, no HTML, nothing that is made a link, nobody and no issue mentioned."""
     text = one_line(text, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    text = re.sub(r"([\\`*_{}\[\]()#+!|~])", r"\\\1", text)
-    return re.sub(r"(@|\bhttps?:|\bwww\.)", lambda m: m[0][0] + "\u200b" + m[0][1:], text)
+    text = _LINKED.sub(lambda found: found[0] + UNSEEN, text)
+    return re.sub(r"([\\`*_{}\[\]()#+!|~])", r"\\\1", text)
 
 
 def code(text: str) -> str:

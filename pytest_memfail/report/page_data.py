@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_memfail.core import ERROR, FAILURES, MEANINGS, STAGES
+from pytest_memfail.core import ERROR, FAILURES, MEANINGS, STAGES, escape_controls
 from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.text import why
 from pytest_memfail.results import Line, Loaded
@@ -25,8 +25,17 @@ def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
         "texts": list(texts),
     }
     # not ASCII: a lone surrogate is then replaced as the file is written; browsers have crashed over one
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(_readable(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _readable(value: Any) -> Any:
+    """The same data with control characters written out: a direction mark must not turn a memory round."""
+    if isinstance(value, str):
+        return escape_controls(value)
+    if isinstance(value, dict):
+        return {key: _readable(item) for key, item in value.items()}
+    return [_readable(item) for item in value] if isinstance(value, list) else value
 
 
 def _question(line: Line, record: int, header: Line, texts: dict[str, int]) -> dict[str, Any]:

@@ -41,6 +41,20 @@ class TaskModel(_Model):
     vacuous: int = Field(ge=0, description="correct answers whose facts were not there to be misused")
     success: RateModel = Field(description="by the measure of the record")
     memory_held: RateModel = Field(description="questions whose facts were all stored, faithful and retrieved")
+    facts_held: RateModel = Field(
+        description="single facts of the same questions that were stored, faithful and retrieved; the interval takes the facts of "
+        "a row together"
+    )
+    misleading: int = Field(ge=0, description="questions about somebody of whom nothing is known; not in memory_held")
+    abstention: RateModel = Field(
+        description="misleading questions with a verdict that were not answered from somebody else's details, vacuous passes in; "
+        "says nothing where no answer was judged"
+    )
+    shown_tokens: float | None = Field(
+        description="mean tokens shown per question (cl100k_base); null where none were counted"
+    )
+    shown_share: float | None = Field(description="mean share of its store, by tokens, that a question was shown")
+    cut_entries: int = Field(ge=0, description="entries that were returned beyond k and cut")
     facts: dict[str, dict[str, int]] = Field(description="verdicts per expected fact, by stratum")
     unsteady: RateModel | None = Field(
         description="questions that did not come out the same each time; null where none was asked more than once"
@@ -79,7 +93,9 @@ class CheckModel(_Model):
     outcome: Literal["passed", "failed", "undecided", "skipped"]
     reason: str = Field(description="why it is undecided or skipped")
     rate: RateModel | None
+    value: float | None = Field(description="tokens shown per question, where it is about them")
     paired: PairedModel | None
+    anchored: bool = Field(description="whether it compares with the anchor instead of the baseline")
 
 
 class FlipModel(_Model):
@@ -92,6 +108,14 @@ class FlipModel(_Model):
     change: Literal["worse", "better", "other"]
 
 
+class AnchorModel(_Model):
+    """The run that only moves on purpose, and what changed since."""
+
+    path: str
+    reason: str = Field(description="why it was last moved")
+    flips: list[FlipModel]
+
+
 class GateModel(_Model):
     """Whether the run may pass."""
 
@@ -101,6 +125,7 @@ class GateModel(_Model):
     checks: list[CheckModel]
     flips: list[FlipModel]
     detectable: float | None = Field(description="smallest true drop found in four of five runs, as a share")
+    anchor: AnchorModel | None
 
 
 class RecordModel(_Model):
@@ -114,7 +139,9 @@ class RecordModel(_Model):
     protocol: str
     k: list[int]
     seed: int
+    shown_tokens: int | None = Field(description="tokens shown per question, at most; null: no limit")
     limit: int | None
+    haystack: Literal["full", "sample"] = Field(description="whether a limited run stored all conversations")
     repeats: int = Field(ge=1, description="how often each question was asked; the majority's verdict counts")
     started: str | None
     complete: bool
@@ -194,7 +221,9 @@ def _record(record: Loaded, label: str) -> RecordModel:
         protocol=record.protocol,
         k=header["k"],
         seed=header["seed"],
+        shown_tokens=header.get("shown_tokens"),
         limit=header["limit"],
+        haystack=header.get("haystack", "full" if header["limit"] is None else "sample"),
         repeats=record.repeats,
         started=header.get("started"),
         complete=record.complete,
@@ -231,6 +260,13 @@ def _gate(gate: Gate) -> GateModel:
         ],
         "flips": [asdict(flip) for flip in gate.comparison.flips] if gate.comparison is not None else [],
         "detectable": gate.detectable,
+        "anchor": None
+        if gate.anchor is None
+        else {
+            "path": gate.anchor.path,
+            "reason": gate.anchor.reason,
+            "flips": [asdict(flip) for flip in gate.anchor.comparison.flips],
+        },
     }
     return GateModel.model_validate(found)
 
@@ -243,6 +279,12 @@ def _task(tally: Tally, summary: Summary, protocol: str) -> TaskModel:
         vacuous=tally.vacuous,
         success=_rate(success(tally, answered=summary.answered, protocol=protocol)),
         memory_held=_rate(tally.memory_held),
+        facts_held=_rate(tally.facts_held),
+        misleading=tally.misleading,
+        abstention=_rate(tally.abstention),
+        shown_tokens=tally.shown_tokens,
+        shown_share=tally.shown_share,
+        cut_entries=tally.cut_entries,
         facts={stratum: dict(counts) for stratum, counts in tally.facts.items()},
         unsteady=_rate(tally.flip_rate) if tally.repeated else None,
     )

@@ -19,7 +19,9 @@ def rerun_words(header: Mapping[str, Any], node_id: str) -> str:
         ("judge", "judge", "rules"),
         ("test_taker", "model", None),
         ("protocol", "protocol", "ours"),
+        ("shown_tokens", "shown-tokens", None),
         ("limit", "limit", None),
+        ("haystack", "haystack", "full" if header.get("limit") is None else None),
         ("seed", "seed", 42),
         ("repeats", "repeats", 1),
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -16,7 +17,9 @@ from pytest_memfail.core import (
     STAGES,
     SUMMARY_ERROR,
     UNGRADED,
+    VACUOUS,
     VERDICTS,
+    escape_controls,
     one_line,
 )
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
@@ -81,7 +84,8 @@ def failure(line: Mapping[str, Any], rerun: str) -> list[str]:
             break
     else:
         lines = [*lines[: room - 1], f"{'':<{LABEL}}…"]
-    return [*lines, *_retrieved(line["retrieved"], MAX_LINES - len(lines) - len(ends)), *ends]
+    lines = [*lines, *_retrieved(line["retrieved"], MAX_LINES - len(lines) - len(ends)), *ends]
+    return [escape_controls(text) for text in lines]
 
 
 def _question(line: Mapping[str, Any], most_facts: int) -> Iterator[str]:
@@ -156,7 +160,8 @@ def _field(label: str, text: str, most: int) -> list[str]:
 
 def summary(results: Summary, *, full: bool = False) -> list[str]:
     """The section at the end of a run."""
-    lines = list(_table(results))
+    lines = [*_table(results), "", *_shown(results)]
+    lines += abstention(results)
     lines += vacuous_passes(results)
     lines += [f"repeats: {said}" for said in map(steadiness, results.tasks) if said]
     if full:
@@ -166,7 +171,8 @@ def summary(results: Summary, *, full: bool = False) -> list[str]:
     lines += _stores(results)
     if results.models:
         lines += ["", *model_table(results.models)]
-    lines += [f"warning: {warning}" for warning in results.warnings]
+    for warning in results.warnings:
+        lines += textwrap.wrap(f"warning: {warning}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     if results.record:
         lines.append(f"record: {results.record}")
     return lines
@@ -182,13 +188,36 @@ def vacuous_passes(results: Summary) -> list[str]:
     ]
 
 
+def abstention(results: Summary) -> list[str]:
+    """Return a line for each task with misleading questions: how many were not answered from somebody else's details."""
+    said = []
+    for tally in results.tasks:
+        if not tally.misleading:
+            continue
+        if not results.answered or not tally.abstention.n:
+            said.append(
+                f"abstention not judged: {tally.misleading} misleading questions of {tally.name}, not in memory held"
+            )
+            continue
+        rate, rest = tally.abstention, tally.misleading - tally.abstention.n
+        without = f" ({rest} more have no verdict)" if rest else ""
+        said.append(
+            f"abstention {100 * rate.count / rate.n:.1f} % [{100 * rate.low:.0f}, {100 * rate.high:.0f}] of {rate.n} misleading "
+            f"questions of {tally.name}{without}"
+        )
+    return said
+
+
 def occurring(tally: Tally) -> list[str]:
     """The verdicts that occur: their counts add up to n."""
     return [name for name in (CORRECT, *FAILURES, UNGRADED, ERROR) if tally.verdicts[name]]
 
 
 def outcome(results: Summary) -> str:
-    """The whole run on one line: the rate, and how many questions came to each verdict."""
+    """Return the whole run on one line: the rate, and how many questions came to each verdict.
+
+    Vacuous passes are counted as correct only where the rate counts them, under protocol `paper`.
+    """
     rate = success(results.total, answered=results.answered, protocol=results.protocol)
     name = _rate_name(results)
     shown = (
@@ -196,7 +225,9 @@ def outcome(results: Summary) -> str:
         if rate.value is None
         else f"{name} {100 * rate.value:.1f} % [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
     )
-    counts = ", ".join(f"{results.total.verdicts[v]} {v}" for v in VERDICTS if results.total.verdicts[v])
+    vacuous = 0 if results.protocol == "paper" else results.total.vacuous
+    counted = {**results.total.verdicts, CORRECT: results.total.verdicts[CORRECT] - vacuous, VACUOUS: vacuous}
+    counts = ", ".join(f"{counted[name]} {name}" for name in (*VERDICTS, VACUOUS) if counted[name])
     return f"{shown}; {results.total.n} questions: {counts}"
 
 
@@ -231,6 +262,25 @@ def _table(results: Summary) -> Iterator[str]:
         cells = "".join(f"{tally.verdicts[v]:>{_width(v)}}" for v in columns)
         rate = success(tally, answered=results.answered, protocol=results.protocol)
         yield f"{tally.name:<22}{tally.n:>4} {_percent(rate):<15}{cells}"
+
+
+def _shown(results: Summary) -> Iterator[str]:
+    """What stands beside memory held: single facts, and how much had to be shown for it."""
+    yield f"{'':<22}{'':>5} {'facts held %':<16}{'tokens shown':>13}{'% of the':>10}"
+    yield f"{'task':<22}{'facts':>5} {'[95 % interval]':<16}{'per question':>13}{'store':>10}"
+    for tally in (*results.tasks, *([results.total] if len(results.tasks) > 1 else [])):
+        yield (
+            f"{tally.name:<22}{tally.facts_held.n:>5} {_percent(tally.facts_held):<16}"
+            f"{amount(tally.shown_tokens):>13}{amount(tally.shown_share, 100):>10}"
+        )
+
+
+def amount(value: float | None, times: int = 1) -> str:
+    """A mean as people read it: a digit behind the point below 100; a dash where nothing was counted."""
+    if value is None:
+        return "-"
+    value *= times
+    return f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
 def _width(verdict: str) -> int:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from pytest_memfail.results.baseline import (
+    ANCHOR_COMMAND,
     Baseline,
     BaselineRefused,
     Entry,
+    anchor_reason,
+    anchor_reason_at,
     check_baseline,
     check_baseline_place,
     notes,
+    read_anchor,
     read_baseline,
+    write_anchor,
     write_baseline,
 )
 from pytest_memfail.results.comparison import Comparison, Flip, change_of, compare, shown
-from pytest_memfail.results.expressions import DEFAULT, Expression, check_tasks, parse_expressions
+from pytest_memfail.results.expressions import ANCHOR_DEFAULT, DEFAULT, Expression, check_tasks, parse_expressions
 from pytest_memfail.results.gate import (
     NO_TRUSTWORTHY_RESULT,
+    Anchor,
     Check,
     Gate,
     decide,
@@ -25,23 +31,25 @@ from pytest_memfail.results.gate import (
     read_gate,
 )
 from pytest_memfail.results.kept import Kept, read_kept
-from pytest_memfail.results.loaded import Loaded, labels, load_record
+from pytest_memfail.results.loaded import Loaded, is_whole_record, labels, load_record, loaded
 from pytest_memfail.results.merging import merge
 from pytest_memfail.results.record import (
     SCHEMA_VERSION,
     Line,
     RecordWriter,
-    check_place,
     check_writable,
     question_line,
     read_record,
     store_line,
+    write_record,
 )
+from pytest_memfail.results.runs import KeptRun, RunFolder, find_run, kept_runs, latest_verdicts, resumable
 from pytest_memfail.results.side_by_side import HELD, Flips, Row, SideBySide, side_by_side, success
 from pytest_memfail.results.statistics import (
     Paired,
     Rate,
     by_row,
+    clustered,
     correct_together,
     fewest_flips,
     holm,
@@ -53,11 +61,14 @@ from pytest_memfail.results.statistics import (
 from pytest_memfail.results.summary import MAX_ERROR_SHARE, StoreFigures, Summary, SummaryBuilder, Tally
 
 __all__ = [
+    "ANCHOR_COMMAND",
+    "ANCHOR_DEFAULT",
     "DEFAULT",
     "HELD",
     "MAX_ERROR_SHARE",
     "NO_TRUSTWORTHY_RESULT",
     "SCHEMA_VERSION",
+    "Anchor",
     "Baseline",
     "BaselineRefused",
     "Check",
@@ -68,49 +79,62 @@ __all__ = [
     "Flips",
     "Gate",
     "Kept",
+    "KeptRun",
     "Line",
     "Loaded",
     "Paired",
     "Rate",
     "RecordWriter",
     "Row",
+    "RunFolder",
     "SideBySide",
     "StoreFigures",
     "Summary",
     "SummaryBuilder",
     "Tally",
+    "anchor_reason",
+    "anchor_reason_at",
     "by_row",
     "change_of",
     "check_baseline",
     "check_baseline_place",
-    "check_place",
     "check_tasks",
     "check_writable",
+    "clustered",
     "compare",
     "correct_together",
     "decide",
     "evaluate",
     "fewest_flips",
+    "find_run",
     "gate_line",
     "holm",
     "in_ci",
+    "is_whole_record",
+    "kept_runs",
     "labels",
+    "latest_verdicts",
     "load_record",
+    "loaded",
     "mcnemar",
     "merge",
     "notes",
     "parse_expressions",
     "power",
     "question_line",
+    "read_anchor",
     "read_baseline",
     "read_gate",
     "read_kept",
     "read_record",
+    "resumable",
     "shown",
     "side_by_side",
     "smallest_detectable",
     "store_line",
     "success",
     "wilson",
+    "write_anchor",
     "write_baseline",
+    "write_record",
 ]

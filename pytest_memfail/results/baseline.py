@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import CORRECT, FAILURES, UNGRADED, VERDICTS, UsageError, one_line
-from pytest_memfail.results.record import SCHEMA_VERSION, Line, check_writable
+from pytest_memfail.core import CORRECT, FAILURES, UNGRADED, VERDICTS, UsageError, one_line, public, write_whole
+from pytest_memfail.results.record import SCHEMA_VERSION, Line, check_writable, cleaned
 
 SAVE_OPTION: Final = "--memfail-save-baseline"
-MUST_AGREE: Final = ("judge", "protocol", "seed", "limit", "assistant_turns")
+ANCHOR_COMMAND: Final = 'memfail anchor RECORD -o FILE --reason "..."'
+MUST_AGREE: Final = ("judge", "protocol", "seed", "limit", "haystack", "shown_tokens", "assistant_turns")
 """Where one of these differs, or the rows or k do, other questions were asked or otherwise judged: nothing can be compared."""
 MAY_DIFFER: Final = ("system", "system_options", "test_taker", "model_options", "repeats", "memfail")
 """What two runs may be compared for; a difference is told."""
@@ -140,11 +140,11 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             line = None
         if not isinstance(line, dict):
             raise UsageError(f"{path}:{i}: not a JSON object; the baseline is damaged, save it again")
-        yield line
+        yield cleaned(line)
 
 
-def check_baseline(baseline: Baseline, path: Path, header: Line) -> None:
-    """Compare what the baseline was of with what this run, by the header of its record, is of.
+def check_baseline(baseline: Baseline, path: Path, header: Line, what: str = "baseline") -> None:
+    """Compare what the baseline (or `what` else) was of with what this run, by the header of its record, is of.
 
     Raises `BaselineRefused` naming each field that differs, with both values.
     """
@@ -164,19 +164,20 @@ def check_baseline(baseline: Baseline, path: Path, header: Line) -> None:
     if not set(tasks) & set(header["tasks"]):
         different.append(("tasks", sorted(tasks), sorted(header["tasks"])))
     if different:
-        raise _refused(path, different)
+        raise _refused(path, different, what)
 
 
-def _refused(path: Path, different: Iterable[tuple[str, object, object]]) -> BaselineRefused:
+def _refused(path: Path, different: Iterable[tuple[str, object, object]], what: str = "baseline") -> BaselineRefused:
     fields = "; ".join(
-        f"{name} is {_given(name, now)}, in the baseline {_given(name, before)}" for name, before, now in different
+        f"{name} is {_given(name, now)}, in the {what} {_given(name, before)}" for name, before, now in different
     )
-    return BaselineRefused(f"the baseline {path} is refused: {fields}; run as it was run, or save a new one")
+    mend = "save a new one" if what == "baseline" else f"move it on purpose: {ANCHOR_COMMAND}"
+    return BaselineRefused(f"the {what} {path} is refused: {fields}; run as it was run, or {mend}")
 
 
 def _given(name: str, value: object) -> str:
     if value is None:
-        return "no limit" if name == "limit" else "none"
+        return "no limit" if name in ("limit", "shown_tokens") else "none"
     return repr(value)
 
 
@@ -202,19 +203,51 @@ def check_baseline_place(path: Path) -> None:
     Raises `UsageError`, with nothing touched.
     """
     check_writable(path, SAVE_OPTION, "baseline", "baseline")
+    if (reason := anchor_reason_at(path)) is not None:
+        raise UsageError(
+            f"{SAVE_OPTION}: {path} is an anchor ({one_line(reason, 80)}), expected another file; an anchor is moved with "
+            f"{ANCHOR_COMMAND}"
+        )
+
+
+def anchor_reason(baseline: Baseline) -> str | None:
+    """Return why an anchor is where it is; None for a baseline that is no anchor."""
+    anchor = baseline.header.get("anchor")
+    return str(anchor.get("reason")) if isinstance(anchor, dict) else None
+
+
+def anchor_reason_at(path: Path) -> str | None:
+    """Return the reason of the anchor in a file; None where there is no file, nothing in it, or no anchor."""
+    header = next(_lines(path), {}) if path.exists() else {}
+    return anchor_reason(Baseline(header, {}))
+
+
+def read_anchor(path: Path) -> Baseline:
+    """Read an anchor: a baseline that says why it was moved.
+
+    Raises `UsageError` for a file that is none, `BaselineRefused` for one of another schema.
+    """
+    anchor = read_baseline(path)
+    if anchor_reason(anchor) is None:
+        raise UsageError(f"{path}: a baseline that gives no reason, expected an anchor; make one with {ANCHOR_COMMAND}")
+    return anchor
+
+
+def write_anchor(path: Path, header: Line, entries: Iterable[Entry], reason: str, when: str) -> int:
+    """Write a run as an anchor, with the reason and the reasons before it; returns how many verdicts it holds."""
+    before: list[Any] = []
+    old = next(_lines(path), {}).get("anchor") if path.exists() else None
+    if isinstance(old, dict):
+        before = [*old.get("before", []), {"reason": old.get("reason"), "moved": old.get("moved")}]
+    return write_baseline(path, {**header, "anchor": {"reason": reason, "moved": when, "before": before}}, entries)
 
 
 def write_baseline(path: Path, header: Line, entries: Iterable[Entry]) -> int:
-    """Write a baseline whole or not at all; returns how many verdicts it holds."""
+    """Write a baseline whole or not at all; returns how many verdicts it holds. Raises `OSError`."""
     found = sorted(entries, key=lambda entry: entry.key)
     first = {**header, "type": "baseline", "verdicts": len(found)}
     lines = [first, *({"type": "verdict", **asdict(entry)} for entry in found)]
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with partial.open("w", encoding="utf-8") as stream:
-            for line in lines:
-                stream.write(json.dumps(line, ensure_ascii=True, separators=(",", ":")) + "\n")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(
+        path, "".join(json.dumps(public(line), ensure_ascii=True, separators=(",", ":")) + "\n" for line in lines)
+    )
     return len(found)

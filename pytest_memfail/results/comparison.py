@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_memfail.core import CORRECT, FAILURES, REASONING_ERROR, UNGRADED
+from pytest_memfail.core import CORRECT, FAILURES, REASONING_ERROR, UNGRADED, VACUOUS
 from pytest_memfail.results.baseline import Entry, Key
 from pytest_memfail.results.statistics import Paired, by_row, correct_together
 
@@ -123,7 +123,7 @@ def shown(entry: Entry) -> str:
     'vacuous'
     """
     if entry.vacuous:
-        return "vacuous"
+        return VACUOUS
     if entry.verdict == UNGRADED and entry.memory_held:
         return "memory held"
     return entry.verdict

@@ -2,10 +2,11 @@
 
     expressions = expression { "," expression }
     expression  = [ (task | "*") "." ] measure compare number
-    measure     = a verdict | "memory_held" | "regressions" [ ":" "p" ]
+    measure     = a verdict | "memory_held" | "facts_held" | "shown_tokens" | "regressions" [ ":" "p" ]
     compare     = "<" | "<=" | ">" | ">="
 
-A rate and a p-value lie between 0 and 1, a number of regressions is whole. `*` stands for each task.
+A rate and a p-value lie between 0 and 1, a number of regressions is whole, tokens are the mean of those shown per question.
+`*` stands for each task.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from pytest_memfail.core import GRADED, UnknownNameError, UsageError
 OPTION: Final = "--memfail-fail-on"
 MEMORY_HELD: Final = "memory_held"
 REGRESSIONS: Final = "regressions"
-MEASURES: Final = (*GRADED, MEMORY_HELD, REGRESSIONS)
+FACTS_HELD: Final = "facts_held"
+SHOWN_TOKENS: Final = "shown_tokens"
+MEASURES: Final = (*GRADED, MEMORY_HELD, FACTS_HELD, SHOWN_TOKENS, REGRESSIONS)
 EACH: Final = "*"
 COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "<=": operator.le,
@@ -29,7 +32,13 @@ COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-DEFAULT: Final = "regressions:p<0.05"
+DEFAULT: Final = "regressions:p<0.04,*.regressions:p<0.01"
+"""What is asked of a run with a baseline: a loss over all questions, or a clear loss in any one task (p after Holm's correction).
+
+The two levels add up to 0.05, so that without a change at most one run in twenty fails, however the two depend on each other.
+"""
+ANCHOR_DEFAULT: Final = "regressions:p<0.01,*.regressions:p<0.005"
+"""What is asked against an anchor. Lower levels do: losses that add up become large, while chance stays as it is."""
 
 _NAME = re.compile(r"[^\s<>=!:.]*(?:\s*\.\s*[^\s<>=!:.]*)*\s*")
 """A measure, perhaps after a task and a dot."""
@@ -141,7 +150,7 @@ class _Parser:
             raise self._wrong(rest, "a p-value between 0 and 1")
         if measure == REGRESSIONS and not significance and not number.is_integer():
             raise self._wrong(rest, "a whole number of questions")
-        if measure != REGRESSIONS and number > 1:
+        if measure not in (REGRESSIONS, SHOWN_TOKENS) and number > 1:
             raise self._wrong(rest, "a share between 0 and 1")
         return number
 

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from pytest_memfail.core import CORRECT, REASONING_ERROR
-from pytest_memfail.results.baseline import Baseline, Entry, Key, notes
+from pytest_memfail.results.baseline import Baseline, Entry, Key, anchor_reason, notes
 from pytest_memfail.results.comparison import Comparison, Flip, compare
-from pytest_memfail.results.expressions import DEFAULT, EACH, MEMORY_HELD, Expression, parse_expressions
+from pytest_memfail.results.expressions import (
+    ANCHOR_DEFAULT,
+    DEFAULT,
+    EACH,
+    FACTS_HELD,
+    MEMORY_HELD,
+    SHOWN_TOKENS,
+    Expression,
+    parse_expressions,
+)
 from pytest_memfail.results.record import Line
 from pytest_memfail.results.statistics import Paired, Rate, smallest_detectable, wilson
 from pytest_memfail.results.summary import Summary, Tally
@@ -31,12 +40,26 @@ class Check:
     reason: str = ""
     """Why it is undecided or skipped."""
     rate: Rate | None = None
+    value: float | None = None
+    """Where it is no share: tokens shown per question."""
     paired: Paired | None = None
+    anchored: bool = False
+    """Whether it compares with the anchor instead of the baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The run that only moves on purpose, and what changed since."""
+
+    path: str
+    reason: str
+    """Why it was last moved."""
+    comparison: Comparison
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """All checks of a run, and the comparison they rest on."""
+    """All checks of a run, and the comparisons they rest on."""
 
     checks: tuple[Check, ...]
     comparison: Comparison | None = None
@@ -45,6 +68,7 @@ class Gate:
     notes: tuple[str, ...] = ()
     detectable: float | None = None
     """The smallest true drop that would have been found in four of five runs, as a share of the paired rows."""
+    anchor: Anchor | None = None
 
     @property
     def outcome(self) -> str:
@@ -57,6 +81,11 @@ class Gate:
         """The first reason why there is no trustworthy result, or None."""
         return next((f"{c.expression}: {c.reason}" for c in self.checks if c.outcome == OPEN), None)
 
+    @property
+    def compared(self) -> bool:
+        """Whether this run was compared with an earlier one."""
+        return self.comparison is not None or self.anchor is not None
+
 
 def gate_line(gate: Gate) -> dict[str, Any]:
     """The gate as plain values, for the record."""
@@ -66,23 +95,32 @@ def gate_line(gate: Gate) -> dict[str, Any]:
 def read_gate(line: Mapping[str, Any]) -> Gate:
     """The gate back from a record."""
     checks = [
-        Check(**{**check, "rate": check["rate"] and Rate(**check["rate"]), "paired": _pair(check["paired"])})
+        Check(**{**check, "rate": check.get("rate") and Rate(**check["rate"]), "paired": _pair(check.get("paired"))})
         for check in line["checks"]
     ]
-    comparison = None
-    if (compared := line["comparison"]) is not None:
-        comparison = Comparison(
-            **{
-                **compared,
-                "total": Paired(**compared["total"]),
-                "tasks": tuple(Paired(**pair) for pair in compared["tasks"]),
-                "verdicts": {
-                    task: tuple(Paired(**pair) for pair in pairs) for task, pairs in compared["verdicts"].items()
-                },
-                "flips": tuple(Flip(**flip) for flip in compared["flips"]),
-            }
-        )
-    return Gate(tuple(checks), comparison, line["baseline"], tuple(line["notes"]), line["detectable"])
+    anchor = line.get("anchor")
+    return Gate(
+        tuple(checks),
+        _comparison(line.get("comparison")),
+        line.get("baseline"),
+        tuple(line.get("notes", ())),
+        line.get("detectable"),
+        anchor and Anchor(**{**anchor, "comparison": _comparison(anchor["comparison"])}),
+    )
+
+
+def _comparison(found: Mapping[str, Any] | None) -> Comparison | None:
+    if found is None:
+        return None
+    return Comparison(
+        **{
+            **found,
+            "total": Paired(**found["total"]),
+            "tasks": tuple(Paired(**pair) for pair in found["tasks"]),
+            "verdicts": {task: tuple(Paired(**pair) for pair in pairs) for task, pairs in found["verdicts"].items()},
+            "flips": tuple(Flip(**flip) for flip in found["flips"]),
+        }
+    )
 
 
 def _pair(found: Mapping[str, Any] | None) -> Paired | None:
@@ -102,16 +140,33 @@ def decide(
     baseline: Baseline | None,
     *,
     shown: str | None = None,
+    anchor: Baseline | None = None,
+    anchor_shown: str | None = None,
 ) -> Gate | None:
-    """The gate over a run, of which `header` says what it was; None if nothing is asked of it.
+    """Decide the gate over a run described by `header`; None if nothing is asked of it.
 
-    Against a baseline and without expressions the default is asked.
+    Without expressions about regressions the defaults are asked: `DEFAULT` of a baseline (if there are no other expressions
+    either), `ANCHOR_DEFAULT` of an anchor. `shown` and `anchor_shown` are their paths for the reader.
     """
-    if baseline is None:
+    if baseline is None and anchor is None:
         return evaluate(expressions, summary, None, baseline=shown) if expressions else None
-    comparison = compare(baseline.entries, entries, list(header["tasks"]), str(header["protocol"]))
-    asked = expressions or parse_expressions(DEFAULT)
-    return evaluate(asked, summary, comparison, baseline=shown, notes=notes(baseline, header))
+
+    def compared(earlier: Baseline) -> Comparison:
+        return compare(earlier.entries, entries, list(header["tasks"]), str(header["protocol"]))
+
+    if baseline is not None:
+        asked = expressions or parse_expressions(DEFAULT)
+        gate = evaluate(asked, summary, compared(baseline), baseline=shown, notes=notes(baseline, header))
+    else:
+        gate = evaluate([e for e in expressions if not e.needs_baseline], summary, None)
+    if anchor is None:
+        return gate
+    since = compared(anchor)
+    against = [e for e in expressions if e.needs_baseline] or parse_expressions(ANCHOR_DEFAULT)
+    checks = [replace(check, anchored=True) for e in against for check in _checks(e, summary, since)]
+    return replace(
+        gate, checks=(*gate.checks, *checks), anchor=Anchor(anchor_shown or "", anchor_reason(anchor) or "", since)
+    )
 
 
 def evaluate(
@@ -168,6 +223,11 @@ def _rate(expression: Expression, task: str | None, summary: Summary) -> Check:
         return Check(
             expression.text, task, OPEN, f"no answer was judged (give --memfail-model, or gate on {MEMORY_HELD})"
         )
+    if expression.measure == SHOWN_TOKENS:
+        tokens = tally.shown_tokens
+        if tokens is None:
+            return Check(expression.text, task, OPEN, "no tokens were counted")
+        return Check(expression.text, task, FAILED if expression.holds(tokens) else PASSED, value=tokens)
     rate = measured(tally, expression.measure, summary)
     if rate.value is None:
         return Check(expression.text, task, OPEN, "no question was graded")
@@ -175,15 +235,17 @@ def _rate(expression: Expression, task: str | None, summary: Summary) -> Check:
 
 
 def measured(tally: Tally, measure: str, summary: Summary) -> Rate:
-    """The rate of a verdict, or of memory held, as the summary counts it.
+    """Return the rate of a verdict, of memory held or of facts held, as the summary counts it.
 
     Over graded questions; where no answer was judged, over those whose memory stages were decided. Vacuous passes are
     left out, except in the published reading.
     """
     if measure == MEMORY_HELD:
         return tally.memory_held
+    if measure == FACTS_HELD:
+        return tally.facts_held
     if not summary.answered:
-        return wilson(tally.verdicts[measure], tally.tested)
+        return wilson(tally.verdicts[measure], tally.decided)
     vacuous = 0 if summary.protocol == "paper" else tally.vacuous
     count = tally.verdicts[measure] - (vacuous if measure == CORRECT else 0)
     return wilson(count, tally.graded - vacuous)

@@ -22,8 +22,10 @@ SAME: Final = (
     "assistant_turns",
     "protocol",
     "k",
+    "shown_tokens",
     "seed",
     "limit",
+    "haystack",
     "repeats",
     "vary",
 )
@@ -60,10 +62,12 @@ def read_kept(path: Path, header: Line) -> Kept:
     """
     if not path.exists() or not path.stat().st_size:
         return Kept()
+    from pytest_memfail.results.line_models import checked
+
     new = json.loads(json.dumps(header, default=str))  # as it will be read
     questions: dict[str, Line] = {}
     stores: dict[tuple[str, str], Line] = {}
-    for line in read_record(path):
+    for line in checked(read_record(path), str(path)):
         if line["type"] == "header":
             differs = list(differences(line, new))
             if line.get("shard") != new.get("shard"):

@@ -30,6 +30,11 @@ class Loaded:
         return self.footer is not None and bool(self.footer.get("complete"))
 
     @property
+    def whole(self) -> bool:
+        """Whether every question that the run's options select has a result; ids, -k or -m leave a part."""
+        return self.footer is not None and bool(self.footer.get("whole"))
+
+    @property
     def protocol(self) -> str:
         """The protocol of the run."""
         return str(self.header.get("protocol", "ours"))
@@ -60,11 +65,21 @@ def load_record(path: Path) -> Loaded:
 
     Raises `UsageError` for a file that is none.
     """
+    from pytest_memfail.results.line_models import checked
+
+    return loaded(checked(read_record(path), str(path)), str(path))
+
+
+def loaded(lines: Iterable[Line], path: str) -> Loaded:
+    """The lines of a record, sorted by kind; `path` is what it is called.
+
+    Raises `UsageError` for one of another schema.
+    """
     header: Line = {}
     questions: dict[str, Line] = {}
     stores: list[Line] = []
     footer: Line | None = None
-    for line in read_record(path):
+    for line in lines:
         match line.get("type"):
             case "header":
                 header = line
@@ -76,7 +91,15 @@ def load_record(path: Path) -> Loaded:
                 footer = line
     if header.get("schema_version") != 1:
         raise UsageError(f"{path}: schema_version is {header.get('schema_version')!r}, this memfail reads 1")
-    return Loaded(str(path), header, tuple(questions.values()), tuple(stores), footer)
+    return Loaded(path, header, tuple(questions.values()), tuple(stores), footer)
+
+
+def is_whole_record(path: Path) -> bool:
+    """Whether a file is the record of a whole run that came to its end."""
+    try:
+        return path.exists() and load_record(path).whole
+    except UsageError:
+        return False
 
 
 def labels(records: Sequence[Loaded]) -> list[str]:

@@ -31,6 +31,7 @@ def merge(records: Sequence[Loaded]) -> tuple[list[Line], list[str]]:
         "type": "footer",
         "exit_code": max((record.footer["exit_code"] for record in records if record.footer), default=1),
         "complete": not missing,
+        "whole": not missing,
         "models": _models(records),
     }
     lines = [line for record in records for line in (*record.questions, *record.stores)]

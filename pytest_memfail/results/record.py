@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 from pytest_memfail.core import (
     ERROR,
@@ -22,8 +22,14 @@ from pytest_memfail.core import (
     Trace,
     UsageError,
     Verdict,
+    check_place,
+    mask_options,
     one_line,
+    public,
     rank_of,
+    replacing,
+    write_all,
+    write_whole,
 )
 
 SCHEMA_VERSION: Final = 1
@@ -70,7 +76,7 @@ def question_line(
     }
     if verdict is None:
         line["error"] = {"type": type(error).__name__, "message": one_line(error, 1000)}
-        return line
+        return _public(line)
     line |= {
         "vacuous": verdict.vacuous,
         "memory_held": verdict.memory_held,
@@ -80,11 +86,14 @@ def question_line(
         "answer": _stage(verdict.answer),
         "reply": trace.reply.text if trace and trace.reply else None,
         "retrieved": [_memory(memory) for memory in shown],
+        "shown_tokens": trace.shown_tokens if trace else None,
+        "store_tokens": trace.store_tokens if trace else None,
+        "cut": trace.cut if trace else 0,
         "seconds": dict(trace.seconds) if trace else {},
     }
     if repeats:
         line["repeats"] = list(repeats)
-    return line
+    return _public(line)
 
 
 def store_line(
@@ -96,11 +105,12 @@ def store_line(
     listings: Sequence[Listing],
     tokens: int | None,
     changed: tuple[int, int],
+    shared_with: str | None = None,
     described: Mapping[str, str],
     restored: bool = False,
 ) -> dict[str, Any]:
     """One store as plain values, with every listing that its questions were judged by."""
-    return {
+    line = {
         "type": "store",
         "store": store,
         "task": task,
@@ -110,9 +120,17 @@ def store_line(
         "memories": len(listings[-1].memories) if listings else 0,
         "tokens": tokens,
         "changed_by_queries": list(changed),
-        "system": dict(described),
+        "shared_with": shared_with,
+        "system": mask_options(described),
         "listings": [[_memory(memory) for memory in listing.memories] for listing in listings],
     }
+    return _public(line)
+
+
+def _public(line: Line) -> dict[str, Any]:
+    """The line without known secrets, and of what JSON has only: a score that is no finite number is left out."""
+    found: dict[str, Any] = public(line)
+    return found
 
 
 def _fact(fact: FactVerdict, evidence: Evidence, memories: Sequence[Memory], shown: Sequence[Memory]) -> dict[str, Any]:
@@ -140,6 +158,8 @@ def _stage(result: StageResult) -> dict[str, Any]:
     for name in ("reason", "confidence", "label"):
         if (value := getattr(result, name)) not in ("", None):
             line[name] = value
+    if result.vacuous:
+        line["vacuous"] = True
     for name in ("entries", "found", "missing", "reported"):
         if value := getattr(result, name):
             line[name] = list(value)
@@ -157,55 +177,122 @@ def _memory(memory: Memory) -> dict[str, Any]:
 
 
 class RecordWriter:
-    """Appends lines to a new record, flushing each: what was written survives the death of the process."""
+    """Writes a new record line by line: what was written survives the death of the process.
 
-    def __init__(self, path: Path) -> None:
+    A line that cannot be written (a full disk) is kept in memory, and tried again with the next one: a run does not end
+    for its record. `fault` says what is wrong, as long as something is.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        """`path` None keeps the record in memory: there is nowhere to write it."""
         self.path = path
-        self._stream: TextIO | None = None
-
-    def write(self, line: Line) -> None:
-        """Write one line; the first creates the file."""
-        if self._stream is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._stream = self.path.open("w", encoding="utf-8")
-        self._stream.write(_text(line))
-        self._stream.flush()
+        self.fault: OSError | None = None
+        self._handle: int | None = None
+        self._written = 0
+        """Bytes of whole lines in the file."""
+        self._waiting: list[bytes] = []
 
     def begin(self, lines: Iterable[Line]) -> None:
         """Begin a record with these lines, all or none: the file that was there is replaced once they are on disk.
 
         What a resumed run takes over is so never lost, however often the run is killed.
         """
-        place = Path(os.path.realpath(self.path))
-        place.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = place.with_name(f".{place.name}.{os.getpid()}")
-        with unfinished.open("w", encoding="utf-8") as stream:
-            stream.writelines(map(_text, lines))
-            stream.flush()
-            os.fsync(stream.fileno())
-        unfinished.replace(place)
-        self._stream = place.open("a", encoding="utf-8")
+        content = [_bytes(line) for line in lines]
+        if self.path is None:
+            self._waiting = content
+            return
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(self.path) as handle:
+                write_all(handle, b"".join(content))
+            self._handle, self._written, self.fault = handle, sum(map(len, content)), None
+        except OSError as error:
+            self.fault, self._waiting = error, content
+
+    def write(self, line: Line) -> None:
+        """Write one line; the first begins the record."""
+        if self._handle is None and not self._waiting:
+            self.begin([line])
+            return
+        self._waiting.append(_bytes(line))
+        self._catch_up()
+
+    def lines(self) -> Iterator[Line]:
+        """Read back all lines of this record, even if its file has been removed or replaced since."""
+        written = b"" if self._handle is None else _read(self._handle, self._written)
+        for raw in (*written.splitlines(keepends=True), *self._waiting):
+            yield json.loads(raw)
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether the file that was begun is no longer there."""
+        return self._handle is not None and self.path is not None and not self.path.exists()
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another file has been put where this one was begun."""
+        if self._handle is None or self.path is None:
+            return False
+        try:
+            return not os.path.samestat(os.fstat(self._handle), self.path.stat())
+        except OSError:
+            return False
+
+    def restore(self) -> None:
+        """Write the record anew if its file was removed, or could not be written to; `fault` says if that was in vain."""
+        if self.path is None or self.is_replaced or not (self.is_removed or self._waiting):
+            return
+        again = RecordWriter(self.path)
+        again.begin(self.lines())
+        self.fault = again.fault
+        if again.fault is None:
+            self.close()
+            self._handle, self._written, self._waiting = again._handle, again._written, []
 
     def close(self) -> None:
         """Close the file, if anything was written."""
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def _catch_up(self) -> None:
+        if self._handle is None:
+            return
+        try:
+            if self.fault is not None:
+                os.ftruncate(self._handle, self._written)  # the part of a line that did fit
+                os.lseek(self._handle, self._written, os.SEEK_SET)
+            while self._waiting:
+                write_all(self._handle, self._waiting[0])
+                self._written += len(self._waiting.pop(0))
+            self.fault = None
+        except OSError as error:
+            self.fault = error
 
 
-def _text(line: Line) -> str:
+def write_record(path: Path, lines: Iterable[Line]) -> None:
+    """Write a whole record, or raise `OSError` with nothing changed."""
+    write_whole(path, b"".join(map(_bytes, lines)))
+
+
+def _read(handle: int, size: int) -> bytes:
+    """The first bytes of an open file; the place where it is written stays."""
+    at = os.lseek(handle, 0, os.SEEK_CUR)
+    os.lseek(handle, 0, os.SEEK_SET)
+    try:
+        parts = []
+        while size and (part := os.read(handle, min(size, 1 << 24))):
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+    finally:
+        os.lseek(handle, at, os.SEEK_SET)
+
+
+def _bytes(line: Line) -> bytes:
     # ASCII: a lone surrogate of a model's reply is no UTF-8
-    return json.dumps(line, ensure_ascii=True, separators=(",", ":"), default=str) + "\n"
-
-
-def check_place(path: Path, option: str) -> None:
-    """Refuse a place where no file can be written: raises `UsageError`."""
-    if path.is_dir():
-        raise UsageError(f"{option}: got the folder {path}, expected a file name")
-    if not path.parent.is_dir():
-        raise UsageError(f"{option}: the folder {path.parent} does not exist; create it first")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise UsageError(f"{option}: no permission to write {path}")
+    text = json.dumps(public(line), ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=str)
+    return f"{text}\n".encode("ascii")
 
 
 def check_writable(path: Path, option: str = "--memfail-record", first: str = "header", what: str = "record") -> None:
@@ -252,4 +339,13 @@ def read_record(path: Path) -> Iterator[Line]:
             raise UsageError(f"{path}:{i + 1}: not JSON; the record is damaged") from None
         if not isinstance(line, dict):
             raise UsageError(f"{path}:{i + 1}: got {type(line).__name__}, expected a JSON object")
-        yield line
+        yield cleaned(line)
+
+
+def cleaned(line: Line) -> dict[str, Any]:
+    """Return a line as it would be written today: older versions wrote secrets, and numbers that JSON does not have."""
+    found: dict[str, Any] = public(line)
+    for name in ("system_options", "model_options", "system"):
+        if isinstance(options := found.get(name), dict):
+            found[name] = mask_options(options)
+    return found

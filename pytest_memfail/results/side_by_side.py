@@ -13,7 +13,7 @@ from pytest_memfail.results.kept import differences
 from pytest_memfail.results.loaded import Loaded, labels
 from pytest_memfail.results.record import Line
 from pytest_memfail.results.statistics import Rate, by_row, wilson
-from pytest_memfail.results.summary import Summary, Tally
+from pytest_memfail.results.summary import MISLEADING, Summary, Tally
 
 TOTAL: Final = "all"
 HELD: Final = "memory held"
@@ -30,9 +30,16 @@ class Row:
     success: Rate
     """Correct answers; without a test-taker, questions whose memory held."""
     failures: dict[str, Rate]
-    """Of the same questions, those that failed so."""
+    """Of the questions decided, those that failed so; without a test-taker misleading ones too."""
     tokens: float | None
     """Tokens per memory."""
+    facts_held: Rate
+    shown_tokens: float | None
+    """Tokens shown per question."""
+    shown_share: float | None
+    """The share of its store, by tokens, that a question was shown."""
+    abstention: Rate | None
+    """Of the misleading questions; None where there are none, or no answer was judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +111,7 @@ def succeeded(line: Line, *, answered: bool, protocol: str) -> bool | None:
     if line["verdict"] == ERROR:
         return None
     if not answered:
-        return line.get("memory_held")
+        return None if line.get("kind") == MISLEADING else line.get("memory_held")
     if line["verdict"] == UNGRADED or (line.get("vacuous") and protocol != "paper"):
         return None
     return bool(line["verdict"] == CORRECT)
@@ -126,8 +133,12 @@ def _row(tally: Tally, record: int, summary: Summary, protocol: str, answered: b
         record,
         tally.n,
         rate,
-        {name: wilson(tally.verdicts[name], rate.n) for name in _columns(answered)},
+        {name: wilson(tally.verdicts[name], rate.n if answered else tally.decided) for name in _columns(answered)},
         None if not memories or None in tokens else sum(t for t in tokens if t is not None) / memories,
+        tally.facts_held,
+        tally.shown_tokens,
+        tally.shown_share,
+        tally.abstention if answered and tally.abstention.n else None,
     )
 
 

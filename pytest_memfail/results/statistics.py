@@ -32,19 +32,39 @@ def wilson(count: int, n: int, confidence: float = 0.95) -> Rate:
     """
     if not 0 <= count <= n:
         raise ValueError(f"got {count} of {n}, expected 0 <= count <= n")
-    if n == 0:
-        return Rate(0, 0, 0.0, 1.0)
+    return _wilson(count, n, n, confidence) if n else Rate(0, 0, 0.0, 1.0)
+
+
+def _wilson(count: int, n: int, trials: float, confidence: float) -> Rate:
+    """The interval of count out of n that so many independent trials would have."""
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
     share = count / n
-    centre = share + z * z / (2 * n)
-    spread = z * ((share * (1 - share) + z * z / (4 * n)) / n) ** 0.5
-    scale = 1 + z * z / n
+    centre = share + z * z / (2 * trials)
+    spread = z * ((share * (1 - share) + z * z / (4 * trials)) / trials) ** 0.5
+    scale = 1 + z * z / trials
     return Rate(
         count,
         n,
         0.0 if count == 0 else max(0.0, (centre - spread) / scale),
         1.0 if count == n else min(1.0, (centre + spread) / scale),
     )
+
+
+def clustered(clusters: Iterable[tuple[int, int]], confidence: float = 0.95) -> Rate:
+    """Return the share of successes over clusters of (successes, trials), with an interval for clustered trials.
+
+    The facts of a row are lost and found together, so that 300 facts of 100 rows say less than 300 of 300. The interval is
+    Wilson's at the effective number of trials: the one at which independent trials would vary as the clusters do, at most
+    all trials; where nothing varies, the number of clusters.
+    """
+    counts = [(count, n) for count, n in clusters if n]
+    total, n = sum(count for count, _ in counts), sum(n for _, n in counts)
+    if not n:
+        return wilson(0, 0, confidence)
+    share, m = total / n, len(counts)
+    variance = sum((count - share * size) ** 2 for count, size in counts) / n**2
+    effective = min(n, share * (1 - share) / variance) if variance else m
+    return _wilson(total, n, max(effective, 1.0), confidence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pytest_memfail.core import Conversation
+from pytest_memfail.core import Conversation, UnknownNameError
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +25,13 @@ def entries_of(conversation: Conversation) -> list[Entry]:
             when = message.timestamp or conversation.timestamp
             entries.append(Entry(f"{conversation.id}-{i}", message.content, when.isoformat() if when else None))
     return entries
+
+
+def no_options(name: str) -> Callable[[Mapping[str, str]], None]:
+    """Return the `check_options` of a system that has no settings: a misspelt one must not pass for one that was set."""
+
+    def check_options(options: Mapping[str, str]) -> None:
+        for option in options:
+            raise UnknownNameError(f"--memfail-system-option of {name}", option, ())
+
+    return check_options

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_memfail.core import Conversation, SystemContext
-from pytest_memfail.systems.base import entries_of
+from pytest_memfail.systems.base import entries_of, no_options
 from pytest_memfail.systems.word_index import WordIndex
 
 FILE = "memories.sqlite"
@@ -18,6 +18,8 @@ FILE = "memories.sqlite"
 class BM25:
     """A real file in the store's directory; every connection belongs to the thread that made it."""
 
+    check_options = staticmethod(no_options("bm25"))
+    calls_model = False
     concurrent_reads = 1  # one connection, one thread: what an embedded database allows by default
 
     def __init__(self, context: SystemContext) -> None:

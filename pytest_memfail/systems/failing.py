@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, SystemContext, UsageError
+from pytest_memfail.core import Conversation, SystemContext, UnknownNameError, UsageError
 
 OWN_OPTIONS: Final = ("inner", "rate", "seed")
 
@@ -174,14 +174,26 @@ class FailingFactory:
         return self._kind(inner(replace(context, options=rest)), rate, seed)
 
     def check_options(self, options: Mapping[str, str]) -> None:
-        """Raise `UsageError` for options out of range or an unknown inner system."""
-        self._read(options)
+        """Raise `UsageError` for options out of range, an unknown inner system, or what that has no setting for."""
+        inner, _, _, rest = self._read(options)
+        if callable(check := getattr(inner, "check_options", None)):
+            try:
+                check(rest)
+            except UnknownNameError as error:
+                what = f"--memfail-system-option of {self._kind.__name__.lower()}"
+                raise UnknownNameError(what, error.got, [*OWN_OPTIONS, *error.known]) from None
 
     def models(self, options: Mapping[str, str], default: str | None) -> Sequence[str]:
         """Those of the inner system."""
         inner, _, _, rest = self._read(options)
         named = getattr(inner, "models", None)
         return list(named(rest, default)) if callable(named) else []
+
+    def calls_model(self, options: Mapping[str, str]) -> bool:
+        """Whether the inner system may ask a model, when it is filled say."""
+        inner, _, _, rest = self._read(options)
+        calls = getattr(inner, "calls_model", True)
+        return bool(calls(rest)) if callable(calls) else calls is not False
 
     def _read(self, options: Mapping[str, str]) -> tuple[Callable[[SystemContext], Any], float, int, dict[str, str]]:
         rate = _number(options, "rate", 1.0)

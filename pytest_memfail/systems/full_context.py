@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_memfail.core import Conversation, SystemContext
-from pytest_memfail.systems.base import Entry, entries_of
+from pytest_memfail.systems.base import Entry, entries_of, no_options
 
 
 class FullContext:
     """Returns everything, newest first."""
 
+    check_options = staticmethod(no_options("full-context"))
+    calls_model = False
     concurrent_reads = 8
     unlimited_k = True
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_memfail.core import Conversation, SystemContext
+from pytest_memfail.systems.base import no_options
 
 
 class NoMemory:
     """Forgets everything at once."""
 
+    check_options = staticmethod(no_options("no-memory"))
+    calls_model = False
     concurrent_reads = 8
     loses_on_purpose = True
 

@@ -116,4 +116,6 @@ def _requires(settings: Mapping[str, str]) -> tuple[str, ...]:
     return (WORDLLAMA,) if settings["embeddings"] == "wordllama" else ()
 
 
-FACTORY: Final = AdapterFactory("sqlite-hybrid", SETTINGS, _requires, SqliteHybrid, asks_models=False)
+FACTORY: Final = AdapterFactory(
+    "sqlite-hybrid", SETTINGS, _requires, SqliteHybrid, asks_models=False, calls_model=False
+)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pytest_memfail.tasks.custom import NAME as CUSTOM
 from pytest_memfail.tasks.custom import find_custom, read_custom
+from pytest_memfail.tasks.haystacks import HaystackFinder
 from pytest_memfail.tasks.layout import PROTOCOLS, Protocol
 from pytest_memfail.tasks.load import (
+    HAYSTACKS,
     MEMFAIL_TASKS,
     TASK_NAMES,
+    Haystack,
     TaskRequest,
     load_tasks,
     match_tasks,
@@ -20,6 +23,7 @@ from pytest_memfail.tasks.validate import (
     CONNECTIVES,
     EASY_SENTENCES,
     ESSAY_LIKENESS,
+    EXCLUSIVE,
     HARD_SENTENCES,
     LIKENESS,
     OPTION_WORDS,
@@ -40,7 +44,9 @@ __all__ = [
     "CUSTOM",
     "EASY_SENTENCES",
     "ESSAY_LIKENESS",
+    "EXCLUSIVE",
     "HARD_SENTENCES",
+    "HAYSTACKS",
     "LETTERS",
     "LIKENESS",
     "MEMFAIL_TASKS",
@@ -51,6 +57,8 @@ __all__ = [
     "STATES_EXCLUSIVITY",
     "TASK_NAMES",
     "Finding",
+    "Haystack",
+    "HaystackFinder",
     "Protocol",
     "TaskRequest",
     "find_custom",

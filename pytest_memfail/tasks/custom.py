@@ -16,26 +16,31 @@ expected:                             # what must be stored, kept and retrieved
     details: [[allergic, allergy], [penicillin]]   # what must survive, each with the wordings that keep it
     forbidden: [no known allergies]   # what must not stand in the store as current
 k: 5                                  # optional; else the run's
+haystack: conditional_facts_hard      # optional: a task, or a folder of conversations, to store around the case's own
 ```
 
-A file may hold several cases as YAML documents (`---`). Each case is a store of its own.
+A file may hold several cases as YAML documents (`---`). Each case is a store of its own. A folder that is named as a haystack
+holds YAML or JSON files, each a list of conversations as above, or a mapping with the key `conversations`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - a type
 from datetime import datetime, time, timedelta, timezone
 from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_memfail.core import (
+    MAX_K,
     NOT_RETRIEVED,
     NOT_STORED,
     SUMMARY_ERROR,
@@ -52,8 +57,12 @@ from pytest_memfail.core import (
     Task,
     one_line,
 )
+from pytest_memfail.tasks.haystacks import HaystackFinder, NoHaystackError, combined_hash
 from pytest_memfail.tasks.row_models import ID_PATTERN, Text
-from pytest_memfail.tasks.rows import slug
+from pytest_memfail.tasks.rows import digest, short, slug
+
+if TYPE_CHECKING:
+    import yaml
 
 NAME: Final = "custom"
 SUFFIX: Final = ".memfail.yaml"
@@ -67,6 +76,12 @@ def _wordings(value: object) -> object:
 
 
 Wordings = Annotated[list[Text], BeforeValidator(_wordings), Field(min_length=1)]
+
+
+def _plain_id(value: str) -> str:
+    if not ID_PATTERN.fullmatch(value):
+        raise ValueError("letters and digits of ASCII, and . _ - between them")
+    return value
 
 
 class ToldConversation(BaseModel):
@@ -88,7 +103,17 @@ class ToldConversation(BaseModel):
         for message in self.messages:
             if len(message) != 1:
                 raise ValueError(f"messages: got {sorted(message)} in one message, expected one role and what it said")
+        if self.date is not None and _minutes_left(self.date) < len(self.messages):
+            raise ValueError(
+                f"date: got {self.date} for {len(self.messages)} messages, a minute apart from 9:00 on, expected a date on which "
+                "the last of them is not after the year 9999"
+            )
         return self
+
+
+def _minutes_left(day: Date) -> int:
+    """How many minutes the calendar still has from that morning on."""
+    return (datetime.max.replace(tzinfo=timezone.utc) - datetime.combine(day, MORNING)) // timedelta(minutes=1)
 
 
 class ExpectedFact(BaseModel):
@@ -108,12 +133,13 @@ class CustomCase(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    id: Annotated[str, Field(pattern=ID_PATTERN.pattern + "$")] | None = None
+    id: Annotated[str, AfterValidator(_plain_id)] | None = None
     conversations: Annotated[list[ToldConversation], Field(min_length=1)]
     question: Text
     answer: Text
     expected: Annotated[list[ExpectedFact], Field(min_length=1)]
-    k: Annotated[int, Field(ge=1)] | None = None
+    k: Annotated[int, Field(ge=1, le=MAX_K)] | None = None
+    haystack: Text | None = None
 
     @model_validator(mode="after")
     def _places(self) -> CustomCase:
@@ -128,10 +154,28 @@ class CustomCase(BaseModel):
         return self
 
 
+class ToldConversations(BaseModel):
+    """A file of a haystack."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    conversations: Annotated[list[ToldConversation], Field(min_length=1)]
+
+
+def is_case_file(path: Path) -> bool:
+    """Does it hold cases, by its name?"""
+    return path.name.endswith(SUFFIX) and path.is_file()
+
+
 def find_custom(starts: Iterable[Path], skipped: Sequence[str] = SKIPPED) -> list[Path]:
-    """The files of cases below these folders; folders of such names, and virtual environments, are not entered."""
+    """The files of cases among these files and below these folders.
+
+    Folders of such names, and virtual environments, are not entered.
+    """
     found: set[Path] = set()
     for start in starts:
+        if is_case_file(start):
+            found.add(start)
         for folder, folders, names in os.walk(start):
             here = Path(folder)
             folders[:] = [
@@ -140,22 +184,26 @@ def find_custom(starts: Iterable[Path], skipped: Sequence[str] = SKIPPED) -> lis
                 if not any(fnmatch(name, pattern) for pattern in skipped) and not (here / name / "pyvenv.cfg").is_file()
             ]
             found.update(here / name for name in names if name.endswith(SUFFIX))
-    return sorted(found)
+    # the same file by two ways, one through a link, is one
+    return list({path.resolve(): path for path in sorted(found, reverse=True)}.values())[::-1]
 
 
-def read_custom(paths: Sequence[Path], root: Path) -> Task | None:
-    """The task of these files; None where there are none.
+def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | None = None) -> Task | None:
+    """The task of these files; None where there are none. `haystacks` knows what may be stored around a case.
 
     Raises `RowError` naming file, line and key of the first fault.
     """
+    haystacks = haystacks or HaystackFinder()
+    hashes: dict[str, None] = {}
     plans: list[StorePlan] = []
     evidence: dict[str, Evidence] = {}
     seen: dict[str, str] = {}
     sha = hashlib.sha256()
     for path in sorted(paths):
-        content = path.read_bytes()
+        content = _content(path)
         sha.update(content)
-        for line, case in _cases(path, content):
+        for node, case in _cases(path, content):
+            line = node.start_mark.line + 1
             case_id = case.id or slug(path.name.removesuffix(SUFFIX))
             if case_id in seen:
                 raise RowError(
@@ -163,6 +211,9 @@ def read_custom(paths: Sequence[Path], root: Path) -> Task | None:
                 )
             seen[case_id] = f"{path}:{line}"
             plan, facts = _plan(case, case_id, path, line)
+            if case.haystack is not None:
+                plan, facts, data_hash = _in_haystack(case, plan, facts, haystacks, path, node)
+                hashes[data_hash] = None
             plans.append(plan)
             evidence.update(facts)
     if not plans:
@@ -173,18 +224,42 @@ def read_custom(paths: Sequence[Path], root: Path) -> Task | None:
         stores=tuple(plans),
         evidence=evidence,
         licence="the user's own",
-        data_hash=sha.hexdigest(),
+        data_hash=combined_hash(sha.hexdigest(), *hashes) if hashes else sha.hexdigest(),
         description=f"own cases below {root.name}",
     )
 
 
-def _cases(path: Path, content: bytes) -> Iterator[tuple[int, CustomCase]]:
+def _content(path: Path) -> bytes:
+    if path.exists() and not path.is_file():  # a named pipe would be waited for
+        raise RowError(str(path), 1, "file", "cannot be read (not a regular file)")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RowError(str(path), 1, "file", f"cannot be read ({error.strerror})") from None
+
+
+def _value(file: str, node: yaml.Node) -> object:
+    import yaml
+
+    line = node.start_mark.line + 1
+    try:
+        return yaml.SafeLoader("").construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        line = line if error.problem_mark is None else error.problem_mark.line + 1
+        raise RowError(file, line, "file", f"not YAML ({one_line(error.problem)})") from None
+    except RecursionError:
+        raise RowError(file, line, "file", "not a case (nested too deeply)") from None
+    except Exception as error:  # PyYAML hands on what Python says of a date in month 13, or of an int without digits
+        raise RowError(file, line, "file", f"not YAML ({type(error).__name__}: {one_line(error)})") from None
+
+
+def _documents(path: Path, content: bytes) -> Iterator[tuple[yaml.Node | None, object]]:
+    """The documents of a YAML file, with where they are."""
     import yaml
 
     file = str(path)
     try:
         nodes = list(yaml.compose_all(content.decode("utf-8"), Loader=yaml.SafeLoader))
-        values = [None if node is None else yaml.SafeLoader("").construct_document(node) for node in nodes]
     except UnicodeDecodeError as error:
         raise RowError(file, 1, "file", f"not UTF-8 ({error.reason})") from None
     except yaml.MarkedYAMLError as error:
@@ -192,23 +267,49 @@ def _cases(path: Path, content: bytes) -> Iterator[tuple[int, CustomCase]]:
         raise RowError(file, line, "file", f"not YAML ({one_line(error.problem)})") from None
     except yaml.YAMLError as error:
         raise RowError(file, 1, "file", f"not YAML ({one_line(error)})") from None
-    for node, value in zip(nodes, values, strict=True):
-        line = 1 if node is None else node.start_mark.line + 1
-        if not isinstance(value, dict):
+    except RecursionError:
+        raise RowError(file, 1, "file", "not a case (nested too deeply)") from None
+    for node in nodes:
+        yield node, None if node is None else _value(file, node)
+
+
+def _cases(path: Path, content: bytes) -> Iterator[tuple[yaml.Node, CustomCase]]:
+    for node, value in _documents(path, content):
+        if node is None or not isinstance(value, dict):
+            line = 1 if node is None else node.start_mark.line + 1
             raise RowError(
-                file, line, "file", f"got {type(value).__name__}, expected a case (keys conversations, question, …)"
+                str(path),
+                line,
+                "file",
+                f"got {type(value).__name__}, expected a case (keys conversations, question, …)",
             )
         try:
-            yield line, CustomCase.model_validate(value)
+            yield node, CustomCase.model_validate(value)
         except ValidationError as error:
-            raise _fault(file, node, error) from None
+            raise _fault(str(path), node, error) from None
 
 
-def _fault(file: str, node: Any, error: ValidationError) -> RowError:
-    """The first fault, with the line that its key stands on."""
+def _told_file(path: Path, content: bytes) -> Iterator[Conversation]:
+    """The conversations of a file of a haystack."""
+    numbers = itertools.count(1)
+    for node, value in _documents(path, content):
+        is_list = isinstance(value, list)
+        try:
+            told = ToldConversations.model_validate({"conversations": value} if is_list else value)
+        except ValidationError as error:
+            raise _fault(str(path), node, error, ToldConversations, skip=int(is_list)) from None
+        for conversation in told.conversations:
+            yield _conversation(conversation, f"c-{digest(f'{path.name}:{next(numbers)}', 10)}")
+
+
+def _fault(
+    file: str, node: Any, error: ValidationError, model: type[BaseModel] = CustomCase, *, skip: int = 0
+) -> RowError:
+    """The first fault, with the line that its key stands on; the first `skip` keys of its place are not in the file."""
     # a misspelt key is also a missing one: the first says more
     fault = min(error.errors(include_url=False), key=lambda found: found["type"] != "extra_forbidden")
     place = [part for part in fault["loc"] if not (isinstance(part, str) and part.startswith(("function-", "list[")))]
+    place = place[skip:]
     message = fault["msg"].removeprefix("Value error, ")
     key, colon, rest = message.partition(": ")
     if fault["type"] == "value_error" and colon and " " not in key:
@@ -216,17 +317,17 @@ def _fault(file: str, node: Any, error: ValidationError) -> RowError:
     elif fault["type"] == "missing":
         message = "got nothing, expected a value"
     elif fault["type"] == "extra_forbidden":
-        known = _keys_at(place)
+        known = _keys_at([*["conversations"] * skip, *place], model)
         close = get_close_matches(str(place[-1]), known, 1)
         message = "no such key" + (f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}")
     else:
-        message = f"got {one_line(repr(fault['input']), 60)}, expected: {message[:1].lower()}{message[1:]}"
+        message = f"got {short(fault['input'])}, expected: {message[:1].lower()}{message[1:]}"
     return RowError(file, _line_of(node, place), ".".join(map(str, place)) or "file", message)
 
 
-def _keys_at(place: Sequence[object]) -> list[str]:
+def _keys_at(place: Sequence[object], model: type[BaseModel]) -> list[str]:
     names: dict[str, type[BaseModel]] = {"conversations": ToldConversation, "expected": ExpectedFact}
-    model = names.get(str(place[0]), CustomCase) if len(place) > 1 else CustomCase
+    model = names.get(str(place[0]), model) if len(place) > 1 else model
     return list(model.model_fields)
 
 
@@ -234,7 +335,7 @@ def _line_of(node: Any, place: Sequence[object]) -> int:
     """The 1-based line of the deepest part of the place that the file has."""
     import yaml
 
-    line = node.start_mark.line + 1
+    line = 1 if node is None else node.start_mark.line + 1
     for part in place:
         if isinstance(node, yaml.MappingNode):
             found = next(((key, value) for key, value in node.value if key.value == part), None)
@@ -278,6 +379,46 @@ def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StoreP
         line=line,
     )
     return StorePlan(case_id, (*map(Ingest, conversations), Probe((question,)))), facts
+
+
+def _in_haystack(
+    case: CustomCase,
+    plan: StorePlan,
+    facts: dict[str, Evidence],
+    haystacks: HaystackFinder,
+    path: Path,
+    node: yaml.Node,
+) -> tuple[StorePlan, dict[str, Evidence], str]:
+    """The store and the facts of a case with a haystack around its conversations, and a hash of the haystack.
+
+    Raises `RowError` for a haystack that there is not, or that is faulty.
+    """
+
+    def fault(problem: str) -> RowError:
+        return RowError(str(path), _line_of(node, ["haystack"]), "haystack", problem)
+
+    try:
+        haystack = haystacks.find(case.haystack or "", path.parent)
+    except NoHaystackError as error:
+        raise fault(str(error)) from None
+    hay, data_hash = list(haystack.conversations), haystack.data_hash
+    for file in haystack.files:
+        content = _content(file)
+        hay += _told_file(file, content)
+        data_hash = combined_hash(data_hash, content.decode("utf-8"))
+    # an id that names the case would tell the system which conversations matter
+    names = {c.id: f"c-{digest(f'{NAME}:{c.id}', 10)}" for c in plan.conversations}
+    own = [replace(conversation, id=names[conversation.id]) for conversation in plan.conversations]
+    try:
+        stored = haystacks.around(own, hay, plan.id)
+    except OverflowError:
+        raise fault("the dates of the conversations leave no room for a haystack around them") from None
+    ids = [conversation.id for conversation in stored]
+    moved = {  # a sample that keeps the case keeps its haystack
+        name: replace(fact, conversation_id=names[fact.conversation_id], history=tuple(ids))
+        for name, fact in facts.items()
+    }
+    return StorePlan(plan.id, (*map(Ingest, stored), Probe(plan.questions))), moved, data_hash
 
 
 def _conversation(told: ToldConversation, conversation_id: str) -> Conversation:

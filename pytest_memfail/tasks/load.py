@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
-from pytest_memfail.core import Ingest, Probe, Question, Step, StorePlan, Task, UnknownNameError, UsageError
+from pytest_memfail.core import (
+    Ingest,
+    Probe,
+    Question,
+    Step,
+    StorePlan,
+    Task,
+    UnknownNameError,
+    UsageError,
+    escape_controls,
+)
 from pytest_memfail.tasks import coexisting_facts, conditional_facts, long_hop, persona_retrieval, updated_facts
 from pytest_memfail.tasks.layout import Protocol, by_digest
 from pytest_memfail.tasks.row_models import MODELS
@@ -28,6 +39,8 @@ MODULES: Final[dict[str, ModuleType]] = {
 TASK_NAMES: Final = tuple(MODULES)
 """The five tasks of the MemFail paper, in its order, and our own."""
 MEMFAIL_TASKS: Final = TASK_NAMES[:5]
+Haystack = Literal["full", "sample"]
+HAYSTACKS: Final = get_args(Haystack)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +54,8 @@ class TaskRequest:
     protocol: Protocol = "ours"
     seed: int = 42
     limit: int | None = None
+    haystack: Haystack = "sample"
+    """Whether a limited task stores all conversations, or only those that its questions need."""
 
 
 def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, ...]:
@@ -48,6 +63,8 @@ def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, 
 
     Raises `UsageError` for an unknown name or a folder without rows, `RowError` for a faulty row.
     """
+    for task in extra:
+        _check_ids(task)
     given = {task.name: task for task in extra}
     names = [*TASK_NAMES, *(name for name in given if name not in MODULES)]
     wanted = match_tasks(request.patterns, names)
@@ -66,10 +83,17 @@ def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, 
                 raise UsageError(f"no rows of the task {name!r}: {path} is missing (--memfail-data names the folder)")
             module = MODULES[name]
             task = module.build(name, module.read(path), request.protocol, request.seed)
-        tasks.append(task if request.limit is None else sample(task, request.limit, request.seed))
+        tasks.append(task if request.limit is None else sample(task, request.limit, request.seed, request.haystack))
     if not tasks:
         raise UsageError(f"{request.data or shipped_data()} holds no rows of {', '.join(request.patterns)}")
     return tuple(tasks)
+
+
+def _check_ids(task: Task) -> None:
+    """Raise `UsageError` for a name or id that would steer a terminal or break a line: all are parts of node ids."""
+    for name in (task.name, *(s.id for s in task.stores), *(q.id for q in task.questions)):
+        if escape_controls(name) != name or {"\n", "\t"} & set(name):
+            raise UsageError(f"the task {task.name!r}: got the id {name!r}, expected an id without control characters")
 
 
 def task_of_row(name: str, row: Mapping[str, Any], protocol: Protocol, file: Path, line: int) -> Task:
@@ -97,10 +121,12 @@ def match_tasks(patterns: Sequence[str], names: Sequence[str] = TASK_NAMES) -> l
     return [name for name in names if name in chosen]
 
 
-def sample(task: Task, limit: int, seed: int) -> Task:
-    """At most `limit` questions, taken in turn from each stratum, and only the conversations that they need.
+def sample(task: Task, limit: int, seed: int, haystack: Haystack = "sample") -> Task:
+    """Return the task with at most `limit` questions, taken in turn from each stratum.
 
-    The choice depends on the seed and the questions' ids alone, so that a larger limit keeps what a smaller one chose.
+    It stores all conversations (`full`), or only those that the questions need: those of their facts, and those that hold
+    a wrong option. The choice depends on the seed and the questions' ids alone, so that a larger limit keeps what a smaller
+    one chose.
     """
     strata: dict[str, list[Question]] = defaultdict(list)
     questions = task.questions
@@ -114,15 +140,23 @@ def sample(task: Task, limit: int, seed: int) -> Task:
                 chosen.add(queue.pop(0).id)
     facts = [task.evidence[e] for q in questions if q.id in chosen for e in q.evidence]
     needed = {c for fact in facts for c in (fact.conversation_id, *fact.history)}
+    wrong = {
+        option for q in questions if q.id in chosen for option in q.options if option.strip() and option not in q.gold
+    }
+    names_wrong = (
+        re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(wrong)))})(?!\w)", re.IGNORECASE) if wrong else None
+    )
     stores = []
     for store in task.stores:
         steps: list[Step] = []
         for step in store.steps:
             if isinstance(step, Ingest):
-                if step.conversation.id in needed:
+                is_needed = haystack == "full" or step.conversation.id in needed
+                if is_needed or (names_wrong is not None and names_wrong.search(step.conversation.text)):
                     steps.append(step)
             elif kept := tuple(q for q in step.questions if q.id in chosen):
                 steps.append(Probe(kept))
         if any(isinstance(step, Probe) for step in steps):
             stores.append(StorePlan(store.id, tuple(steps)))
-    return replace(task, stores=tuple(stores))
+    before, after = (sum(len(store.conversations) for store in some) for some in (task.stores, stores))
+    return replace(task, stores=tuple(stores), left_out=before - after)

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Final
 
 from pytest_memfail.core import NOT_RETRIEVED, Evidence, Question, Task
 from pytest_memfail.tasks import layout
 from pytest_memfail.tasks.conditional_facts import LICENCE
 from pytest_memfail.tasks.row_models import LETTERS, LongHopRow
 from pytest_memfail.tasks.rows import Rows, read_rows
+
+OUTPUT_INSTRUCTION: Final = """
+
+Answer with exactly one of the five options. Put the relevant facts from memory together step by step: only one option follows \
+from them, and nothing in memory leads to the other four. Write one JSON object on a single line and no other text, in exactly \
+this form: {"selected_choice": "A, B, C, D or E"}"""
+"""What the published harness has in its queries too (paper, D.2), of the same role and length in words of our own: a ranking by
+words or by meaning is led astray by it."""
 
 
 def read(path: Path) -> Rows[LongHopRow]:
@@ -20,8 +29,8 @@ def read(path: Path) -> Rows[LongHopRow]:
 def build(name: str, rows: Rows[LongHopRow], protocol: layout.Protocol, seed: int) -> Task:
     """One fact a conversation, one multiple-choice question a chain.
 
-    Retrieval is given the question stem; `paper` gives it the options too, as the published harness does (they hold the
-    answer).
+    Retrieval is given the question stem; `paper` gives it the options and the instruction how to answer too, as the published
+    harness does.
     """
     n = len(rows.rows)
     if protocol == "paper":
@@ -63,7 +72,7 @@ def build(name: str, rows: Rows[LongHopRow], protocol: layout.Protocol, seed: in
                 id=row_id,
                 task=name,
                 text=row.graded_question,
-                query=row.graded_question if protocol == "paper" else row.stem,
+                query=f"{row.graded_question}{OUTPUT_INSTRUCTION}" if protocol == "paper" else row.stem,
                 gold=(row.ground_truth_answer,),
                 evidence=tuple(ids),
                 kind="multiple_choice",

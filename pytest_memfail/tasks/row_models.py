@@ -14,7 +14,8 @@ from pytest_memfail.core import Detail
 
 Text = Annotated[str, Field(min_length=1)]
 LETTERS = ("A", "B", "C", "D", "E")
-ID_PATTERN = re.compile(r"[A-Za-z0-9_.-]+")
+ID_PATTERN = re.compile(r"[A-Za-z0-9_.-]*[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""Ids are parts of node ids, of commands to paste and of links: no spaces, no slashes, not only dots."""
 
 
 def _parse_json(cell: object) -> object:
@@ -22,8 +23,10 @@ def _parse_json(cell: object) -> object:
         return cell
     try:
         return json.loads(cell)
-    except json.JSONDecodeError as error:
+    except ValueError as error:  # a number of 5,000 digits, too
         raise ValueError(f"not JSON ({error})") from None
+    except RecursionError:
+        raise ValueError("not JSON that can be read (nested too deeply)") from None
 
 
 def _empty_is_none(cell: object) -> object:
@@ -34,7 +37,7 @@ Json = BeforeValidator(_parse_json)
 Texts = Annotated[list[Text], Json]
 Place = Annotated[int, Field(ge=0)]
 OptionalPlace = Annotated[Place | None, BeforeValidator(_empty_is_none)]
-RowId = Annotated[str | None, Field(pattern=r"^[A-Za-z0-9_.-]+$"), BeforeValidator(_empty_is_none)]
+RowId = Annotated[str | None, Field(pattern=f"^{ID_PATTERN.pattern}$"), BeforeValidator(_empty_is_none)]
 
 
 class DetailRow(BaseModel):

@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from pytest_memfail.core import RowError
+from pytest_memfail.core import RowError, one_line
 from pytest_memfail.tasks.row_models import DatedMessage, DetailRow, Row
 
 R = TypeVar("R", bound=Row)
@@ -150,12 +150,16 @@ def _row_errors(file: str, line: int, error: ValidationError) -> Iterable[RowErr
             close = get_close_matches(str(fault["loc"][-1]), NESTED, 1)
             message = "no such field" + (f"; did you mean {close[0]!r}?" if close else "")
         elif not message.startswith(("got ", "not JSON")):
-            message = f"got {_short(fault['input'])}, expected: {_lower(message)}"
+            message = f"got {short(fault['input'])}, expected: {_lower(message)}"
         yield RowError(file, line, field, message)
 
 
-def _short(value: Any) -> str:
-    text = repr(value)
+def short(value: Any) -> str:
+    """Return a value as an error shows it."""
+    try:
+        text = one_line(repr(value), 1000)
+    except RecursionError:
+        return f"a {type(value).__name__} nested too deeply"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -72,6 +72,7 @@ def _evidence(name: str, rows: Rows[UpdatedRow], i: int, homes: dict[tuple[int, 
         decoys=decoys,
         subject=row.subject,
         earlier=None if row.old_index is None else row.messages[row.old_index].text,
+        taken_back=taken_back,
         # a fact that was taken back need not be stored at all: nothing of it can be required
         endings=details[-1].wordings if taken_back and details else (),
         details=() if taken_back else details,

@@ -109,6 +109,7 @@ def _about_entries(fact: Mapping[str, Any], block: str) -> dict[str, Any]:
     reply = {**_shared(summary, numbers), "missing": _missing(summary)}
     if fact["check"] == "summary":
         return {**reply, "faithful": faithful}
+    present = present and not storage.vacuous  # a model is asked whether the entries tell that a state has ended
     reply |= {"present": present, "faithful": present and faithful}
     if evidence.kind == "fact":
         reply["outdated"] = storage.label == "stale_value"
@@ -143,6 +144,7 @@ def _evidence(fact: Mapping[str, Any]) -> Evidence:
         anchors=tuple(fact.get("anchors", ())),
         value=fact.get("needed") or fact.get("value"),
         stale_values=tuple(fact.get("replaced", ())),
+        taken_back=fact.get("taken_back", False),
         details=tuple(Detail(tuple(d["any_of"]), d["part"]) for d in fact.get("must_keep", ())),
     )
 

@@ -25,6 +25,8 @@ BACKLOG: Final = 1024
 READ_LIMIT: Final = 1 << 20
 """Bytes a connection may buffer: prompts hold whole stores."""
 
+ENDLESS_CHUNK: Final = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+
 
 class _Dropped(Exception):
     """The connection is to be closed at once, after these bytes."""
@@ -243,6 +245,8 @@ class LocalEndpoint:
                 raise _Dropped
             content = self._completion(request, body, fault)
             await asyncio.sleep(end - time.monotonic())
+            if fault is not None and fault.kind == "endless":
+                await self._send_for_ever()
             if fault is not None and fault.kind == "drop":
                 raise _Dropped
             if fault is not None and fault.kind == "drop_mid_body":
@@ -250,6 +254,15 @@ class LocalEndpoint:
             return content
         finally:
             self.in_flight -= 1
+
+    async def _send_for_ever(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        writer = self._handlers[task]
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n")
+        while True:  # until the client has gone
+            writer.write(ENDLESS_CHUNK)
+            await writer.drain()
 
     # -- replies -----------------------------------------------------------------------------------------------------
 
@@ -295,7 +308,9 @@ def _spoilt(reply: Reply, fault: Fault) -> Reply:
 
 def _error_of(fault: Fault, request: HttpRequest, body: Mapping[str, Any]) -> bytes | None:
     """The error response of a fault that has one."""
-    headers = {} if fault.retry_after is None else {"retry_after": f"{fault.retry_after:g}"}
+    after, to = fault.retry_after, fault.location
+    headers = {} if after is None else {"retry_after": after if isinstance(after, str) else f"{after:g}"}
+    headers |= {} if to is None else {"location": to}
     if fault.kind == "status":
         return error_response(fault.status, f"scripted fault {fault.status}", fault.code, **headers)
     if fault.kind == "bad_body":

@@ -12,6 +12,7 @@ FaultKind = Literal[
     "drop",
     "drop_mid_body",
     "bad_body",
+    "endless",
     "empty",
     "truncated",
     "invalid_json",
@@ -54,13 +55,16 @@ class Fault:
 
     kind: FaultKind = "status"
     """`status`: an HTTP error. `hang`: never a reply. `drop`: the connection is closed before the reply;
-    `drop_mid_body`: amid it. `bad_body`: 200 with a page of HTML. `empty`, `truncated` (finish reason `length`),
-    `invalid_json`, `wrong_schema`, `refusal`: a well-formed reply with such a content. `context_length` (400),
-    `wrong_key` (401), `unknown_model` (404): the error bodies that endpoints send for them."""
+    `drop_mid_body`: amid it. `bad_body`: 200 with a page of HTML. `endless`: 200 with a body that never ends.
+    `empty`, `truncated` (finish reason `length`), `invalid_json`, `wrong_schema`, `refusal`: a well-formed reply with
+    such a content. `context_length` (400), `wrong_key` (401), `unknown_model` (404): the error bodies that endpoints
+    send for them."""
     status: int = 500
     """The HTTP status of the kind `status`."""
-    retry_after: float | None = None
-    """Seconds in the header `Retry-After`; None leaves it out."""
+    retry_after: float | str | None = None
+    """The header `Retry-After`, seconds or any text; None leaves it out."""
+    location: str | None = None
+    """The header `Location`, for a redirect (a status 307, say)."""
     code: str | None = None
     """The error code in the body of the kind `status`."""
     every: int | None = None

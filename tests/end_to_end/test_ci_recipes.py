@@ -38,6 +38,12 @@ class Runner:
             check=False,
         )
 
+    def make_anchor(self) -> None:
+        """What the README says to do once by hand."""
+        self.steps["anchor"] = "memfail anchor run.jsonl -o memfail-anchor.jsonl --reason 'first golden run'"
+        done = self("anchor")
+        assert done.returncode == 0, done.stdout + done.stderr
+
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Runner:
@@ -63,15 +69,22 @@ def test_github_actions(runner: Runner) -> None:
         assert runner("Join").returncode == 0
 
     ask()
-    missing = runner("Gate")
+    runner.make_anchor()
+    missing = runner("Gate", ANCHOR=recipe["env"]["ANCHOR"])
+    (runner.folder / recipe["env"]["ANCHOR"]).unlink()
     assert missing.returncode == 6
     assert "there is no baseline at baseline.jsonl, and in CI the gate fails closed" in missing.stdout
     saved = runner("Baseline")
     assert saved.returncode == 0, saved.stdout + saved.stderr
-    assert runner("Gate").returncode == 0
+    anchor = {"ANCHOR": recipe["env"]["ANCHOR"]}
+    unanchored = runner("Gate", **anchor)
+    assert unanchored.returncode == 6
+    assert "there is no anchor at memfail-anchor.jsonl, and in CI the gate fails closed" in unanchored.stdout
+    runner.make_anchor()
+    assert runner("Gate", **anchor).returncode == 0
     runner.keep = 1
     ask()
-    stopped = runner("Gate", GITHUB_STEP_SUMMARY=str(step_summary))
+    stopped = runner("Gate", GITHUB_STEP_SUMMARY=str(step_summary), **anchor)
     assert stopped.returncode == 1, stopped.stdout + stopped.stderr
     assert "gate: failed" in stopped.stdout
     assert "pytest memfail/" in step_summary.read_text(encoding="utf-8")
@@ -86,9 +99,11 @@ def test_gitlab(runner: Runner) -> None:
         done = runner("ask", CI_NODE_INDEX=str(index), CI_NODE_TOTAL=str(total))
         assert done.returncode == 0, done.stdout + done.stderr
     assert runner("baseline").returncode == 0
-    assert runner("gate").returncode == 0
+    runner.make_anchor()
+    anchor = {"ANCHOR": recipe["variables"]["ANCHOR"]}
+    assert runner("gate", **anchor).returncode == 0
     (runner.folder / "shard-2.jsonl").unlink()
-    lacking = runner("gate")
+    lacking = runner("gate", **anchor)
     assert lacking.returncode == 1
     assert "missing: shard 2/3" in lacking.stdout
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pytest_memfail.cli import USAGE
+from pytest_memfail.cli import BROKEN, USAGE
 from pytest_memfail.cli.generate import INTERRUPTED
 from pytest_memfail.core import Evidence, Listing, Memory, Question, Reply
 from pytest_memfail.plugin import hookspecs
@@ -79,7 +79,10 @@ def test_the_tutorial_connects_a_system(run_pytest: Run, tmp_path: Path) -> None
 
 def test_the_table_of_the_tutorial_is_that_of_its_command(run_pytest: Run) -> None:
     (table,) = re.findall(r"```text\n( +memory held.*?)\n```", text_of(REPOSITORY / "docs" / "tutorial.md"), re.DOTALL)
-    assert table in run_pytest("--memfail-system=bm25", "--memfail-limit=20", "--tb=no").output
+    assert (
+        table
+        in run_pytest("--memfail-system=bm25", "--memfail-limit=20", "--memfail-haystack=sample", "--tb=no").output
+    )
 
 
 def test_the_sample_of_a_test_runs(run_pytest: Run, tmp_path: Path) -> None:
@@ -193,7 +196,6 @@ def test_the_schema_of_records_is_that_of_a_record(run_pytest: Run, tmp_path: Pa
 def test_the_sample_that_reads_a_record_runs(run_pytest: Run, tmp_path: Path) -> None:
     (sample,) = re.findall(r"```python\n(.*?)```", text_of(REPOSITORY / "docs" / "record_schema.md"), re.DOTALL)
     run_pytest("--memfail-system=lossy", "--memfail-limit=10", "--memfail-tasks=conditional_facts_easy")
-    (tmp_path / "record.jsonl").rename(tmp_path / "last.jsonl")
     done = subprocess.run(
         [sys.executable, "-c", sample], cwd=tmp_path, capture_output=True, text=True, check=True
     ).stdout
@@ -206,7 +208,7 @@ def test_exit_codes_are_those_that_there_are() -> None:
         set(map(int, re.findall(r"^\| (\d+) \|", part, re.MULTILINE))) for part in page.split("## memfail")
     )
     assert of_pytest == {*map(int, pytest.ExitCode), NO_TRUSTWORTHY_RESULT}
-    assert of_memfail == {0, 1, USAGE, NO_TRUSTWORTHY_RESULT, INTERRUPTED}
+    assert of_memfail == {0, 1, BROKEN, USAGE, NO_TRUSTWORTHY_RESULT, INTERRUPTED}
 
 
 def test_pages_name_all_hooks_and_systems() -> None:

@@ -214,7 +214,7 @@ def test_an_endpoint_that_dies_half_way_spoils_no_verdict(asking: Make, workers:
     endpoint, run = asking()
     # few calls at once: with all questions in flight together none may be through half way
     few = ("--memfail-limit=6", "--memfail-concurrency=2")
-    tasks = (*few, "--memfail-tasks=long_hop,conditional_facts_hard", "-q", "-n", workers)
+    tasks = (*few, "--memfail-tasks=long_hop,conditional_facts_hard", "-q", "-n", workers, "--memfail-max-wait=1")
     healthy = run(*tasks)
     half = endpoint.calls // 2
     _, run = asking(dies_after=half)
@@ -229,6 +229,31 @@ def test_an_endpoint_that_dies_half_way_spoils_no_verdict(asking: Make, workers:
     assert done.record[-1]["exit_code"] == done.code
     assert done.record[-1]["complete"] is True
     assert all("127.0.0.1" in message for message in errors(done))
+
+
+@pytest.mark.parametrize("fault", [{"kind": "drop"}, {"status": 503}, {"status": 429, "retry_after": 0.1}], ids=str)
+def test_an_endpoint_that_is_down_at_first_costs_no_question(asking: Make, fault: Mapping[str, Any]) -> None:
+    _, run = asking(faults=[Fault(**fault)] * 4)  # the last is that of a probe
+    done = run("--memfail-limit=4", "--memfail-tasks=long_hop", "-q")
+    assert done.counts()["error"] == 0, errors(done)
+    assert done.code in (0, 1)
+    assert sum(row["failures"] for row in done.record[-1]["models"]) == 4
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_lasting_rate_limit_ends_the_run_with_its_reason(asking: Make, workers: str) -> None:
+    endpoint, run = asking(faults=[Fault(status=429, retry_after=1_000_000_000, every=1)])
+    done = run(*SAMPLE, "--memfail-max-wait=1.5", "--memfail-keep-going", "-n", workers)
+    assert done.code == 6
+    assert set(done.verdicts.values()) == {"error"}
+    (said,) = {message for message in errors(done) if "waited" in message}
+    assert errors(done).count(said) == len(done.questions)
+    assert said.startswith(f"127.0.0.1:{endpoint.port} answered 429 (too many requests): ")
+    assert "waited 2 s for it in all, and no longer (see --memfail-max-wait); not asked" in said
+    n = len(done.questions)
+    (line,) = [line for line in done.output.splitlines() if "no trustworthy result" in line]
+    assert line == f"memfail: no trustworthy result: {said}: {n} of {n} questions are errors"
+    assert endpoint.calls <= 2 * 32  # and none later
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])

@@ -36,6 +36,18 @@ def test_an_incident_has_an_id_to_paste(run_pytest, project):
     assert [line["id"] for line in done.questions.values()] == ["memfail/custom::penicillin::penicillin"]
 
 
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [("incidents/", ["penicillin", "room-change"]), ("incidents/penicillin.memfail.yaml", ["penicillin"])],
+)
+def test_a_path_runs_the_incidents_it_names(run_pytest, project, path, names):
+    done = run_pytest(path, cwd=project)
+    assert done.code == 0
+    assert sorted(done.questions) == [f"memfail/custom::{name}::{name}" for name in names]
+    stored = {line["store"]: line["conversations"] for line in done.record if line["type"] == "store"}
+    assert stored["penicillin"] > 100
+
+
 def test_a_fault_in_an_incident_stops_the_run_before_anything_is_stored(run_pytest, project):
     path = project / "incidents" / "penicillin.memfail.yaml"
     path.write_text(path.read_text(encoding="utf-8").replace("conversation: 1", "conversation: 3"), encoding="utf-8")

@@ -115,9 +115,15 @@ KNOWN_FAULTS = [
     ("conditional_facts_hard", None, r"easy and hard are not paired: 0 of 100 rules .*, 0 behaviours"),
     ("persona_retrieval", None, r"137 of 157 misleading questions name someone who has an essay in the same store"),
     ("persona_retrieval", None, r"141 of 143 direct questions .* several essays \(27 names for 100 essays\)"),
+    ("persona_retrieval", None, r"20 of 157 misleading questions name someone none of whose names is in the store"),
+    ("persona_retrieval", None, r"a single word in the question alone give 73% of who is misled"),
+    ("persona_retrieval", None, r"naive Bayes\) in the question alone give 74% of who is misled"),
     ("long_hop", int, r"does not contain its anchor 'talks rapidly'"),
     ("long_hop", int, r"does not contain its anchor 'loses her voice'"),
     ("long_hop", int, r"does not contain its anchor 'handwrites letters'"),
+    ("long_hop", None, r"choosing an option that the store holds of the one asked about is right in 91%"),
+    ("long_hop", None, r"choosing an option that the store holds is right in 87%"),
+    ("long_hop", None, r"choosing the option that is offered least often is right in 35%"),
 ]
 """File, whether a line is named, and the message."""
 

@@ -37,7 +37,7 @@ def held(record: list[dict[str, Any]]) -> dict[tuple[str, int], str]:
     """The share of questions whose facts were all there, in % as the page has it, by task and k."""
     found = defaultdict(list)
     for line in record:
-        if line["type"] == "question" and line["memory_held"] is not None:
+        if line["type"] == "question" and line["memory_held"] is not None and line["kind"] != "misleading":
             found[line["task"], line["k"]].append(line["memory_held"])
     shares = {key: 100 * sum(values) / len(values) for key, values in found.items()}
     return {key: f"{share:.1f}" if 99.5 <= share < 100 else f"{share:.0f}" for key, share in shares.items()}
@@ -67,8 +67,8 @@ def test_the_options_of_a_long_hop_question_lead_to_its_answer(run_pytest: Run, 
     for protocol in ("paper", "ours"):
         found = run_pytest(*arguments, f"--memfail-protocol={protocol}").questions.values()
         last.append(sum(line["facts"][-1]["verdict"] == "correct" for line in found))
-    assert last == [91, 24]
-    assert "the last fact of 91 of 92 published chains" in (DOCS / "protocols.md").read_text(encoding="utf-8")
+    assert last == [74, 24]
+    assert "the last fact of 74 of 92 published chains" in (DOCS / "protocols.md").read_text(encoding="utf-8")
 
 
 def test_the_published_scores_are_copied_right(published: Path) -> None:

@@ -14,7 +14,9 @@ import pytest
 
 TOYS = Path(__file__).parent / "toys.py"
 
-LAST_RECORD = ".pytest_cache/d/memfail/last.jsonl"
+RUNS = ".pytest_cache/d/memfail/runs"
+RECORD = f"{RUNS}/*/record.jsonl"
+"""The record of a run, as a pattern."""
 INI = """\
 [pytest]
 addopts = --strict-markers --strict-config
@@ -142,6 +144,7 @@ class Project:
         self.pytester = pytester
         self.path = pytester.path
         self.n = n
+        self.earlier: set[str] = set()
         pytester.makefile(".ini", pytest=INI)
         for task, rows in ROWS.items():
             self.write_rows(task, rows())
@@ -196,15 +199,26 @@ class Project:
         return self.pytester.runpytest_subprocess(*self._begin(system), *args, timeout=patience)
 
     def _begin(self, system: str | None) -> list[str]:
-        for path in (self.path / "events.log", self.path / LAST_RECORD):
-            path.unlink(missing_ok=True)  # what is looked at is of this run
+        (self.path / "events.log").unlink(missing_ok=True)  # what is looked at is of this run
+        self.earlier = {folder.name for folder in self.runs()}
         return [] if system is None else [f"--memfail-system={system}"]
 
     # -- what it left ------------------------------------------------------------------------------------------------
 
-    def record(self, path: str = LAST_RECORD) -> list[dict[str, Any]]:
-        """The lines of a record; none if there is no such file."""
-        file = self.path / path
+    def runs(self) -> list[Path]:
+        """The folders of the runs that are kept, oldest first."""
+        return sorted((self.path / RUNS).glob("[!.]*"))
+
+    def record_file(self) -> Path | None:
+        """The record of the last run, if it has left one."""
+        new = [folder for folder in self.runs() if folder.name not in self.earlier]
+        return new[-1] / "record.jsonl" if new else None
+
+    def record(self, path: str | None = None) -> list[dict[str, Any]]:
+        """The lines of a record, by default of the last run; none if there is no such file."""
+        file = self.record_file() if path is None else self.path / path
+        if file is None:
+            return []
         return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
 
     def end(self) -> tuple[int, bool]:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from plugin.project import ALL, COEXISTING, CONDITIONAL, LONG_HOP, MISLEADING, PERSONA, ROWS, Project, collected
+from pytest_memfail.plugin.marks import TASK_MEANINGS
+from pytest_memfail.tasks import TASK_NAMES
 
 OWN = "def test_own(): pass"
 TWO_STORES = """
@@ -139,6 +141,60 @@ def test_testpaths_are_no_paths_given(project: Project) -> None:
     passes(project, "--memfail-tasks=long_hop", ran=LONG_HOP)
 
 
+LEFT_OUT = "memfail: the benchmark alone; your own tests{} are left out (add a path: pytest {} memfail)"
+
+
+@pytest.mark.parametrize(
+    ("testpaths", "where", "paths"), [("", "", "."), ("testpaths = tests more/", " in tests/, more/", "tests more")]
+)
+def test_a_bare_command_line_says_what_it_leaves_out(project: Project, testpaths: str, where: str, paths: str) -> None:
+    project.file("tests/test_a.py", OWN)
+    project.file("more/test_b.py", OWN)
+    project.ini(testpaths)
+    result = passes(project, "--memfail-tasks=long_hop", ran=LONG_HOP)
+    assert LEFT_OUT.format(where, paths) in result.outlines
+    # what the line says to type
+    result = passes(project, "--memfail-tasks=long_hop", *paths.split(), "memfail", ran=LONG_HOP, own=2)
+    result.stdout.no_fnmatch_line("*left out*")
+
+
+@pytest.mark.parametrize("testpaths", ["", "testpaths = tests"])
+@pytest.mark.parametrize("standing", ["memfail_system = toy", "addopts = --memfail-system=toy", "environment"])
+def test_a_system_of_the_ini_file_runs_own_tests_too(
+    project: Project, standing: str, testpaths: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.file("tests/test_a.py", OWN)
+    if standing == "environment":
+        monkeypatch.setenv("PYTEST_ADDOPTS", "--memfail-system=toy")
+    lines = [line for line in (standing, testpaths) if "=" in line]
+    project.file("pytest.ini", "\n".join(["[pytest]", "memfail_data = data", "memfail_judge = script", *lines]))
+    result = project.run("--memfail-tasks=long_hop", system=None)
+    assert result.ret == 0
+    result.assert_outcomes(passed=len(LONG_HOP) + 1)
+    assert sorted(project.ran()) == LONG_HOP
+    result.stdout.no_fnmatch_line("*left out*")
+    # a path says what to run
+    project.run("tests", system=None).assert_outcomes(passed=1)
+    assert project.events() == []
+
+
+def test_a_system_of_the_ini_file_under_xdist(project2: Project) -> None:
+    project2.file("tests/test_a.py", OWN)
+    project2.ini("memfail_system = toy", "testpaths = tests")
+    project2.run("--memfail-tasks=long_hop", system=None).assert_outcomes(passed=len(LONG_HOP) + 1)
+    project2.run("--memfail-tasks=long_hop").assert_outcomes(passed=len(LONG_HOP))
+
+
+def test_a_bare_command_line_beside_a_system_of_the_ini_file(project: Project) -> None:
+    project.file("test_a.py", OWN)
+    project.ini("memfail_system = bm25")
+    result = passes(project, "--memfail-tasks=long_hop", ran=LONG_HOP)
+    result.stdout.fnmatch_lines(["memfail: system toy, *", "memfail: the benchmark alone; your own tests*"])
+    result = project.run(system="")
+    result.assert_outcomes(passed=1)
+    assert project.events() == []
+
+
 def test_no_test_file_at_all(project: Project) -> None:
     assert project.run("--memfail-tasks=long_hop").ret == 0
 
@@ -223,6 +279,68 @@ def test_verdict_marker(any_project: Project) -> None:
     # a partial run keeps what is known of the others
     assert any_project.run("-m", "not_retrieved").ret == 1
     assert any_project.ran() == ["lh-1"]
+
+
+EVERY = {
+    "not_stored": "ce-1",
+    "summary_error": "ce-2",
+    "not_retrieved": "lh-1",
+    "reasoning_error": "lh-2",
+    "ungraded": "co-1",
+    "error": "co-2",
+}
+
+
+def test_every_verdict_is_a_marker(project: Project) -> None:
+    project.script(**{i.replace("-", "_"): "raise" if verdict == "error" else verdict for verdict, i in EVERY.items()})
+    result = project.run("--collect-only", "-m", "summary_error or correct or error")
+    result.stdout.fnmatch_lines(
+        ["memfail: -m selects what each task is made to provoke, and nothing as correct or error, as no verdict of*"]
+    )
+    assert not collected(project.run("--collect-only", "-q", "-m", "correct or error or ungraded"))
+    project.run()
+    for verdict, name in EVERY.items():
+        found = collected(project.run("--collect-only", "-q", "-m", verdict))
+        assert [i.rpartition("::")[2] for i in found] == [name]
+    correct = collected(project.run("--collect-only", "-q", "-m", "correct"))
+    assert len(correct) == len(ALL) - len(EVERY)
+    # what is mended is no longer selected as failed
+    project.script()
+    project.run("-m", "summary_error")
+    assert not collected(project.run("--collect-only", "-q", "-m", "summary_error"))
+    assert len(collected(project.run("--collect-only", "-q", "-m", "correct"))) == len(correct) + 1
+
+
+CUSTOM = """\
+conversations: [In cu-1 I keep bees.]
+question: What do I keep in cu-1?
+answer: bees
+expected: [{fact: The user keeps bees.}]
+"""
+
+
+def test_every_task_is_a_marker(project: Project) -> None:
+    project.file("lost.memfail.yaml", CUSTOM)
+    names = ["mine", "my-task", "my task", "not", "_hidden", "skip", "correct", "memfail", "a:b"]
+    tasks = ", ".join(f"make_task({name!r}, {{'s{chr(97 + i)}': 1}})" for i, name in enumerate(names))
+    project.conftest(f"def pytest_memfail_tasks(config):\n    return [{tasks}]")
+    project.file("test_marked.py", "import pytest\n@pytest.mark.mine\ndef test_own(): pass")
+    # the ini file has --strict-markers
+    result = project.run(".", "memfail")
+    result.assert_outcomes(passed=len(ALL) + len(names) + 2)
+    for task in ("mine", "my-task", "custom"):
+        found = collected(project.run("memfail", "--collect-only", "-q", "-m", task))
+        assert [i.split("::")[0] for i in found] == [f"memfail/{task}"]
+    found = collected(project.run("memfail", "--collect-only", "-q", "-m", "memfail(task='skip')"))
+    assert len(found) == 1
+
+
+def test_shipped_tasks_are_markers(pytester: pytest.Pytester) -> None:
+    words = ("--memfail-system=bm25", "--memfail-limit=2", "--collect-only", "-q", "--strict-markers", "-m")
+    result = pytester.runpytest_inprocess(*words, "updated_facts or conditional_facts_hard")
+    tasks = {i.split("::")[0] for i in collected(result)}
+    assert tasks == {"memfail/updated_facts", "memfail/conditional_facts_hard"}
+    assert set(TASK_NAMES) < set(TASK_MEANINGS)
 
 
 def test_verdict_marker_after_a_sample(any_project: Project) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+import xml.etree.ElementTree as ET
 from collections import Counter
 
 import pytest
 
-from plugin.project import COEXISTING, CONDITIONAL, LONG_HOP, PERSONA, Project
+from plugin.project import COEXISTING, CONDITIONAL, LONG_HOP, MISLEADING, PERSONA, Project
 
 EVERY_VERDICT = {
     "ce_1": "not_stored",
@@ -43,7 +44,7 @@ def letters(result: pytest.RunResult) -> Counter[str]:
     """The letters of the progress lines."""
     found: Counter[str] = Counter()
     for line in result.outlines:
-        match = re.fullmatch(r"(?:memfail/\w+ )?([.TSRAuEFsxX]+)(?: +\[ *\d+%\])?", line)
+        match = re.fullmatch(r"(?:memfail/\w+ )?([.TSRAuvEFsxX]+)(?: +\[ *\d+%\])?", line)
         if match:
             found.update(match[1])
     return found
@@ -53,8 +54,9 @@ def test_letters(any_project: Project) -> None:
     any_project.script(**EVERY_VERDICT)
     result = any_project.run()
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert letters(result) == {"T": 1, "S": 1, "R": 1, "A": 1, "u": 1, "E": 1, ".": 16}
-    result.assert_outcomes(failed=4, errors=1, skipped=1, passed=16)
+    assert letters(result) == {"T": 1, "S": 1, "R": 1, "A": 1, "u": 1, "E": 1, "v": 1, ".": 15}
+    counts = {"failed": 4, "errors": 1, "skipped": 1, "vacuous": 1, "passed": 15}
+    assert result.parseoutcomes() == counts
 
 
 def test_words(any_project: Project) -> None:
@@ -74,6 +76,21 @@ def test_words(any_project: Project) -> None:
     for item, word in words.items():
         shown = f"memfail/{item} {word}*" if any_project.n is None else f"[[]gw?[]] * {word} memfail/{item}*"
         result.stdout.fnmatch_lines([shown])
+
+
+def test_a_vacuous_pass_is_a_pass_to_all_but_the_counts(any_project: Project) -> None:
+    missed = {f"{name.replace('-', '_')}": "not_stored" for name in MISLEADING}
+    any_project.script(**missed)
+    result = any_project.run("memfail/persona_retrieval", "-rA", "--junitxml=out.xml")
+    assert result.ret == 0
+    assert result.parseoutcomes() == {"passed": 4, "vacuous": 4}
+    assert "memfail: correct 100.0 % [51, 100]; 8 questions: 4 correct, 4 vacuous" in result.outlines
+    listed = [line.split() for line in result.outlines if line.startswith(("PASSED", "VACUOUS"))]
+    assert sorted(listed) == sorted(
+        ["VACUOUS" if name in MISLEADING else "PASSED", f"memfail/persona_retrieval::{name}"] for name in PERSONA
+    )
+    cases = list(ET.parse(any_project.path / "out.xml").iter("testcase"))
+    assert [{child.tag for child in case} for case in cases] == [{"properties"}] * len(PERSONA)
 
 
 def test_a_judged_failure_is_f_and_all_else_is_e(project: Project) -> None:
@@ -186,7 +203,8 @@ def test_the_rerun_command_names_no_secret(project: Project) -> None:
     project.script(lh_2="not_retrieved")
     result = project.run("memfail/long_hop", "--memfail-system-option=api_key=sk-verysecret")
     assert "sk-verysecret" not in result.stdout.str()
-    assert "sk-verysecret" not in (project.path / ".pytest_cache/d/memfail/last.jsonl").read_text()
+    assert (record := project.record_file()) is not None
+    assert "sk-verysecret" not in record.read_text()
 
 
 def test_ungraded_is_one_line_a_task(any_project: Project) -> None:
@@ -247,7 +265,8 @@ def test_a_failed_fill_is_an_error_of_every_item(any_project: Project) -> None:
     (told,) = [name for name, lines in blocks.items() if len(lines) > 1]  # the others are as this one
     lines = blocks.pop(told)
     assert re.fullmatch(
-        r"store_conversation\(\) raised ValueError: the disk is full \(conversation \d of 8\)", lines[0]
+        r"store_conversation\(\) raised ValueError: the disk is full, not retried: .* \(conversation \d of 8\)",
+        lines[0],
     )
     assert [line for line in lines if line.startswith("  File ") and "conftest.py" not in line] == []
     assert list(blocks.values()) == [[f"as memfail/long_hop::{told}"]] * 3
@@ -275,12 +294,16 @@ def test_another_fault_is_told_too(project: Project) -> None:
     assert told in ("as memfail/coexisting_facts::ce-1", "as memfail/coexisting_facts::ce-2")
 
 
-@pytest.mark.parametrize("ends", ["SystemExit(3)", "KeyboardInterrupt()"])
+@pytest.mark.parametrize("ends", ["SystemExit(3)", "KeyboardInterrupt()", "GeneratorExit()", "Panic('at the disco')"])
 @pytest.mark.parametrize("kind", ["", "async "])
-def test_a_system_that_ends_the_process_is_an_error(project: Project, ends: str, kind: str) -> None:
+def test_an_exception_of_any_class_costs_its_question(any_project: Project, ends: str, kind: str) -> None:
+    project = any_project
     project.conftest(
         f"""
         import pytest
+
+        class Panic(BaseException):
+            pass
 
         class Ending(Toy):
             {kind}def retrieve_memories(self, query, conversation, k):
@@ -295,3 +318,7 @@ def test_a_system_that_ends_the_process_is_an_error(project: Project, ends: str,
     )
     result = project.run("memfail/coexisting_facts", "memfail/persona_retrieval", system="fixture")
     result.assert_outcomes(errors=1, passed=len(COEXISTING) - 1 + len(PERSONA))
+    assert [name for name, verdict in project.verdicts().items() if verdict == "error"] == [
+        "memfail/coexisting_facts::ce-4"
+    ]
+    assert block(result, "ce-4", "ERRORS")[0].startswith(f"retrieve_memories() raised {ends.partition('(')[0]}")

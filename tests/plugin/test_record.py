@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plugin.project import ALL, LAST_RECORD, LONG_HOP, Project
+from plugin.project import ALL, LONG_HOP, RECORD, Project
 
 INTERRUPT = """
 seen = []
@@ -32,7 +32,7 @@ def test_in_pytests_cache(any_project: Project) -> None:
     any_project.script(lh_1="not_retrieved", ce_1="raise")
     result = any_project.run()
     assert result.ret == 1
-    result.stdout.fnmatch_lines([f"record: {LAST_RECORD}"])
+    result.stdout.fnmatch_lines([f"record: {RECORD}"])
     header, *lines, _ = any_project.record()
     assert header["type"] == "header"
     assert header["schema_version"] == 1
@@ -150,13 +150,12 @@ def test_a_run_without_results_keeps_the_last_record(project: Project, words: li
     project.file("test_own.py", "def test_own(): pass")
     project.run("memfail/long_hop", "--memfail-record=kept.jsonl")
     before = (project.path / "kept.jsonl").read_bytes()
-    cached = project.path / LAST_RECORD
-    cached.parent.mkdir(parents=True, exist_ok=True)
-    cached.write_bytes(before)
+    runs = project.runs()
     project.pytester.runpytest_inprocess("--memfail-system=toy", *words)
-    assert cached.read_bytes() == before
+    assert project.runs() == runs
     project.pytester.runpytest_inprocess("--memfail-system=toy", "--memfail-record=kept.jsonl", *words)
     assert (project.path / "kept.jsonl").read_bytes() == before
+    assert project.runs() == runs
 
 
 def test_a_secret_is_not_recorded(project: Project) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,15 +138,23 @@ def test_errors_are_asked_again(any_project: Project) -> None:
 LONG_HOP_IDS = [f"memfail/long_hop::{name}" for name in LONG_HOP]
 
 
+def cut_short(run: Path, lines: int) -> None:
+    """Leave a kept run as a kill in the middle of a line does."""
+    record = run / "record.jsonl"
+    whole = record.read_text().splitlines(keepends=True)
+    record.write_text("".join(whole[:lines]) + whole[lines][:40])
+    entry = json.loads((run / "run.json").read_text())
+    began = {name: value for name, value in entry.items() if name not in ("verdicts", "whole", "exit_code")}
+    (run / "run.json").write_text(json.dumps({**began, "state": "running"}))
+
+
 def test_the_record_in_the_cache(project: Project) -> None:
-    cached = project.path / ".pytest_cache/d/memfail/last.jsonl"
     project.run("memfail/long_hop")
-    text = cached.read_text()
-    lines = text.splitlines(keepends=True)
-    project._begin(None)
-    cached.write_text("".join(lines[:3]) + lines[3][:40])  # killed in the middle of a line
-    result = project.pytester.runpytest_inprocess("--memfail-system=toy", "memfail/long_hop", RESUME)
+    (folder,) = project.runs()
+    cut_short(folder, 3)
+    result = project.run("memfail/long_hop", RESUME)
     assert result.ret == 0
+    result.stdout.fnmatch_lines([f"memfail: 2 questions are taken from the run {folder.name}, not asked again"])
     assert len(project.events("ask")) == 2
     assert sorted(project.ran()) == LONG_HOP
 

@@ -40,6 +40,24 @@ def test_a_pattern_that_matches_no_task(project: Project, pattern: str) -> None:
     assert "unknown task 'zzz" in refused(project, f"--memfail-tasks={pattern}")
 
 
+def test_a_model_option_that_is_nested_deeply_is_text(project: Project) -> None:
+    result = project.run("memfail/long_hop", f"--memfail-model-option=stop={'[' * 50_000}")
+    assert "INTERNALERROR" not in result.stdout.str() + result.stderr.str()
+
+
+def test_options_that_a_system_does_not_have(project: Project) -> None:
+    line = refused(project, "--memfail-system-option=rate=0.3", system="bm25")
+    assert "unknown --memfail-system-option of bm25 'rate'. Known: none" in line
+
+
+def test_a_factory_that_cannot_be_called(project: Project) -> None:
+    project.file("mine.py", "def make(path, user):\n    return None")
+    line = refused(project, system="mine:make")
+    assert (
+        "--memfail-system=mine:make: got the factory make(path, user); expected one of make(context) or make()" in line
+    )
+
+
 def test_task_patterns(project: Project) -> None:
     result = project.run("--memfail-tasks", "long_*, conditional_facts_e*", "--collect-only", "-q")
     assert {line.partition("::")[0] for line in result.outlines if "::" in line} == {
@@ -310,12 +328,12 @@ def test_a_wrong_return_type_at_one_question(any_project: Project) -> None:
     [
         ("return object()", "the factory returned object, which has no store_conversation(), retrieve_memories()"),
         ("return None", "the factory returned NoneType, which has no "),
-        ("raise OSError('no server')", "the factory() raised OSError: no server"),
+        ("raise OSError('no server')", "the factory raised OSError: no server"),
     ],
 )
 def test_a_factory_that_gives_no_system(project: Project, body: str, message: str) -> None:
     project.file("mine.py", f"def make(context):\n    {body}")
-    result = project.run("memfail/long_hop", system="mine:make")
+    result = project.run("memfail/long_hop", "--memfail-keep-going", system="mine:make")
     assert result.ret == 6
     result.assert_outcomes(errors=4)
     result.stdout.fnmatch_lines([f"{message}*"])

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import pytest
 
@@ -77,6 +80,38 @@ def test_a_mode_of_ones_own_is_kept(project2: Project, mode: str) -> None:
     assert result.ret == 0
     result.assert_outcomes(passed=10)
     assert "StoreScheduling" not in result.stdout.str()
+
+
+def far_copy(project: Project, name: str) -> Path:
+    """The repository as checked out on another machine: a folder of its own, in which nothing has run."""
+    project.script(lh_1="not_retrieved")
+    there = project.path.parent / f"{project.path.name}-{name}"
+    return Path(shutil.copytree(project.path, there))
+
+
+@pytest.mark.parametrize("shares_folder", [True, False], ids=["same machine", "another machine"])
+def test_workers_in_checkouts_of_their_own(project: Project, shares_folder: bool) -> None:
+    places = [far_copy(project, name) for name in ("alice", "bob")]
+    if not shares_folder:  # what a worker on another machine is told is no folder there
+        project.conftest(
+            """
+            import pytest
+
+            @pytest.hookimpl(optionalhook=True, trylast=True)
+            def pytest_configure_node(node):
+                node.workerinput["memfail"]["journals"] = "/nowhere/of/this/machine"
+            """
+        )
+    words = [f"--tx=popen//python={sys.executable}//chdir={there}" for there in places]
+    result = project.run_apart("-d", *words, "memfail/long_hop", "memfail/coexisting_facts")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=9, failed=1)
+    assert sorted(project.ran()) == sorted([*COEXISTING, *LONG_HOP])
+    assert project.end() == (1, True)
+    # it all happened there, and each store was filled by one of them
+    assert project.events() == []
+    fills = [line for there in places for line in (there / "events.log").read_text().splitlines() if "fill" in line]
+    assert len(fills) == 2
 
 
 # -- death -----------------------------------------------------------------------------------------------------------

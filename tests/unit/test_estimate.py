@@ -26,7 +26,14 @@ def estimated(judge="m", model="m", repeats=1, vary="all"):
 
 def run(folder, monkeypatch, *options):
     """The same figures from the books of a run."""
-    words = ["--memfail-system=bm25", "--memfail-model=m", "--memfail-record=r.jsonl", "--memfail-limit=3", "-q"]
+    words = [
+        "--memfail-system=bm25",
+        "--memfail-model=m",
+        "--memfail-record=r.jsonl",
+        "--memfail-limit=3",
+        "-q",
+        "--memfail-haystack=sample",
+    ]
     words += [f"--memfail-tasks={','.join(TASKS)}", "--memfail-cache-path=replies", *options]
     with LocalEndpoint(answer_by_rule) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)

@@ -159,9 +159,11 @@ def _retracted(fact: Fact, view: View, stale: Sequence[Place]) -> Finding:
     ended.update(view.entry[p.at] for p in past)
     standing = [p for p in stale if p not in past]
     entries = tuple(sorted(ended)) or view.entries_of([p.at for p in stale])
+    if not standing and not ended:
+        reason = f"neither the old state nor its end is {view.held}"
+        return Finding(True, True, reason, confidence=0.9, vacuous=True)
     if not standing:
-        reason = f"the old state is {view.held} as past" if ended else f"the old state is not {view.held} any more"
-        return Finding(True, True, reason, entries, (fact.wording,) if ended else (), (), (), 0.9)
+        return Finding(True, True, f"the old state is {view.held} as past", entries, (fact.wording,), (), (), 0.9)
     old = standing[0]
     if not ended:
         reason = f"{old.wording.text!r} was taken back, but is {view.held} as if it still held"

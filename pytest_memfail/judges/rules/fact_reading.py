@@ -135,7 +135,8 @@ def read_fact(evidence: Evidence) -> Fact:
         tuple(needs({key for text in evidence.decoys for key in keys_of(text)} - named).items()),
         any(negated(s, value_keys or whole) for s in source),
         dislikes(evidence.subject or evidence.text),
-        bool(evidence.stale_values) and not evidence.value and not evidence.details and negative,
+        evidence.taken_back
+        or (bool(evidence.stale_values) and not evidence.value and not evidence.details and negative),
         wording,
     )
 

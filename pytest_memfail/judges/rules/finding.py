@@ -27,6 +27,8 @@ class Finding:
     label: str | None = None
     fault: Literal["", "turned", "elsewhere"] = ""
     """What no wording can excuse: said the other way round, or of somebody else."""
+    vacuous: bool = False
+    """Whether nothing is there of a state that was taken back."""
 
 
 def quote(source: str, words: Sequence[Word | str]) -> str:

@@ -12,6 +12,7 @@ from pytest_memfail.core import Evidence, Listing, Memory, Question, Reply, Stag
 from pytest_memfail.judges.rules.curated import refine
 from pytest_memfail.judges.rules.exchanged import exchanged
 from pytest_memfail.judges.rules.fact import find_fact
+from pytest_memfail.judges.rules.fact_reading import read_fact
 from pytest_memfail.judges.rules.finding import Finding, stated_keys
 from pytest_memfail.judges.rules.letters import parse_letter
 from pytest_memfail.judges.rules.link import find_link
@@ -60,7 +61,7 @@ class RulesJudge:
         shown: Sequence[Memory],
     ) -> StageResult:
         """Can the fact be recovered from the memories shown, and from them alone?"""
-        if not shown:
+        if not shown and not (evidence.kind == "fact" and read_fact(evidence).retraction):
             return StageResult("failed", "no memory was shown", confidence=1.0)
         finding = self._find(evidence, self._view_of_shown(tuple(shown)), shown=True)
         return _result(finding, passed=finding.present and finding.faithful)
@@ -154,4 +155,5 @@ def _result(finding: Finding, *, passed: bool) -> StageResult:
         finding.reported,
         finding.confidence,
         None if passed else finding.label,
+        passed and finding.vacuous,
     )

@@ -255,7 +255,7 @@ def _told(wanted: Preference, view: View, at: int, words: tuple[str, ...], *, co
 
 
 def _lost_to(wanted: Preference, view: View, told: Rewording) -> Finding:
-    how = "as disliked, avoided or past" if told.owner == MINE else f"as that of somebody else ({told.owner})"
+    how = "as disliked, avoided or past" if told.owner == MINE else "not as the user's"
     reason = f"{wanted.wording!r} is told in other words ({listed(told.words)}), but {how}"
     return Finding(
         True, False, reason, view.entries_of([told.at]), (), (wanted.wording,), confidence=0.75,
@@ -270,7 +270,7 @@ def _turned(wanted: Preference, view: View, turned: list[Reading], away: list[Re
         fault = "turned"
     else:
         best = away[0]
-        reason = f"{wanted.wording!r} is stored, but as that of somebody else ({best.owner})"
+        reason = f"{wanted.wording!r} is stored, but not as the user's"
         fault = "elsewhere"
     entries = view.entries_of([best.mention.at])
     confidence = 0.88 if best.support >= GIVEN_AWAY else 0.84

@@ -30,6 +30,8 @@ FILLERS: Final = frozenset("full whole entire consecutive straight solid".split(
 """What may stand between a number and its unit of time."""
 OR_SO: Final = frozenset("more less fewer over under above below longer so higher lower".split())
 """What may stand behind an "or" between a number and its unit."""
+TIME: Final = re.compile(r"(\d\d?):(\d\d?)(?::\d\d)?")
+"""A time of day, perhaps with seconds; other numbers with colons (a mix of 1:2:3) are none."""
 HOURS: Final = 24.0
 CLOCK: Final = "clock"
 HALF_OPEN: Final = "clock?"
@@ -117,10 +119,9 @@ def _read(text: str, words: tuple[Word, ...], at: int) -> tuple[float, str, int]
         return 60.0, DURATION, at + 2
     if lower == "half" and following in ("a", "dozen") and "dozen" in (w.lower for w in words[at + 1 : at + 3]):
         return 6.0, "", at + 2 + (following == "a")
-    if ":" in lower and lower.replace(":", "").isdigit():
-        hours, _, minutes = lower.partition(":")
+    if time := TIME.fullmatch(lower):
         half = following if following in ("am", "pm") else _half_of_day(words, at + 1)
-        clock, unit, _ = _clock(float(hours) + float(minutes[:2] or 0) / 60, half, at)
+        clock, unit, _ = _clock(int(time[1]) + int(time[2]) / 60, half, at)
         return clock, unit, at + 1 + (following in ("am", "pm", "o'clock"))
     value = _number(word.key)
     if value is None:

@@ -30,10 +30,14 @@ def absent(rule: Rule, view: View, match: Match | None) -> Finding:
         # An entry made from the source tells more than another one's with a word of the behaviour.
         entries, top = (made,), max((coverage(rule.behavior, (s,), rule.name_keys) for s in inside), default=0.0)
     reason = f"no entry says that {_who(rule)} {rule.wording_behavior!r}"
+    if round(top, 2) >= 1.0:
+        reason = f"an entry has the words of {rule.wording_behavior!r}, but does not say it of {_who(rule)}"
+    elif top:
+        reason = f"{reason}; the closest has {top:.0%} of its words"
     return Finding(
         False,
         False,
-        f"{reason}; the closest has {top:.0%} of its words" if top else reason,
+        reason,
         entries[:3],
         (),
         tuple(dict.fromkeys(filter(None, (rule.wording_behavior, rule.wording_condition)))),

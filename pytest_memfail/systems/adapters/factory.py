@@ -42,6 +42,8 @@ class AdapterFactory:
     """What else stands in the way on this machine, as a sentence that begins with the system."""
     asks_models: bool = True
     """Whether it asks the models of an endpoint by itself."""
+    calls_model: bool = True
+    """Whether it asks models at all: a system that asks none is filled with all conversations even where few are asked about."""
 
     def __call__(self, context: SystemContext) -> Any:
         """A fresh, empty system."""

@@ -10,9 +10,11 @@ from typing import Any, Final
 
 from pytest_memfail.core import RowError, UsageError
 from pytest_memfail.tasks import coexisting_facts, conditional_facts, long_hop, persona_retrieval, updated_facts
+from pytest_memfail.tasks.custom import find_custom
 from pytest_memfail.tasks.row_models import MODELS, ConditionalRow, DetailRow, LongHopRow, PersonaRow, UpdatedRow
 from pytest_memfail.tasks.rows import Rows, row_errors
 from pytest_memfail.tasks.validate.across import ESSAY_LIKENESS, LIKENESS
+from pytest_memfail.tasks.validate.cases import case_findings
 from pytest_memfail.tasks.validate.design import (
     EASY_SENTENCES,
     HARD_SENTENCES,
@@ -24,7 +26,10 @@ from pytest_memfail.tasks.validate.design import (
     sentences,
 )
 from pytest_memfail.tasks.validate.finding import Finding
+from pytest_memfail.tasks.validate.options import option_shortcuts
 from pytest_memfail.tasks.validate.repeats import near_duplicates, stands, words_of
+from pytest_memfail.tasks.validate.shortcuts import shortcut_findings
+from pytest_memfail.tasks.validate.strangers import absent_names
 
 READERS: Final[dict[str, Callable[[Path], Rows[Any]]]] = {
     "conditional_facts_easy": conditional_facts.read,
@@ -40,6 +45,7 @@ CONNECTIVES: Final = re.compile(
     r"\b(only when|unless|except when|but only if|whenever|(?<!as )(?<!even )if|only after|only if)\b", re.IGNORECASE
 )
 EXCLUSIVE: Final = re.compile(r"\b(only|unless|exclusively|solely)\b", re.IGNORECASE)
+"""Words that say so whatever stands around them."""
 STATES_EXCLUSIVITY: Final = re.compile(
     r"\b(only|never|no other|nowhere else|exclusively|solely|unless|except|alone|nothing else|not (?:been )?a single|"
     r"like anyone else)\b",
@@ -62,6 +68,7 @@ __all__ = [
     "CONNECTIVES",
     "EASY_SENTENCES",
     "ESSAY_LIKENESS",
+    "EXCLUSIVE",
     "HARD_SENTENCES",
     "LIKENESS",
     "OPTION_WORDS",
@@ -79,9 +86,9 @@ __all__ = [
 
 
 def validate(folder: Path) -> list[Finding]:
-    """All findings of a folder of rows.
+    """All findings of a folder of rows, and of the cases (`*.memfail.yaml`) below it.
 
-    Raises `UsageError` if it holds no rows of any task.
+    Raises `UsageError` if it holds neither.
     """
     if not folder.is_dir():
         raise UsageError(
@@ -89,9 +96,11 @@ def validate(folder: Path) -> list[Finding]:
         )
     paths = {name: folder / f"{name}.csv" for name in MODELS}
     present = {name: path for name, path in paths.items() if path.is_file()}
-    if not present:
-        raise UsageError(f"{folder} holds no rows; expected one of {', '.join(p.name for p in paths.values())}")
-    findings: list[Finding] = []
+    cases = find_custom([folder])
+    if not present and not cases:
+        names = ", ".join(p.name for p in paths.values())
+        raise UsageError(f"{folder} holds no rows; expected one of {names}, or cases in *.memfail.yaml")
+    findings = case_findings(cases, folder)
     sound = set()
     for name, path in present.items():
         errors = row_errors(path, MODELS[name])
@@ -104,6 +113,8 @@ def validate(folder: Path) -> list[Finding]:
                 findings += _warnings(name, present, sound)
             except RowError as error:  # ids that repeat
                 findings.append(Finding("error", error.file, error.line, error.field, error.problem))
+                sound.discard(name)
+    findings += shortcut_findings({name: READERS[name](present[name]) for name in present if name in sound})
     if declares_design(folder) and not any(finding.severity == "error" for finding in findings):
         findings += design_findings({name: READERS[name](path) for name, path in present.items()})
     return findings
@@ -121,9 +132,13 @@ def _warnings(name: str, paths: dict[str, Path], sound: set[str]) -> Iterator[Fi
     elif name == "coexisting_facts":
         coexisting_facts.read(path)
     elif name == "persona_retrieval":
-        yield from _persona(persona_retrieval.read(path))
+        persons = persona_retrieval.read(path)
+        yield from _persona(persons)
+        yield from absent_names(persons)
     elif name == "long_hop":
-        yield from _long_hop(long_hop.read(path))
+        chains = long_hop.read(path)
+        yield from _long_hop(chains)
+        yield from option_shortcuts(chains)
     else:
         yield from _updated(updated_facts.read(path))
     yield from _details(name, path)
@@ -166,7 +181,7 @@ def _hard(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
             numbers += 1
             if not wanted & numbers_in(essay):
                 unstated.append(line)
-        if EXCLUSIVE.search(f"{row.condition} {row.ground_truth_answer}"):
+        if row.condition_met == "no" and EXCLUSIVE.search(f"{row.condition} {row.ground_truth_answer}"):
             exclusives += 1
             stated = any(detail.part == "exclusivity" for detail in row.evidence_details or ())
             if not stated and not STATES_EXCLUSIVITY.search(essay):
@@ -186,8 +201,8 @@ def _hard(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
             file,
             None,
             "condition",
-            f"the essay states no exclusivity in {len(unexclusive)} of {exclusives} rows whose condition or ground truth "
-            f"says 'only' (lines {_some(unexclusive)})",
+            f"the essay states no exclusivity in {len(unexclusive)} of {exclusives} rows that answer no because the condition "
+            f"or the ground truth says 'only' (lines {_some(unexclusive)})",
         )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pytest_memfail.tasks.row_models import LETTERS
 from pytest_memfail.tasks.rows import Rows
 from pytest_memfail.tasks.updated_facts import USER
 from pytest_memfail.tasks.validate import guessing
@@ -78,14 +77,8 @@ def _texts(row: Any) -> list[str]:
 
 def guessed(tasks: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
     """Nobody may score above chance who remembers nothing."""
-    easy, chains = tasks.get("conditional_facts_easy"), tasks.get("long_hop")
+    easy = tasks.get("conditional_facts_easy")
     if easy and len(easy.rows) >= FULL:
         share = guessing.by_words([row.question for row in easy.rows], [row.condition_met for row in easy.rows])
         if guessing.above_chance(share, 0.5, len(easy.rows)):
             yield warn(easy, None, "question", f"the words of the question alone give {share:.0%} of the answers")
-    if chains and len(chains.rows) >= FULL:
-        right = [LETTERS.index(row.correct_choice) for row in chains.rows]
-        found = guessing.by_option([row.stem for row in chains.rows], [row.choices for row in chains.rows], right)
-        for name, share in found.items():
-            if guessing.above_chance(share, 1 / len(LETTERS), len(chains.rows)):
-                yield warn(chains, None, "graded_question", f"choosing {name} is right in {share:.0%}")

@@ -18,6 +18,8 @@ from pytest_memfail.tasks.row_models import LETTERS, CoexistingRow, ConditionalR
 from pytest_memfail.tasks.rows import Rows
 from pytest_memfail.tasks.validate.across import FULL, guessed, names, repeats
 from pytest_memfail.tasks.validate.finding import Finding, warn
+from pytest_memfail.tasks.validate.narrowed import narrowed_questions
+from pytest_memfail.tasks.validate.options import wrong_ends
 from pytest_memfail.tasks.validate.repeats import stands, words_of
 
 DESIGN: Final = "pytest-memfail"
@@ -26,6 +28,13 @@ ABBREVIATION: Final = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|No|Nos|a\.m|p\.m)\.$")
 EASY_SENTENCES: Final = (5, 8)
 HARD_SENTENCES: Final = (8, 12)
 PERSONA_SENTENCES: Final = (10, 15)
+HEDGE: Final = re.compile(
+    r"\b(?:mostly|usually|generally|normally|typically|often|sometimes|occasionally|commonly|mainly|largely|probably|perhaps|maybe"
+    r"|tend(?:s|ed)? to|as a rule|by and large|on the whole|by all accounts|as far as (?:I|we|anyone)|at times|now and (?:then|again)"
+    r"|from time to time|every so often|once in a while|more often than not|most (?:of the time|times|days)|the usual thing)\b",
+    re.IGNORECASE,
+)
+"""Words under which neither a flat yes nor a flat no follows."""
 PET_TYPES: Final = frozenset(
     "time_of_day weather temperature location noise_level lighting food_or_drink_present prior_activity company".split()
 )
@@ -86,15 +95,12 @@ def _conditional(rows: Rows[ConditionalRow], span: tuple[int, int]) -> Iterator[
             yield warn(rows, line, "condition_type", f"got {row.condition_type!r}, expected one of the paper's table 3")
         if row.entity_category == "pet" and row.condition_type not in PET_TYPES:
             yield warn(rows, line, "condition_type", f"{row.condition_type!r} of a pet cannot be seen from outside")
-        exclusive = any(detail.part == "exclusivity" for detail in row.evidence_details or ())
-        if exclusive != (row.condition_met == "no"):
-            wanted = "one" if row.condition_met == "no" else "none"
-            yield warn(
-                rows,
-                line,
-                "evidence_details",
-                f"exclusivity: expected {wanted} where the answer is {row.condition_met}",
-            )
+        yield from _other_case(rows, row, line)
+        for said in _tying(row):
+            if hedge := HEDGE.search(said):
+                yield warn(
+                    rows, line, "entity_facts", f"hedges the rule with {hedge[0]!r} under a flat {row.condition_met}"
+                )
         if not any(detail.part == "behavior" for detail in row.evidence_details or ()):
             yield warn(rows, line, "evidence_details", "names nothing of the behaviour")
     if len(rows.rows) < FULL:
@@ -110,6 +116,32 @@ def _conditional(rows: Rows[ConditionalRow], span: tuple[int, int]) -> Iterator[
     categories = Counter(row.entity_category for row in rows.rows)
     if max(categories.values()) - min(categories.values()) > 0.05 * len(rows.rows) or len(categories) != 3:
         yield warn(rows, None, "entity_category", f"unbalanced: {dict(sorted(categories.items()))}")
+
+
+def _tying(row: ConditionalRow) -> list[str]:
+    """The sentences that tie behaviour and condition: the link of a hard essay, those with both of an easy one."""
+    said = sentences(" ".join(row.entity_facts))
+    if row.rule_sentences:
+        return said[row.rule_sentences.get("link", 0) :][:1]
+    told = {
+        part: [d.wordings[0].casefold() for d in row.evidence_details or () if d.part == part]
+        for part in ("behavior", "condition")
+    }
+    return [text for text in said if all(any(w in text.casefold() for w in wordings) for wordings in told.values())]
+
+
+def _other_case(rows: Rows[ConditionalRow], row: ConditionalRow, line: int) -> Iterator[Finding]:
+    """A "no" rests on exclusivity or on a stated other case, which is a second condition; a "yes" rests on neither."""
+    parts = Counter(detail.part for detail in row.evidence_details or ())
+    if row.condition_met == "yes" and parts["exclusivity"]:
+        yield warn(rows, line, "evidence_details", "exclusivity: expected none where the answer is yes")
+    if row.condition_met == "no" and not parts["exclusivity"] and parts["condition"] < 2:
+        yield warn(
+            rows,
+            line,
+            "evidence_details",
+            "exclusivity: expected one where the answer is no, or a second condition for the other case",
+        )
 
 
 def _easy(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
@@ -156,6 +188,7 @@ def _coexisting(rows: Rows[CoexistingRow]) -> Iterator[Finding]:
         for preference in row.preferences:
             if stands(preference, row.question):
                 yield warn(rows, line, "question", f"names {preference!r}")
+    yield from narrowed_questions(rows)
     if len(rows.rows) >= FULL:
         sizes = Counter(len(row.preferences) for row in rows.rows)
         if len(set(sizes.values())) != 1 or sorted(sizes) != [2, 3, 4, 5]:
@@ -216,6 +249,7 @@ def _chains(rows: Rows[LongHopRow]) -> Iterator[Finding]:
             other = homes.setdefault(anchor.casefold(), row_id)
             if other != row_id:
                 yield warn(rows, line, "chain_1", f"{anchor!r} is an anchor of {other} too")
+    yield from wrong_ends(rows)
     if len(rows.rows) >= FULL:
         for name in ("hop_count", "correct_choice"):
             counts = Counter(str(getattr(row, name)) for row in rows.rows)

@@ -9,6 +9,9 @@ from typing import Final
 
 from pytest_memfail.tasks.validate.repeats import words_of
 
+LEVEL: Final = 0.01
+"""How improbable it must be, all guesses taken together, that chance alone explains one that is reported."""
+
 Guess = Callable[[str, Sequence[str]], int]
 
 
@@ -63,14 +66,24 @@ GUESSES: Final[dict[str, Guess]] = {
 }
 
 
-def by_option(stems: Sequence[str], options: Sequence[Sequence[str]], right: Sequence[int]) -> dict[str, float]:
-    """The share that each simple way of choosing an option gets right."""
-    return {
-        name: sum(guess(s, o) == r for s, o, r in zip(stems, options, right, strict=True)) / len(right)
-        for name, guess in GUESSES.items()
-    }
-
-
 def above_chance(share: float, chance: float, n: int) -> bool:
     """Whether a share is more than three standard errors above chance."""
     return share > chance + 3 * math.sqrt(chance * (1 - chance) / n)
+
+
+def tail(right: int, n: int, chance: float) -> float:
+    """Return the probability of so many right answers or more by chance."""
+    return min(1.0, math.fsum(math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(right, n + 1)))
+
+
+def rejected(probabilities: Sequence[float]) -> list[int]:
+    """Return which of several guesses chance does not explain, the least probable first, corrected after Holm.
+
+    >>> rejected([0.5, 0.001, 0.004])
+    [1, 2]
+    """
+    ordered = sorted(range(len(probabilities)), key=lambda i: probabilities[i])
+    for tried, i in enumerate(ordered):
+        if probabilities[i] * (len(ordered) - tried) > LEVEL:
+            return ordered[:tried]
+    return ordered

@@ -161,6 +161,22 @@ async def concurrent_writes(bench: Bench) -> None:
         )
 
 
+async def idempotent(bench: Bench) -> None:
+    """A conversation stored again leaves nothing twice, where that is declared."""
+    store = await bench.open()
+    if not getattr(store.system, "idempotent", False):
+        raise NotApplicableError("a conversation stored again may be there twice (idempotent is not declared)")
+    await store.add(numbered(range(3)))
+    before = await store.texts()
+    await store.add(numbered([1]))
+    after = await store.texts()
+    if before != after:
+        raise BrokenError(
+            f"stored again, a conversation leaves {after.total()} entries where {before.total()} were, expected the same: replace "
+            "what conversation.id has left before, or do not declare idempotent"
+        )
+
+
 async def turns(bench: Bench) -> None:
     """Turns of system, user and assistant are taken, empty ones and none too."""
     store = await bench.open()
@@ -237,6 +253,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     Check("reading", reading, shares=True),
     Check("concurrent-reads", concurrent_reads, shares=True),
     Check("concurrent-writes", concurrent_writes),
+    Check("idempotent", idempotent),
     Check("isolation", isolation),
     Check("turns", turns),
     Check("timestamps", timestamps),

@@ -21,6 +21,7 @@ from pytest_memfail.core import (
     STAGES,
     SUMMARY_ERROR,
     UNGRADED,
+    VACUOUS,
     VERDICTS,
     worst,
 )
@@ -65,18 +66,18 @@ def test_no_verdict_is_named_twice():
 
 
 def test_every_verdict_has_a_meaning_of_one_line():
-    assert set(MEANINGS) == set(VERDICTS)
+    assert set(MEANINGS) == {*VERDICTS, VACUOUS}
     assert all(meaning and "\n" not in meaning for meaning in MEANINGS.values())
 
 
-def test_every_verdict_but_the_error_has_its_own_letter():
-    assert set(LETTERS) == set(VERDICTS) - {ERROR}
+def test_every_outcome_but_the_error_has_its_own_letter():
+    assert set(LETTERS) == {*VERDICTS, VACUOUS} - {ERROR}
     assert len(set(LETTERS.values())) == len(LETTERS)
     assert all(len(letter) == 1 for letter in LETTERS.values())
 
 
-def test_no_failure_has_the_letter_of_an_outcome_of_pytest():
-    assert not {LETTERS[verdict] for verdict in FAILURES} & set(".FEsxXpP")
+def test_no_failure_or_vacuous_pass_has_the_letter_of_an_outcome_of_pytest():
+    assert not {LETTERS[name] for name in (*FAILURES, VACUOUS)} & set(".FEsxXpP")
 
 
 @pytest.mark.parametrize("table", [STAGE_FAILURE, MEANINGS, LETTERS])

@@ -159,3 +159,32 @@ def test_memory_held_does_not_depend_on_the_answer(answer):
 
 def test_a_vacuous_pass_did_not_test_the_memory():
     assert question_verdict([GONE], UNREACHED, misleading=True).memory_held is None
+
+
+NOTHING = StageResult("passed", "nothing of it is there", vacuous=True)
+
+
+@pytest.mark.parametrize(
+    ("stages", "name", "vacuous"),
+    [
+        ((NOTHING, NOTHING, NOTHING), CORRECT, True),
+        ((NOTHING, NOTHING, PASSED), CORRECT, False),  # the entries shown say that it ended, whatever is listed
+        ((NOTHING, NOTHING, FAILED), NOT_RETRIEVED, False),  # they state it as if it held
+        ((PASSED, PASSED, PASSED), CORRECT, False),
+        ((PASSED, PASSED, NOTHING), NOT_RETRIEVED, False),  # the store says that it ended, the entries shown do not
+        ((FAILED,), NOT_STORED, False),
+    ],
+)
+def test_a_state_that_was_taken_back_may_be_gone_but_not_hidden(stages, name, vacuous):
+    fact = fact_verdict("f", *stages)
+    assert (fact.name, fact.vacuous) == (name, vacuous)
+    if name == NOT_RETRIEVED:
+        assert fact.deciding[0] == "retrieval"
+
+
+def test_a_question_about_nothing_but_what_is_gone_is_no_evidence_of_memory():
+    gone = fact_verdict("f", NOTHING, NOTHING, NOTHING)
+    verdict = question_verdict([gone], UNREACHED)
+    assert (verdict.name, verdict.vacuous, verdict.memory_held) == (CORRECT, True, None)
+    beside_another = question_verdict([gone, HELD], PASSED)
+    assert (beside_another.vacuous, beside_another.memory_held) == (False, True)

@@ -59,7 +59,10 @@ def test_a_store_that_raises_names_the_method_the_conversation_and_the_cause(ben
     assert len(found) == 4
     for error in found:
         assert isinstance(error, MemorySystemError)
-        assert str(error) == "store_conversation() raised ValueError: quota exceeded (conversation 3 of 4)"
+        assert str(error) == (
+            "store_conversation() raised ValueError: quota exceeded, not retried: the system is not declared idempotent and "
+            "has no snapshot() and restore() (conversation 3 of 4)"
+        )
         assert error.__cause__ is broken
     assert isinstance(run.filled.exception(PATIENCE), MemorySystemError)
     assert still_works(bench)

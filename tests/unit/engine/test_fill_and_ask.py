@@ -12,7 +12,7 @@ import pytest
 from engine_fakes import PATIENCE, AsyncStore, ExactJudge, Meeting, Peak, Store, fact, names, plan, question, said, wait
 
 from pytest_memfail.core import Ingest, Memory, MemorySystemError, Probe, Reply, StageResult, WrongTypeError
-from pytest_memfail.engine import CURRENT
+from pytest_memfail.engine import CURRENT, TokenRules
 
 
 def test_a_store_is_filled_in_order_flushed_listed_asked_listed_again_and_closed(bench):
@@ -743,7 +743,100 @@ def test_a_misleading_question_passes_vacuously_where_its_essay_is_gone(bench):
     assert (result.verdict.name, result.verdict.vacuous) == ("correct", True)
 
 
+class NothingThere(ExactJudge):
+    """Finds nothing of a state that was taken back."""
+
+    def storage(self, evidence, store):
+        return StageResult("passed", "nothing of it is there", vacuous=True)
+
+    summary = storage
+
+    def retrieval(self, evidence, question, shown):
+        return StageResult("passed", "nothing of it is there", vacuous=True)
+
+
+def test_a_state_that_was_taken_back_and_is_gone_passes_without_its_answer_being_judged(make_bench):
+    judge = NothingThere()
+    bench = make_bench(judge=judge)
+    (result,) = bench.all(bench.begin(Store, plan(1)))
+    assert (result.verdict.name, result.verdict.vacuous, result.verdict.memory_held) == ("correct", True, None)
+    assert not judge.asked["answer", "q-0"]
+
+
 # -- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def words(texts):
+    return sum(len(text.split()) for text in texts)
+
+
+def first_words(text, n):
+    return " ".join(text.split()[:n])
+
+
+LONGER = ("one", "two words", "three long words", "and four words here")
+
+
+class Ranked(Store):
+    """Returns everything it holds, the shortest first."""
+
+    def retrieve_memories(self, query, conversation, k):
+        return [{"text": text, "id": str(i)} for i, text in enumerate(sorted(self.texts, key=words_of))]
+
+
+def words_of(text):
+    return len(text.split())
+
+
+def shown(make_bench, limit, k=5, factory=Ranked):
+    bench = make_bench(tokens=TokenRules(words, first_words, limit))
+    steps = [*(Ingest(said(i, text)) for i, text in enumerate(LONGER)), Probe((question(0),))]
+    (result,) = bench.all(bench.begin(factory, steps, k=(k,)))
+    return result.trace
+
+
+@pytest.mark.parametrize(
+    ("limit", "texts", "tokens"),
+    [
+        (None, LONGER, 10),
+        (10, LONGER, 10),
+        (100, LONGER, 10),
+        (9, (*LONGER[:3], "and four words"), 9),
+        (6, LONGER[:3], 6),
+        (5, (*LONGER[:2], "three long"), 5),
+        (1, LONGER[:1], 1),
+    ],
+)
+def test_whole_entries_are_shown_up_to_a_number_of_tokens(make_bench, limit, texts, tokens):
+    trace = shown(make_bench, limit)
+    assert tuple(memory.text for memory in trace.shown) == texts
+    assert [memory.id for memory in trace.shown] == [str(i) for i in range(len(texts))]
+    assert (trace.shown_tokens, trace.store_tokens, trace.cut) == (tokens, 10, 0)
+
+
+def test_k_and_the_tokens_limit_what_is_shown_together(make_bench):
+    trace = shown(make_bench, 5, k=2)
+    assert ([memory.text for memory in trace.shown], trace.cut, trace.shown_tokens) == (["one", "two words"], 2, 3)
+    assert [memory.text for memory in shown(make_bench, 2, k=2).shown] == ["one", "two"]
+
+
+def test_the_tokens_limit_what_a_system_shows_that_shows_everything(make_bench):
+    trace = shown(make_bench, 4, k=1, factory=type("Whole", (Ranked,), {"unlimited_k": True}))
+    assert ([memory.text for memory in trace.shown], trace.cut) == (["one", "two words", "three"], 0)
+
+
+def test_each_text_is_counted_once(make_bench):
+    counted = []
+
+    def count(texts):
+        counted.extend(texts)
+        return words(texts)
+
+    bench = make_bench(tokens=TokenRules(count, first_words))
+    run = bench.begin(Store, plan(20), k=(1, 5))
+    bench.all(run)
+    bench.finish(run)
+    assert sorted(counted) == sorted({fact(i) for i in range(20)})
 
 
 def test_what_is_shown_is_cut_to_k(bench):
@@ -889,7 +982,7 @@ def test_the_report_says_what_the_system_says_of_itself(bench):
 
 
 def test_the_tokens_of_the_last_listing_are_counted(make_bench):
-    bench = make_bench(count_tokens=lambda texts: sum(len(text.split()) for text in texts))
+    bench = make_bench(tokens=TokenRules(words, first_words))
     run = bench.begin(Growing, MID_STREAM)
     bench.all(run)
     assert bench.finish(run).tokens == 8

@@ -62,7 +62,9 @@ def test_a_memory_is_kept():
     assert one(memory) == memory
 
 
-@pytest.mark.parametrize("score", [math.nan, float("-nan"), Decimal("nan")])
+@pytest.mark.parametrize(
+    "score", [math.nan, float("-nan"), Decimal("nan"), math.inf, -math.inf, "inf", Decimal("-Infinity")]
+)
 def test_a_score_that_is_not_a_number_counts_as_none(score):
     assert one({"text": "a", "score": score}).score is None
 

@@ -24,6 +24,8 @@ TWO_PROBES = (
 
 
 class Keeping(Store):
+    retries = 0  # no snapshots but those of the shelf
+
     made: list  # set by the fixture: one of the test alone
 
     def __init__(self):

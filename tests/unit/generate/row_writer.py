@@ -54,7 +54,6 @@ def kind_of(request):
         "persons": "You write portraits",
         "chains": "You build chains",
         "audit": "spoil one another",
-        "options": "wrong options",
     }.items():
         if mark in " ".join(system.split()):
             return kind
@@ -74,8 +73,6 @@ def write(request):
         return {"chains": [chain(task["K"], next(NUMBERS)) for _ in range(task["chains"])]}
     if kind == "audit":
         return {"remove": []}
-    if kind == "options":
-        return {"options": options(task["right answer"])}
     make = {"rules": rule, "easy": easy, "hard": hard, "preferences": preferences, "persons": person}[kind]
     return {"rows": [make(row) for row in task["rows"]]}
 
@@ -88,7 +85,8 @@ def rule(row):
         "entity": name,
         "behavior": f"polishes the {word(number, 2)} spoon",
         "condition": f"when {number + 20} swans are on the pond",
-        "question": f"I saw {number + 20 if yes else 3} swans from the window. Would {name} see to the spoon?",
+        "other_case": "" if row["exclusive"] else f"dusts the {word(number, 5)} fork for smaller flocks",
+        "question": f"I saw {number + 19 + yes} swans from the window. Would {name} see to the spoon?",
         "question_context": "swans seen",
         "condition_met": row["verdict"],
         "ground_truth_answer": f"{'Yes' if yes else 'No'} - it goes by the swans.",
@@ -101,8 +99,8 @@ def fillers(name, number, count):
 
 def easy(row):
     said = fillers(row["entity"], row["row"], 6)
-    never = ", and at no other time" if row["exclusive"] else ""
-    said.insert(2, f"{row['entity']} {row['behavior']} {row['condition']}{never}.")
+    otherwise = row["other_case"] or "at no other time"
+    said.insert(2, f"{row['entity']} {row['behavior']} {row['condition']}, and {otherwise}.")
     return {"row": row["row"], "essay": " ".join(said)}
 
 
@@ -112,7 +110,8 @@ def hard(row):
     said.insert(1, f"{name} {row['behavior']}, slowly.")
     swans = re.search(r"\d+", row["condition"])[0]
     said.insert(4, f"Some mornings bring {swans} swans to the pond below.")
-    said.insert(7, f"Those mornings and that shine go together, and {'never' if row['exclusive'] else 'gladly'} apart.")
+    otherwise = row["other_case"] or "never apart"
+    said.insert(7, f"Those mornings and that shine go together, and {name} {otherwise}.")
     return {
         "row": number,
         "essay": "\n\n".join(said),
@@ -146,7 +145,8 @@ def person(row):
 
 
 def chain(hops, number):
-    anchors = [f"{word(number, turn)} {WORDS[turn]}{number}" for turn in range(hops + 2)]
+    anchors = [f"{word(number, turn)} {WORDS[turn]}{number}" for turn in range(hops + 1)]
+    anchors.append(f"counting {word(number, hops + 1)}s")
     facts = [f"The {a} always puts me in mind of {b}." for a, b in itertools.pairwise(anchors)]
     return {
         "anchors": anchors,
@@ -154,11 +154,6 @@ def chain(hops, number):
         "question": f"Where does the {anchors[0]} lead me?",
         "answer": anchors[-1],
     }
-
-
-def options(right):
-    del right
-    return ["copper kettles", "paper boats", "woollen socks", "garden chairs"]
 
 
 STOP = Fault("status", 401, code="invalid_api_key")

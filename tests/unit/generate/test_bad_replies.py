@@ -8,9 +8,14 @@ import re
 import pytest
 import row_writer
 
+from pytest_memfail.generate import person_specs, rule_specs
 from pytest_memfail.generate.asking import BARREN, CLIENT_TRIES, TRIES
+from pytest_memfail.generate.samplers import apart
 from pytest_memfail.tasks import validate
 from pytest_memfail.testing import Fault, Reply
+
+STRANGER = next(name for name in apart(person_specs(1, 42), 42)[0].distractors if name)
+"""Somebody whom the first person's questions name."""
 
 
 def spoiling(change, *, kind="preferences", row=3, once=True):
@@ -208,21 +213,64 @@ def test_rules_of_essays(generate, name):
     assert rule in again[0]
 
 
-def test_a_no_needs_an_essay_that_excludes(generate):
+@pytest.mark.parametrize(
+    ("exclusive", "drop", "rule"),
+    [
+        (True, r"at no other time|never apart", "does not say that the behavior happens under no other circumstance"),
+        (False, r"dusts the \w+ fork for smaller flocks", "does not say the other case beside the behavior"),
+    ],
+    ids=["excludes", "tells the other case"],
+)
+def test_an_essay_says_what_holds_otherwise_whichever_answer_is_right(generate, exclusive, drop, rule):
     def answer(request):
         reply = row_writer.write(request)
         if row_writer.kind_of(request) in ("easy", "hard") and not row_writer.wants_anew(request):
             for item in reply["rows"]:
-                item["essay"] = item["essay"].replace(", and at no other time", "").replace("never", "gladly")
+                item["essay"] = re.sub(drop, "hums", item["essay"])
         return reply
 
-    ran = generate("conditional_facts", 4, answer=answer)
+    ran = generate("conditional_facts", 8, answer=answer)
     assert ran.code == 0
     again = [request for request in ran.requests if row_writer.wants_anew(request)]
-    assert len(again) == 2
-    for request in again:
-        assert all(row["exclusive"] for row in row_writer.task_of(request)["rows"])
-        assert "happens under no other circumstance" in told(request)
+    assert {row_writer.kind_of(request) for request in again} == {"easy", "hard"}
+    turned_down = {row["row"] for request in again for row in row_writer.task_of(request)["rows"]}
+    specs = rule_specs(8, 42)
+    assert turned_down == {n for n, spec in enumerate(specs, 1) if spec.exclusive is exclusive}
+    assert {specs[n - 1].condition_met for n in turned_down} == {"yes", "no"}
+    assert all(rule in told(request) for request in again)
+
+
+OTHER_CASES = {
+    "missing": (False, lambda item: item.update(other_case=""), "other_case: got nothing"),
+    "not wanted": (
+        True,
+        lambda item: item.update(other_case="she naps"),
+        "expected nothing where the habit is exclusive",
+    ),
+    "says only": (False, lambda item: item.update(other_case="she only naps"), "other_case: says 'only'"),
+    "condition says only": (True, lambda item: item.update(condition="only at 21 swans"), "condition: says 'only'"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_CASES)
+def test_rules_of_the_other_case(generate, name):
+    exclusive, change, rule = OTHER_CASES[name]
+    row = next(n for n, spec in enumerate(rule_specs(8, 42), 1) if spec.exclusive is exclusive)
+    ran = generate("conditional_facts", 8, answer=spoiling(change, kind="rules", row=row))
+    assert ran.code == 0, ran.err
+    assert rule in told(ran.requests[1])
+
+
+@pytest.mark.parametrize("kind", ["easy", "hard"])
+def test_an_only_beside_another_case_is_turned_down(generate, kind):
+    row = next(n for n, spec in enumerate(rule_specs(8, 42), 1) if not spec.exclusive)
+    say = {"easy": (" when ", " only when "), "hard": ("Those mornings", "Only those mornings")}[kind]
+    change = spoiling(lambda item: item.update(essay=item["essay"].replace(*say)), kind=kind, row=row)
+    ran = generate("conditional_facts", 8, answer=change)
+    assert ran.code == 0, ran.err
+    again = [told(request) for request in ran.requests if row_writer.wants_anew(request)]
+    assert len(again) == 1
+    assert "of a habit with another case" in again[0]
 
 
 PERSON_FAULTS = {
@@ -263,10 +311,10 @@ def test_what_a_stranger_is_asked_for_is_told_in_the_words_of_the_essay(generate
 
 def test_a_stranger_of_the_slots_is_not_in_the_essay(generate):
     def change(item):
-        item["essay"] = item["essay"].replace("A neighbour", "Noah Brooks")
+        item["essay"] = item["essay"].replace("A neighbour", STRANGER)
 
     ran = generate("persona_retrieval", 2, answer=spoiling(change, kind="persons", row=1))
-    assert "mentions 'Noah Brooks', who is a stranger" in told(ran.requests[1])
+    assert f"mentions {STRANGER!r}, who is a stranger" in told(ran.requests[1])
 
 
 # -- harmful ---------------------------------------------------------------------------------------------------------

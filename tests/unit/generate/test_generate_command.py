@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -10,6 +11,7 @@ import row_writer
 
 from pytest_memfail.cli import main
 from pytest_memfail.generate import person_specs, preference_specs, rule_specs
+from pytest_memfail.generate.samplers import apart
 from pytest_memfail.tasks import TaskRequest, load_tasks, validate
 
 TASKS = {
@@ -44,6 +46,19 @@ def test_easy_and_hard_are_one_rule_in_two_essays(generate):
     assert json.loads(hard[0]["rule_sentences"]) == {"behavior": 1, "condition": 4, "link": 7}
 
 
+def test_what_holds_otherwise_is_said_under_both_answers(generate):
+    """The essay alone must not give the answer away, nor may the sentences of its rule."""
+    ran = generate("conditional_facts", 100, "--batch-size", "20")
+    assert ran.code == 0, ran.err
+    for variant in ("easy", "hard"):
+        rows = ran.rows(f"conditional_facts_{variant}")
+        excludes = Counter(
+            row["condition_met"] for row in rows if re.search("at no other time|never apart", row["entity_facts"])
+        )
+        assert excludes == {"yes": 25, "no": 25}
+    assert [finding for finding in validate(ran.folder) if "alone give" in finding.message] == []
+
+
 def test_each_batch_of_rules_is_told_what_the_others_took(generate):
     ran = generate("conditional_facts", 25)
     rules = [request for request in ran.requests if row_writer.kind_of(request) == "rules"]
@@ -62,8 +77,9 @@ def test_preferences_are_those_that_were_drawn(generate):
 def test_people_have_the_drawn_slots(generate, design):
     ran = generate("persona_retrieval", 8, "--design", design)
     assert ran.code == 0
-    for row, spec in zip(ran.rows("persona_retrieval"), person_specs(8, 42), strict=True):
-        assert (row["entity"] == spec.entity) == (design == "paper")
+    drawn = person_specs(8, 42)
+    for row, spec in zip(ran.rows("persona_retrieval"), drawn if design == "paper" else apart(drawn, 42), strict=True):
+        assert row["entity"] == spec.entity
         questions = json.loads(row["questions"])
         assert tuple(question["distractor"] for question in questions) == spec.distractors
         for question in questions:
@@ -94,7 +110,7 @@ def test_the_account_says_how_the_rows_came_about(generate):
 
 def test_tasks_share_a_folder_and_its_config(generate):
     generate("coexisting_facts", 3)
-    ran = generate("long_hop", 3)
+    ran = generate("long_hop", 6)
     config = json.loads((ran.folder / "generation_config.json").read_text())
     assert list(config["generated"]) == ["coexisting_facts", "long_hop"]
     assert sorted(path.name for path in ran.folder.iterdir()) == [
@@ -132,7 +148,7 @@ def test_near_duplicates_are_dropped_and_named(generate):
 
 
 def test_a_hard_essay_told_twice_takes_its_easy_twin_along(generate):
-    same = [f"Item {i} of the same list says " + " ".join(row_writer.WORDS[i : i + 20]) + "." for i in range(8)]
+    same = [f"Item {i} of the same list says {' '.join(f'{w}{i}' for w in row_writer.WORDS[:20])}." for i in range(8)]
 
     def answer(request):
         reply = row_writer.write(request)
@@ -158,16 +174,16 @@ def test_a_chain_with_a_fact_told_before_is_dropped_whole(generate):
     def answer(request):
         reply = row_writer.write(request)
         if row_writer.kind_of(request) == "chains" and row_writer.task_of(request)["K"] == 1:
-            for i, chain in enumerate(reply["chains"]):
-                chain["anchors"] = [f"tin{i}", "lamp", f"end{i}"]
-                chain["facts"] = [told.format(a=f"tin{i}", b="lamp"), f"A lamp calls for end{i}."]
-                chain["question"], chain["answer"] = f"Where does tin{i} lead me?", f"end{i}"
+            for i, chain in enumerate(reply["chains"][:2]):
+                chain["anchors"] = [f"tin{i}", "lamp", f"mending end{i}"]
+                chain["facts"] = [told.format(a=f"tin{i}", b="lamp"), f"A lamp sets me mending end{i}."]
+                chain["question"], chain["answer"] = f"Where does tin{i} lead me?", f"mending end{i}"
         return reply
 
-    ran = generate("long_hop", 3, answer=answer)
+    ran = generate("long_hop", 6, answer=answer)
     counts = ran.account("long_hop")["counts"]
     assert counts["near_duplicates"] == 1
-    assert counts["kept"] == 3
+    assert counts["kept"] == 6
 
 
 # -- resuming --------------------------------------------------------------------------------------------------------
@@ -325,10 +341,10 @@ def test_an_unknown_price_is_said_and_no_budget_can_be_held(generate):
     [
         (["coexisting", "-n", "3"], "unknown task to generate 'coexisting'; did you mean 'coexisting_facts'?"),
         (["long_hop", "-n", "0"], "-n: got 0, expected 1 to 3600"),
-        (["long_hop", "-n", "3", "--batch-size", "0"], "--batch-size: got 0, expected 1 or more"),
-        (["long_hop", "-n", "3", "--max-cost", "-1"], "got a budget of -1"),
-        (["long_hop", "-n", "3", "--concurrency", "0"], "got a concurrency of 0"),
-        (["long_hop", "-n", "3", "--prices", "none.json"], "none.json: not a price file"),
+        (["long_hop", "-n", "6", "--batch-size", "0"], "--batch-size: got 0, expected 1 or more"),
+        (["long_hop", "-n", "6", "--max-cost", "-1"], "got a budget of -1"),
+        (["long_hop", "-n", "6", "--concurrency", "0"], "got a concurrency of 0"),
+        (["long_hop", "-n", "6", "--prices", "none.json"], "none.json: not a price file"),
     ],
 )
 def test_a_wrong_call_is_one_line_and_4(tmp_path, capsys, arguments, said):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 
 import pytest
 import row_writer
 
-from pytest_memfail.generate.long_hop import Chain, chain_faults, option_faults
+from pytest_memfail.generate.long_hop import Chain, chain_faults, wrong_options
+from pytest_memfail.tasks import validate
 
 CHAIN = {
-    "anchors": ["foghorn", "plum jam", "reread old postcards"],
-    "facts": ["The foghorn gives me a craving for plum jam.", "Plum jam makes me reread old postcards."],
-    "question": "What does the foghorn make me do in the end?",
-    "answer": "reread old postcards",
+    "anchors": ["foghorn", "plum jam", "rereading old postcards"],
+    "facts": ["The foghorn gives me a craving for plum jam.", "Plum jam sets me rereading old postcards."],
+    "question": "What does the foghorn set me doing in the end?",
+    "answer": "rereading old postcards",
 }
 
 
@@ -30,16 +32,29 @@ def test_a_sound_chain_breaks_nothing():
     [
         ({"hops": 2}, "expected 4 and 3"),
         ({"anchors": ["foghorn", "Plum  jam!", "plum jam"]}, "the same one twice"),
-        ({"facts": [CHAIN["facts"][0], "Jam makes me reread old postcards."]}, "fact 2 lacks its anchor 'plum jam'"),
+        ({"facts": [CHAIN["facts"][0], "Jam sets me rereading old postcards."]}, "fact 2 lacks its anchor 'plum jam'"),
         (
-            {"facts": ["The foghorn, plum jam, and I reread old postcards.", CHAIN["facts"][1]]},
-            "fact 1 holds 'reread old postcards', which it does not border",
+            {"facts": ["The foghorn, plum jam, and I am rereading old postcards.", CHAIN["facts"][1]]},
+            "fact 1 holds 'rereading old postcards', which it does not border",
         ),
         ({"question": "What do I do in the end?"}, "does not name 'foghorn'"),
         ({"question": "What do the foghorn and plum jam do?"}, "names 'plum jam', expected the first anchor alone"),
         ({"answer": "reread letters"}, "expected the last anchor"),
         ({"question": "The foghorn? Options: A. x"}, "holds options"),
         ({"others": [CHAIN]}, "'foghorn' is taken by another chain"),
+        (
+            {"answer": "sleep", "anchors": ["foghorn", "plum jam", "sleep"]},
+            "the answer is 'sleep', expected 2 to 4 words that begin with a verb in -ing",
+        ),
+        (
+            {"answer": "folding his ties", "anchors": ["foghorn", "plum jam", "folding his ties"]},
+            "holds 'his', expected nothing that says whose it is",
+        ),
+        (
+            {"facts": [CHAIN["facts"][0], "Plum jam sets Bo rereading old postcards."]},
+            "fact 2 is not about the speaker",
+        ),
+        ({"question": "What does the foghorn end in?"}, "the question is not about the speaker"),
         ({"answer": "a" * 300, "anchors": ["foghorn", "plum jam", "a" * 300]}, "got 300 characters"),
     ],
 )
@@ -54,33 +69,62 @@ def test_everyday_anchors_may_stand_in_two_chains():
 
 def test_the_heads_last_word_is_enough_in_the_question():
     eating = {
-        "anchors": ["eat apples", "bored", "sleepy"],
-        "facts": ["I eat apples and get bored.", "Once bored I am sleepy."],
-        "question": "What does eating apples do to me?",
-        "answer": "sleepy",
+        "anchors": ["eat apples", "bored", "counting sheep"],
+        "facts": ["I eat apples and get bored.", "Once bored I am counting sheep."],
+        "question": "What does eating apples end in for me?",
+        "answer": "counting sheep",
     }
     assert faults(**eating) == []
 
 
-@pytest.mark.parametrize(
-    ("options", "rule"),
-    [
-        (["wash the car", "mend the fence", "call my aunt"], "got 3, expected 4"),
-        (["wash the car", "wash the car", "call my aunt", "mend the fence"], "two are the same"),
-        (["washing the car", "mend the fence", "call my aunt", "water the ferns"], "has another shape"),
-        (["sort old postcards", "mend the fence", "call my aunt", "water the ferns"], "shares 'postcards'"),
-        (["wash the car of my cousin in town", "mend a fence", "call my aunt", "dust a lamp"], "has another shape"),
-        (["wash the\u200b car", "mend the fence", "call my aunt", "water the ferns"], "holds U+200B"),
-    ],
-)
-def test_options_that_give_the_answer_away_or_break_the_form(options, rule):
-    assert any(rule in fault for fault in option_faults(Chain(**CHAIN), options))
+def chains(count, **ends):
+    """Chains whose ends share no word, except where `ends` says otherwise."""
+    made = {}
+    for n in range(count):
+        end = ends.get(f"c{n}", f"mending{n}ing thing{n}")
+        made[f"c{n}"] = Chain(anchors=[f"head{n}", f"middle{n}", end], facts=["", ""], question="", answer=end)
+    return made
 
 
-def test_sound_options_break_nothing():
-    assert not list(
-        option_faults(Chain(**CHAIN), ["wash the car", "mend the fence", "call my aunt", "water the ferns"])
-    )
+def test_each_end_is_offered_as_often_as_the_others():
+    made = chains(20)
+    wrong = wrong_options(made, random.Random(1))
+    ends = {chain.answer for chain in made.values()}
+    for key, options in wrong.items():
+        assert len({*options, made[key].answer}) == 5
+        assert set(options) <= ends
+    offered = Counter(option for options in wrong.values() for option in options)
+    assert set(offered) == ends
+    assert max(offered.values()) - min(offered.values()) <= 2
+
+
+def test_an_end_that_shares_a_word_with_the_chain_is_not_offered_for_it():
+    made = chains(9, c0="mending clocks", c1="selling clocks")
+    wrong = wrong_options(made, random.Random(1))
+    assert "selling clocks" not in wrong["c0"]
+    assert "mending clocks" not in wrong["c1"]
+
+
+def test_a_chain_for_which_too_few_ends_fit_is_left_out_and_offered_to_nobody():
+    made = chains(7, **{f"c{n}": f"polishing{n}ing spoons" for n in range(4)})
+    wrong = wrong_options(made, random.Random(1))
+    assert set(wrong) == set()
+    wrong = wrong_options(chains(8, c0="polishing spoons", c1="losing spoons"), random.Random(1))
+    assert len(wrong) == 8
+
+
+def test_generated_options_are_ends_of_other_chains(generate):
+    ran = generate("long_hop", 30)
+    rows = ran.rows("long_hop")
+    ends = {row["ground_truth_answer"] for row in rows}
+    assert {row[f"choice_{letter}"] for row in rows for letter in "abcde"} == ends
+    assert not [finding for finding in validate(ran.folder) if "choosing" in finding.message]
+
+
+def test_fewer_than_five_chains_are_refused(generate):
+    ran = generate("long_hop", 4)
+    assert ran.code == 4
+    assert "-n: got 4, expected 5 or more: the wrong options of a chain are the ends of 4 others" in ran.err
 
 
 def test_a_chain_that_breaks_a_rule_is_asked_for_again(generate):
@@ -154,27 +198,13 @@ def test_an_audit_that_makes_no_sense_is_asked_again_and_then_ends_the_run(gener
     assert "chains" not in again.kinds
 
 
-def test_a_chain_without_options_is_replaced_from_the_spare(generate):
-    def answer(request):
-        reply = row_writer.write(request)
-        if row_writer.kind_of(request) == "options" and row_writer.task_of(request)["right answer"].endswith(marked):
-            reply["options"][0] = row_writer.task_of(request)["right answer"]
-        return reply
-
-    marked = "1"
-    ran = generate("long_hop", 9, answer=answer)
-    assert ran.code == 0
-    counts = ran.account("long_hop")["counts"]
-    assert counts["without_options"] + counts["spare"] + counts["kept"] == counts["after_deduplication"] == 12
-
-
 def test_a_chain_damaged_by_hand_is_named(generate):
-    first = generate("long_hop", 3)
+    first = generate("long_hop", 6)
     raw = first.folder / "raw/long_hop.jsonl"
     raw.write_text(raw.read_text(encoding="utf-8").replace("Where does", "Where, oh where, has", 1), encoding="utf-8")
-    assert generate("long_hop", 3, "--force").code == 0
+    assert generate("long_hop", 6, "--force").code == 0
     raw.write_text(raw.read_text(encoding="utf-8").replace("lead me", "lead me? Options: A.", 1), encoding="utf-8")
-    ran = generate("long_hop", 3, "--force")
+    ran = generate("long_hop", 6, "--force")
     assert ran.code == 4
     assert "raw/long_hop.jsonl: chains of 1 1: the question holds options" in ran.err
     assert ran.requests == []

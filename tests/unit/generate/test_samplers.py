@@ -82,6 +82,11 @@ def test_the_right_answers_are_balanced():
     assert set(Counter(letters(101, 42)).values()) == {20, 21}
 
 
+def test_what_an_answer_rests_on_is_drawn_apart_from_it():
+    told = Counter((spec.condition_met, spec.exclusive) for spec in rule_specs(100, 42))
+    assert told == {(met, exclusive): 25 for met in ("yes", "no") for exclusive in (True, False)}
+
+
 def test_more_rows_than_categories_use_each_again():
     specs = preference_specs(150, 42)
     assert set(Counter(spec.category for spec in specs).values()) == {1, 2}
@@ -95,14 +100,33 @@ def test_a_person_is_never_their_own_distractor():
         assert len(set(named)) == len(named)
 
 
-def test_names_of_their_own_are_used_once_and_share_none_with_the_distractors():
+def test_names_of_their_own_are_used_once():
     drawn = person_specs(600, 42)
     specs = apart(drawn, 42)
-    names = [spec.entity for spec in specs]
-    assert len(set(names)) == 600
-    assert not {name.split()[0] for name in names} & {name.split()[0] for name in pools.NAMES}
-    assert [(s.flavor, s.distractors) for s in specs] == [(s.flavor, s.distractors) for s in drawn]
+    assert len({spec.entity for spec in specs}) == 600
+    assert [s.flavor for s in specs] == [s.flavor for s in drawn]
     assert apart(drawn[:5], 42) == specs[:5]
+
+
+def test_the_lists_of_names_share_no_word():
+    ours = {*pools.GIVEN_NAMES, *pools.SURNAMES}
+    assert not ours & {word for name in pools.NAMES for word in name.split()}
+
+
+def test_strangers_share_a_name_with_people_stored_and_are_none_of_them():
+    drawn = person_specs(600, 42)
+    specs = apart(drawn, 42)
+    stored = {spec.entity for spec in specs}
+    kinds = Counter()
+    for spec, before in zip(specs, drawn, strict=True):
+        assert [name is None for name in spec.distractors] == [name is None for name in before.distractors]
+        first, last = spec.entity.split(" ", 1)
+        for name in filter(None, spec.distractors):
+            assert name not in stored
+            given, surname = name.split(" ", 1)
+            kinds["first" if given == first else "last" if surname == last else "another's"] += 1
+            assert {given, surname} & {word for person in stored for word in person.split()}
+    assert min(kinds.values()) > 0.3 * sum(kinds.values())
 
 
 def test_there_are_names_for_3600_people():

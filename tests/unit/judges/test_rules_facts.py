@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from pytest_memfail.calibration import read_cases, shipped_cases
-from pytest_memfail.core import Conversation, Detail, Evidence, Listing, Memory, Question
+from pytest_memfail.core import Conversation, Detail, Evidence, Listing, Memory, Question, fact_verdict
 from pytest_memfail.judges import RulesJudge
 from pytest_memfail.judges.rules.entity_name import Name
 from pytest_memfail.judges.rules.fact_owner import other_thing, strange
@@ -111,9 +111,47 @@ def test_nothing_told_is_not_stored() -> None:
     assert share(found, ("not_stored", None), ("not_stored", "over_update")) >= 0.97
 
 
-def test_a_state_taken_back_may_be_gone() -> None:
-    found = verdicts(("deletion",), lambda e, others: (without(e.conversation_id, *e.history), others))
-    assert share(found, ("ok", None)) >= 0.95
+def deletions() -> list[tuple[Evidence, Question]]:
+    return [(TASK.evidence[q.evidence[0]], q) for q in TASK.questions if q.stratum == "deletion"]
+
+
+def passed_as(evidence: Evidence, question: Question, store: Listing, shown: Sequence[Memory]) -> tuple[str, bool]:
+    judge = RulesJudge()
+    stored = judge.storage(evidence, store), judge.summary(evidence, store)
+    fact = fact_verdict(evidence.id, *stored, judge.retrieval(evidence, question, shown))
+    return fact.name, fact.vacuous
+
+
+@pytest.mark.parametrize("texts", [[], ["The user said hello."]])
+def test_a_state_taken_back_of_which_nothing_is_stored_passes_vacuously(texts: list[str]) -> None:
+    store = Listing("s", tuple(map(Memory, texts)))
+    assert {passed_as(*pair, store, store.memories) for pair in deletions()} == {("correct", True)}
+
+
+def test_a_state_taken_back_and_deleted_beside_everything_else_passes_vacuously() -> None:
+    found = [
+        passed_as(evidence, question, without(evidence.conversation_id, *evidence.history), ())
+        for evidence, question in deletions()
+    ]
+    assert found.count(("correct", True)) >= 19
+
+
+def test_an_end_that_is_stored_must_be_shown() -> None:
+    pairs = deletions()
+    for (evidence, question), (other, _) in zip(pairs, pairs[1:] + pairs[:1], strict=True):
+        assert passed_as(evidence, question, FULL, [memory(CONVERSATIONS[evidence.conversation_id])]) == (
+            "correct",
+            False,
+        )
+        assert passed_as(evidence, question, FULL, [memory(CONVERSATIONS[other.conversation_id])])[0] == "not_retrieved"
+        assert passed_as(evidence, question, FULL, [])[0] == "not_retrieved"
+
+
+def test_an_end_that_is_shown_and_not_listed_passes_fully() -> None:
+    store = Listing("s", (Memory("The user said hello."),))
+    for evidence, question in deletions():
+        shown = [memory(CONVERSATIONS[evidence.conversation_id])]
+        assert passed_as(evidence, question, store, shown) == ("correct", False)
 
 
 def test_other_entries_shown_is_not_retrieved() -> None:

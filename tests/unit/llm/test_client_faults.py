@@ -168,43 +168,6 @@ def test_too_long_messages_are_told_from_others() -> None:
         assert run(asker, work).parsed == Finding(**GOOD)
 
 
-def test_an_endpoint_that_dies_half_way_leaves_right_replies_and_errors() -> None:
-    with LocalEndpoint(answer=good, dies_after=40) as endpoint:
-        asker = Asker(endpoint, concurrency=8, max_retries=2, probe_seconds=60)
-        replies = run(asker, lambda: asker.ask_all(300))
-    usable = [reply for reply in replies if isinstance(reply, Completion)]
-    assert all(reply.parsed == Finding(**GOOD) for reply in usable)
-    assert 33 <= len(usable) <= 40  # those in flight when it died are lost
-    assert {type(reply) for reply in replies if not isinstance(reply, Completion)} == {EndpointError}
-    # not three requests for each of the 260 others
-    assert asker.ledger.totals().failures < 60
-
-
-def test_after_three_dead_calls_the_others_are_not_sent() -> None:
-    with LocalEndpoint(answer=good) as endpoint:
-        url = endpoint.url
-    asker = Asker(url, max_retries=1, concurrency=1, probe_seconds=60)
-    replies = run(asker, lambda: asker.ask_all(50))
-    assert {type(reply) for reply in replies} == {EndpointError}
-    assert asker.ledger.totals().failures == 6  # three calls of two requests
-    assert "is it up?" in str(replies[0])
-    assert "not asked" in str(replies[-1])
-
-
-def test_an_endpoint_that_comes_back_is_asked_again() -> None:
-    with LocalEndpoint(answer=good) as endpoint:
-        asker = Asker(endpoint, max_retries=0, concurrency=1, probe_seconds=0.0)
-
-        async def work() -> list[Completion | BaseException]:
-            endpoint.die()
-            await asker.ask_all(5)
-            endpoint.revive()
-            return await asker.ask_all(5)
-
-        replies = run(asker, work)
-    assert [type(reply) for reply in replies] == [Completion] * 5
-
-
 def test_server_errors_do_not_open_the_circuit_while_others_are_served() -> None:
     with LocalEndpoint(answer=good, faults=[Fault(status=500, every=2)]) as endpoint:
         asker = Asker(endpoint, max_retries=0, concurrency=1)

@@ -7,7 +7,7 @@ import socket
 import pytest
 import tiktoken
 
-from pytest_memfail.llm import count_tokens
+from pytest_memfail.llm import count_tokens, first_tokens
 
 
 @pytest.fixture(autouse=True)
@@ -45,3 +45,13 @@ def test_what_looks_like_a_control_token_is_text():
 
 def test_lone_surrogates_are_counted_like_a_replacement():
     assert count_tokens(["a \ud800 b"]) == count_tokens(["a ? b"])
+
+
+@pytest.mark.parametrize("text", ["The kettle is copper.", "naïve café, 中文 and 🏳️‍🌈", "", "a" * 50, "\ud800 lone"])
+@pytest.mark.parametrize("n", [1, 3, 1000])
+def test_the_first_tokens_of_a_text_are_a_start_of_it(text, n):
+    start = first_tokens(text, n)
+    assert text.encode("utf-8", "replace").decode().startswith(start)
+    assert count_tokens([start]) <= n
+    if n == 1000:
+        assert start == text.encode("utf-8", "replace").decode()

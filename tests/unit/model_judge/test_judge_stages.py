@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from model_judge_cases import CASES, block, cascade, listing, question, run, stored
 
-from pytest_memfail.core import Memory, Reply
+from pytest_memfail.core import Evidence, Memory, Reply, fact_verdict
 from pytest_memfail.llm import ReplyError
 
 KINDS = sorted(CASES)
@@ -352,3 +352,45 @@ def test_a_cascade_of_two_protocols_is_refused():
         return CascadeJudge(RulesJudge("paper"), model)
 
     assert "expected the same" in str(run(work).result)
+
+
+TAKEN_BACK = Evidence(
+    "e",
+    "fact",
+    "t",
+    "I don't keep cash in the tea caddy any more.",
+    "I don't keep cash in the tea caddy any more.",
+    "c",
+    subject="the cash in the tea caddy",
+    earlier="I keep £200 in the tea caddy.",
+    stale_values=("£200 in the tea caddy",),
+    taken_back=True,
+    endings=("no longer", "don't keep cash"),
+)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    ("stored", "shown", "name", "vacuous"),
+    [
+        ([], [], "correct", True),
+        (["The user collects stamps."], ["The user collects stamps."], "correct", True),
+        (["The user collects stamps."], [], "correct", True),
+        ([TAKEN_BACK.source], [TAKEN_BACK.source], "correct", False),
+        ([TAKEN_BACK.source], ["The user collects stamps."], "not_retrieved", False),
+        ([TAKEN_BACK.source], [], "not_retrieved", False),
+        ([TAKEN_BACK.earlier], [TAKEN_BACK.earlier], "not_stored", False),
+    ],
+)
+def test_a_state_that_was_taken_back(stored, shown, name, vacuous, protocol):
+    store = listing(*stored)
+
+    async def work(judge):
+        stages = [await judge.storage(TAKEN_BACK, store)]
+        if stages[0].outcome == "passed":
+            stages.append(await judge.summary(TAKEN_BACK, store))
+            stages.append(await judge.retrieval(TAKEN_BACK, question(), [Memory(text) for text in shown]))
+        return fact_verdict("e", *stages)
+
+    fact = run(work, protocol=protocol).result
+    assert (fact.name, fact.vacuous) == (name, vacuous)

@@ -11,6 +11,7 @@ from model_judge_cases import CASES, question
 from pytest_memfail.core import Conversation, Detail, Evidence, Memory, Message
 from pytest_memfail.judges import prompts
 from pytest_memfail.llm.test_taker import chat_prompt, graded_prompt
+from pytest_memfail.tasks.long_hop import OUTPUT_INSTRUCTION
 
 PAPER = Path(__file__).parents[4] / "shared" / "papers" / "memfail_full.txt"
 RUN = 8
@@ -38,6 +39,7 @@ def all_prompts():
     yield graded_prompt(question(), [Memory("x")])
     yield graded_prompt(question(answer_format="letter"), [Memory("x")])
     yield chat_prompt(Conversation("c", ()), [Message("user", "x")])
+    yield [{"content": OUTPUT_INSTRUCTION}]
 
 
 def test_no_prompt_repeats_the_paper():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 import shutil
@@ -14,6 +16,8 @@ from packaging.version import Version
 from recorded_runs import gate, question, store, verdicts, write
 
 from pytest_memfail.cli import main
+from pytest_memfail.core import escape_controls
+from pytest_memfail.report.markdown import plain
 from pytest_memfail.report.published import SCHEMA_FILE, SummaryModel, schema_json
 
 HOSTILE = (
@@ -130,7 +134,7 @@ def test_asked_once_no_report_speaks_of_repeats(record):
 def test_the_comment(record):
     text = render(record, "x.md")
     assert "### memfail: correct 50.0 [15, 85] % of 4" in text
-    assert "| t | 4 | 50.0 [15, 85] | 2 | 1 | 1 |" in text
+    assert "| t | 4 | 50.0 [15, 85] | 50.0 [15, 85] | - (-) | 2 | 1 | 1 |" in text
     assert "`memfail/t::q-2` **summary_error** lost 'only when it rains'; the condition is gone" in text
 
 
@@ -216,7 +220,7 @@ def offline(tmp_path):
 def test_the_counts_of_a_row_add_up_in_the_comment(offline):
     text = render(offline, "x.md")
     (row,) = [line for line in text.splitlines() if line.startswith("| t |")]
-    n, _, *counts = row.strip("| ").split(" | ")[1:]
+    n, _, _, _, *counts = row.strip("| ").split(" | ")[1:]
     assert (int(n), sum(map(int, counts))) == (9, 9)
     assert "vacuous passes: 1 in t, left out of the rates" in text
 
@@ -243,13 +247,18 @@ def test_the_parts_of_a_bar_add_up(offline):
 
 
 def test_the_page_needs_no_network(record):
-    elements = Elements(render(record, "x.html"))
+    page = render(record, "x.html")
+    elements = Elements(page)
     assert elements.of("link", "img", "iframe", "base", "object") == []
     assert not [
         attrs for _, attrs in elements.found if {"src", "href"} & attrs.keys() and attrs.get("href") != "#questions"
     ]
     (policy,) = [a["content"] for a in elements.of("meta") if a.get("http-equiv") == "Content-Security-Policy"]
     assert policy.startswith("default-src 'none'")
+    assert "'unsafe-inline'" not in policy.partition("script-src")[2]
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in policy
 
 
 def test_the_page_can_be_read_without_seeing_it(record):
@@ -279,13 +288,37 @@ def test_the_page_holds_the_failure_view(record):
     assert [q["why"] for q in data["questions"] if q["v"] == "correct"] == ["", ""]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HTTPS://evil.example", "ftp://evil.example", "xmpp:a@evil.example", "WWW.evil.example", "_www.evil.example",
+        "(hTTp://evil.example)", "javascript:alert(1)", "<javascript:alert(1)>", "![x](http://evil.example/x.png)",
+        "mail a@evil.example", "@everyone", "see #12", "GH-12", "o/r#12", "[x][y]", "<img src=x>", "&lt;b&gt;",
+    ],
+)  # fmt: skip
+def test_nothing_in_the_comment_is_a_link_or_a_mention(text):
+    shown = plain(text)
+    assert not LIVE.search(shown), shown
+    unescaped = re.sub(r"\\.", "", shown)
+    assert not set("[]()!#*_`") & set(unescaped)
+    assert not set("<>") & set(shown)
+    assert (
+        shown.replace("\u200b", "").replace("\\", "").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+        == text
+    )
+
+
+LIVE = re.compile(r"://\w|[a-z]:\w|www\.|@\w|#\d|gh-\d", re.IGNORECASE)
+"""What GitHub makes a link of, where it stands in text."""
+
+
 def test_hostile_text_is_inert_in_the_page(hostile):
     page = render(hostile, "x.html")
     elements = Elements(page)
     assert len(elements.of("script")) == 2
     assert elements.of("img") == []
     assert not [name for _, attrs in elements.found for name in attrs if name.startswith("on")]
-    assert HOSTILE.replace("\ud83d", "?") in data_of(page)["texts"]
+    assert escape_controls(HOSTILE) in data_of(page)["texts"]
 
 
 def test_seven_hundred_questions_are_light(tmp_path):

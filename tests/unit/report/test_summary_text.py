@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -16,8 +17,8 @@ from pytest_memfail.core import (
     UNGRADED,
     VERDICTS,
 )
-from pytest_memfail.report import summary
-from pytest_memfail.results import StoreFigures, Summary, Tally
+from pytest_memfail.report import outcome, summary
+from pytest_memfail.results import StoreFigures, Summary, Tally, wilson
 from pytest_memfail.tasks import TASK_NAMES
 
 
@@ -41,8 +42,13 @@ EVERYTHING = {verdict: 100 + i for i, verdict in enumerate(VERDICTS)}
 
 
 def row(lines, name):
-    (found,) = [line for line in lines if line.startswith(f"{name} ")]
-    return found
+    """The row of the task in the table of verdicts."""
+    return rows(lines, name)[0]
+
+
+def rows(lines, name):
+    """All rows of that name: of verdicts, and of what stands beside them."""
+    return [line for line in lines if line.startswith(f"{name} ")]
 
 
 def test_the_table_fits_100_columns_with_every_column():
@@ -96,6 +102,14 @@ def test_with_answers_the_rate_is_that_of_correct_ones_without_vacuous_passes():
     assert "50.0 [" in row(lines, "t")
 
 
+@pytest.mark.parametrize(
+    ("protocol", "counts"), [("ours", "1 correct, 1 not_stored, 2 vacuous"), ("paper", "3 correct, 1 not_stored")]
+)
+def test_the_last_line_counts_vacuous_passes_as_the_rate_does(protocol, counts):
+    given = tally(vacuous=2, held=1, tested=2, **{CORRECT: 3, NOT_STORED: 1})
+    assert outcome(results(given, answered=True, protocol=protocol)).endswith(f"; 4 questions: {counts}")
+
+
 def test_under_paper_vacuous_passes_count():
     given = tally(vacuous=2, held=1, tested=2, **{CORRECT: 3, NOT_STORED: 1})
     lines = summary(results(given, answered=True, protocol="paper"))
@@ -129,8 +143,8 @@ def test_without_vacuous_passes_nothing_is_said_of_them():
 
 def test_facts_by_stratum_are_shown_when_asked_for():
     given = results(tally("coexisting_facts", facts={"N=2": {CORRECT: 3, SUMMARY_ERROR: 1}, "N=3": {NOT_STORED: 2}}))
-    assert not any(line.startswith("facts") for line in summary(given))
-    assert [line for line in summary(given, full=True) if line.startswith("facts")] == [
+    assert not any(line.startswith("facts of") for line in summary(given))
+    assert [line for line in summary(given, full=True) if line.startswith("facts of")] == [
         "facts of coexisting_facts, N=2: 3 correct, 1 summary_error",
         "facts of coexisting_facts, N=3: 2 not_stored",
     ]
@@ -193,3 +207,22 @@ def test_every_failure_is_counted_in_its_row():
     line = row(summary(results(tally(**given), answered=True)), "t")
     assert line.split()[1] == "165"
     assert line.split()[-5:] == ["11", "22", "33", "44", "55"]
+
+
+def test_facts_and_tokens_stand_beside_memory_held():
+    given = replace(tally(held=1, tested=4), facts_held=wilson(6, 8), shown_tokens=1234.5, shown_share=0.0625)
+    line = rows(summary(results(given)), "t")[1]
+    assert line.split() == ["t", "8", "75.0", "[41,", "93]", "1234", "6.2"]
+
+
+def test_what_was_not_counted_is_a_dash():
+    assert rows(summary(results(tally())), "t")[1].split() == ["t", "0", "-", "-", "-"]
+
+
+def test_abstention_has_a_line_of_its_own():
+    given = replace(tally("p", **{CORRECT: 140}), misleading=150, abstention=wilson(131, 150))
+    assert "abstention 87.3 % [81, 92] of 150 misleading questions of p" in summary(results(given, answered=True))
+    assert "abstention not judged: 150 misleading questions of p, not in memory held" in summary(results(given))
+    some = replace(given, abstention=wilson(131, 148))
+    assert any(line.endswith("(2 more have no verdict)") for line in summary(results(some, answered=True)))
+    assert not any("abstention" in line for line in summary(results(tally(), answered=True)))

@@ -11,10 +11,13 @@ from pytest_memfail.core import UsageError
 from pytest_memfail.results import (
     BaselineRefused,
     Entry,
+    anchor_reason,
     check_baseline,
     check_baseline_place,
     notes,
+    read_anchor,
     read_baseline,
+    write_anchor,
     write_baseline,
 )
 
@@ -240,3 +243,30 @@ def test_neither_is_a_folder_nor_a_missing_one(tmp_path):
         check_baseline_place(tmp_path)
     with pytest.raises(UsageError, match="does not exist; create it first"):
         check_baseline_place(tmp_path / "nowhere" / "base.jsonl")
+
+
+# -- an anchor ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_anchor_keeps_its_reason_and_those_before(path):
+    write_anchor(path, HEADER, ENTRIES, "release 1.2", "2026-01-01")
+    assert anchor_reason(read_anchor(path)) == "release 1.2"
+    write_anchor(path, HEADER, ENTRIES[:2], "the new summariser forgets dates, and that is agreed", "2026-02-01")
+    assert read_anchor(path).header["anchor"] == {
+        "reason": "the new summariser forgets dates, and that is agreed",
+        "moved": "2026-02-01",
+        "before": [{"reason": "release 1.2", "moved": "2026-01-01"}],
+    }
+
+
+def test_a_baseline_is_no_anchor(path):
+    write_baseline(path, HEADER, ENTRIES)
+    assert anchor_reason(read_baseline(path)) is None
+    with pytest.raises(UsageError, match="gives no reason, expected an anchor; make one with memfail anchor"):
+        read_anchor(path)
+
+
+def test_no_baseline_is_saved_over_an_anchor(path):
+    write_anchor(path, HEADER, ENTRIES, "release 1.2", "2026-01-01")
+    with pytest.raises(UsageError, match=r"is an anchor \(release 1\.2\), expected another file"):
+        check_baseline_place(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_memfail.core import UnknownNameError, UsageError
-from pytest_memfail.results import DEFAULT, check_tasks, parse_expressions
+from pytest_memfail.results import ANCHOR_DEFAULT, DEFAULT, check_tasks, parse_expressions
 
 
 def parsed(text):
@@ -22,6 +22,9 @@ VALID = [
     ("reasoning_error>0", (None, "reasoning_error", False, ">", 0.0)),
     ("memory_held<1", (None, "memory_held", False, "<", 1.0)),
     ("memory_held<1.", (None, "memory_held", False, "<", 1.0)),
+    ("facts_held<0.5", (None, "facts_held", False, "<", 0.5)),
+    ("shown_tokens>2000", (None, "shown_tokens", False, ">", 2000.0)),
+    ("long_hop.shown_tokens<500", ("long_hop", "shown_tokens", False, "<", 500.0)),
     ("long_hop.correct<0.3", ("long_hop", "correct", False, "<", 0.3)),
     ("my.own.task.correct<0.3", ("my.own.task", "correct", False, "<", 0.3)),
     ("*.correct<0.3", ("*", "correct", False, "<", 0.3)),
@@ -49,9 +52,15 @@ def test_a_list_is_separated_by_commas_and_each_knows_its_text_and_column():
     ]
 
 
-def test_the_default_is_an_expression_and_needs_a_baseline():
-    (default,) = parse_expressions(DEFAULT)
-    assert default.needs_baseline
+@pytest.mark.parametrize("default", [DEFAULT, ANCHOR_DEFAULT])
+def test_a_default_asks_of_all_and_of_each_task_and_its_levels_add_up_to_one_in_twenty(default):
+    overall, each = parse_expressions(default)
+    assert (overall.task, each.task) == (None, "*")
+    assert all(e.needs_baseline and e.significance for e in (overall, each))
+    assert overall.number + each.number <= 0.05
+
+
+def test_a_rate_needs_no_baseline():
     assert not parse_expressions("correct<0.8")[0].needs_baseline
 
 

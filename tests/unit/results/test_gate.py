@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from itertools import pairwise
+
 import pytest
 
 from pytest_memfail.core import CORRECT, ERROR, NOT_RETRIEVED, NOT_STORED, REASONING_ERROR, UNGRADED
 from pytest_memfail.results import (
+    Baseline,
     SummaryBuilder,
     compare,
+    decide,
     evaluate,
+    gate_line,
     parse_expressions,
+    read_gate,
     smallest_detectable,
     wilson,
 )
@@ -40,6 +47,8 @@ def builder(protocol="ours", *, answer="passed", **tasks):
                 "vacuous": vacuous,
                 "memory_held": held,
                 "facts": [{"verdict": named}],
+                "shown_tokens": 100 * (i + 1),
+                "store_tokens": 10_000,
                 "answer": {"outcome": "ungraded" if named == UNGRADED else answer},
             }
             made.add({**line, "error": {"type": "MemfailError"}} if named == ERROR else line)
@@ -198,3 +207,131 @@ def test_the_smallest_drop_that_could_have_been_found():
     found = gate("regressions:p<0.01", PERFECT, noisy)
     assert found.detectable == smallest_detectable(20, noise=2 / 20, alpha=0.01)
     assert gate("correct<0.5", PERFECT).detectable is None
+
+
+# -- the default -------------------------------------------------------------------------------------------------------
+
+
+HEADER = {"tasks": {task: {"data_hash": "x"} for task in TASKS}, "protocol": "ours", "k": [5]}
+ANCHORED = {**HEADER, "anchor": {"reason": "release 1.2", "moved": "2026-01-01", "before": []}}
+
+
+def lossy(a, b=0, *, wavering=0, n=(100, 700)):
+    """A run that lost so many questions of each task; `wavering` of b fail now, and as many others failed before."""
+    lost = {NOT_STORED: b + wavering, CORRECT: n[1] - b - wavering}
+    return builder(a={NOT_STORED: a, CORRECT: n[0] - a}, b=lost)
+
+
+def decided(now, before=None, anchor=None, text=""):
+    return decide(
+        parse_expressions(text) if text else [],
+        now.build(TASKS),
+        now.entries,
+        HEADER,
+        None if before is None else Baseline(HEADER, before.entries),
+        anchor=None if anchor is None else Baseline(ANCHORED, anchor.entries),
+        anchor_shown="anchor.jsonl",
+    )
+
+
+def test_the_default_fails_for_a_clear_loss_in_one_task_that_all_together_hide():
+    # 13 lost in a, none won; in b 30 won and 25 lost: over all questions that could be chance
+    before = builder(a={CORRECT: 100}, b={NOT_STORED: 30, CORRECT: 670})
+    now = builder(a={NOT_STORED: 13, CORRECT: 87}, b={CORRECT: 675, NOT_STORED: 25})
+    overall, *tasks = decided(now, before).checks
+    assert (overall.task, overall.outcome) == (None, "passed")
+    assert [(check.task, check.outcome) for check in tasks] == [("a", "failed"), ("b", "passed")]
+    assert tasks[0].paired.corrected < 0.001
+
+
+def test_the_default_fails_for_a_loss_over_all_that_no_task_shows():
+    now = builder(a={NOT_STORED: 3, CORRECT: 97}, b={NOT_STORED: 3, CORRECT: 97})
+    found = decided(now, builder(a={CORRECT: 100}, b={CORRECT: 100}))
+    assert [(check.task, check.outcome) for check in found.checks] == [
+        (None, "failed"),
+        ("a", "passed"),
+        ("b", "passed"),
+    ]
+
+
+# -- the anchor --------------------------------------------------------------------------------------------------------
+
+
+def test_ten_losses_of_one_point_each_pass_the_baseline_and_are_stopped_by_the_anchor():
+    runs = [lossy(lost, n=(100, 0)) for lost in range(11)]
+    assert [decided(now, before).outcome for before, now in pairwise(runs)] == ["passed"] * 10
+    outcomes = [decided(now, before, runs[0]).outcome for before, now in pairwise(runs)]
+    assert outcomes == ["passed"] * 6 + ["failed"] * 4
+    stopped = decided(runs[7], runs[6], runs[0])
+    assert {check.anchored for check in stopped.checks if check.outcome == "failed"} == {True}
+
+
+def test_the_anchor_is_asked_what_the_user_asked_of_regressions_and_nothing_else():
+    found = decided(lossy(2), lossy(2), lossy(0), "regressions>1,memory_held<0.5")
+    assert [(check.expression, check.anchored, check.outcome) for check in found.checks] == [
+        ("regressions>1", False, "passed"),
+        ("memory_held<0.5", False, "passed"),
+        ("regressions>1", True, "failed"),
+    ]
+
+
+def test_an_anchor_needs_no_baseline():
+    assert decided(lossy(10), None, lossy(0)).outcome == "failed"
+    assert decided(lossy(0), None, lossy(0)).outcome == "passed"
+    assert not any(check.outcome == "skipped" for check in decided(lossy(0), None, lossy(0), "regressions>0").checks)
+
+
+def test_a_gate_with_an_anchor_is_read_back_from_a_record():
+    found = decided(lossy(10), lossy(9), lossy(0))
+    assert found.anchor.reason == "release 1.2"
+    assert read_gate(json.loads(json.dumps(gate_line(found)))) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "outcomes"),
+    [
+        ("shown_tokens>400", [(None, "failed")]),  # 100 to 1,000 in each of the two tasks: 550
+        ("shown_tokens>550", [(None, "passed")]),
+        ("a.shown_tokens<551", [("a", "failed")]),
+        ("*.shown_tokens>600", [("a", "passed"), ("b", "passed")]),
+        ("facts_held<0.65", [(None, "passed")]),
+        ("facts_held<0.66", [(None, "failed")]),
+        ("b.facts_held<0.6", [("b", "failed")]),
+    ],
+)
+def test_tokens_shown_and_single_facts(text, outcomes):
+    assert checks(text, GOOD) == outcomes
+
+
+def test_the_tokens_of_a_check_come_back_from_a_record():
+    decided = gate("shown_tokens>400", GOOD)
+    assert read_gate(json.loads(json.dumps(gate_line(decided)))) == decided
+    assert decided.checks[0].value == 550
+
+
+def test_tokens_that_were_not_counted_decide_nothing():
+    made = SummaryBuilder()
+    made.add(
+        {
+            "type": "question",
+            "id": "q",
+            "task": "a",
+            "store": "a",
+            "question": "q",
+            "k": 5,
+            "stratum": "",
+            "verdict": CORRECT,
+        }
+    )
+    (check,) = gate("shown_tokens>400", made).checks
+    assert (check.outcome, check.reason) == ("undecided", "no tokens were counted")
+
+
+def test_verdicts_of_misleading_questions_are_shares_of_all_that_were_decided():
+    made = SummaryBuilder()
+    for i in range(4):
+        made.add(
+            {"type": "question", "id": f"q-{i}", "task": "a", "store": "a", "question": f"q-{i}", "k": 5, "stratum": ""}
+            | {"kind": "misleading", "verdict": "summary_error", "memory_held": False}
+        )
+    assert gate("summary_error>0.99", made).checks[0].rate == wilson(4, 4)

@@ -284,3 +284,37 @@ def test_a_store_that_was_never_listed_holds_nothing():
         "s", "t", conversations=0, fill_seconds=0.0, listings=[], tokens=None, changed=(0, 0), described={}
     )
     assert (line["memories"], line["listings"]) == (0, [])
+
+
+def test_a_record_is_json_whatever_numbers_a_judge_or_an_older_version_gave(tmp_path):
+    path = tmp_path / "r.jsonl"
+    writer = RecordWriter(path)
+    writer.begin([{"type": "header", "schema_version": 1, "system_options": {}}])
+    writer.write(
+        {"type": "question", "id": "q", "confidence": float("nan"), "retrieved": [{"text": "a", "score": 1e999}]}
+    )
+    writer.close()
+
+    def refuse(name):
+        raise AssertionError(name)
+
+    for line in path.read_text().splitlines():
+        json.loads(line, parse_constant=refuse)
+    path.write_text(
+        path.read_text().replace('"score":null', '"score":Infinity').replace('"confidence":null', '"confidence":1e999')
+    )
+    (_, line) = read_record(path)
+    assert (line["retrieved"][0]["score"], line["confidence"]) == (None, None)
+
+
+def test_a_record_of_an_older_version_is_read_without_its_secrets(tmp_path):
+    path = tmp_path / "r.jsonl"
+    header = {
+        "type": "header",
+        "schema_version": 1,
+        "system_options": {"dsn": "pg://u:planted@h"},
+        "model_options": {"user_token": "x1"},
+    }
+    path.write_text(json.dumps(header) + "\n")
+    (line,) = read_record(path)
+    assert (line["system_options"], line["model_options"]) == ({"dsn": "pg://***@h"}, {"user_token": "***"})

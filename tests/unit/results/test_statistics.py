@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
-from pytest_memfail.results import Rate, wilson
+from pytest_memfail.results import Rate, clustered, wilson
 
 GRID = [(count, n) for n in (1, 2, 3, 5, 10, 17, 50, 100, 692, 10_000) for count in {0, 1, n // 3, n // 2, n - 1, n}]
 
@@ -54,3 +56,30 @@ def test_nothing_has_no_share_and_any_share_is_possible():
 def test_an_impossible_count_is_refused(count, n):
     with pytest.raises(ValueError, match="expected 0 <= count <= n"):
         wilson(count, n)
+
+
+def test_facts_of_a_row_that_stand_and_fall_together_count_as_one():
+    together = clustered([(3, 3)] * 20 + [(0, 3)] * 20)
+    alone = wilson(20, 40)
+    assert (together.count, together.n) == (60, 120)
+    assert together.low == pytest.approx(alone.low, abs=0.01)
+    assert together.high == pytest.approx(alone.high, abs=0.01)
+
+
+def test_facts_that_vary_by_themselves_count_each():
+    rng = random.Random(1)
+    rate = clustered((sum(rng.random() < 0.3 for _ in range(3)), 3) for _ in range(400))
+    alone = wilson(rate.count, rate.n)
+    assert rate.high - rate.low == pytest.approx(alone.high - alone.low, rel=0.1)
+
+
+@pytest.mark.parametrize("clusters", [[(1, 1)] * 10 + [(0, 1)] * 5, [(1, 1)] * 7, [(0, 1)] * 7, [], [(0, 0)]])
+def test_clusters_of_one_are_the_plain_interval(clusters):
+    plain = wilson(sum(count for count, _ in clusters), sum(n for _, n in clusters))
+    found = clustered(clusters)
+    assert (found.count, found.n) == (plain.count, plain.n)
+    assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
+
+
+def test_where_nothing_varies_the_rows_count():
+    assert clustered([(3, 3)] * 10).low == pytest.approx(wilson(10, 10).low)

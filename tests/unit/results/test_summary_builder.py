@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_memfail.core import CORRECT, ERROR, NOT_RETRIEVED, NOT_STORED, UNGRADED, VERDICTS
+from pytest_memfail.core import (
+    CORRECT,
+    ERROR,
+    NOT_RETRIEVED,
+    NOT_STORED,
+    REASONING_ERROR,
+    SUMMARY_ERROR,
+    UNGRADED,
+    VERDICTS,
+)
 from pytest_memfail.results import MAX_ERROR_SHARE, SummaryBuilder, wilson
 
 NUMBER = iter(range(10**9))
@@ -65,7 +74,7 @@ def test_verdicts_are_counted_for_each_task_and_for_all():
 
 
 def test_tasks_come_in_the_order_asked_for_and_others_follow():
-    summary = built(line(CORRECT, "z"), line(CORRECT, "b"), line(CORRECT, "a"), order=["a", "b", "none of these"])
+    summary = built(line(CORRECT, "z"), line(CORRECT, "b"), line(CORRECT, "a"), tasks=["a", "b", "none of these"])
     assert [tally.name for tally in summary.tasks] == ["a", "b", "z"]
 
 
@@ -211,9 +220,88 @@ def test_a_store_that_changed_while_asked_is_a_warning(changed):
     assert "must not write" in warning
 
 
+def test_shared_state_is_named_as_that():
+    (warning,) = built(line(CORRECT), store(changed_by_queries=[2, 0], shared_with="t::other")).warnings
+    assert "and t::other share state (+2 -0 entries while asked)" in warning
+    assert "must not write" not in warning
+
+
 def test_a_store_that_did_not_change_is_none():
     assert built(line(CORRECT), store()).warnings == ()
 
 
 def test_headers_and_footers_are_passed_over():
     assert built({"type": "header"}, line(CORRECT), {"type": "footer"}).total.n == 1
+
+
+def facts(*verdicts):
+    return [{"verdict": verdict} for verdict in verdicts]
+
+
+def test_misleading_questions_are_left_out_of_memory_held():
+    """Else a memory that loses more is tested by fewer of them, and looks better than it is."""
+    direct = [line(NOT_STORED) for _ in range(3)] + [line(UNGRADED, held=True, facts=facts(CORRECT)) for _ in range(7)]
+    lost = [line(CORRECT, vacuous=True, kind="misleading") for _ in range(3)]
+    kept = [line(UNGRADED, held=True, kind="misleading") for _ in range(7)]
+    total = built(*direct, *lost, *kept).total
+    assert total.memory_held == wilson(7, 10)
+    assert total.facts_held.count / total.facts_held.n == 0.7
+    assert (total.n, total.vacuous, total.misleading) == (20, 3, 10)
+
+
+def test_abstention_is_over_the_misleading_questions_with_a_verdict():
+    lines = [
+        line(CORRECT, vacuous=True, kind="misleading"),
+        line(CORRECT, kind="misleading", answer="passed"),
+        line(REASONING_ERROR, held=True, kind="misleading", answer="failed"),
+        line(SUMMARY_ERROR, kind="misleading"),
+        line(UNGRADED, held=True, kind="misleading"),
+        line(ERROR, kind="misleading"),
+        line(CORRECT, kind="direct"),
+    ]
+    total = built(*lines).total
+    assert (total.abstention, total.misleading) == (wilson(2, 4), 6)
+
+
+def test_a_run_of_misleading_questions_alone_is_a_result():
+    assert built(line(UNGRADED, held=True, kind="misleading")).untrusted is None
+
+
+def test_facts_are_counted_one_by_one():
+    """At a small k no question has all its facts, and only single facts tell two systems apart."""
+    lines = [
+        line(NOT_RETRIEVED, facts=facts(CORRECT, NOT_RETRIEVED), row="r.csv:2"),
+        line(NOT_RETRIEVED, facts=facts(NOT_RETRIEVED, NOT_STORED), row="r.csv:3"),
+        line(UNGRADED, facts=facts(CORRECT, UNGRADED), row="r.csv:4", held=None),
+        line(ERROR, row="r.csv:5"),
+    ]
+    rate = built(*lines).total.facts_held
+    assert (rate.count, rate.n) == (2, 5)
+    assert 0 < rate.low < 0.4 < rate.high < 1
+
+
+def test_a_state_that_is_gone_is_no_fact_that_held():
+    gone = {"verdict": CORRECT, "retrieval": {"outcome": "passed", "vacuous": True}}
+    total = built(line(CORRECT, vacuous=True, facts=[gone]), line(CORRECT)).total
+    assert total.facts_held == wilson(1, 1)
+
+
+def test_tokens_shown_are_a_mean_and_a_share_of_each_store():
+    lines = [line(CORRECT, shown_tokens=100, store_tokens=1000), line(CORRECT, shown_tokens=300, store_tokens=1000)]
+    total = built(*lines, line(ERROR), line(CORRECT)).total
+    assert (total.shown_tokens, total.shown_share) == (200, 0.2)
+    assert built(line(CORRECT)).total.shown_tokens is None
+    assert built(line(CORRECT, shown_tokens=0, store_tokens=0)).total.shown_share == 0
+
+
+@pytest.mark.parametrize(("shown", "warned"), [(500, False), (510, True)])
+def test_showing_more_than_half_of_the_store_is_warned_of(shown, warned):
+    warnings = built(line(CORRECT, "a", shown_tokens=shown, store_tokens=1000), line(CORRECT, "b")).warnings
+    assert warned == any("more than half of the store is shown per question (51 % in a)" in text for text in warnings)
+
+
+def test_entries_beyond_k_are_told():
+    lines = [line(CORRECT, cut=3), line(CORRECT, cut=4), line(CORRECT)]
+    assert (
+        "the system returned more than k entries for 2 questions; 7 entries beyond k were cut" in built(*lines).warnings
+    )

@@ -298,3 +298,13 @@ def test_a_careless_summary_of_nothing_is_nothing(text):
 def test_a_careless_summary_is_never_longer():
     for text in TEXTS:
         assert len(careless_summary(text)) < len(text)
+
+
+def test_an_unknown_option_is_refused_with_the_known_ones():
+    factory = built_in_system("lossy", lambda _: built_in_system("bm25", lambda _: None))
+    with pytest.raises(UsageError, match=r"^unknown --memfail-system-option of lossy 'rat'; did you mean 'rate'\?"):
+        factory.check_options({"rat": "0.5"})
+    hybrid = built_in_system("lossy", lambda _: built_in_system("sqlite-hybrid", lambda _: None))
+    with pytest.raises(UsageError, match="Known: embeddings, inner, rate, seed"):
+        hybrid.check_options({"embedding": "ngrams"})
+    hybrid.check_options({"embeddings": "ngrams", "rate": "0.5"})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from system_stores import NOWHERE, said
 
-from pytest_memfail.core import MemorySystem, SystemContext
+from pytest_memfail.core import MemorySystem, SystemContext, UsageError
 from pytest_memfail.systems import BUILT_IN, built_in_system
 from pytest_memfail.systems.full_context import FullContext
 from pytest_memfail.systems.no_memory import NoMemory
@@ -77,3 +77,11 @@ def test_no_memory_keeps_nothing():
     system = NoMemory(SystemContext("run", "store", Path()))
     system.store_conversation(said("c-1", "one"))
     assert system.get_all_memories() == system.retrieve_memories("one", NOWHERE, 5) == []
+
+
+@pytest.mark.parametrize("name", ["bm25", "full-context", "no-memory"])
+def test_an_option_of_a_system_without_options_is_refused(name):
+    factory = built_in_system(name, lambda _: None)
+    factory.check_options({})
+    with pytest.raises(UsageError, match=rf"^unknown --memfail-system-option of {name} 'rate'\. Known: none$"):
+        factory.check_options({"rate": "0.3"})

@@ -88,13 +88,31 @@ CASES = [
         EASY,
         "cfe-004",
         cells(evidence_details=inside(lambda d: [x for x in d if x["part"] != "exclusivity"])),
-        "exclusivity: expected one",
+        "exclusivity: expected one where the answer is no, or a second condition",
+    ),
+    (
+        EASY,
+        "cfe-001",
+        cells(evidence_details=inside(lambda d: [*d, {"part": "exclusivity", "wordings": ["Only when"]}])),
+        "exclusivity: expected none where the answer is yes",
     ),
     (
         EASY,
         "cfe-001",
         cells(evidence_details=inside(lambda d: [x for x in d if x["part"] != "behavior"])),
         "names nothing of the behaviour",
+    ),
+    (
+        EASY,
+        "cfe-006",
+        cells(entity_facts=first(lambda e: e.replace("Ysolde returns", "Ysolde usually returns"))),
+        "hedges the rule with 'usually' under a flat yes",
+    ),
+    (
+        HARD,
+        "cfh-011",
+        cells(entity_facts=first(lambda e: e.replace("each time", "as a rule"))),
+        "hedges the rule with 'as a rule' under a flat no",
     ),
     (EASY, "cfe-001", dropped, "condition_met: got 49 yes and 50 no"),
     (EASY, "cfe-002", cells(entity="Oddny"), "'Oddny' stands at"),
@@ -118,6 +136,18 @@ CASES = [
         "uses the connective 'If'",
     ),
     ("coexisting_facts", "ce-001", dropped, "rows by number of preferences"),
+    (
+        "coexisting_facts",
+        "ce-064",
+        cells(question="The diary for my weekends is blank. Help me fill it."),
+        'question: lacks "I don\'t mean what I do at home", without which the Sunday Scrabble of ce-008 would answer it too',
+    ),
+    (
+        "coexisting_facts",
+        "ce-024",
+        cells(notes='"told in plain prose" leaves out some graphic novels.'),
+        "notes: got 'some graphic novels', expected what other rows tell, by their ids",
+    ),
     (
         "persona_retrieval",
         "pr-001",
@@ -155,6 +185,9 @@ CASES = [
         cells(choice_a="a very long and winding thing to have done to it", graded_question=str),
         "has another shape",
     ),
+    (CHAINS, "lh-1-001", cells(choice_a="mend the fence"), "choice_a: 'mend the fence' is the end of no other chain"),
+    (CHAINS, "lh-1-001", cells(choice_a="wear two hats"), "'wear two hats' is the end of a chain about somebody else"),
+    (CHAINS, "lh-1-001", cells(choice_a="plum jam"), "choice_a: 'plum jam' is reached from 'foghorn' too"),
 ]
 
 

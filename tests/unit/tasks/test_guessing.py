@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_memfail.tasks.validate.guessing import above_chance, by_option, by_words
+from pytest_memfail.tasks.validate.guessing import above_chance, by_words, rejected, tail
 from pytest_memfail.tasks.validate.repeats import near_duplicates, shared_runs, trigrams
 
 
@@ -18,18 +18,21 @@ def test_questions_that_tell_nothing_give_chance_or_less():
     assert by_words(questions, ["yes" if i % 2 else "no" for i in range(40)]) <= 0.5
 
 
-def test_options_told_by_their_length_are_found():
-    stems = ["what of the bells"] * 3
-    options = [["a b c d e", "x", "y"], ["x", "a b c d e f", "y"], ["x", "y", "the bells"]]
-    found = by_option(stems, options, [0, 1, 2])
-    assert found["the longest option"] == 1.0
-    assert found["the shortest option"] == 0.0
-    assert found["the option nearest to the question"] == pytest.approx(2 / 3)
-
-
 @pytest.mark.parametrize(("share", "above"), [(0.5, False), (0.64, False), (0.66, True)])
 def test_above_chance_is_three_standard_errors(share, above):
     assert above_chance(share, 0.5, 100) is above
+
+
+def test_the_tail_of_a_binomial_distribution():
+    assert tail(2, 2, 0.5) == 0.25
+    assert tail(0, 5, 0.2) == 1.0
+    assert tail(9, 10, 0.5) == pytest.approx(11 / 1024)
+
+
+def test_chance_is_rejected_after_holm():
+    assert rejected([0.004, 0.2, 0.003]) == [2, 0]
+    assert rejected([0.004, 0.2, 0.004]) == []
+    assert rejected([]) == []
 
 
 def test_near_duplicates_are_confirmed_exactly():

@@ -89,6 +89,26 @@ def test_a_cell_that_is_not_json_is_named(tmp_path, task, column, cell):
     assert "not JSON" in error.problem
 
 
+@pytest.mark.parametrize("cell", ["[" * 50_000 + "]" * 50_000, '{"a":' * 20_000 + "1" + "}" * 20_000])
+def test_a_cell_that_is_nested_too_deeply_is_named(tmp_path, cell):
+    error = fault_of(tmp_path, "coexisting_facts", preferences=cell)
+    assert (error.line, error.field) == (3, "preferences")
+    assert error.problem == "not JSON that can be read (nested too deeply)"
+
+
+@pytest.mark.parametrize("depth", [10, 300, 900])
+def test_a_cell_that_is_nested_deeply_shows_a_little_of_it(tmp_path, depth):
+    error = fault_of(tmp_path, "coexisting_facts", preferences="[" * depth + "]" * depth)
+    assert (error.line, error.field) == (3, "preferences.0")
+    assert len(error.problem) < 200
+
+
+def test_a_cell_with_a_number_of_5000_digits_is_named(tmp_path):
+    error = fault_of(tmp_path, "coexisting_facts", preferences=f"[{'9' * 5000}]")
+    assert (error.line, error.field) == (3, "preferences")
+    assert len(error.problem) < 300
+
+
 @pytest.mark.parametrize(("cell", "got"), [('{"a": 1}', "'a': 1"), ("5", "5"), ('"text"', "text"), ("null", "None")])
 def test_json_of_another_type_says_what_was_got_and_expected(tmp_path, cell, got):
     error = fault_of(tmp_path, "coexisting_facts", preferences=cell)

@@ -111,9 +111,20 @@ def test_a_number_that_the_essay_never_states_is_a_warning(tmp_path):
 
 def test_an_exclusivity_that_the_essay_never_states_is_a_warning(tmp_path):
     essays = ["Ada bakes in the rain.", "Ada bakes in the rain and at no other time, never."]
-    paired(tmp_path, *(conditional(n, entity_facts=json.dumps([essay])) for n, essay in enumerate(essays)))
+    paired(
+        tmp_path, *(conditional(n, entity_facts=json.dumps([essay])) for n, essay in zip((1, 3), essays, strict=True))
+    )
     (finding,) = found(tmp_path, "condition")
-    assert "in 1 of 2 rows whose condition or ground truth says 'only' (lines 2)" in finding.message
+    assert (
+        "in 1 of 2 rows that answer no because the condition or the ground truth says 'only' (lines 2)"
+        in finding.message
+    )
+
+
+def test_an_exclusivity_that_a_yes_does_not_need_may_stay_unsaid(tmp_path):
+    essay = json.dumps(["Ada bakes in the rain."])
+    paired(tmp_path, conditional(0, condition="only when it rains", entity_facts=essay))
+    assert found(tmp_path, "condition") == []
 
 
 def test_variants_of_different_rules_are_not_paired(tmp_path):
@@ -160,7 +171,7 @@ def test_a_link_without_its_anchor_is_a_warning(tmp_path):
 
 def test_one_letter_that_is_mostly_right_is_a_warning(tmp_path):
     write(tmp_path / "long_hop.csv", *(long_hop(5 * n) for n in range(10)))
-    (finding,) = validate(tmp_path)
+    (finding,) = found(tmp_path, "correct_choice")
     assert "A is right in 10 of 10" in finding.message
 
 

@@ -22,6 +22,7 @@ class Sound:
 
     concurrent_reads = 4
     concurrent_writes = 4
+    idempotent = True
 
     def __init__(self, context):
         self.context = context
@@ -32,8 +33,10 @@ class Sound:
         for message in conversation.messages:
             if message.content:
                 when = message.timestamp or conversation.timestamp
+                note = {"text": message.content, "timestamp": when and when.isoformat()}
                 with self.lock:
-                    self.notes.append({"text": message.content, "timestamp": when and when.isoformat()})
+                    if note not in self.notes:
+                        self.notes.append(note)
 
     def ranked(self, query):
         words = set(query.lower().replace("?", "").split())
@@ -147,6 +150,7 @@ def test_what_is_not_offered_is_skipped_with_the_reason():
     assert skipped == {
         "concurrent-reads": "one retrieval at a time (concurrent_reads is 1)",
         "concurrent-writes": "one conversation is stored at a time (concurrent_writes is 1)",
+        "idempotent": "a conversation stored again may be there twice (idempotent is not declared)",
         "snapshot": "neither snapshot() nor restore()",
         "describe": "no describe()",
         "close": "no close()",
@@ -334,6 +338,11 @@ class ExitsAfterClose(Sound):
         return super().retrieve_memories(query, conversation, k)
 
 
+class SaysIdempotent(Sound):
+    def store_conversation(self, conversation):
+        self.notes += [{"text": message.content} for message in conversation.messages]
+
+
 class SilentError(Sound):
     def retrieve_memories(self, query, conversation, k):
         if not query:
@@ -362,6 +371,7 @@ class RestoresNothing(Sound):
         ("reading", WritesOnRead, "5 new entries and 0 fewer"),
         ("concurrent-reads", SharedCursor, "with 4 retrievals at once"),
         ("concurrent-writes", LosesParallelWrites, "of 16 conversations stored 4 at once, 12 are in none"),
+        ("idempotent", SaysIdempotent, "stored again, a conversation leaves 4 entries where 3 were"),
         ("isolation", OneForAll, "of the other store, expected only its own"),
         ("turns", OnlyUsers, "raised ValueError: role must be user; expected no error"),
         ("turns", NeedsMessages, "raised IndexError"),
@@ -398,7 +408,7 @@ def test_a_failure_raises_with_the_table():
     with pytest.raises(ContractError, match="fails listing") as caught:
         check_memory_system(Page)
     assert "failed   listing" in str(caught.value)
-    assert str(caught.value).endswith("16 passed, 1 failed, 0 skipped")
+    assert str(caught.value).endswith("17 passed, 1 failed, 0 skipped")
     assert all(len(line) <= 100 for line in str(caught.value).splitlines())
 
 
@@ -408,7 +418,7 @@ def test_a_factory_that_fails_leaves_the_other_checks_out():
 
     report = check_memory_system(broken, raises=False)
     assert report.outcome("methods") == "failed"
-    assert "the factory() raised OSError: no such database" in report.failed[0].reason
+    assert "the factory raised OSError: no such database" in report.failed[0].reason
     assert {result.outcome for result in report.results[1:]} == {"skipped"}
 
 

@@ -1,0 +1,61 @@
+"""`memfail anchor`."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from pytest_memfail.cli.gate import Untrusted, check_no_errors, check_whole, entries_of
+from pytest_memfail.cli.records import RECORD_HELP, load
+from pytest_memfail.core import UsageError
+
+
+def add(commands: Any) -> None:
+    """Its options."""
+    parser = commands.add_parser(
+        "anchor",
+        help="make a run the anchor of the gate, or move it, with the reason",
+        description="Write the verdicts of a record as the anchor: the golden run that --memfail-anchor compares with beside the "
+        "baseline. A baseline moves with every change to main, so losses below what one comparison shows add up unseen; the "
+        "anchor moves only by this command, and keeps the reason. Exits with 6 for a record that is not a whole, trustworthy run.",
+    )
+    parser.add_argument(
+        "record", metavar="RECORD", type=Path, help=f"whole {RECORD_HELP}; shards are joined by memfail merge"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="the anchor, to be committed")
+    parser.add_argument(
+        "--reason", metavar="TEXT", required=True, help="why it moves; the next reader of a failed gate sees it"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the anchor and say what it replaces."""
+    from pytest_memfail.results import (
+        NO_TRUSTWORTHY_RESULT,
+        anchor_reason_at,
+        check_writable,
+        write_anchor,
+    )
+
+    if not options.reason.strip():
+        raise UsageError("--reason: got nothing, expected why the anchor moves")
+    check_writable(options.output, "-o", "baseline", "baseline")
+    record = load(options.record)
+    entries = entries_of(record)
+    try:
+        check_whole(record)
+        check_no_errors(entries)
+    except Untrusted as error:
+        print(f"memfail: no anchor is saved: {error}")
+        return NO_TRUSTWORTHY_RESULT
+    before = anchor_reason_at(options.output)
+    when = datetime.now(timezone.utc).date().isoformat()
+    reason = " ".join(options.reason.split())
+    saved = write_anchor(options.output, record.header, entries.values(), reason, when)
+    print(f"memfail: anchor saved: {options.output}, {saved} verdicts")
+    if before is not None:
+        print(f"memfail: it was set before because: {before}")
+    return 0

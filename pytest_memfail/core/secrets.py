@@ -1,0 +1,274 @@
+"""Keep secrets out of everything that is written or shown.
+
+Three ways together: values are masked by the *name* that they have (an option `api_key`, a header), by their *shape* (the password of
+a URL, a field of a connection string, a token), and, wherever they occur afterwards, because they are *known*: they were the secret of
+an option or of the environment. A masked value is `***` for every secret alike: a digest of a short password would give it away.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from html import escape as html_escape
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, quote_plus, unquote
+
+from pytest_memfail.core.secret_names import PUBLIC_HEADERS, names_headers, secret_strength
+from pytest_memfail.core.secret_shapes import MASK, replace_spans, secret_spans
+from pytest_memfail.core.taxonomy import STAGES, VERDICTS
+
+LEAST: Final = 4
+"""Characters from which a secret of an option is looked for in other texts."""
+LEAST_OF_ENVIRONMENT: Final = 8
+"""The same for variables of the environment, which are set for many a purpose."""
+ANYWHERE: Final = 8
+"""Characters from which a secret is found inside a word."""
+MOST_READ: Final = 50_000
+"""Characters of an error's text that are looked at; no more than a few hundred are shown."""
+NO_SECRETS: Final = frozenset(
+    "none null true false test dummy ollama lm-studio not-needed no-key sk-no-key-required empty default changeme unused "
+    "example placeholder key token secret password passed failed not_reached header question store footer baseline verdict "
+    "record rules ours paper".split()
+) | frozenset((*VERDICTS, *STAGES, "answer"))
+"""Fillers for a key that nobody asks for, and the words that records are made of."""
+NOT_OF_ENVIRONMENT: Final = frozenset({"PWD", "OLDPWD", "PYTEST_CURRENT_TEST"})
+
+
+class KnownSecrets:
+    """The secrets that this process was given, as they may be written."""
+
+    def __init__(self) -> None:
+        self._values: frozenset[str] = frozenset()
+        self._seen: set[tuple[str, str]] = set()
+
+    def add(self, value: str) -> None:
+        """Remember a secret; too short ones, and words that fill in for a key, are left out."""
+        value = value.strip()
+        short_number = value.isdecimal() and len(value) < 6
+        if len(value) < LEAST or short_number or value.lower() in NO_SECRETS or set(value) == {"*"}:
+            return
+        written = {form for form in _forms(value) if len(form) >= LEAST}
+        if not written <= self._values:
+            self._values |= written
+
+    def mask(self, text: str) -> str:
+        """Return the text with each known secret masked; a short one only where it is a word."""
+        found = [value for value in self._values if value in text]
+        if not found:
+            return text
+        alternatives = (
+            re.escape(value) if len(value) >= ANYWHERE else rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])"
+            for value in sorted(found, key=len, reverse=True)
+        )
+        return re.sub("|".join(alternatives), MASK, text)
+
+    def read_environment(self, environment: Mapping[str, str] = os.environ) -> None:
+        """Remember the secrets among the variables, however late they were set."""
+        for name, value in environment.items():
+            if (name, value) not in self._seen:
+                self._seen.add((name, value))
+                for secret in _secrets_of_variable(name, value):
+                    self.add(secret)
+
+    def snapshot(self) -> tuple[frozenset[str], set[tuple[str, str]]]:
+        """What is known now, for `restore`."""
+        return self._values, set(self._seen)
+
+    def restore(self, state: tuple[frozenset[str], set[tuple[str, str]]]) -> None:
+        """Know what was known at the time of `snapshot`, and nothing else."""
+        self._values, self._seen = state[0], set(state[1])
+
+
+KNOWN: Final = KnownSecrets()
+"""Those of this process."""
+
+
+def mask_known(text: str) -> str:
+    """Return the text with the known secrets masked: for memories, questions, ids and what programs print."""
+    KNOWN.read_environment()
+    return KNOWN.mask(text)
+
+
+def mask_text(text: str, *, entropy: bool = True) -> str:
+    """Return the text with everything masked that is a secret, or looks like one: for errors, warnings and tracebacks."""
+    text = mask_known(text[:MOST_READ])
+    return replace_spans(text, secret_spans(text, entropy=entropy))
+
+
+def mask_option(name: str, value: Any) -> Any:
+    """Return the value of an option, header or parameter with what is secret in it masked, nested values too."""
+    return _walk(name, value, lambda _: None)
+
+
+def mask_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return named values with what is secret in them masked.
+
+    >>> mask_options({"k": "5", "api_key": "abc", "dsn": "pg://u:p@host/db"})
+    {'k': '5', 'api_key': '***', 'dsn': 'pg://***@host/db'}
+    """
+    KNOWN.read_environment()
+    return {name: mask_option(name, value) for name, value in options.items()}
+
+
+def learn_options(options: Mapping[str, Any]) -> None:
+    """Remember the secrets among the values of options, so that they are masked wherever they occur later."""
+    for name, value in options.items():
+        _walk(name, value, KNOWN.add)
+
+
+def public(value: Any, *, keys: bool = False) -> Any:
+    """Return plain data as it may be written: known secrets masked, and numbers that JSON does not have left out (None).
+
+    With `keys`, the keys of mappings are masked too: where others chose them.
+    """
+    KNOWN.read_environment()
+    return _public(value, keys)
+
+
+_FOREIGN_KEYS: Final = frozenset({"metadata", "system", "system_options", "model_options"})
+"""Fields of a record whose keys are a system's or a user's."""
+
+
+def _public(value: Any, keys: bool) -> Any:
+    if isinstance(value, str):
+        return KNOWN.mask(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {
+            KNOWN.mask(key) if keys and isinstance(key, str) else key: _public(item, keys or key in _FOREIGN_KEYS)
+            for key, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [_public(item, keys) for item in value]
+    return value
+
+
+def _walk(name: str, value: Any, found: Callable[[str], None]) -> Any:
+    """The value masked; `found` is told each secret in it."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Mapping) and names_headers(name) and not secret_strength(name):
+        return {key: item if key.lower() in PUBLIC_HEADERS else _hide(item, found) for key, item in value.items()}
+    if isinstance(value, (Mapping, list, tuple)):
+        if secret_strength(name):
+            return _hide(value, found)
+        if isinstance(value, Mapping):
+            return {key: _walk(str(key), item, found) for key, item in value.items()}
+        return [_walk(name, item, found) for item in value]
+    if secret_strength(name):
+        return _hide(value, found)
+    return _walk_text(name, value, found) if isinstance(value, str) else value
+
+
+def _walk_text(name: str, text: str, found: Callable[[str], None]) -> str:
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            nested = json.loads(text)
+        except (ValueError, RecursionError):
+            nested = None
+        if nested is not None:
+            masked = _walk(name, nested, found)
+            return text if masked == nested else json.dumps(masked, ensure_ascii=False)
+    text = KNOWN.mask(text)
+    spans = secret_spans(text, is_value=True, entropy=not _HASHED.search(name))
+    for start, end in spans:
+        for secret in _parts(text[start:end]):
+            found(secret)
+    return replace_spans(text, spans)
+
+
+_HASHED: Final = re.compile(r"(?i)revision|commit|sha|hash|digest|checksum|uuid|version|(^|[_-])(id|ref|rev)$")
+"""Names of values that look random and are public."""
+
+
+def _hide(value: Any, found: Callable[[str], None]) -> Any:
+    """The mask for a whole value; of an empty one it says nothing."""
+    leaves = list(_leaves(value))
+    for leaf in leaves:
+        for secret in _parts(leaf):
+            found(secret)
+    return MASK if any(leaves) else value
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        with suppress(ValueError, RecursionError):
+            yield from _leaves(json.loads(value))
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _leaves(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _leaves(item)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def _parts(secret: str) -> Iterator[str]:
+    """A secret, and those inside it: the password of `user:password`, the token of `Bearer token`, the values of cookies."""
+    yield secret
+    for start, end in secret_spans(secret, is_value=True):
+        if (start, end) != (0, len(secret)):
+            yield from _parts(secret[start:end])
+    if (decoded := unquote(secret)) != secret:
+        yield from _parts(decoded)
+    user, colon, password = secret.partition(":")
+    if colon and "://" not in secret and not re.search(r"\s", user):
+        yield password or user
+        yield base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode(errors="replace")).decode()
+    scheme, _, token = secret.partition(" ")
+    if scheme.lower() in ("basic", "bearer", "digest", "negotiate", "token"):
+        yield token
+    if re.search(r"[\w-]=", secret):
+        for pair in secret.split(";"):
+            yield pair.partition("=")[2]
+
+
+def _forms(value: str) -> Iterator[str]:
+    """The ways in which a secret is written into texts, addresses and data."""
+    lines = [line.strip() for line in value.splitlines()]
+    yield value
+    yield " ".join(value.split())
+    yield from (line for line in lines if len(line) >= 16)
+    yield unquote(value)
+    for form in (value, unquote(value)):
+        yield quote(form, safe="")
+        yield quote(form)
+        yield quote_plus(form)
+        yield json.dumps(form)[1:-1]
+        yield repr(form)[1:-1]
+        yield html_escape(form)
+        if len(form) >= ANYWHERE:
+            yield base64.b64encode(form.encode(errors="replace")).decode().rstrip("=")
+
+
+def _secrets_of_variable(name: str, value: str) -> Iterable[str]:
+    """The secrets in a variable of the environment: it may be set to what is none, as the name of a file."""
+    if name in NOT_OF_ENVIRONMENT or not value.strip():
+        return
+    strength = secret_strength(name)
+    if strength:
+        said = value.strip()
+        mixed = any(c.isdigit() for c in said) and any(c.isalpha() for c in said) and len(said) >= 6
+        is_word = re.fullmatch(r"[A-Za-z]+", said) is not None and strength < 2
+        if (len(said) >= LEAST_OF_ENVIRONMENT or mixed) and not is_word and not _is_file(said):
+            yield from _parts(said)
+    elif "@" in value or ";" in value or "?" in value:
+        for start, end in secret_spans(value, is_value=True, entropy=False):
+            if end - start >= LEAST_OF_ENVIRONMENT or "://" in value[:start]:
+                yield from _parts(value[start:end])
+
+
+def _is_file(value: str) -> bool:
+    try:
+        return Path(value).exists()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,51 @@
+"""The kept runs as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from pytest_memfail.results import KeptRun, Line
+
+USUAL: Final = {
+    "k": [5],
+    "judge": "rules",
+    "test_taker": None,
+    "protocol": "ours",
+    "seed": 42,
+    "limit": None,
+    "shown_tokens": None,
+    "repeats": 1,
+    "shard": None,
+}
+"""Settings that are shown only where they are others."""
+NAMES: Final = {"test_taker": "model"}
+"""How an option is called whose field of the header is called otherwise."""
+
+
+def run_table(runs: Sequence[KeptRun]) -> Iterator[str]:
+    """Yield the lines of a table, the newest run last, and what its names are good for."""
+    rows = [("run", "system", "settings", "questions", "")]
+    for run in runs:
+        asked = f"{run.results} of {run.questions}" if run.state != "running" else f"of {run.questions}"
+        kind = "whole" if run.whole else "partial"
+        rows.append((run.id, str(run.header.get("system")), _settings(run.header), asked, f"{kind}, {run.state}"))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+    last = next((run.id for run in reversed(runs) if run.whole), None)
+    yield ""
+    yield f"last: {last or 'no whole run is kept'}; newest: {runs[-1].id}; memfail show NAME prints its failures and its summary"
+
+
+def _settings(header: Line) -> str:
+    given: dict[str, Any] = dict(header.get("system_options") or {})
+    given |= {
+        NAMES.get(name, name): header.get(name) for name, usual in USUAL.items() if header.get(name, usual) != usual
+    }
+    return " ".join(f"{name}={_text(value)}" for name, value in given.items()) or "-"
+
+
+def _text(value: Any) -> str:
+    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= 30 else f"{text[:29]}…"
