@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -34,3 +37,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if SLOW.search(item.nodeid):
             item.add_marker("slow")
+
+
+@pytest.fixture(autouse=True)
+def no_module_of_another_test(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Forget the modules that a test wrote into its folder: the next test writes others of the same names."""
+    yield
+    folders = tmp_path_factory.getbasetemp().parent
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and folders in Path(file).parents:
+            del sys.modules[name]
