@@ -88,6 +88,7 @@ def test_an_interrupt_says_where_it_stood_and_how_to_go_on(project: Project) -> 
 import time
 
 STARTED = threading.Event()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and so do its children
 
 def pytest_runtest_logstart(nodeid):
     if nodeid.endswith("lh-1"):
