@@ -1,4 +1,4 @@
-"""What the rules judge costs: CPU time per question over the size of the store, and over questions of one store.
+"""What the offline judge costs: CPU time per question over the size of the store, and over questions of one store.
 
 `python benchmarks/judge.py` prints two tables; README.md says how to read them.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_memfail.core import Listing, Memory, Question, Task
-from pytest_memfail.judges import RulesJudge
+from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.tasks import TaskRequest, load_tasks
 
 SHOWN = 5
@@ -36,7 +36,7 @@ def enlarged(task: Task, size: int) -> list[Memory]:
     return memories
 
 
-def judge_question(judge: RulesJudge, task: Task, question: Question, listing: Listing, shown: list[Memory]) -> float:
+def judge_question(judge: OfflineJudge, task: Task, question: Question, listing: Listing, shown: list[Memory]) -> float:
     """CPU seconds for all stages of all facts of a question."""
     start = time.process_time()
     for fact in question.evidence:
@@ -52,7 +52,7 @@ def measured(task: Task, size: int, at_most: int) -> dict[str, Any]:
     memories = enlarged(task, size)
     listing = Listing("s", tuple(memories))
     homes = {c.id: i for i, c in enumerate(c for store in task.stores for c in store.conversations)}
-    judge = RulesJudge()
+    judge = OfflineJudge()
     questions = [q for q in task.questions if all(homes[task.evidence[f].conversation_id] < size for f in q.evidence)]
     seconds = []
     for question in questions[:at_most]:

@@ -25,7 +25,7 @@ from pytest_memfail.testing import LocalEndpoint, answer_by_rule
 from pytest_memfail.testing.answers import BLOCK
 
 MODEL: Final = "m"
-JUDGES: Final = {"ours": MODEL, "cascade": f"rules+{MODEL}"}
+JUDGES: Final = {"ours": MODEL, "cascade": f"offline+{MODEL}"}
 JUDGE_STAGES: Final = ("warm", "storage", "summary", "retrieval", "answer")
 PUBLISHED: Final = (
     "the published harness, as measured on 2 cores with the published rows: 4,299 calls; tokens in 13.97 M, of which judge "

@@ -38,7 +38,7 @@ K: Final = 5
 ONCE_ABOVE: Final = 20_000
 """Larger sizes are measured once: one run takes minutes."""
 SLOW: Final = 100_000
-"""From this size on, the rules judge is not measured under xdist as well."""
+"""From this size on, the offline judge is not measured under xdist as well."""
 
 # -- the task: short facts in the first person, told apart by four slots ---------------------------------------------
 
@@ -198,7 +198,7 @@ CONDITIONS: Final = (
     Condition("instant judge", "passes"),
     Condition("instant judge, one store", "passes", single_store=True, smallest_only=True),
     Condition("instant judge, ungraded", "leaves-open", smallest_only=True),
-    Condition("rules judge", "rules"),
+    Condition("offline judge", "offline"),
 )
 
 
@@ -328,7 +328,7 @@ def plan(sizes: Sequence[int], workers: Sequence[int]) -> Iterator[tuple[int, Co
             for condition in CONDITIONS:
                 if condition.smallest_only and n not in (1, min(sizes)):
                     continue
-                if n >= SLOW and count > 0 and condition.judge == "rules":
+                if n >= SLOW and count > 0 and condition.judge == "offline":
                     continue
                 yield n, condition, count
 
@@ -460,7 +460,7 @@ def main() -> None:
     print()
     print("\n".join(table(rows)))
     if any(n >= SLOW for n in options.sizes) and any(options.workers):
-        print(f"\nAbove n = {ONCE_ABOVE}, one run each; from {SLOW} on, the rules judge is not measured under xdist.")
+        print(f"\nAbove n = {ONCE_ABOVE}, one run each; from {SLOW} on, the offline judge is not measured under xdist.")
     if startup:
         print("\n" + "\n".join(startup_lines(startup)))
     if options.json is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pytest_memfail.core import Conversation, Judge, Memory, Message, Question, Reply, SystemContext, Task
 from pytest_memfail.engine import Ask, Engine, StoreJob
-from pytest_memfail.judges import CascadeJudge, ModelJudge, RulesJudge
+from pytest_memfail.judges import CascadeJudge, ModelJudge, OfflineJudge
 from pytest_memfail.llm import Completion, ModelClient, ModelTestTaker, Prices, Usage, count_tokens
 from pytest_memfail.systems import built_in_system
 from pytest_memfail.testing import answer_by_rule
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_memfail.tasks import Protocol
 
-CASCADE = "rules+"
+CASCADE = "offline+"
 
 
 @dataclass(slots=True)
@@ -102,10 +102,10 @@ def estimate(
     asked = cast("ModelClient", client)
 
     def deciding(repeat: int) -> Judge:
-        if judge == "rules":
-            return RulesJudge(protocol)
+        if judge == "offline":
+            return OfflineJudge(protocol)
         by_model = ModelJudge(asked, judge.removeprefix(CASCADE), protocol, repeat=repeat)
-        return CascadeJudge(RulesJudge(protocol), by_model) if judge.startswith(CASCADE) else by_model
+        return CascadeJudge(OfflineJudge(protocol), by_model) if judge.startswith(CASCADE) else by_model
 
     def taking(repeat: int) -> _Assisted | None:
         return None if model is None else _Assisted(asked, model, repeat=repeat)

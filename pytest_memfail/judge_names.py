@@ -1,7 +1,8 @@
-"""From the name of a judge to the judge: the rules, a model, the cascade of both, or one of the user's own."""
+"""From the name of a judge to the judge: the offline judge, a model, the cascade of both, or one of the user's own."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -14,11 +15,15 @@ from pytest_memfail.core import UnknownNameError, UsageError, one_line
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Judge
+    from pytest_memfail.judges import OfflineJudge
     from pytest_memfail.llm import ModelClient
 
-CASCADE: Final = "rules+"
-RULES: Final = "rules"
+OFFLINE: Final = "offline"
+CASCADE: Final = OFFLINE + "+"
 GROUP: Final = "pytest_memfail.judges"
+_WEIGHTS: Final = Path(__file__).parent / "judges" / "offline" / "weights.json.gz"
+DIGITS: Final = 10
+"""Digits of a SHA-256 that tell weights apart."""
 STAGES: Final = ("storage", "summary", "retrieval", "answer")
 
 
@@ -29,35 +34,36 @@ def named_judge(
     option: str,
     hook: Callable[[], Any] = lambda: None,
     rootdir: Path | None = None,
+    judge_options: Mapping[str, str] | None = None,
 ) -> Any:
-    """The judge of that name that is no model; None if there is none.
+    """Return the judge of that name that is no model; None if there is none.
 
     Raises `UsageError` for something that does not judge.
     """
     found = _found(name, option, hook, rootdir)
     if found is None:
         return None
-    if found is RULES:
-        from pytest_memfail.judges import RulesJudge
-
-        return RulesJudge(protocol)  # type: ignore[arg-type]  # checked where options are read
+    if found is OFFLINE:
+        return offline_judge(protocol, judge_options, option=option)
+    if judge_options:
+        raise UsageError(f"{option}-option: the judge {name!r} takes no options; {OFFLINE} takes weights=PATH")
     return _checked(found, name, option)
 
 
 def is_named(name: str, *, option: str, hook: Callable[[], Any] = lambda: None, rootdir: Path | None = None) -> bool:
-    """Whether there is a judge of that name that is no model; the rules are not loaded to know it.
+    """Whether there is a judge of that name that is no model; the offline judge is not loaded to know it.
 
     Raises `UsageError` for something that does not judge.
     """
     found = _found(name, option, hook, rootdir)
-    if found is not None and found is not RULES:
+    if found is not None and found is not OFFLINE:
         _checked(found, name, option)
     return found is not None
 
 
 def _found(name: str, option: str, hook: Callable[[], Any], rootdir: Path | None) -> Any:
     return discovery.find_or_none(
-        name, option=option, group=GROUP, built_in={RULES: lambda: RULES}, hook=hook, rootdir=rootdir
+        name, option=option, group=GROUP, built_in={OFFLINE: lambda: OFFLINE}, hook=hook, rootdir=rootdir
     )
 
 
@@ -94,11 +100,11 @@ def judge_model(
     """
     if name.startswith(CASCADE):
         if not (model := name.removeprefix(CASCADE)):
-            raise UsageError(f"{option}: got 'rules+', expected rules+MODEL")
+            raise UsageError(f"{option}: got {CASCADE!r}, expected {CASCADE}MODEL")
         return model
     if not _is_model_tag(name) and is_named():
         return None
-    known = [RULES, *discovery.names(GROUP)]
+    known = [OFFLINE, *discovery.names(GROUP)]
     others = f"module:attribute, an entry point of {GROUP}{hook}"
     if get_close_matches(name, known, 1, cutoff=0.75):
         raise UnknownNameError("judge", name, known, f"or a model name, {others}")
@@ -114,12 +120,42 @@ def model_judge(
     client: ModelClient,
     options: Mapping[str, Any] | None = None,
     repeat: int = 0,
+    judge_options: Mapping[str, str] | None = None,
 ) -> Judge:
-    """The judge that asks the model, alone or behind the rules, as the name says."""
-    from pytest_memfail.judges import CascadeJudge, ModelJudge, RulesJudge
+    """Return the judge that asks the model, alone or behind the offline judge, as the name says."""
+    from pytest_memfail.judges import CascadeJudge, ModelJudge
 
     judge = ModelJudge(client, model, protocol, options or {}, repeat)
-    return CascadeJudge(RulesJudge(protocol), judge) if name.startswith(CASCADE) else judge
+    if name.startswith(CASCADE):
+        return CascadeJudge(offline_judge(protocol, judge_options, option="--memfail-judge"), judge)
+    if judge_options:
+        raise UsageError(f"--memfail-judge-option: the judge {name!r} takes no options; {OFFLINE} takes weights=PATH")
+    return judge
+
+
+def offline_judge(protocol: Any, judge_options: Mapping[str, str] | None, *, option: str) -> OfflineJudge:
+    """Return the offline judge with the user's options.
+
+    Raises `UsageError` for an unknown option or weights that cannot be read.
+    """
+    from pytest_memfail.judges import OfflineJudge
+
+    given = dict(judge_options or {})
+    weights = given.pop("weights", None)
+    if given:
+        raise UsageError(f"{option}-option: got {', '.join(sorted(given))}, expected weights=PATH")
+    return OfflineJudge(protocol, weights)
+
+
+def judge_weights(name: str, judge_options: Mapping[str, str]) -> str | None:
+    """Return what tells the weights of the offline judge under this name apart; None for a judge without weights."""
+    if name != OFFLINE and not name.startswith(CASCADE):
+        return None
+    found = [_WEIGHTS, *([Path(judge_options["weights"])] if "weights" in judge_options else [])]
+    try:  # the judge is not loaded for it: the process that starts a run may judge nothing itself
+        return "+".join(hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS] for path in found)
+    except OSError as error:
+        raise UsageError(f"weights={found[-1]}: cannot be read ({one_line(error)})") from None
 
 
 def needs_endpoint(model: str) -> str:

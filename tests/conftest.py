@@ -21,13 +21,12 @@ SLOW = re.compile(
     | plugin/test_usage_errors\.py::(?!test_a_system_by_import).*\[n2
     | plugin/test_ahead\.py::test_a_question_that_hangs_ends_by_its_timeout\[Hanging\]
     | plugin/test_xdist\.py::.*(\[async-toy\]|own_is_kept\[load\])
-    | end_to_end/test_models\.py::.*(\[2\]|\[rules\+m\]|\[rules\]|\[judge-storage|stopped_a_run|no_budget_at_all)
+    | end_to_end/test_models\.py::.*(\[2\]|\[offline\+m\]|\[offline\]|\[judge-storage|stopped_a_run|no_budget_at_all)
     | end_to_end/test_models\.py::test_faults_that_pass_change_no_verdict\[(?!429\]|truncated)
     | end_to_end/test_ci_recipes\.py::(test_gitlab|test_several_gateways\[popen\])
     | end_to_end/test_published_runs\.py::(test_the_published_rows_give_the_same|test_a_verbatim|test_a_system_that_fails)
     | end_to_end/test_pull_request\.py::(.*n2|test_code_that_is_only_reordered)
     | end_to_end/test_mymem\.py::test_it_passes_its_gate_in_ci\[workers0\]
-    | judges/test_rules_published\.py::.*\[(sentences|ten_messages)
     """,
     re.VERBOSE,
 )

@@ -14,6 +14,11 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
 ROWS = "pytest_memfail/_datasets/"
+NOT_IN_WHEEL = ("datasets/calibration/train.jsonl",)
+"""What only training the offline judge needs."""
+CASES = ROWS + "calibration/"
+MOST_OF_CASES = 1_500_000
+"""Compressed bytes of the labelled cases in a wheel."""
 NOT_IN_SDIST = (".gitignore", ".pre-commit-config.yaml")
 
 
@@ -31,6 +36,9 @@ def faults_of(path: Path, tracked: set[str]) -> Iterator[str]:
     if path.suffix == ".whl":
         with zipfile.ZipFile(path) as wheel:
             names = {name for name in wheel.namelist() if ".dist-info/" not in name}
+            cases = sum(info.compress_size for info in wheel.infolist() if info.filename.startswith(CASES))
+        if cases > MOST_OF_CASES:
+            yield f"{CASES}: got {cases} compressed bytes, expected {MOST_OF_CASES} at most"
         yield from _differ(names, {*_below("pytest_memfail/", tracked), *_rows(tracked)})
         # a package called datasets, anybody's, must not be shadowed
         if ROWS + "__init__.py" in names:
@@ -49,7 +57,7 @@ def _below(folder: str, tracked: Iterable[str]) -> set[str]:
 
 
 def _rows(tracked: Iterable[str]) -> set[str]:
-    return {ROWS + name.removeprefix("datasets/") for name in _below("datasets/", tracked)}
+    return {ROWS + name.removeprefix("datasets/") for name in _below("datasets/", tracked) - set(NOT_IN_WHEEL)}
 
 
 def _differ(names: set[str], expected: set[str]) -> Iterator[str]:

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from pytest_memfail.calibration.cases import LABELS, Case, Label, read_cases, shipped_cases
+from pytest_memfail.calibration.balance import Balance, balance
+from pytest_memfail.calibration.cases import (
+    LABELS,
+    POINTS,
+    SPLITS,
+    STYLES,
+    Case,
+    Label,
+    calibration_folder,
+    data_hash,
+    read_cases,
+    shipped_cases,
+)
 from pytest_memfail.calibration.check import Judged, judge_cases
+from pytest_memfail.calibration.correction import Correction, train_correction
 from pytest_memfail.calibration.measures import measure, mutation_score
 from pytest_memfail.calibration.planting import planted_cases
 
 __all__ = [
     "LABELS",
+    "POINTS",
+    "SPLITS",
+    "STYLES",
+    "Balance",
     "Case",
+    "Correction",
     "Judged",
     "Label",
+    "balance",
+    "calibration_folder",
+    "data_hash",
     "judge_cases",
     "measure",
     "mutation_score",
     "planted_cases",
     "read_cases",
     "shipped_cases",
+    "train_correction",
 ]

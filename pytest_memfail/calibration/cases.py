@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -39,8 +41,16 @@ TaskName = Literal[
     "persona_retrieval",
     "long_hop",
     "updated_facts",
+    "points",
 ]
-Split = Literal["dev", "test"]
+Split = Literal["train", "dev", "test"]
+SPLITS: Final[tuple[Split, ...]] = get_args(Split)
+STYLES: Final = ("atomic", "profile", "keywords", "paragraph", "bullets", "quotes", "verbatim")
+"""How a store is written: a fact a line, JSON or YAML, notes with keywords, a paragraph a session, lists, dialogue, as it was said."""
+POINTS: Final = "points"
+"""Plain points: facts of which only the text and what was said are known."""
+ROWS: Final = "rows.jsonl"
+"""The file that holds the rows of the cases beside it."""
 
 
 class Label(BaseModel):
@@ -60,6 +70,28 @@ class Label(BaseModel):
         return frozenset((self.label, *self.accept))
 
 
+class PointsRow(BaseModel):
+    """What somebody said, and the points that a careful note-taker would list of it."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+    owner: Annotated[str, Field(min_length=1)]
+    source: Annotated[str, Field(min_length=1)]
+    points: Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class _Row(BaseModel):
+    """One line of `rows.jsonl`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: Annotated[str, Field(min_length=1)]
+    task: TaskName
+    author: str = ""
+    domain: str = ""
+    row: dict[str, Any]
+
+
 class _Line(BaseModel):
     """One line of a file of cases."""
 
@@ -68,8 +100,12 @@ class _Line(BaseModel):
     case_id: Annotated[str, Field(min_length=1)]
     task: TaskName
     split: Split | None = None
-    row: dict[str, Any]
+    row: dict[str, Any] | str
+    """The columns of the task's CSV, or the id of a row in `rows.jsonl` or in the task's shipped CSV."""
     question_index: Annotated[int, Field(ge=0)] | None = None
+    wordings: bool = True
+    """Whether the judge is given the wordings that the row lists; users' rows list none."""
+    style: Annotated[str, Field(pattern=f"^({'|'.join(STYLES)}|)$")] = ""
     store: tuple[str, ...]
     retrieved: tuple[int, ...]
     facts: Annotated[tuple[Label, ...], Field(min_length=1)]
@@ -98,37 +134,54 @@ class Case:
     shown: tuple[Memory, ...]
     labels: tuple[Label, ...]
     """One a fact."""
+    style: str = ""
+    row: str = ""
+    """Id of its row; its own id where the row stands in the case."""
+    author: str = ""
+    domain: str = ""
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    """The row itself."""
 
 
-def shipped_cases() -> tuple[Path, ...]:
-    """The files of the calibration set that comes with the package.
+def calibration_folder() -> Path:
+    """Return the folder of the calibration set that comes with the package."""
+    return Path(shipped_data(), "calibration")
 
-    Raises `UsageError` where they are missing.
+
+def data_hash(folder: Path) -> str:
+    """Return the digest of the rows and cases that the offline judge is trained and chosen on (not of `test`)."""
+    digest = hashlib.sha256()
+    for name in (ROWS, "train.jsonl", "dev.jsonl"):
+        digest.update((folder / name).read_bytes())
+    return digest.hexdigest()
+
+
+def shipped_cases(splits: Sequence[str] = ("dev", "test")) -> tuple[Path, ...]:
+    """Return the files of these splits of the calibration set that comes with the package.
+
+    Raises `UsageError` where one is missing; a wheel has no `train`.
     """
-    files = tuple(sorted(Path(shipped_data(), "calibration").glob("*.jsonl")))
-    if not files:
-        raise UsageError(
-            f"the calibration set is missing: no *.jsonl in {shipped_data() / 'calibration'}; name a file of cases"
-        )
+    folder = calibration_folder()
+    files = tuple(folder / f"{split}.jsonl" for split in splits)
+    for path in files:
+        if not path.is_file():
+            raise UsageError(
+                f"the calibration set has no {path.name} in {folder} (train.jsonl is in the repository only)"
+            )
     return files
 
 
 def read_cases(paths: Sequence[Path], protocol: Protocol = "ours") -> list[Case]:
-    """Read and check all cases of the files; blank lines are passed over.
+    """Read and check all cases of the files; blank lines are ignored.
 
     Raises `RowError` naming file, line and field of the first fault, `UsageError` for a file that cannot be read.
     """
     cases: list[Case] = []
     seen: dict[str, str] = {}
+    rows = _Rows()
     for path in paths:
-        try:
-            lines = path.read_text(encoding="utf-8").split("\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path}: cannot be read as labelled cases ({one_line(error)})") from None
-        for number, text in enumerate(lines, 1):
-            if not text.strip():
-                continue
-            case = _case(path, number, text, protocol)
+        for number, text in _numbered(path):
+            case = _case(path, number, text, protocol, rows)
             if case.id in seen:
                 raise RowError(
                     str(path),
@@ -141,23 +194,83 @@ def read_cases(paths: Sequence[Path], protocol: Protocol = "ours") -> list[Case]
     return cases
 
 
-def _case(path: Path, number: int, text: str, protocol: Protocol) -> Case:
-    file = str(path)
+def _numbered(path: Path) -> Iterator[tuple[int, str]]:
+    """Return the lines of a file that are not blank, with their numbers from 1."""
     try:
-        line = _Line.model_validate(json.loads(text))
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read as labelled cases ({one_line(error)})") from None
+    return ((number, text) for number, text in enumerate(lines, 1) if text.strip())
+
+
+class _Rows:
+    """Rows by id: those of `rows.jsonl` beside a file of cases, and those of the shipped CSV files."""
+
+    def __init__(self) -> None:
+        self._beside: dict[Path, dict[str, _Row]] = {}
+        self._shipped: dict[str, dict[str, dict[str, Any]]] = {}
+
+    def find(self, case: _Line, path: Path) -> _Row | None:
+        """Return the row that a case names; None if there is none of that id."""
+        assert isinstance(case.row, str)
+        beside = self._beside.get(path.parent)
+        if beside is None:
+            file = path.parent / ROWS
+            lines = _numbered(file) if file.is_file() else ()
+            rows = [_parsed(file, number, text, _Row) for number, text in lines]
+            beside = self._beside[path.parent] = {row.id: row for row in rows}
+        if (found := beside.get(case.row)) is not None:
+            return found
+        shipped = self._shipped.get(case.task)
+        if shipped is None:
+            file = shipped_data() / f"{case.task}.csv"
+            shipped = self._shipped[case.task] = {}
+            if file.is_file():
+                with file.open(encoding="utf-8", newline="") as stream:
+                    shipped.update({cells["id"]: cells for cells in csv.DictReader(stream)})
+        cells = shipped.get(case.row)
+        return None if cells is None else _Row(id=case.row, task=case.task, author="shipped", row=cells)
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def _parsed(path: Path, number: int, text: str, model: type[M]) -> M:
+    try:
+        return model.model_validate(json.loads(text))
     except json.JSONDecodeError as error:
-        raise RowError(file, number, "line", f"not JSON ({error.msg} at column {error.colno})") from None
+        raise RowError(str(path), number, "line", f"not JSON ({error.msg} at column {error.colno})") from None
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in fault["loc"]) or "line"
-        got = (
-            ""
-            if fault["type"] in ("missing", "value_error")
-            else f"got {one_line(repr(fault['input']), 60)}, expected: "
+        raise _fault(str(path), number, error) from None
+
+
+def _fault(file: str, number: int, error: ValidationError) -> RowError:
+    fault = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in fault["loc"]) or "line"
+    got = "" if fault["type"] in ("missing", "value_error") else f"got {one_line(repr(fault['input']), 60)}, expected: "
+    return RowError(file, number, field, got + fault["msg"].removeprefix("Value error, "))
+
+
+def _case(path: Path, number: int, text: str, protocol: Protocol, rows: _Rows) -> Case:
+    file = str(path)
+    line = _parsed(path, number, text, _Line)
+    row = _Row(id=line.case_id, task=line.task, row=line.row) if isinstance(line.row, dict) else rows.find(line, path)
+    if row is None:
+        raise RowError(
+            file,
+            number,
+            "row",
+            f"got {line.row!r}, expected a row, or the id of one in {path.parent / ROWS} or in the shipped CSV files",
         )
-        raise RowError(file, number, field, got + fault["msg"].removeprefix("Value error, ")) from None
-    task = task_of_row(line.task, line.row, protocol, path, number)
-    questions = sorted(task.questions, key=lambda question: question.id)
+    if row.task != line.task:
+        raise RowError(file, number, "task", f"got {line.task!r}, but the row {row.id!r} is of {row.task!r}")
+    if line.task == POINTS:
+        questions, evidence = _points(row, path, number)
+    else:
+        task = task_of_row(line.task, row.row, protocol, path, number)
+        questions, evidence = sorted(task.questions, key=lambda question: question.id), dict(task.evidence)
+    if not line.wordings:
+        evidence = {name: replace(fact, details=(), endings=()) for name, fact in evidence.items()}
     index = line.question_index or 0
     if index >= len(questions):
         raise RowError(file, number, "question_index", f"got {index}, expected 0 to {len(questions) - 1}")
@@ -172,8 +285,36 @@ def _case(path: Path, number: int, text: str, protocol: Protocol) -> Case:
         line.task,
         line.split,
         question,
-        tuple(task.evidence[fact] for fact in question.evidence),
+        tuple(evidence[fact] for fact in question.evidence),
         Listing(line.case_id, memories),
         tuple(memories[at] for at in line.retrieved),
         line.facts,
+        line.style,
+        row.id,
+        row.author,
+        row.domain,
+        row.row if line.wordings else {name: value for name, value in row.row.items() if name != "evidence_details"},
     )
+
+
+def _points(row: _Row, path: Path, number: int) -> tuple[list[Question], dict[str, Evidence]]:
+    """Return the question of plain points, which asks for them all, and their evidence."""
+    try:
+        told = PointsRow.model_validate(row.row)
+    except ValidationError as error:
+        raise _fault(str(path), number, error) from None
+    evidence = {
+        f"{row.id}:{i}": Evidence(
+            id=f"{row.id}:{i}",
+            kind="point",
+            task=POINTS,
+            text=point,
+            source=told.source,
+            conversation_id=row.id,
+            entity=None if told.owner.casefold() == "the user" else told.owner,
+            siblings=told.points[: i - 1] + told.points[i:],
+        )
+        for i, point in enumerate(told.points, 1)
+    }
+    text = f"What is known of {told.owner}?"
+    return [Question(row.id, POINTS, text, text, told.points, tuple(evidence), "open")], evidence

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
 
-from pytest_memfail.calibration.cases import LABELS, OK, Label
+from pytest_memfail.calibration.cases import LABELS, OK, STYLES, Label
 from pytest_memfail.calibration.check import Judged
+from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR
 
+Z95: Final = 1.96
 BANDS: Final = (0.95, 0.9, 0.8, 0.7, 0.0)
 """Lower ends of the bands of confidence, surest first."""
 
@@ -18,6 +21,7 @@ BANDS: Final = (0.95, 0.9, 0.8, 0.7, 0.0)
 @dataclass(frozen=True, slots=True)
 class _Fact:
     task: str
+    style: str
     label: Label
     predicted: str
     confidence: float | None
@@ -34,7 +38,7 @@ def measure(judged: Sequence[Judged]) -> dict[str, Any]:
     """
     sound = [result for result in judged if result.error is None]
     facts = [
-        _Fact(result.case.task, label, predicted, confidence)
+        _Fact(result.case.task, result.case.style, label, predicted, confidence)
         for result in sound
         for label, predicted, confidence in zip(result.case.labels, result.predictions, result.confidences, strict=True)
     ]
@@ -44,6 +48,11 @@ def measure(judged: Sequence[Judged]) -> dict[str, Any]:
         "tasks": {
             task: _agreement([f for f in facts if f.task == task], [r for r in sound if r.case.task == task])
             for task in tasks
+        },
+        "styles": {
+            style: _agreement([f for f in facts if f.style == style], [r for r in sound if r.case.style == style])
+            for style in STYLES
+            if any(fact.style == style for fact in facts)
         },
         "bands": _bands(facts),
         "kinds": _kinds(facts),
@@ -75,6 +84,9 @@ def _agreement(facts: Sequence[_Fact], judged: Sequence[Judged]) -> dict[str, An
         "accepted": _share(fact.accepted for fact in facts),
         "ok_versus_failure": _share((fact.predicted == OK) == (fact.label.label == OK) for fact in facts),
         "macro_f1": _macro_f1(confusion),
+        "good_failed": _share(f.predicted != OK for f in facts if f.label.label == OK),
+        "damaged_passed": _share(f.predicted == OK for f in facts if f.label.label in (NOT_STORED, SUMMARY_ERROR)),
+        "interval": _interval(judged),
         "kappa": _kappa(confusion, n),
         "confusion": {label: {other: confusion[label, other] for other in predictions} for label in LABELS},
         "median_ms": round(median(times), 3) if times else None,
@@ -85,6 +97,21 @@ def _agreement(facts: Sequence[_Fact], judged: Sequence[Judged]) -> dict[str, An
 def _share(outcomes: Iterable[bool]) -> float | None:
     values = list(outcomes)
     return round(sum(values) / len(values), 4) if values else None
+
+
+def _interval(judged: Sequence[Judged]) -> tuple[float, float] | None:
+    """Return the 95 % interval of the accepted share, from its spread over rows: the facts of a row are no independent draws."""
+    rows: dict[str, list[bool]] = defaultdict(list)
+    for result in judged:
+        for label, predicted in zip(result.case.labels, result.predictions, strict=True):
+            rows[result.case.row or result.case.id].append(predicted in label.accepted)
+    n, facts_n = len(rows), sum(map(len, rows.values()))
+    if n < 2:
+        return None
+    share = sum(map(sum, rows.values())) / facts_n
+    spread = sum((sum(right) - share * len(right)) ** 2 for right in rows.values())
+    error = math.sqrt(n / (n - 1) * spread) / facts_n
+    return round(max(0.0, share - Z95 * error), 4), round(min(1.0, share + Z95 * error), 4)
 
 
 def _macro_f1(confusion: Counter[tuple[str, str]]) -> float | None:

@@ -20,7 +20,7 @@ def add(commands: Any) -> None:
         "every prompt is built and counted, and the replies are made by rule.",
     )
     parser.add_argument("--model", metavar="NAME", help="the model that answers")
-    parser.add_argument("--judge", metavar="NAME", default="rules", help="rules, a model name, or rules+MODEL")
+    parser.add_argument("--judge", metavar="NAME", default="offline", help="offline, a model name, or offline+MODEL")
     parser.add_argument("--data", metavar="DIR", type=Path, help="folder with the rows (default: those shipped)")
     parser.add_argument("--tasks", metavar="LIST", default="", help="names or globs separated by commas (default: all)")
     parser.add_argument("--k", metavar="N", type=int, default=5, help="memories retrieved (default: 5)")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.judging import OPTION, open_judge, progress
-from pytest_memfail.core import UsageError
+from pytest_memfail.core import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from pytest_memfail.calibration import Case
@@ -39,29 +39,61 @@ def add(commands: Any) -> None:
     parser.add_argument(
         OPTION,
         metavar="NAME",
-        default="rules",
-        help="rules, a model name, rules+MODEL, or module:attribute (default: rules)",
+        default="offline",
+        help="offline, a model name, offline+MODEL, or module:attribute (default: offline)",
     )
     parser.add_argument("--protocol", choices=("ours", "paper"), default="ours", help="default: ours")
-    parser.add_argument("--split", choices=("dev", "test"), help="only the cases of this half (default: both, apart)")
+    parser.add_argument(
+        "--split",
+        choices=("train", "dev", "test"),
+        help="which part of the shipped cases, or only the cases of this split in the files (default: dev and test, apart)",
+    )
     parser.add_argument("--tasks", metavar="LIST", default="", help="names or globs separated by commas (default: all)")
     parser.add_argument("--show", metavar="N", type=int, default=20, help="disagreements shown (default: 20; -1: all)")
     parser.add_argument(
         "--fail-under", metavar="SHARE", type=float, help="exit with 1 below this accepted accuracy, such as 0.9"
     )
     parser.add_argument("--concurrency", metavar="N", type=int, default=32, help="cases in flight (default: 32)")
+    parser.add_argument(
+        "--judge-option", metavar="KEY=VALUE", action="append", default=[], help="weights=PATH for the offline judge"
+    )
+    parser.add_argument(
+        "--data-report",
+        action="store_true",
+        help="instead of judging: how the cases are balanced, by split, task and style",
+    )
+    parser.add_argument(
+        "--explain",
+        metavar="CASE",
+        help="instead of all: one case, with the ten features that decide most (offline judge)",
+    )
+    parser.add_argument(
+        "--train",
+        action="store_true",
+        help="instead of judging: fit a small correction of the offline judge to the labels in the files (50 at least)",
+    )
+    parser.add_argument("-o", "--output", metavar="PATH", type=Path, help="with --train: where the correction goes")
     parser.add_argument("--json", action="store_true", help="print everything as JSON instead")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the measures."""
-    from pytest_memfail.calibration import judge_cases, measure, mutation_score
+    from pytest_memfail.calibration import balance, judge_cases, measure, mutation_score
     from pytest_memfail.report import judge_check
 
     _check(options)
+    if options.train:
+        return _train(options)
     cases = _planted(options) if options.planted else _labelled(options)
-    judge, client = open_judge(options.judge, options.protocol, options.concurrency)
+    if options.data_report:
+        from pytest_memfail.report import data_report
+
+        print("\n".join(data_report(balance(cases))))
+        return 0
+    if options.explain is not None:
+        return _explain(options, cases)
+    judge, client = open_judge(options.judge, options.protocol, options.concurrency, _pairs(options))
     judged = judge_cases(
         judge,
         cases,
@@ -97,6 +129,14 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--planted makes its own cases; it takes neither files of labelled cases nor --split")
     if not options.planted and (options.data or options.every != 1):
         raise UsageError("--data and --every need --planted")
+    if options.train and not (options.files and options.output):
+        raise UsageError("--train needs files of labels (memfail label writes them) and -o PATH")
+    if options.train and options.output.exists():
+        raise UsageError(f"-o: {options.output} exists; give another name")
+    if options.output and not options.train:
+        raise UsageError("-o goes with --train")
+    if options.explain is not None and options.judge != "offline":
+        raise UsageError(f"--explain: got the judge {options.judge!r}, expected offline, which has features")
     if options.every < 1 or options.concurrency < 1:
         raise UsageError("--every and --concurrency: expected 1 or more")
 
@@ -110,15 +150,61 @@ def _planted(options: argparse.Namespace) -> list[Case]:
 
 
 def _labelled(options: argparse.Namespace) -> list[Case]:
-    from pytest_memfail.calibration import read_cases, shipped_cases
-    from pytest_memfail.tasks import match_tasks
+    from pytest_memfail.calibration import POINTS, read_cases, shipped_cases
+    from pytest_memfail.tasks import TASK_NAMES, match_tasks
 
-    cases = read_cases(options.files or shipped_cases(), options.protocol)
-    names = match_tasks(_patterns(options))
+    split = (options.split,) if options.split else ("train", "dev", "test") if options.data_report else ("dev", "test")
+    cases = read_cases(options.files or shipped_cases(split), options.protocol)
+    names = match_tasks(_patterns(options), (*TASK_NAMES, POINTS))
     chosen = [case for case in cases if case.task in names and options.split in (None, case.split)]
     if not chosen:
         raise UsageError("no case is left: --split and --tasks leave none of the files' cases")
     return chosen
+
+
+def _explain(options: argparse.Namespace, cases: list[Case]) -> int:
+    """Print, for each fact of a case, the verdict, the reason and the features that decide most."""
+    from pytest_memfail.calibration import judge_cases
+    from pytest_memfail.judge_names import offline_judge
+
+    found = [case for case in cases if case.id == options.explain]
+    if not found:
+        raise UnknownNameError("case", options.explain, [case.id for case in cases], "in the files")
+    judge = offline_judge(options.protocol, _pairs(options), option=OPTION)
+    (judged,) = judge_cases(judge, found)
+    case = found[0]
+    for at, evidence in enumerate(case.evidence):
+        label, predicted = case.labels[at], judged.predictions[at]
+        print(f"fact {at + 1}: {evidence.text if len(evidence.text) < 200 else evidence.asked or evidence.id}")
+        print(f"  label {label.label}, judged {predicted} ({judged.confidences[at]:.2f}): {judged.reasons[at]}")
+        store, shown = ([memory.text for memory in some] for some in (case.listing.memories, case.shown))
+        for place, texts in (("store", None), ("shown", shown)):
+            print(f"  {place}: change of the probability that it is kept, feature, value, meaning")
+            print("\n".join(f"    {line}" for line in judge.explained(evidence, store, texts)))
+    return 0
+
+
+def _train(options: argparse.Namespace) -> int:
+    """Fit a correction to labelled cases and write it."""
+    from pytest_memfail.calibration import read_cases, train_correction
+
+    made = train_correction(read_cases(options.files, options.protocol), options.protocol)
+    options.output.write_text(json.dumps(made.content, indent=1) + "\n", encoding="utf-8")
+    print(
+        f"{made.labels} labels: accepted {made.before:.1%} before, {made.after:.1%} after (each label judged without itself)"
+    )
+    print(f"use it: pytest --memfail-judge-option=weights={options.output}")
+    return 0
+
+
+def _pairs(options: argparse.Namespace) -> dict[str, str]:
+    found = {}
+    for text in options.judge_option:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise UsageError(f"--judge-option: got {text!r}, expected KEY=VALUE")
+        found[name] = value
+    return found
 
 
 def _patterns(options: argparse.Namespace) -> tuple[str, ...]:

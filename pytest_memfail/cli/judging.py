@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -15,17 +15,20 @@ if TYPE_CHECKING:
 OPTION: Final = "--judge"
 
 
-def open_judge(name: str, protocol: Protocol, concurrency: int) -> tuple[Judge, ModelClient | None]:
-    """The judge of that name, and the client of its model if one judges."""
+def open_judge(
+    name: str, protocol: Protocol, concurrency: int, judge_options: Mapping[str, str] | None = None
+) -> tuple[Judge, ModelClient | None]:
+    """Return the judge of that name, and the client of its model if one judges."""
     from pytest_memfail.judge_names import is_named, judge_model, model_judge, named_judge
 
     model = judge_model(name, lambda: is_named(name, option=OPTION, rootdir=Path.cwd()), option=OPTION)
     if model is None:
-        return cast("Judge", named_judge(name, protocol, option=OPTION, rootdir=Path.cwd())), None
+        judge = named_judge(name, protocol, option=OPTION, rootdir=Path.cwd(), judge_options=judge_options)
+        return cast("Judge", judge), None
     from pytest_memfail.llm import Ledger, ModelClient
 
     client = ModelClient(ledger=Ledger(), concurrency=concurrency)
-    return model_judge(name, model, protocol, client), client
+    return model_judge(name, model, protocol, client, judge_options=judge_options), client
 
 
 def progress(total: int, what: str) -> Callable[[int], None]:

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Final
 from pytest_memfail.core import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_memfail.core import Task
+    from pytest_memfail.regrade import Recorded
     from pytest_memfail.results import KeptRun, Loaded
 
 CACHE: Final = Path(".pytest_cache")
@@ -26,6 +30,44 @@ def load(name: Path, cache: Path | None = None) -> Loaded:
     from pytest_memfail.results import load_record
 
     return load_record(place_of(name, cache))
+
+
+def recorded_questions(record: Loaded, data: Path | None, cases: Sequence[Path] | None) -> list[Recorded]:
+    """Return the questions of a record with their rows, listings and what was shown.
+
+    Args:
+        record: a record that was read.
+        data: folder with the rows of the run; None for those shipped.
+        cases: folders with the user's own `*.memfail.yaml` cases; none means the current one.
+
+    Raises `UsageError` if the rows are others than those of the run, or nothing was asked.
+    """
+    from pytest_memfail.regrade import recorded
+    from pytest_memfail.tasks import TaskRequest, load_tasks
+
+    header = record.header
+    names = tuple(dict.fromkeys(line["task"] for line in record.questions))
+    if not names:
+        raise UsageError(f"{record.path}: no question was asked, so there is nothing to judge")
+    limit, haystack = header["limit"], header.get("haystack", "sample")
+    request = TaskRequest(names, data, header["protocol"], header["seed"], limit, haystack)
+    return recorded(record, load_tasks(request, _own_cases(record, cases or [Path()], data)))
+
+
+def _own_cases(record: Loaded, folders: Sequence[Path], data: Path | None) -> list[Task]:
+    """Return the task of the user's own cases, if the record asked some."""
+    from pytest_memfail.tasks import CUSTOM, HaystackFinder, find_custom, read_custom
+
+    if not any(line["task"] == CUSTOM for line in record.questions):
+        return []
+    found = read_custom(find_custom(folders), Path(), HaystackFinder(data, record.header["seed"]))
+    if found is None:
+        where = ", ".join(str(folder.resolve()) for folder in folders)
+        raise UsageError(
+            f"{record.path}: the task {CUSTOM} needs its cases, and there is no *.memfail.yaml below {where}; "
+            "name their folder with --cases"
+        )
+    return [found]
 
 
 def place_of(name: Path, cache: Path | None = None) -> Path:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.judging import OPTION, open_judge, progress
-from pytest_memfail.cli.records import RECORD_HELP, load
+from pytest_memfail.cli.records import RECORD_HELP, load, recorded_questions
 from pytest_memfail.core import ERROR, FAILURES, UsageError
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import Task
     from pytest_memfail.llm import ModelClient
     from pytest_memfail.results import Line, Loaded
 
@@ -30,7 +29,7 @@ def add(commands: Any) -> None:
         OPTION,
         metavar="NAME",
         required=True,
-        help="rules, a model name, rules+MODEL, an entry point or module:attribute",
+        help="offline, a model name, offline+MODEL, an entry point or module:attribute",
     )
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="where to write the new record")
     parser.add_argument("--data", metavar="DIR", type=Path, help="folder with the rows (default: those shipped)")
@@ -47,10 +46,9 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the new record, print what it adds up to and how many verdicts are others now."""
-    from pytest_memfail.regrade import recorded, regrade
+    from pytest_memfail.regrade import regrade
     from pytest_memfail.report import summary
     from pytest_memfail.results import check_writable, load_record, write_record
-    from pytest_memfail.tasks import TaskRequest, load_tasks
 
     if options.concurrency < 1:
         raise UsageError("--concurrency: expected 1 or more")
@@ -59,12 +57,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"-o: {options.output} is the record to judge; give another name")
     record = load(options.record)
     header = record.header
-    names = tuple(dict.fromkeys(line["task"] for line in record.questions))
-    if not names:
-        raise UsageError(f"{record.path}: no question was asked, so there is nothing to judge")
-    limit, haystack = header["limit"], header.get("haystack", "sample")
-    request = TaskRequest(names, options.data, header["protocol"], header["seed"], limit, haystack)
-    cases = recorded(record, load_tasks(request, _own_cases(record, options.cases or [Path()], options.data)))
+    cases = recorded_questions(record, options.data, options.cases)
     judge, client = open_judge(options.judge, header["protocol"], options.concurrency)
     judged = regrade(
         cases,
@@ -85,24 +78,9 @@ def run(options: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _own_cases(record: Loaded, folders: list[Path], data: Path | None) -> list[Task]:
-    """The task of the user's own cases, if the record asked some."""
-    from pytest_memfail.tasks import CUSTOM, HaystackFinder, find_custom, read_custom
-
-    if not any(line["task"] == CUSTOM for line in record.questions):
-        return []
-    found = read_custom(find_custom(folders), Path(), HaystackFinder(data, record.header["seed"]))
-    if found is None:
-        where = ", ".join(str(folder.resolve()) for folder in folders)
-        raise UsageError(
-            f"{record.path}: the task {CUSTOM} needs its cases, and there is no *.memfail.yaml below {where}; "
-            "name their folder with --cases"
-        )
-    return [found]
-
-
 def _lines(record: Loaded, new: dict[str, Line], judge: str, client: ModelClient | None) -> list[Line]:
     from pytest_memfail._version import __version__
+    from pytest_memfail.judge_names import judge_weights
 
     old = record.header
     header = {
@@ -110,6 +88,8 @@ def _lines(record: Loaded, new: dict[str, Line], judge: str, client: ModelClient
         "memfail": __version__,
         "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "judge": judge,
+        "judge_options": {},
+        "judge_weights": judge_weights(judge, {}),
         "regraded": {name: old.get(name) for name in ("judge", "memfail", "started")},
     }
     questions = [new.get(line["id"], line) for line in record.questions]

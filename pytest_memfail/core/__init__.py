@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pytest_memfail.core.claim import Claim, Part, claim_of
     from pytest_memfail.core.errors import (
         JudgeError,
         MemfailError,
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     )
     from pytest_memfail.core.verdict import (
         UNREACHED,
+        UNSURE,
         FactVerdict,
         StageResult,
         Verdict,
@@ -113,10 +115,12 @@ __all__ = [
     "SUMMARY_ERROR",
     "UNGRADED",
     "UNREACHED",
+    "UNSURE",
     "VACUOUS",
     "VERDICTS",
     "Chat",
     "ChatReply",
+    "Claim",
     "Conversation",
     "Detail",
     "Evidence",
@@ -130,6 +134,7 @@ __all__ = [
     "MemorySystem",
     "MemorySystemError",
     "Message",
+    "Part",
     "Probe",
     "Question",
     "Reply",
@@ -155,6 +160,7 @@ __all__ = [
     "check_can_be_made",
     "check_place",
     "check_regular",
+    "claim_of",
     "escape_controls",
     "fact_verdict",
     "hold_lock",
@@ -204,6 +210,7 @@ _HOMES = {
         "write_all",
         "write_whole",
     ),
+    "claim": ("Claim", "Part", "claim_of"),
     "escape": ("escape_controls",),
     "model": (
         "MAX_K",
@@ -256,6 +263,7 @@ _HOMES = {
     ),
     "verdict": (
         "UNREACHED",
+        "UNSURE",
         "FactVerdict",
         "StageResult",
         "Verdict",

@@ -71,7 +71,8 @@ class Detail:
     """Wordings that cover it and lose what is particular: a memory that has but one of these has it generalised."""
 
 
-EvidenceKind = Literal["rule", "preference", "persona", "link", "fact"]
+EvidenceKind = Literal["rule", "preference", "persona", "link", "fact", "point"]
+"""`point`: only its text and source are known."""
 
 
 @dataclass(frozen=True, slots=True)

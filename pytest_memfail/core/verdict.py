@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 from pytest_memfail.core.taxonomy import CORRECT, NOT_RETRIEVED, NOT_STORED, STAGE_FAILURE, UNGRADED, worst
 
+UNSURE: Final = 0.8
+"""Below this confidence a verdict of the offline judge counts as unsure: the cascade asks a model, and reports say so."""
 Outcome = Literal["passed", "failed", "ungraded", "not_reached"]
 
 

@@ -1,6 +1,6 @@
 """Judges: what decides whether a fact was stored, kept faithfully, retrieved and used.
 
-Those that ask a model are loaded at first use: the rules need no SDK.
+Those that ask a model are loaded at first use: the offline judge needs no SDK.
 """
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pytest_memfail.judges.rules import RulesJudge, parse_letter
+from pytest_memfail.judges.letters import parse_letter
+from pytest_memfail.judges.offline import OfflineJudge, closest, weights_in_use
 
 if TYPE_CHECKING:
     from pytest_memfail.judges.cascade import CascadeJudge
     from pytest_memfail.judges.model import ModelJudge
 
-__all__ = ["CascadeJudge", "ModelJudge", "RulesJudge", "parse_letter"]
+__all__ = ["CascadeJudge", "ModelJudge", "OfflineJudge", "closest", "parse_letter", "weights_in_use"]
 
 _HOMES = {"CascadeJudge": "cascade", "ModelJudge": "model"}
 

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from pytest_memfail.core import Evidence, Listing, Memory, Question, Reply, StageResult, one_line, rank_of
 from pytest_memfail.judges import prompts
 from pytest_memfail.judges.examiner import FIRST_ENTRIES, Examiner
+from pytest_memfail.judges.letters import NO_REPLY, judge_letter
 from pytest_memfail.judges.prompts import Protocol
 from pytest_memfail.judges.replies import (
     AnswerReply,
@@ -21,7 +22,6 @@ from pytest_memfail.judges.replies import (
     StateReply,
     StoredReply,
 )
-from pytest_memfail.judges.rules import RulesJudge
 
 if TYPE_CHECKING:
     from pytest_memfail.llm import ModelClient
@@ -80,7 +80,6 @@ class ModelJudge:
         self.protocol: Protocol = protocol
         self.model = model
         self._examiner = Examiner(client, model, parameters, repeat, first_entries)
-        self._letters = RulesJudge(protocol)
         self._checks: WeakKeyDictionary[Listing, dict[Any, asyncio.Task[Any]]] = WeakKeyDictionary()
         self._supports: dict[Evidence, set[tuple[str, ...]]] = {}
 
@@ -156,8 +155,10 @@ class ModelJudge:
 
     async def answer(self, question: Question, evidence: Sequence[Evidence], reply: Reply | None) -> StageResult:
         """Did the reply use the facts rightly (invocation, abstention), or is its option letter right?"""
-        if reply is None or question.answer_format == "letter":
-            return self._letters.answer(question, evidence, reply)
+        if reply is None:
+            return NO_REPLY
+        if question.answer_format == "letter":
+            return judge_letter(question, reply)
         if not reply.text.strip():
             return StageResult("failed", "the reply is empty", missing=question.gold)
         judged = await self._examiner.ask(

@@ -23,7 +23,7 @@ Check = Literal["stored", "storage", "summary", "retrieval"]
 Messages = list[dict[str, str]]
 
 WORDINGS: Final = 4
-"""Wordings of a detail that a prompt shows: a model needs an example or two, where the rules need them all."""
+"""Wordings of a detail that a prompt shows: a model needs an example or two, where the offline judge uses them all."""
 
 
 class Entry(NamedTuple):

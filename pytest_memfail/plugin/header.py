@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 def record_header(run: Run) -> dict[str, Any]:
     """The header as plain values, without anything secret."""
     from pytest_memfail._version import __version__
+    from pytest_memfail.judge_names import judge_weights
     from pytest_memfail.results import SCHEMA_VERSION
 
     settings = run.settings
@@ -30,6 +32,9 @@ def record_header(run: Run) -> dict[str, Any]:
         "system": settings.system,
         "system_options": mask_options(settings.system_options),
         "judge": settings.judge,
+        # files by their names alone, as for the data; what they hold is in the weights' digest
+        "judge_options": {name: Path(value).name for name, value in settings.judge_options.items()},
+        "judge_weights": judge_weights(settings.judge, settings.judge_options),
         "test_taker": settings.model,
         "model_options": written_options(settings.model_options),
         "assistant_turns": settings.assistant_turns and settings.model is not None,

@@ -167,7 +167,9 @@ def _judge(
 ) -> Any:
     if model is None or client is None:
         return _named_judge(config, settings)
-    return judge_names.model_judge(settings.judge, model, settings.protocol, client, settings.model_options, repeat)
+    return judge_names.model_judge(
+        settings.judge, model, settings.protocol, client, settings.model_options, repeat, settings.judge_options
+    )
 
 
 def open_ledger(settings: Settings, shared: Path | None) -> Ledger:
@@ -189,7 +191,13 @@ def _prices(settings: Settings) -> Any:
 
 
 def _named_judge(config: pytest.Config, settings: Settings) -> Any:
-    return judge_names.named_judge(settings.judge, settings.protocol, option=OPTION, **_beside(config, settings))
+    return judge_names.named_judge(
+        settings.judge,
+        settings.protocol,
+        option=OPTION,
+        judge_options=settings.judge_options,
+        **_beside(config, settings),
+    )
 
 
 def _beside(config: pytest.Config, settings: Settings) -> dict[str, Any]:

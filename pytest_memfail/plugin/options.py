@@ -25,10 +25,10 @@ OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
     ("k", "5", "LIST", "How many memories are retrieved; several values (5,10) make one item each over the same store"),
     (
         "judge",
-        "rules",
+        "offline",
         "NAME",
-        "Judge: rules (offline), a model name, rules+MODEL (the model decides only what the rules are unsure of), an entry "
-        "point, module:attribute, or a name your conftest.py knows",
+        "Judge: offline (no model, no network), a model name, offline+MODEL (the model decides only what the offline judge is "
+        "unsure of), an entry point, module:attribute, or a name your conftest.py knows (default: offline)",
     ),
     (
         "model",
@@ -136,6 +136,11 @@ REUSE_HELP: Final = (
 )
 LIST_OPTIONS: Final = (
     ("system-option", "KEY=VALUE", "Setting handed to the memory system's factory"),
+    (
+        "judge-option",
+        "KEY=VALUE",
+        "Option of the offline judge: weights=PATH, learned from your own labels (memfail judge-check --train)",
+    ),
     ("model-option", "KEY=VALUE", "Parameter of every call of a model (temperature=0)"),
     (
         "fail-on",

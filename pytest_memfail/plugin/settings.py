@@ -16,7 +16,19 @@ from pytest_memfail.core import MAX_K, UsageError, learn_options, mask_options, 
 from pytest_memfail.plugin.options import REUSE, ini_value, raw_value
 
 SHARED: Final = (
-    *("system", "system_options", "tasks", "k", "judge", "protocol", "limit", "haystack", "seed", "shown_tokens"),
+    *(
+        "system",
+        "system_options",
+        "tasks",
+        "k",
+        "judge",
+        "judge_options",
+        "protocol",
+        "limit",
+        "haystack",
+        "seed",
+        "shown_tokens",
+    ),
     *("concurrency", "timeout", "model", "model_options", "assistant_turns", "shard", "repeats", "vary", "max_wait"),
 )
 """What a worker must not read otherwise than the process that the user started."""
@@ -39,6 +51,7 @@ class Settings:
     data: Path | None
     k: tuple[int, ...]
     judge: str
+    judge_options: dict[str, str]
     protocol: str
     shown_tokens: int | None
     """Tokens shown per question, at most."""
@@ -89,7 +102,7 @@ class Settings:
         if self.k != (5,):
             words.append(f"--memfail-k={','.join(map(str, self.k))}")
         for name, default in (
-            ("judge", "rules"),
+            ("judge", "offline"),
             ("model", None),
             ("protocol", "ours"),
             ("shown_tokens", None),
@@ -99,6 +112,7 @@ class Settings:
         ):
             if (value := getattr(self, name)) != default:
                 words.append(f"--memfail-{name.replace('_', '-')}={value}")
+        words += [f"--memfail-judge-option={n}={v}" for n, v in self.judge_options.items()]
         if self.limit is not None:
             words.append(f"--memfail-haystack={self.haystack}")
         words += [f"--memfail-model-option={n}={v}" for n, v in written_options(self.model_options).items()]
@@ -117,6 +131,7 @@ def read_settings(config: pytest.Config) -> Settings:
         data=_path(config, "data"),
         k=_ks(config),
         judge=str(raw_value(config, "judge")),
+        judge_options=_pairs(config, "judge-option"),
         protocol=_choice(config, "protocol", ("ours", "paper")),
         shown_tokens=_whole(config, "shown-tokens", 1),
         limit=_whole(config, "limit", 1),

@@ -16,7 +16,7 @@ def rerun_words(header: Mapping[str, Any], node_id: str) -> str:
     if (k := header.get("k")) not in (None, [5]):
         words.append(f"--memfail-k={','.join(map(str, k))}")
     for field, option, default in (
-        ("judge", "judge", "rules"),
+        ("judge", "judge", "offline"),
         ("test_taker", "model", None),
         ("protocol", "protocol", "ours"),
         ("shown_tokens", "shown-tokens", None),
@@ -27,5 +27,6 @@ def rerun_words(header: Mapping[str, Any], node_id: str) -> str:
     ):
         if (value := header.get(field, default)) != default:
             words.append(f"--memfail-{option}={value}")
+    words += [f"--memfail-judge-option={name}={value}" for name, value in header.get("judge_options", {}).items()]
     words += [f"--memfail-model-option={name}={value}" for name, value in header.get("model_options", {}).items()]
     return " ".join(map(shlex.quote, words))

@@ -9,7 +9,7 @@ from pytest_memfail.results import KeptRun, Line
 
 USUAL: Final = {
     "k": [5],
-    "judge": "rules",
+    "judge": "offline",
     "test_taker": None,
     "protocol": "ours",
     "seed": 42,

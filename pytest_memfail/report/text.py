@@ -17,6 +17,7 @@ from pytest_memfail.core import (
     STAGES,
     SUMMARY_ERROR,
     UNGRADED,
+    UNSURE,
     VACUOUS,
     VERDICTS,
     escape_controls,
@@ -116,7 +117,9 @@ def _fact(fact: Mapping[str, Any]) -> Iterator[str]:
         # what was lost is marked where it was said: nothing can be marked where it no longer stands
         yield from _field("said", mark(excerpt(fact["source"], fact["missing"], fact["text"]), fact["missing"]), 2)
     passed = ", ".join(f"{name} ok" for name in STAGES[: STAGES.index(stage)])
-    yield from _field(stage, "; ".join(part for part in (passed, result.get("reason", "")) if part), 3)
+    confidence = result.get("confidence")
+    sure = f"unsure, {confidence:.2f}" if confidence is not None and confidence < UNSURE else ""
+    yield from _field(stage, "; ".join(part for part in (passed, result.get("reason", ""), sure) if part), 3)
     for text in fact["closest"][:1]:
         label = "closest" if fact["verdict"] == "not_stored" else "stored"
         yield from _field(label, stored_excerpt(fact, text), 2)
@@ -171,11 +174,21 @@ def summary(results: Summary, *, full: bool = False) -> list[str]:
     lines += _stores(results)
     if results.models:
         lines += ["", *model_table(results.models)]
+    if results.unsure:
+        lines += textwrap.wrap(unsure(results), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     for warning in results.warnings:
         lines += textwrap.wrap(f"warning: {warning}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     if results.record:
         lines.append(f"record: {results.record}")
     return lines
+
+
+def unsure(results: Summary) -> str:
+    """Return how many verdicts the offline judge is unsure of, and what to do about them."""
+    return (
+        f"offline judge unsure of {results.unsure} of {results.total.n} verdicts (confidence below {UNSURE}); "
+        "--memfail-judge=offline+MODEL asks a model for those"
+    )
 
 
 def vacuous_passes(results: Summary) -> list[str]:

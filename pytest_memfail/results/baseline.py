@@ -13,7 +13,16 @@ from pytest_memfail.results.record import SCHEMA_VERSION, Line, check_writable, 
 
 SAVE_OPTION: Final = "--memfail-save-baseline"
 ANCHOR_COMMAND: Final = 'memfail anchor RECORD -o FILE --reason "..."'
-MUST_AGREE: Final = ("judge", "protocol", "seed", "limit", "haystack", "shown_tokens", "assistant_turns")
+MUST_AGREE: Final = (
+    "judge",
+    "judge_weights",
+    "protocol",
+    "seed",
+    "limit",
+    "haystack",
+    "shown_tokens",
+    "assistant_turns",
+)
 """Where one of these differs, or the rows or k do, other questions were asked or otherwise judged: nothing can be compared."""
 MAY_DIFFER: Final = ("system", "system_options", "test_taker", "model_options", "repeats", "memfail")
 """What two runs may be compared for; a difference is told."""

@@ -17,6 +17,7 @@ SAME: Final = (
     "system",
     "system_options",
     "judge",
+    "judge_weights",
     "test_taker",
     "model_options",
     "assistant_turns",

@@ -117,6 +117,8 @@ class Header(_Part):
     system: str
     system_options: dict[str, Any]
     judge: str
+    judge_options: dict[str, Any] = {}
+    judge_weights: str | None = None
     test_taker: str | None
     model_options: dict[str, Any]
     protocol: str

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.core import CORRECT, ERROR, GRADED, MEMORY_FAILURES, VERDICTS
+from pytest_memfail.core import CORRECT, ERROR, GRADED, MEMORY_FAILURES, UNSURE, VERDICTS
 from pytest_memfail.results.baseline import Entry, Key, cluster_of
 from pytest_memfail.results.record import Line
 from pytest_memfail.results.statistics import Rate, clustered, wilson
@@ -131,6 +131,8 @@ class Summary:
     stopped: str | None = None
     """Why models were asked no more before the end: the budget, or the wait for the endpoint, was used up."""
     gate: Gate | None = None
+    unsure: int = 0
+    """Questions whose verdict the offline judge is unsure of."""
 
     @property
     def untrusted(self) -> str | None:
@@ -167,6 +169,7 @@ class _Asked:
     shown_tokens: int | None
     store_tokens: int | None
     cut: int
+    unsure: bool
 
 
 class SummaryBuilder:
@@ -233,6 +236,7 @@ class SummaryBuilder:
             record=record,
             models=tuple(models),
             stopped=self._stopped,
+            unsure=sum(q.unsure for q in self._questions.values()),
         )
 
     def _figures(self, name: str) -> StoreFigures:
@@ -295,7 +299,27 @@ def _asked(line: Line) -> _Asked:
         shown_tokens=line.get("shown_tokens"),
         store_tokens=line.get("store_tokens"),
         cut=line.get("cut", 0),
+        unsure=is_unsure(line),
     )
+
+
+def is_unsure(line: Line) -> bool:
+    """Return whether a question's verdict rests on facts that a judge with confidences is unsure of.
+
+    A failure rests on the surest of the facts that have its verdict, a pass on the least sure of all.
+    """
+    facts = [fact for fact in line.get("facts", ()) if fact["verdict"] == line["verdict"]]
+    if facts and line["verdict"] in MEMORY_FAILURES:
+        known = [c for fact in facts if (c := fact.get(fact.get("decided_by"), {}).get("confidence")) is not None]
+        return len(known) == len(facts) and max(known) < UNSURE
+    if line.get("memory_held") is None:
+        return False
+    stages = (
+        fact.get(stage, {}).get("confidence")
+        for fact in line.get("facts", ())
+        for stage in ("storage", "summary", "retrieval")
+    )
+    return any(confidence is not None and confidence < UNSURE for confidence in stages)
 
 
 def _tally(name: str, questions: Sequence[_Asked]) -> Tally:

@@ -16,6 +16,7 @@ from pytest_memfail.tasks.load import (
     match_tasks,
     sample,
     task_of_row,
+    task_of_rows,
 )
 from pytest_memfail.tasks.row_models import LETTERS, MODELS
 from pytest_memfail.tasks.shipped import shipped_data
@@ -73,6 +74,7 @@ __all__ = [
     "shipped_data",
     "stands",
     "task_of_row",
+    "task_of_rows",
     "validate",
     "words_of",
 ]

@@ -25,7 +25,7 @@ from pytest_memfail.core import (
 from pytest_memfail.tasks import coexisting_facts, conditional_facts, long_hop, persona_retrieval, updated_facts
 from pytest_memfail.tasks.layout import Protocol, by_digest
 from pytest_memfail.tasks.row_models import MODELS
-from pytest_memfail.tasks.rows import single_row
+from pytest_memfail.tasks.rows import Rows, single_row
 from pytest_memfail.tasks.shipped import shipped_data
 
 MODULES: Final[dict[str, ModuleType]] = {
@@ -103,6 +103,18 @@ def task_of_row(name: str, row: Mapping[str, Any], protocol: Protocol, file: Pat
     """
     module = MODULES[name]
     return module.build(name, single_row(file, line, row, MODELS[name]), protocol, 0)  # type: ignore[no-any-return]
+
+
+def task_of_rows(name: str, rows: Sequence[tuple[str, Mapping[str, Any]]], protocol: Protocol = "ours") -> Task:
+    """Return the task of some rows, given with their ids, that are in no file of their own.
+
+    Raises `RowError` for the first faulty one.
+    """
+    single = [single_row(Path(row_id), 1, row, MODELS[name]) for row_id, row in rows]
+    held = Rows(
+        Path(name), "", tuple(one.rows[0] for one in single), tuple(row_id for row_id, _ in rows), (1,) * len(rows)
+    )
+    return MODULES[name].build(name, held, protocol, 0)  # type: ignore[no-any-return]
 
 
 def match_tasks(patterns: Sequence[str], names: Sequence[str] = TASK_NAMES) -> list[str]:

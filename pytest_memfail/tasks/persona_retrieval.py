@@ -9,7 +9,6 @@ from pytest_memfail.tasks import layout
 from pytest_memfail.tasks.conditional_facts import LICENCE
 from pytest_memfail.tasks.row_models import PersonaQuestion, PersonaRow
 from pytest_memfail.tasks.rows import Rows, read_rows
-from pytest_memfail.tasks.telling import telling
 
 
 def read(path: Path) -> Rows[PersonaRow]:
@@ -51,7 +50,7 @@ def build(name: str, rows: Rows[PersonaRow], protocol: layout.Protocol, seed: in
             entity=row.entity,
             value=asked.ground_truth_answer if direct and protocol == "ours" else None,
             asked=asked.text if protocol == "ours" else None,
-            telling=telling(row, asked) if protocol == "ours" and not curated else (),
+            telling=asked.borrows if protocol == "ours" and not curated else (),
             details=tuple(d.detail() for d in curated) if direct and protocol == "ours" else (),
         )
         questions.append(

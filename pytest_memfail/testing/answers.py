@@ -1,7 +1,7 @@
 """Replies by rule to the prompts of the judge and the test-taker, for a local endpoint: deterministic, no model.
 
-The prompts carry what they are about in marked blocks of JSON. For the memory stages the rules judge decides over just
-the entries that were sent, so that a run over HTTP can be compared with one by the rules alone. What is said about
+The prompts carry what they are about in marked blocks of JSON. For the memory stages the offline judge decides over just
+the entries that were sent, so that a run over HTTP can be compared with one by that judge alone. What is said about
 answers is a guess from shared words, good enough to exercise every verdict.
 """
 
@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from pytest_memfail.core import Detail, Evidence, Listing, Memory, Question, StageResult
-from pytest_memfail.judges import RulesJudge
+from pytest_memfail.judges import OfflineJudge
 
 BLOCK: Final = re.compile(r"^<(\w+)>\n(?:(.*?)\n)?</\1>$", re.DOTALL | re.MULTILINE)
 WORD: Final = re.compile(r"[^\W_]+")
@@ -50,7 +50,7 @@ def answer_by_rule(request: Mapping[str, Any]) -> str:
     """The reply to a chat completion request: `LocalEndpoint(answer=answer_by_rule)`."""
     blocks = _blocks(request)
     if "fact" in blocks:
-        with _one_at_a_time:  # the rules judge keeps what it read, and endpoints answer on threads of their own
+        with _one_at_a_time:  # the judge keeps what it read, and endpoints answer on threads of their own
             return _text(_about_entries(json.loads(blocks["fact"]), blocks["memories"]))
     if "facts" in blocks:
         return _text(_about_answer(json.loads(blocks["facts"]), json.loads(blocks["reply"])))
@@ -81,13 +81,13 @@ def _entries(block: str) -> list[tuple[int, str]]:
 
 
 @lru_cache(maxsize=4)
-def _rules(protocol: str) -> RulesJudge:
-    return RulesJudge("paper" if protocol == "paper" else "ours")
+def _judge(protocol: str) -> OfflineJudge:
+    return OfflineJudge("paper" if protocol == "paper" else "ours")
 
 
 @lru_cache(maxsize=16)
 def _listing(texts: tuple[str, ...]) -> Listing:
-    """One listing for all prompts about the same entries: the rules judge reads each listing once."""
+    """One listing for all prompts about the same entries: the judge reads each listing once."""
     return Listing("shown", tuple(Memory(text) for text in texts))
 
 
@@ -98,11 +98,11 @@ def _about_entries(fact: Mapping[str, Any], block: str) -> dict[str, Any]:
     entries = _entries(block)
     numbers = [number for number, _ in entries]
     listing = _listing(tuple(text for _, text in entries))
-    evidence, rules = _evidence(fact), _rules(fact.get("protocol", "ours"))
+    evidence, judge = _evidence(fact), _judge(fact.get("protocol", "ours"))
     if fact["check"] == "retrieval":
-        found = rules.retrieval(evidence, _ANY_QUESTION, listing.memories)
+        found = judge.retrieval(evidence, _ANY_QUESTION, listing.memories)
         return {**_shared(found, numbers), "missing": _missing(found), "recoverable": found.outcome == "passed"}
-    storage, summary = rules.storage(evidence, listing), rules.summary(evidence, listing)
+    storage, summary = judge.storage(evidence, listing), judge.summary(evidence, listing)
     present, faithful = storage.outcome == "passed", summary.outcome == "passed"
     if fact["check"] == "storage":
         return {**_shared(storage, numbers), "present": present}
@@ -127,7 +127,7 @@ def _missing(result: StageResult) -> list[str]:
 
 
 def _evidence(fact: Mapping[str, Any]) -> Evidence:
-    """The evidence as far as the prompt tells it, which is all that the rules read."""
+    """The evidence as far as the prompt tells it, which is all that the judge reads."""
     said = fact.get("said", "")
     rule = " ".join(fact[part] for part in ("entity", "behavior", "condition") if part in fact)
     return Evidence(

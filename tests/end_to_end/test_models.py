@@ -127,7 +127,7 @@ def test_what_varies_must_be_asked_and_kept(run_pytest: Run) -> None:
     assert "--memfail-vary=judge needs a model as judge (--memfail-judge), --memfail-repeats above 1" in line
 
 
-@pytest.mark.parametrize("judge", ["m", "rules+m"])
+@pytest.mark.parametrize("judge", ["m", "offline+m"])
 def test_the_same_verdicts_at_any_concurrency_and_number_of_workers(asking: Make, judge: str) -> None:
     _, run = asking()
     alone = run(*SAMPLE, "--memfail-concurrency=1", judge=judge)
@@ -147,7 +147,7 @@ def test_workers_add_their_calls_to_one_account(asking: Make) -> None:
 def test_the_cascade_asks_the_model_far_less_and_decides_the_same(asking: Make) -> None:
     _, run = asking()
     full = run(*SAMPLE)
-    cascade = run(*SAMPLE, judge="rules+m")
+    cascade = run(*SAMPLE, judge="offline+m")
     assert cascade.verdicts == full.verdicts
     assert 0 < judge_calls(cascade) < judge_calls(full) / 2
 
@@ -374,7 +374,7 @@ def test_a_budget_in_dollars_for_a_model_of_unknown_price_is_refused(asking: Mak
 # -- repeats -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("judge", ["m", "rules"])
+@pytest.mark.parametrize("judge", ["m", "offline"])
 def test_each_time_that_a_question_is_asked_has_replies_of_its_own_in_the_cache(asking: Make, judge: str) -> None:
     endpoint, run = asking()
     task = ("memfail/long_hop", "--memfail-limit=6", "-q")

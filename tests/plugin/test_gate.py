@@ -221,7 +221,7 @@ DIFFERENT = [
     (["--memfail-k=3"], "k is [3], in the baseline [5]"),
     (["--memfail-seed=7"], "seed is 7, in the baseline 42"),
     (["--memfail-limit=2"], "limit is 2, in the baseline no limit"),
-    (["--memfail-judge=rules"], "judge is 'rules', in the baseline 'script'"),
+    (["--memfail-judge=offline"], "judge is 'offline', in the baseline 'script'"),
     (["--memfail-protocol=paper"], "protocol is 'paper', in the baseline 'ours'"),
     (["--memfail-k=3", "--memfail-seed=7"], "seed is 7, in the baseline 42; k is [3]"),
 ]

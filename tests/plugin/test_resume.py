@@ -196,7 +196,7 @@ def test_a_test_of_ones_own_runs_again(project: Project) -> None:
     ("words", "says"),
     [
         (["--memfail-k=5,10"], "k was [5], is [5, 10]"),
-        (["--memfail-judge=rules"], 'judge was "script", is "rules"'),
+        (["--memfail-judge=offline"], 'judge was "script", is "offline"'),
         (["--memfail-system=async-toy"], 'system was "toy", is "async-toy"'),
         (["--memfail-system-option=reads=2"], 'system_options was {}, is {"reads": "2"}'),
         (["--memfail-protocol=paper"], 'protocol was "ours", is "paper"'),

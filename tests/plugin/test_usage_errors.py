@@ -31,8 +31,8 @@ def test_unknown_names(any_project: Project) -> None:
         return
     line = refused(any_project, "--memfail-tasks=long_hops")
     assert "unknown task 'long_hops'; did you mean 'long_hop'? Known: coexisting_facts, conditional_facts_easy" in line
-    line = refused(any_project, "--memfail-judge=rule")
-    assert "unknown judge 'rule'; did you mean 'rules'? Known: rules" in line
+    line = refused(any_project, "--memfail-judge=ofline")
+    assert "unknown judge 'ofline'; did you mean 'offline'? Known: offline" in line
 
 
 @pytest.mark.parametrize("pattern", ["long_*,zzz*", "zzz"])

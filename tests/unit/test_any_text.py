@@ -15,7 +15,7 @@ from pytest_memfail.engine import DaemonPool
 from pytest_memfail.engine.grade import Grader
 from pytest_memfail.engine.listing import changes, is_listed, truncation_message, unlisted_sentinels
 from pytest_memfail.engine.normalise import memories_from
-from pytest_memfail.judges import RulesJudge
+from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.llm import count_tokens
 from pytest_memfail.report import failure, headline, summary, write_reports
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
@@ -29,7 +29,7 @@ HEADER = {
     "started": "2025-01-06T09:00:00+00:00",
     "system": "toy",
     "system_options": {},
-    "judge": "rules",
+    "judge": "offline",
     "test_taker": None,
     "model_options": {},
     "protocol": "ours",
@@ -129,7 +129,7 @@ def test_the_rules_judge_reads_any_text(name, data):
 
 
 def judged(fact, question, entries) -> list[StageResult]:
-    memories, judge = tuple(map(Memory, entries)), RulesJudge()
+    memories, judge = tuple(map(Memory, entries)), OfflineJudge()
     listing = Listing("s", memories)
     stages = (judge.storage(fact, listing), judge.summary(fact, listing), judge.retrieval(fact, question, memories))
     assert all(isinstance(stage, StageResult) for stage in stages)
@@ -159,7 +159,7 @@ def test_a_question_over_any_text_reaches_every_report(name, data, tmp_path_fact
     fact, question = of_each_kind()[name]
     memories = tuple(map(Memory, data.draw(entries_about(name))))
     listing, pool = Listing("s", memories), DaemonPool(1, "judge")
-    verdict = asyncio.run(Grader(RulesJudge(), pool).grade(question, [fact], listing, memories, None))
+    verdict = asyncio.run(Grader(OfflineJudge(), pool).grade(question, [fact], listing, memories, None))
     pool.stop()
     trace = Trace(question, 5, memories)
     line = question_line("memfail/t::q", "s", question, 5, [fact], trace=trace, verdict=verdict, listing=listing)

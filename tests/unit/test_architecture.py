@@ -28,7 +28,7 @@ ALLOWED = {
     "engine": {"core"},
     "report": {"core", "results"},
     "llm": {"core"},
-    "calibration": {"core", "engine", "tasks"},
+    "calibration": {"core", "engine", "judges", "tasks"},
     "generate": {"core", "llm", "tasks"},
     "testing": {"core", "engine", "judges", "llm", "report", "results", "systems", "tasks"},
 }

@@ -63,7 +63,7 @@ def test_json_has_everything(cases, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["overall"]["accuracy"] == 0.75
     assert found["splits"]["dev"]["accuracy"] == 1.0
-    assert found["judge"] == "rules"
+    assert found["judge"] == "offline"
     (wrong,) = found["disagreements"]
     assert (wrong["case_id"], wrong["fact"], wrong["label"]) == ("wrong", 1, "not_retrieved")
 
@@ -100,7 +100,7 @@ def test_a_broken_judge_is_no_disagreement(cases, capsys, tmp_path, monkeypatch)
     ("arguments", "said"),
     [
         (["none.jsonl"], "none.jsonl: cannot be read as labelled cases"),
-        (["--judge", "ruls"], "unknown judge 'ruls'; did you mean 'rules'?"),
+        (["--judge", "ofline"], "unknown judge 'ofline'; did you mean 'offline'?"),
         (["--planted", "--split", "dev"], "--planted makes its own cases"),
         (["--every", "2"], "--data and --every need --planted"),
         (["--tasks", "long_hop"], "no case is left: --split and --tasks"),

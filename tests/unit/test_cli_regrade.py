@@ -61,10 +61,10 @@ def lines_of(path):
 
 def test_the_same_judge_says_the_same(run, tmp_path, capsys):
     out = tmp_path / "again.jsonl"
-    assert main(["regrade", str(run), "--judge", "rules", "-o", str(out)]) == 0
+    assert main(["regrade", str(run), "--judge", "offline", "-o", str(out)]) == 0
     assert capsys.readouterr().out.endswith("0 of 10 verdicts changed\n")
     before, after = lines_of(run), lines_of(out)
-    assert after[0]["regraded"]["judge"] == "rules"
+    assert after[0]["regraded"]["judge"] == "offline"
     by_id = {line["id"]: line for line in before if line["type"] == "question"}
     assert {line["id"]: line for line in after if line["type"] == "question"} == by_id
     assert [line for line in after if line["type"] == "store"] == [line for line in before if line["type"] == "store"]
@@ -112,7 +112,7 @@ def test_errors_stay(run, tmp_path, capsys):
     with_error = tmp_path / "with_error.jsonl"
     with_error.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     out = tmp_path / "out.jsonl"
-    assert main(["regrade", str(with_error), "--judge", "rules", "-o", str(out)]) == 0
+    assert main(["regrade", str(with_error), "--judge", "offline", "-o", str(out)]) == 0
     assert "0 of 9 verdicts changed; 1 errors have nothing to judge" in capsys.readouterr().out
     assert next(line for line in load_record(out).questions if line["id"] == first["id"]) == first
 
@@ -147,7 +147,7 @@ def listed_twice(line):
 )
 def test_what_cannot_be_judged_is_refused(run, tmp_path, capsys, change, says):
     out = tmp_path / "out.jsonl"
-    assert main(["regrade", str(changed(run, tmp_path, change)), "--judge", "rules", "-o", str(out)]) == 4
+    assert main(["regrade", str(changed(run, tmp_path, change)), "--judge", "offline", "-o", str(out)]) == 4
     printed, err = capsys.readouterr()
     assert says in err
     assert (printed, len(err.splitlines())) == ("", 1)
@@ -182,7 +182,7 @@ def own(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("where", [[], ["--cases", "incidents"], ["--cases", "nowhere", "--cases", "incidents"]])
 def test_own_cases_are_judged_again(own, capsys, where):
-    assert main(["regrade", "run.jsonl", "--judge", "rules", "-o", "out.jsonl", *where]) == 0
+    assert main(["regrade", "run.jsonl", "--judge", "offline", "-o", "out.jsonl", *where]) == 0
     assert capsys.readouterr().out.endswith("0 of 4 verdicts changed\n")
     again = {line["id"]: line for line in load_record(own / "out.jsonl").questions}
     assert again == {line["id"]: line for line in load_record(own / "run.jsonl").questions}
@@ -190,14 +190,14 @@ def test_own_cases_are_judged_again(own, capsys, where):
 
 
 def test_own_cases_that_are_not_there(own, capsys, monkeypatch):
-    assert main(["regrade", "run.jsonl", "--judge", "rules", "-o", "out.jsonl", "--cases", "nowhere"]) == 4
+    assert main(["regrade", "run.jsonl", "--judge", "offline", "-o", "out.jsonl", "--cases", "nowhere"]) == 4
     (said,) = capsys.readouterr().err.splitlines()
     assert said.endswith(f"there is no *.memfail.yaml below {own / 'nowhere'}; name their folder with --cases")
 
 
 def test_own_cases_that_were_changed(own, capsys):
     (own / "incidents" / "allergy.memfail.yaml").write_text(INCIDENTS.replace("May", "June"), encoding="utf-8")
-    assert main(["regrade", "run.jsonl", "--judge", "rules", "-o", "out.jsonl"]) == 4
+    assert main(["regrade", "run.jsonl", "--judge", "offline", "-o", "out.jsonl"]) == 4
     (said,) = capsys.readouterr().err.splitlines()
     assert "custom was run on other rows (hash " in said
     assert said.endswith("name the folder of its cases with --cases")
@@ -205,7 +205,7 @@ def test_own_cases_that_were_changed(own, capsys):
 
 def test_the_record_itself_is_not_replaced(run, capsys):
     before = run.read_bytes()
-    assert main(["regrade", str(run), "--judge", "rules", "-o", str(run)]) == 4
+    assert main(["regrade", str(run), "--judge", "offline", "-o", str(run)]) == 4
     assert "is the record to judge" in capsys.readouterr().err
     assert run.read_bytes() == before
 
@@ -214,4 +214,4 @@ def test_an_unknown_judge(run, tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert main(["regrade", str(run), "--judge", "ruels", "-o", str(tmp_path / "out.jsonl")]) == 4
-    assert "rules" in capsys.readouterr().err
+    assert "offline" in capsys.readouterr().err

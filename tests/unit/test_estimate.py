@@ -48,7 +48,7 @@ def test_it_is_what_a_run_asks(tmp_path, monkeypatch):
 
 
 def test_the_cascade_asks_less():
-    alone, cascade = estimated(), estimated(judge="rules+m")
+    alone, cascade = estimated(), estimated(judge="offline+m")
     assert cascade.get("storage", (0, 0))[0] < alone["storage"][0]
 
 

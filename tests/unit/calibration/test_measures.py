@@ -14,7 +14,7 @@ def judged(pairs, task="long_hop", *, confidence=0.9, error=None, kind=""):
     """A result with one fact for each pair of label(s) and prediction."""
     labels = tuple(Label(label=given.split("|")[0], accept=tuple(given.split("|")), kind=kind) for given, _ in pairs)
     evidence = tuple(Evidence(str(i), "link", task, "text", "source", "c") for i, _ in enumerate(pairs))
-    case = SimpleNamespace(id="case", task=task, labels=labels, evidence=evidence, split=None)
+    case = SimpleNamespace(id="case", task=task, labels=labels, evidence=evidence, split=None, style="", row="")
     if error:
         return Judged(case, (), error=error)
     n = len(pairs)

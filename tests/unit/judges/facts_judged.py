@@ -1,59 +1,218 @@
-"""Expected facts of lists, chains and essays, and what the rules make of them."""
+"""Expected facts of every kind, what stores may keep of them, and the verdict of a judge.
+
+The names of people are in no dictionary, so that they can be exchanged for others.
+"""
 
 from __future__ import annotations
 
-from pytest_memfail.core import Evidence, Listing, Memory
-from pytest_memfail.judges.rules.judge import RulesJudge
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from pytest_memfail.core import Detail, Evidence, Listing, Memory, Question
+from pytest_memfail.judges import OfflineJudge
+
+QUESTION = Question("q", "t", "?", "?", ("x",), ("e",), "open", answer_format="text")
 
 
-def preference(name: str, statement: str, category: str | None = None) -> Evidence:
+def rule(entity: str, behavior: str, condition: str, source: str, value: str = "Yes", task: str = "t") -> Evidence:
     return Evidence(
-        id="p", kind="preference", task="coexisting_facts", text=statement, source=statement, conversation_id="c",
-        preference=name, category=category,
+        "e", "rule", task, f"{entity} {behavior} {condition}.", source, "c", entity,
+        behavior=behavior, condition=condition, value=value,
     )  # fmt: skip
 
 
-def link(statement: str, first: str, second: str) -> Evidence:
+def preference(name: str, source: str, category: str | None = None, siblings: tuple[str, ...] = ()) -> Evidence:
     return Evidence(
-        id="l",
-        kind="link",
-        task="long_hop",
-        text=statement,
-        source=statement,
-        conversation_id="c",
-        anchors=(first, second),
-    )
+        "e", "preference", "t", source, source, "c", preference=name, category=category, siblings=siblings
+    )  # fmt: skip
 
 
-def persona(essay: str, entity: str, asked: str, value: str | None, telling: tuple[str, ...] = ()) -> Evidence:
-    return Evidence(
-        id="e",
-        kind="persona",
-        task="t",
-        text=essay,
-        source=essay,
-        conversation_id="c",
-        entity=entity,
-        value=value,
-        asked=asked,
-        telling=telling,
-    )
+def persona(entity: str, source: str, asked: str, value: str | None, telling: tuple[str, ...] = ()) -> Evidence:
+    return Evidence("e", "persona", "t", source, source, "c", entity, value=value, asked=asked, telling=telling)
 
 
-def rule(entity: str, behavior: str, condition: str, source: str, value: str = "Yes") -> Evidence:
-    text = f"{entity} {behavior} {condition}."
-    return Evidence("e", "rule", "t", text, source, "c", entity, behavior=behavior, condition=condition, value=value)
+def link(source: str, first: str, second: str, details: tuple[Detail, ...] = ()) -> Evidence:
+    return Evidence("e", "link", "t", source, source, "c", anchors=(first, second), details=details)
 
 
-def verdict(evidence: Evidence, *entries: str) -> str:
-    """What the rules say of the fact in a store of these entries: missing, damaged or faithful."""
-    stored, faithful = judged(evidence, *entries)
-    return "faithful" if faithful else "damaged" if stored else "missing"
+def state(
+    source: str, value: str | None, subject: str, stale: tuple[str, ...] = (), entity: str | None = None
+) -> Evidence:
+    return Evidence("e", "fact", "t", source, source, "c", entity, value=value, subject=subject, stale_values=stale)
 
 
-def judged(evidence: Evidence, *entries: str) -> tuple[bool, bool]:
-    """Whether the fact is stored, and faithfully."""
-    judge = RulesJudge()
-    listing = Listing("s", tuple(Memory(entry) for entry in entries))
-    stored = judge.storage(evidence, listing).outcome == "passed"
-    return stored, stored and judge.summary(evidence, listing).outcome == "passed"
+def point(text: str, source: str, entity: str | None = None) -> Evidence:
+    return Evidence("e", "point", "t", text, source, "c", entity)
+
+
+@dataclass(frozen=True)
+class Told:
+    """An expected fact with what stores may keep of it; nothing says how they must be judged."""
+
+    name: str
+    evidence: Evidence
+    reworded: tuple[str, ...]
+    damaged: tuple[str, ...]
+    people: tuple[str, ...] = ()
+    """The words of every person's name in fact and stores."""
+
+    @property
+    def stores(self) -> dict[str, tuple[str, ...]]:
+        """The entries of each store: as it was said, in other words, and damaged, each beside what else was noted."""
+        return {
+            "as said": (BESIDE[0], self.evidence.source, BESIDE[1]),
+            "reworded": (*BESIDE, *self.reworded),
+            "damaged": (*self.damaged, *BESIDE),
+        }
+
+
+BESIDE = (
+    "User's sister Keziah repairs accordions in Tromsø.",
+    "User parks the camper van behind the bakery on weekdays.",
+)
+"""What else is noted in every store; no fact needs it."""
+
+TOLD = (
+    Told(
+        "a rule with a number",
+        rule(
+            "Quillon",
+            "polishes the copper kettle",
+            "only after 9 pm",
+            "Quillon hums all day. Quillon polishes the copper kettle only after 9 pm. He never whistles.",
+            "No",
+        ),
+        ("Quillon hums.", "The copper kettle gets its polish from Quillon, but never before 21:00."),
+        ("Quillon polishes the copper kettle.", "Quillon hums all day."),
+        ("Quillon",),
+    ),
+    Told(
+        "a rule in a conversation",
+        rule(
+            "Brannoch",
+            "closes the west sluice",
+            "when the gauge at the mill reads more than 2 metres",
+            "Brannoch looks after the weir by the old mill. His boots are older than his dog. When the gauge at the mill "
+            "reads more than 2 metres, Brannoch closes the west sluice. Otherwise he lets the river be.",
+        ),
+        ("Brannoch (weir keeper): shuts the sluice on the west side if the mill's gauge is above two metres.",),
+        ("Brannoch shuts the sluice on the west side if the mill's gauge is above three metres.",),
+        ("Brannoch",),
+    ),
+    Told(
+        "a rule with an exception",
+        rule(
+            "Ottoline Brackenhurst",
+            "waters the orchids",
+            "unless it has rained overnight",
+            "Ottoline Brackenhurst waters the orchids every morning unless it has rained overnight.",
+        ),
+        ("Ottoline waters her orchids each morning, except when there was rain in the night.",),
+        ("Ottoline waters her orchids each morning.",),
+        ("Ottoline", "Brackenhurst"),
+    ),
+    Told(
+        "a preference",
+        preference("rye bread", "I adore rye bread, the darker the better.", "kinds of bread", ("I like a warm baguette.",)),
+        ("The user loves dark rye bread.", "The user likes a warm baguette."),
+        ("The user loves bread.", "The user likes a warm baguette."),
+    ),
+    Told(
+        "what somebody is like",
+        persona(
+            "Tadeusz",
+            "Tadeusz drives the night tram in Poznan. He collects brass buttons from old uniforms. On Sundays he bakes "
+            "poppy seed cake for the depot. He is afraid of geese.",
+            "What does Tadeusz collect?",
+            "Brass buttons from old uniforms.",
+            ("He collects brass buttons from old uniforms.",),
+        ),
+        ("Tadeusz: tram driver; has a collection of uniform buttons made of brass; fears geese",),
+        ("Tadeusz: tram driver; has a collection of uniform badges made of tin; fears geese",),
+        ("Tadeusz",),
+    ),
+    Told(
+        "a link",
+        link("Cold baths at dawn give me a clear head.", "cold baths at dawn", "a clear head"),
+        ("A cold bath at daybreak clears the user's head.",),
+        ("A clear head makes the user take cold baths at dawn.",),
+    ),
+    Told(
+        "a link with listed wordings",
+        link(
+            "Counting the stock always leads me to rearrange the shelves.",
+            "counting the stock",
+            "rearrange the shelves",
+            (
+                Detail(("counting the stock", "stocktaking"), "anchor", ("work",)),
+                Detail(("rearrange the shelves", "shelves in a new order"), "anchor", ("tidy up",)),
+            ),
+        ),
+        ("After stocktaking the user puts the shelves in a new order.",),
+        ("After stocktaking the user tidies up.",),
+    ),
+    Told(
+        "a state that replaced another",
+        state("I live in Porto now.", "Porto", "where the user lives", ("Lisbon",)),
+        ("The user's home is in Porto.",),
+        ("The user's home is in Lisbon.",),
+    ),
+    Told(
+        "a state",
+        state(
+            "Nesrin keeps the spare key under the third flowerpot.",
+            "under the third flowerpot",
+            "where Nesrin keeps the spare key",
+            entity="Nesrin",
+        ),
+        ("Nesrin's spare key is hidden beneath flowerpot number three.",),
+        ("Nesrin's spare key is hidden somewhere in the garden.",),
+        ("Nesrin",),
+    ),
+    Told(
+        "a point about the user",
+        point(
+            "The user's dentist appointment is on 14 March at 8:30.",
+            "Remind me that my dentist appointment is on 14 March at 8:30. I always forget these.",
+        ),
+        ("Dentist on March 14, half past eight in the morning (user).",),
+        ("Dentist on March 15, half past eight in the morning (user).",),
+    ),
+    Told(
+        "a point about somebody",
+        point(
+            "Pavel is allergic to walnuts.",
+            "We are seven on Friday. Pavel is allergic to walnuts, so no baklava. Sunniva brings the wine.",
+            "Pavel",
+        ),
+        ("Friday dinner: seven guests, walnut allergy (Pavel), Sunniva brings wine.",),
+        ("Friday dinner: seven guests, walnut allergy (Sunniva), Pavel brings wine.",),
+        ("Pavel", "Sunniva"),
+    ),
+)  # fmt: skip
+STEADY = tuple(told for told in TOLD if not told.evidence.stale_values)
+"""Facts of which no earlier value exists: the order of entries says nothing about them."""
+
+
+def in_stores(facts: Sequence[Told] = TOLD) -> list[object]:
+    """Return a test parameter for each fact and store: the fact and the entries."""
+    return [
+        pytest.param(told, entries, id=f"{told.name}-{name}") for told in facts for name, entries in told.stores.items()
+    ]
+
+
+def listing(*entries: str) -> Listing:
+    return Listing("s", tuple(Memory(entry) for entry in entries))
+
+
+def verdict(evidence: Evidence, entries: Sequence[str], shown: Sequence[str] | None = None) -> str:
+    """Return the first stage that fails, with everything stored shown unless `shown` says what is."""
+    judge, store = OfflineJudge(), listing(*entries)
+    if judge.storage(evidence, store).outcome == "failed":
+        return "not_stored"
+    if judge.summary(evidence, store).outcome == "failed":
+        return "summary_error"
+    memories = store.memories if shown is None else [Memory(text) for text in shown]
+    return "ok" if judge.retrieval(evidence, QUESTION, memories).outcome == "passed" else "not_retrieved"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_memfail.core import Evidence, Listing, Memory, Question
-from pytest_memfail.judges import RulesJudge
+from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.judges.cascade import CascadeJudge
 from pytest_memfail.judges.model import ModelJudge
 from pytest_memfail.llm import Ledger, ModelClient
@@ -160,7 +160,7 @@ async def _with_judge(work: Callable[[ModelJudge], Awaitable[Any]], url: str, op
 
 def cascade(model: ModelJudge, sure: float = 0.9) -> CascadeJudge:
     """The rules in front of it."""
-    return CascadeJudge(RulesJudge(model.protocol), model, sure)
+    return CascadeJudge(OfflineJudge(model.protocol), model, sure)
 
 
 def block(request: dict[str, Any], name: str) -> str:

@@ -164,7 +164,7 @@ def test_an_essay_is_checked_once_for_all_its_questions():
 
 def test_what_the_answer_does_not_need_is_reported_and_fails_nobody():
     case = CASES["persona"]
-    store = listing("Odalys Pruitt never drinks milk, because it gave her hives as a child.", fillers=2)
+    store = listing(CASES["essay"].damaged + " She never drinks milk, because it gave her hives as a child.", fillers=2)
     asked = run(lambda judge: judge.summary(case.evidence, store))
     assert asked.result.outcome == "passed"
     assert any("reservoir" in detail for detail in asked.result.reported)
@@ -174,7 +174,7 @@ def test_what_the_answer_does_not_need_is_reported_and_fails_nobody():
 
 def test_of_a_misleading_question_what_it_borrows_is_needed():
     fact = replace(CASES["essay"].evidence, asked="What may Wim not drink?", telling=("never drinks milk",))
-    store = listing("Odalys Pruitt never drinks milk, because it gave her hives as a child.", fillers=2)
+    store = listing(CASES["essay"].damaged + " She never drinks milk, because it gave her hives as a child.", fillers=2)
 
     async def work(judge):
         summary = await judge.summary(fact, store)
@@ -345,11 +345,11 @@ def test_the_cascade_asks_the_model_all_that_the_rules_are_unsure_of():
 
 
 def test_a_cascade_of_two_protocols_is_refused():
-    from pytest_memfail.judges import RulesJudge
+    from pytest_memfail.judges import OfflineJudge
     from pytest_memfail.judges.cascade import CascadeJudge
 
     async def work(model):
-        return CascadeJudge(RulesJudge("paper"), model)
+        return CascadeJudge(OfflineJudge("paper"), model)
 
     assert "expected the same" in str(run(work).result)
 

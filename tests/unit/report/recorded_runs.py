@@ -16,7 +16,7 @@ HEADER = {
     "started": "2026-01-01T00:00:00+00:00",
     "system": "toy",
     "system_options": {},
-    "judge": "rules",
+    "judge": "offline",
     "test_taker": None,
     "model_options": {},
     "assistant_turns": False,

@@ -53,7 +53,7 @@ COMMANDS = [
     ["merge", "r.jsonl", "-o", "m.jsonl"],
     ["compare", "r.jsonl", "sound.jsonl"],
     ["gate", "r.jsonl", "--fail-on", "correct<0.1"],
-    ["regrade", "r.jsonl", "--judge", "rules", "-o", "n.jsonl"],
+    ["regrade", "r.jsonl", "--judge", "offline", "-o", "n.jsonl"],
 ]
 
 

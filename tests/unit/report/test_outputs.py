@@ -29,7 +29,7 @@ OUTPUTS = [
     ["gate", "r.jsonl", "--fail-on", "correct<0.1", "-o", "out.md"],
     ["gate", "r.jsonl", "--save-baseline", "out.jsonl"],
     ["merge", "r.jsonl", "-o", "out.jsonl"],
-    ["regrade", "r.jsonl", "--judge", "rules", "-o", "out.jsonl"],
+    ["regrade", "r.jsonl", "--judge", "offline", "-o", "out.jsonl"],
 ]
 
 

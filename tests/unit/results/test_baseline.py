@@ -27,7 +27,7 @@ HEADER = {
     "memfail": "0.1.0",
     "system": "toy",
     "system_options": {},
-    "judge": "rules",
+    "judge": "offline",
     "test_taker": None,
     "model_options": {},
     "assistant_turns": False,
@@ -159,7 +159,7 @@ def test_one_of_another_schema_is_refused(path, version):
 # -- whether it fits ---------------------------------------------------------------------------------------------------
 
 DIFFERENT = [
-    ({"judge": "gpt-5-mini"}, "judge is 'gpt-5-mini', in the baseline 'rules'"),
+    ({"judge": "gpt-5-mini"}, "judge is 'gpt-5-mini', in the baseline 'offline'"),
     ({"protocol": "paper"}, "protocol is 'paper', in the baseline 'ours'"),
     ({"seed": 7}, "seed is 7, in the baseline 42"),
     ({"limit": 10}, "limit is 10, in the baseline no limit"),
@@ -168,7 +168,7 @@ DIFFERENT = [
     ({"test_taker": "gpt-5-mini"}, "test_taker is 'gpt-5-mini', in the baseline none"),
     ({"tasks": {"a": {"data_hash": "c" * 64}}}, "data_hash of a is 'cccccccccccc', in the baseline 'aaaaaaaaaaaa'"),
     ({"tasks": {"z": {"data_hash": "c" * 64}}}, "tasks is ['z'], in the baseline ['a', 'b']"),
-    ({"judge": "x", "seed": 7}, "judge is 'x', in the baseline 'rules'; seed is 7, in the baseline 42"),
+    ({"judge": "x", "seed": 7}, "judge is 'x', in the baseline 'offline'; seed is 7, in the baseline 42"),
 ]
 
 

@@ -21,7 +21,7 @@ HEADER: dict[str, Any] = {
     "memfail": "1",
     "system": "toy",
     "system_options": {},
-    "judge": "rules",
+    "judge": "offline",
     "k": [5],
     "limit": None,
     "shard": None,

@@ -1,0 +1,126 @@
+"""`memfail label`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_memfail.cli.records import RECORD_HELP, load, recorded_questions
+from pytest_memfail.core import UsageError
+
+if TYPE_CHECKING:
+    from pytest_memfail.labelling import Drawn
+
+KEYS: Final = {"o": "ok", "n": "not_stored", "s": "summary_error", "r": "not_retrieved"}
+SKIP, QUIT = "x", "q"
+PROMPT: Final = "o ok   n not stored   s summary error   r not retrieved   x skip   q quit > "
+WIDTH: Final = 100
+
+
+def add(commands: Any) -> None:
+    """Declare the options."""
+    parser = commands.add_parser(
+        "label",
+        help="label facts of a run yourself, to see how far its judge can be believed on your system",
+        description="Show facts of a run, one key per label, and write them as cases for `memfail judge-check`. Draws a random "
+        "sample, stratified by verdict, so that fifty labels estimate how often the judge is right on this system.",
+    )
+    parser.add_argument("record", metavar="RECORD", type=Path, nargs="?", default=Path("last"), help=RECORD_HELP)
+    parser.add_argument(
+        "-o", "--output", metavar="PATH", type=Path, default=Path("labels.jsonl"), help="default: labels.jsonl"
+    )
+    parser.add_argument("-n", "--number", metavar="N", type=int, default=50, help="facts to label (default: 50)")
+    parser.add_argument("--seed", metavar="N", type=int, default=42, help="of the sample (default: 42)")
+    parser.add_argument(
+        "--unsure",
+        action="store_true",
+        help="the facts that the judge was least sure of instead; these give no estimate",
+    )
+    parser.add_argument(
+        "--data", metavar="DIR", type=Path, help="folder with the rows of the run (default: those shipped)"
+    )
+    parser.add_argument(
+        "--cases",
+        metavar="DIR",
+        type=Path,
+        action="append",
+        help="folder with your own *.memfail.yaml cases; repeatable",
+    )
+    parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask for labels on standard input, one line each, and write what was labelled."""
+    from pytest_memfail.labelling import case_of, draw, estimate_of
+
+    if options.number < 1:
+        raise UsageError(f"-n: got {options.number}, expected 1 or more")
+    if options.output.exists():
+        raise UsageError(f"-o: {options.output} exists; give another name")
+    record = load(options.record, options.cache_dir)
+    questions = recorded_questions(record, options.data, options.cases)
+    facts = draw(questions, options.number, options.seed, unsure=options.unsure)
+    if not facts:
+        raise UsageError(
+            f"{record.path}: no fact to label" + (" that the judge was unsure of" if options.unsure else "")
+        )
+    labelled: list[tuple[Drawn, str]] = []
+    for number, fact in enumerate(facts, 1):
+        print("\n".join(_shown(fact, number, len(facts))))
+        label = _asked()
+        if label == QUIT:
+            break
+        if label != SKIP:
+            labelled.append((fact, KEYS[label]))
+    lines = [json.dumps(case_of(fact, label, i), ensure_ascii=False) for i, (fact, label) in enumerate(labelled, 1)]
+    if not lines:
+        print("nothing was labelled")
+        return 0
+    options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{len(lines)} labels in {options.output}; memfail judge-check {options.output} compares any judge with them")
+    print(estimate_of(labelled))
+    return 0
+
+
+def _shown(fact: Drawn, number: int, total: int) -> Iterator[str]:
+    """Yield what a person needs to label a fact; not what the judge said."""
+    from pytest_memfail.labelling import closest_entries
+
+    evidence, trace = fact.evidence, fact.question.trace
+    yield ""
+    yield f"--- {number} of {total}: {fact.question.line['id']}"
+    yield from _field("said", evidence.source)
+    if evidence.text != evidence.source:
+        yield from _field("fact", evidence.text)
+    yield from _field("question", trace.question.text.partition("\n\nOptions:")[0])
+    yield from _field("gold", "; ".join(trace.question.gold))
+    entries = closest_entries(fact)
+    if not entries:
+        yield from _field(
+            "store", f"none of its {len(fact.question.listing.memories)} entries shares a word with the fact"
+        )
+    for at, text, shown in entries:
+        yield from _field(f"{'shown' if shown else 'stored'} {at}", text)
+
+
+def _field(label: str, text: str) -> list[str]:
+    return textwrap.wrap(f"{label:<12}{' '.join(text.split())}", WIDTH, subsequent_indent=" " * 12) or [label]
+
+
+def _asked() -> str:
+    """Return one of the keys; the end of the input quits."""
+    while True:
+        print(PROMPT, end="", flush=True)
+        answer = sys.stdin.readline()
+        key = answer.strip().casefold()[:1]
+        if not answer:
+            return QUIT
+        if key in (*KEYS, SKIP, QUIT):
+            return key
+        print(f"got {answer.strip()!r}, expected one of {', '.join((*KEYS, SKIP, QUIT))}")

@@ -1,0 +1,133 @@
+"""Why a judge decided as it did, for the person who reads the failure: what is missing, and which check fired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Final
+
+from pytest_memfail.judges.offline import lexicon
+from pytest_memfail.judges.offline.english import plain, tokens_of
+from pytest_memfail.judges.offline.features import MEANINGS, turns_of
+from pytest_memfail.judges.offline.match import Match
+from pytest_memfail.judges.offline.model import Model
+from pytest_memfail.judges.offline.numbers import quantities
+
+KEPT: Final = 0.7
+"""From this similarity on a word counts as found."""
+QUOTED: Final = 80
+STRONGEST: Final = 10
+
+
+def parts_of(match: Match) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the needed words that are found and those that are missing, as the source or the row writes them."""
+    held = {key: max(match.entry.get(key, 0.0), match.union.get(key, 0.0)) for key in match.reading.wanted}
+    found: dict[str, None] = {}
+    missing: dict[str, None] = {}
+    for part in match.reading.claim.parts:
+        if not part.required or part.wordings:
+            continue
+        tokens = [t for t in tokens_of(plain(part.text), match.reading.names) if t.key]
+        needed = [t for t in tokens if t.key.lstrip("@") in (*match.reading.core, *match.reading.context)]
+        lost = [t for t in needed if held.get(t.key.lstrip("@"), 0.0) < KEPT]
+        if needed and len(lost) == len(needed):
+            missing[part.text] = None
+        else:
+            missing.update(dict.fromkeys(t.surface for t in lost))
+            found.update(dict.fromkeys(t.surface for t in needed if t not in lost))
+    return tuple(found), tuple(missing)
+
+
+def reason_for(match: Match, name: str, missing: Sequence[str]) -> str:
+    """Return one sentence that says why a claim is `kept`, `damaged`, `absent` or `hidden` (stored, but not shown)."""
+    best = match.best
+    if best is None:
+        return "no entry shares a word with it" if name != "kept" else "nothing of it is there, as it should be"
+    quote = _quoted(best.statement.text)
+    if name == "kept":
+        return f"found in {quote}"
+    if name == "absent":
+        return f"no entry says it; the closest is {quote}"
+    if name == "hidden":
+        return f"the entries shown do not say it; the closest is {quote}"
+    return f"{_fault(match, missing)} in {quote}"
+
+
+def _fault(match: Match, missing: Sequence[str]) -> str:
+    """Return the first check that fires on the best statement."""
+    best, reading = match.best, match.reading
+    assert best is not None
+    statement = best.statement
+    if best.owner < 0.5:
+        whose = " ".join(part.strip("~") for part in statement.owner) or "somebody else"
+        return f"said of {whose}, not of {reading.claim.owner or 'the user'},"
+    had = quantities(statement.text, statement.tokens)
+    for wanted in (*reading.core_numbers, *reading.context_numbers):
+        if not any(wanted.same(other) for other in had):
+            others = [q for q in had if q.comparable(wanted) and not any(q.same(said) for said in reading.said_numbers)]
+            if others:
+                return f"{others[0].text!r} stands for {wanted.text!r}"
+    lost = [key for key in (*reading.core, *reading.context) if match.held.get(key, 0.0) < KEPT]
+    for key in lost:
+        for other in match.new_keys:
+            if lexicon.is_rival(key, other):
+                return f"{other!r} stands for {key!r}"
+    turned = _turned(match)
+    if turned:
+        return turned
+    for key in lost:
+        if match.held.get(key, 0.0) == lexicon.BROADER:
+            broader = [w for w in sorted(statement.keys) if lexicon.similarity(key, w) == lexicon.BROADER]
+            return f"{broader[0]!r} is more general than {key!r}" if broader else f"{key!r} is generalised"
+    if missing:
+        return f"{', '.join(repr(word) for word in missing[:3])} missing"
+    return "changed in meaning"
+
+
+def _turned(match: Match) -> str:
+    found = turns_of(match)
+    if found["liking_turned"]:
+        return "liking turned into disliking, or the reverse,"
+    if found["negation_turned"]:
+        return "a negation added or lost"
+    if found["before_turned"] or found["above_turned"]:
+        return "the other side of a limit or an order"
+    if found["way_turned"] or found["order_turned"]:
+        return "cause and effect exchanged"
+    if found["only_less"] and found["only_entry_less"]:
+        return "'only' lost"
+    return ""
+
+
+def strongest(model: Model, features: Mapping[str, float]) -> list[tuple[str, float, float]]:
+    """Return the features that decide most: name, value, and by how much the probability of `kept` changes without it.
+
+    Without it means: with its median over the training data in its place.
+    """
+    values = [features[name] for name in model.features]
+    whole = model.probabilities(values).kept
+    found = []
+    for at, name in enumerate(model.features):
+        if values[at] != model.typical[at]:
+            without = [*values[:at], model.typical[at], *values[at + 1 :]]
+            found.append((name, values[at], whole - model.probabilities(without).kept))
+    found.sort(key=lambda item: (-abs(item[2]), item[0]))
+    return found[:STRONGEST]
+
+
+def strongest_lines(model: Model, features: Mapping[str, float]) -> list[str]:
+    """Return a line for each of the strongest features, with its meaning."""
+    return [
+        f"{change:+.3f}  {name} = {value:g}: {MEANINGS[name]}" for name, value, change in strongest(model, features)
+    ]
+
+
+def is_near_copy(one: Iterable[str], other: Iterable[str], least: float) -> bool:
+    """Return whether two runs of words are alike but for a few."""
+    matcher = SequenceMatcher(None, list(one), list(other), autojunk=False)
+    return matcher.real_quick_ratio() >= least and matcher.quick_ratio() >= least and matcher.ratio() >= least
+
+
+def _quoted(text: str) -> str:
+    text = " ".join(text.split())
+    return repr(text if len(text) <= QUOTED else text[: QUOTED - 1] + "…")

@@ -1,0 +1,37 @@
+"""Named numbers about a claim and the memories that may hold it, one file a group."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_memfail.judges.offline.features import (
+    amounts,
+    cover,
+    direction,
+    edits,
+    listed,
+    polarity,
+    rivals,
+    shape,
+    shown,
+    states,
+    whose,
+)
+from pytest_memfail.judges.offline.match import Match
+
+GROUPS: Final = (shape, cover, edits, amounts, polarity, whose, direction, rivals, states, listed, shown)
+MEANINGS: Final[dict[str, str]] = {name: meaning for group in GROUPS for name, meaning in group.NAMES.items()}
+"""What each feature says, by name, in the order of the model's inputs."""
+
+
+def features_of(match: Match) -> dict[str, float]:
+    """Return all features of a claim beside some memories, by name."""
+    found: dict[str, float] = {}
+    for group in GROUPS:
+        found.update(group.compute(match))
+    return {name: found[name] for name in MEANINGS}
+
+
+def turns_of(match: Match) -> dict[str, float]:
+    """Return the features that say whether something is turned round: negation, liking, order, cause and effect."""
+    return {**polarity.compute(match), **direction.compute(match)}

@@ -1,0 +1,99 @@
+"""The wordings that a row lists for its parts: kept, or only covered by vaguer ones."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from pytest_memfail.judges.offline.english import plain
+from pytest_memfail.judges.offline.match import Match, coverage
+from pytest_memfail.judges.offline.reading import keys_of
+
+MISSING = -1.0
+"""Value of a feature of lists where the row lists nothing."""
+NAMES = {
+    "listed_least": "of the listed parts, the one kept least by the best statement's entry",
+    "listed_mean": "how well the listed parts are kept by it on average",
+    "listed_union": "of the listed parts, the one kept least by all close statements together",
+    "listed_best": "of the listed parts, the one kept least by the best statement",
+    "listed_core": "the core's listed part kept least by the entry",
+    "listed_context": "the condition's or cause's listed part kept least by the entry",
+    "listed_literal": "share of the listed parts that stand in the entry literally",
+    "vaguer": "largest share of a vaguer wording in the best statement",
+}
+
+
+def compute(match: Match) -> dict[str, float]:
+    """Return the features of this group by name."""
+    found = dict.fromkeys(NAMES, MISSING)
+    listed = match.reading.claim.listed
+    if not listed or match.best is None:
+        return found
+    index = match.index
+    entry_text = plain(index.texts[match.best.entry]).casefold()
+    best_text = match.best.statement.text.casefold()
+    entry_places = (
+        {at for at, e in enumerate(index.entries) if e == match.best.entry}
+        if len(index.entries) < 2000
+        else {match.best.at}
+    )
+    union_places = {c.at for c in match.together}
+    union_text = " ".join(c.statement.text.casefold() for c in match.together)
+    kept: dict[str, list[float]] = {"entry": [], "best": [], "union": []}
+    literal = 0
+    roles = []
+    vaguer = 0.0
+    for part in listed:
+        in_entry = in_best = in_union = 0.0
+        is_literal = False
+        for wording in part.wordings:
+            keys = _keys(wording)
+            held = index.holding(keys)
+            is_literal = is_literal or _stands(wording, entry_text)
+            in_entry = max(in_entry, float(_stands(wording, entry_text)), _share(keys, held, entry_places))
+            in_best = max(in_best, float(_stands(wording, best_text)), _share(keys, held, {match.best.at}))
+            in_union = max(in_union, float(_stands(wording, union_text)), _share(keys, held, union_places))
+        kept["entry"].append(in_entry)
+        kept["best"].append(in_best)
+        kept["union"].append(in_union)
+        roles.append(part.role)
+        literal += is_literal
+        for wording in part.vaguer:
+            keys = _keys(wording)
+            vaguer = max(vaguer, float(_stands(wording, best_text)), _share(keys, index.holding(keys), {match.best.at}))
+    found["listed_least"], found["listed_best"], found["listed_union"] = (
+        min(kept[v]) for v in ("entry", "best", "union")
+    )
+    found["listed_mean"] = sum(kept["entry"]) / len(listed)
+    core = [k for k, role in zip(kept["entry"], roles, strict=True) if role == "core"]
+    other = [k for k, role in zip(kept["entry"], roles, strict=True) if role != "core"]
+    found["listed_core"] = min(core) if core else MISSING
+    found["listed_context"] = min(other) if other else MISSING
+    found["listed_literal"] = literal / len(listed)
+    found["vaguer"] = vaguer
+    return found
+
+
+@lru_cache(maxsize=16384)
+def _keys(wording: str) -> tuple[str, ...]:
+    return keys_of(wording)
+
+
+@lru_cache(maxsize=16384)
+def _pattern(wording: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(plain(wording).casefold())}")
+
+
+def _stands(wording: str, text: str) -> bool:
+    return _pattern(wording).search(text) is not None
+
+
+def _share(keys: tuple[str, ...], held: dict[int, dict[str, float]], places: set[int]) -> float:
+    """Return the share of the keys that the statements at these places keep together."""
+    if not keys:
+        return 0.0
+    merged: dict[str, float] = {}
+    for at in places & held.keys():
+        for key, near in held[at].items():
+            merged[key] = max(merged.get(key, 0.0), near)
+    return coverage(keys, merged)

@@ -1,0 +1,122 @@
+"""Negation, exclusivity, order, frequency and liking: what the best statement says of them and the source does not, or the reverse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache, lru_cache
+
+from pytest_memfail.judges.offline import lexicon
+from pytest_memfail.judges.offline.english import Token, key_of
+from pytest_memfail.judges.offline.match import Match
+from pytest_memfail.judges.offline.statements import Statement
+
+MARKERS = {
+    "negation": "no not never nor without cannot neither none nobody nothing nowhere hardly barely stop stops stopped stopping quit "
+    "quits abandon abandoned abandons discontinue cease ceased",
+    "only": "only solely exclusively just unless except strictly must nowhere alone",
+    "unless": "unless except excepting barring",
+    "hedge": "sometimes occasionally often usually maybe perhaps might may tends generally mostly typically regularly "
+    "frequently somewhat roughly about around approximately probably seldom rarely",
+    "always": "always every each all any ever whenever everyone everything anywhere",
+    "before": "before until till prior ahead earlier",
+    "after": "after since following afterwards later once past",
+    "above": "above over more exceeds exceed least minimum beyond greater higher longer warmer",
+    "below": "below under less fewer most maximum beneath lower shorter colder within",
+    "past": "formerly previously used once former old ex earlier originally was were had previous until",
+    "now": "now currently current new present nowadays today since moved switched changed",
+    "vague": "some something someone somewhere certain various several kind kinds sort sorts stuff things many few lot lots "
+    "particular specific",
+}
+"""Closed classes of function words."""
+PARTICLES = frozenset("up off out down away over on in back".split())
+LIKING = "like love enjoy prefer favour adore favourite fond keen fan crave cherish pleasure delight"
+DISLIKING = (
+    "dislike hate loathe detest avoid refuse despise abhor reject shun resent bother annoy tolerate allergic intolerant"
+)
+NAMES = {
+    **{f"{name}_more": f"words of the class {name} in the best statement beyond those of the source sentences" for name in MARKERS},
+    **{f"{name}_less": f"words of the class {name} in the source sentences beyond those of the best statement" for name in MARKERS},
+    **{f"{name}_entry_less": f"the same beside the whole entry, class {name}" for name in ("only", "negation", "past", "now")},
+    "negation_turned": "the best statement has a negation where the source sentence has none, or the reverse",
+    "liking_turned": "the best statement likes what the source dislikes, or the reverse",
+    "liking_lost": "the source likes or dislikes, the best statement does neither",
+    "before_turned": "before stands where the source has after, or the reverse",
+    "above_turned": "above stands where the source has below, or the reverse",
+    "opposite": "needed words whose opposite the best statement has",
+}  # fmt: skip
+
+
+@cache
+def _classes() -> dict[str, tuple[str, ...]]:
+    """Return the classes that a lower-case word or a base form belongs to."""
+    found: dict[str, list[str]] = {}
+    for name, words in MARKERS.items():
+        for word in words.split():
+            found.setdefault(word, []).append(name)
+    for name, words in (("liking", LIKING), ("disliking", DISLIKING)):
+        for word in words.split():
+            key = key_of(word) or word
+            for other in {key} | lexicon.lookup(key).close:
+                found.setdefault(other, []).append(name)
+    return {word: tuple(dict.fromkeys(names)) for word, names in found.items()}
+
+
+def counts(statements: Iterable[Statement]) -> dict[str, int]:
+    """Return how many words of each class the statements have."""
+    classes = _classes()
+    found: dict[str, int] = {}
+    for statement in statements:
+        last = ""
+        for token in statement.tokens:
+            names = _of(token, classes)
+            if last and not names and token.lower in PARTICLES:
+                names = _of_phrase(f"{last} {token.lower}")
+            for name in names:
+                found[name] = found.get(name, 0) + 1
+            last = token.key
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _of_phrase(words: str) -> tuple[str, ...]:
+    """Return the classes of what a phrasal verb means: to give up is to stop."""
+    classes = _classes()
+    return tuple(dict.fromkeys(name for word in sorted(lexicon.phrase(words)) for name in classes.get(word, ())))
+
+
+def _of(token: Token, classes: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    if token.lower.endswith("n't"):
+        return ("negation",)
+    return classes.get(token.lower) or classes.get(token.key, ())
+
+
+def compute(match: Match) -> dict[str, float]:
+    """Return the features of this group by name."""
+    found = dict.fromkeys(NAMES, 0.0)
+    if match.best is None:
+        return found
+    said, best = counts(match.reading.said), counts([match.best.statement])
+    source = counts([match.source]) if match.source else said
+    entry = counts(match.entry_statements)
+    for name in MARKERS:
+        found[f"{name}_more"] = float(max(0, best.get(name, 0) - said.get(name, 0)))
+        found[f"{name}_less"] = float(max(0, said.get(name, 0) - best.get(name, 0)))
+    for name in ("only", "negation", "past", "now"):
+        found[f"{name}_entry_less"] = float(max(0, said.get(name, 0) - entry.get(name, 0)))
+    found["negation_turned"] = float((source.get("negation", 0) % 2) != (best.get("negation", 0) % 2))
+    found["liking_turned"] = _turned(source, best, "liking", "disliking")
+    likes = source.get("liking", 0) + source.get("disliking", 0)
+    found["liking_lost"] = float(bool(likes) and not best.get("liking", 0) + best.get("disliking", 0))
+    found["before_turned"] = _turned(source, best, "before", "after")
+    found["above_turned"] = _turned(source, best, "above", "below")
+    keys = match.best.statement.keys
+    for wanted in (*match.reading.core, *match.reading.context):
+        if match.held.get(wanted, 0.0) < 0.7 and wanted[:1].isalpha():
+            found["opposite"] += not lexicon.lookup(wanted).opposite.isdisjoint(keys)
+    return found
+
+
+def _turned(source: dict[str, int], best: dict[str, int], one: str, other: str) -> float:
+    there, here = (c.get(one, 0) > 0, c.get(other, 0) > 0) if (c := source) else (False, False)
+    mine, theirs = best.get(one, 0) > 0, best.get(other, 0) > 0
+    return float((there and not here and theirs and not mine) or (here and not there and mine and not theirs))

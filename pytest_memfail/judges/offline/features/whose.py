@@ -1,0 +1,85 @@
+"""Whose the best statement is, and whether somebody else's comes closer."""
+
+from __future__ import annotations
+
+from pytest_memfail.judges.offline import lexicon
+from pytest_memfail.judges.offline.match import Match, coverage
+from pytest_memfail.judges.offline.reading import owner_relation
+
+LEAST_KEYS = 3
+"""Sentences with fewer words of their own may be found by chance."""
+MOST = 0.5
+NAMES = {
+    "owner_best": "owner of the best statement: 1 the claim's, 0.5 not told, 0 somebody else",
+    "owner_named": "share of the owner's name in the best statement or its headings",
+    "owner_entry": "share of the owner's name in the best statement's entry",
+    "core_own": "largest core share among statements of the claim's owner",
+    "core_unknown": "largest core share among statements whose owner is not told",
+    "core_others": "largest core share among statements of somebody else",
+    "score_own": "largest score among statements of the claim's owner",
+    "score_others": "largest score among statements of somebody else",
+    "names_new": "names in the best statement that the source lacks",
+    "name_opens": "the best statement opens with a name that the source lacks",
+    "name_before": "a name that the source lacks stands before the first word of the core",
+    "relative": "the best statement is about a relative or friend of somebody's",
+    "person_new": "words for persons in the best statement that the source lacks",
+    "person_before": "such a word stands before the first word of the core",
+    "rest_best": "largest share of another sentence of the source that a statement not about somebody else has",
+    "rest_count": "other sentences of the source of which such a statement has most",
+    "user_named": "the best statement is about the user",
+}
+
+
+def compute(match: Match) -> dict[str, float]:
+    """Return the features of this group by name."""
+    found = dict.fromkeys(NAMES, 0.0)
+    best, reading = match.best, match.reading
+    _rest(found, match)
+    if best is None:
+        return found
+    found["owner_best"] = best.owner
+    if reading.owner:
+        keys = best.statement.keys
+        found["owner_named"] = sum(part in keys for part in reading.owner) / len(reading.owner)
+        around = set().union(*(s.keys for s in match.entry_statements))
+        found["owner_entry"] = sum(part in around for part in reading.owner) / len(reading.owner)
+    for candidate in match.candidates:
+        share = coverage(reading.core, candidate.held)
+        group = "own" if candidate.owner >= 0.75 else "unknown" if candidate.owner == 0.5 else "others"
+        found[f"core_{group}"] = max(found[f"core_{group}"], share)
+        if group != "unknown":
+            found[f"score_{group}"] = max(found[f"score_{group}"], candidate.score)
+    core = set(reading.core)
+    seen_core = False
+    for at, token in enumerate(best.statement.tokens):
+        key = token.key.lstrip("@")
+        if key and (key in core or any(lexicon.similarity(k, key) >= 0.75 for k in reading.core)):
+            seen_core = True
+        bare = token.lower.removesuffix("'s").rstrip("'")
+        if token.is_name and bare not in reading.names and key not in reading.full:
+            found["names_new"] += 1
+            found["name_opens"] += at == 0
+            found["name_before"] += not seen_core
+        elif key and lexicon.lookup(key).field == lexicon.PERSON and key not in reading.full:
+            found["person_new"] += 1
+            found["person_before"] += not seen_core
+    owner = best.statement.owner
+    found["relative"] = float(any(part.startswith("~") for part in owner))
+    found["user_named"] = float(owner == ("user",))
+    return found
+
+
+def _rest(found: dict[str, float], match: Match) -> None:
+    """Say how much else of the source is stored: a fact may be gone while others that were said with it are there."""
+    reading, index = match.reading, match.index
+    for keys in reading.rest:
+        if len(keys) < LEAST_KEYS:
+            continue
+        shares = (
+            (coverage(keys, held), at)
+            for at, held in index.holding_exactly(keys).items()
+            if len(held) >= 2 and owner_relation(reading, index.statements[at].owner) >= 0.5
+        )
+        share = max(shares, default=(0.0, 0))[0]
+        found["rest_best"] = max(found["rest_best"], share)
+        found["rest_count"] += share >= MOST

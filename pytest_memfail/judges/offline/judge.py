@@ -1,0 +1,350 @@
+"""The offline judge: stages decided by a small trained model behind two exact guards."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, get_args
+from weakref import WeakKeyDictionary
+
+from pytest_memfail.core import Claim, Evidence, Listing, Memory, Question, Reply, StageResult, claim_of
+from pytest_memfail.judges.letters import NO_REPLY, judge_letter
+from pytest_memfail.judges.offline.explain import is_near_copy, parts_of, reason_for, strongest_lines
+from pytest_memfail.judges.offline.features import features_of
+from pytest_memfail.judges.offline.index import Candidate, Index, statement_words
+from pytest_memfail.judges.offline.lexicon import SYNONYM
+from pytest_memfail.judges.offline.match import Match, coverage
+from pytest_memfail.judges.offline.model import Model, Probabilities, corrected_model, shipped_model
+from pytest_memfail.judges.offline.reading import Reading, owner_relation, read_claim
+from pytest_memfail.judges.offline.statements import USER, Statement, read_entry
+
+Protocol = Literal["ours", "paper"]
+KEPT: Final = 0.55
+"""From this probability on a claim counts as kept (chosen on the dev split: damage passes less often than at 0.5)."""
+SHOWN_KEPT: Final = 16
+"""How many sets of shown memories stay indexed: systems that show everything show the same again and again."""
+CERTAIN: Final = 0.995
+STALE: Final = 0.75
+"""From this share on a replaced value counts as stated."""
+STALE_VALUE: Final = "stale_value"
+HARDLY: Final = 0.3
+"""Below this share next to nothing of the current value is there."""
+CONTRADICTS: Final = 0.6
+"""A statement so like the source sentence, yet not the same, may contradict it: the guard then leaves the decision to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What some memories hold of a claim."""
+
+    name: Literal["kept", "damaged", "absent"]
+    believed: Probabilities
+    reason: str
+    entries: tuple[int, ...] = ()
+    found: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    label: str | None = None
+    is_vacuous: bool = False
+
+
+class OfflineJudge:
+    """Decides storage, summary, retrieval and the option letter: offline, deterministic, in milliseconds."""
+
+    inline = True
+
+    def __init__(self, protocol: Protocol = "ours", weights: str | Path | None = None) -> None:
+        """Judge by our readings or the published ones.
+
+        Args:
+            protocol: `ours` or `paper`.
+            weights: a correction learned from a user's own labels (`memfail judge-check --train`).
+
+        Raises `ValueError` for another protocol, `UsageError` for weights that cannot be read.
+        """
+        if protocol not in get_args(Protocol):
+            raise ValueError(f"got protocol {protocol!r}, expected one of {', '.join(get_args(Protocol))}")
+        self.protocol: Protocol = protocol
+        self._model: Model = shipped_model() if weights is None else corrected_model(Path(weights))
+        self.identity = f"offline {self._model.fingerprint}"
+        """Name and weights, for records and baselines."""
+        self._stores: WeakKeyDictionary[Listing, Index] = WeakKeyDictionary()
+        self._shown: OrderedDict[tuple[tuple[str, ...], tuple[str | None, ...]], Index] = OrderedDict()
+
+    def storage(self, evidence: Evidence, store: Listing) -> StageResult:
+        """Is some version of the fact anywhere in the store (paper, section 3.2, permissive)?"""
+        finding = self._of_store(evidence, store)
+        absent = finding.believed.absent
+        if finding.name == "absent":
+            return _result(finding, "failed", absent)
+        reason = finding.reason if finding.name == "kept" else "some version of it is stored"
+        return _result(finding, "passed", 1 - absent, reason)
+
+    def summary(self, evidence: Evidence, store: Listing) -> StageResult:
+        """Does the store keep what a right answer needs?"""
+        finding = self._of_store(evidence, store)
+        if finding.name == "kept":
+            return _result(finding, "passed", finding.believed.kept)
+        return _result(finding, "failed", finding.believed.damaged)
+
+    def retrieval(
+        self,
+        evidence: Evidence,
+        question: Question,  # noqa: ARG002 - the protocol's; what is needed of a fact is in the evidence
+        shown: Sequence[Memory],
+    ) -> StageResult:
+        """Can the fact be recovered from the memories shown, and from them alone?"""
+        claim = claim_of(evidence, self.protocol)
+        if not shown and not claim.has_ended:
+            return StageResult("failed", "no memory was shown", confidence=1.0)
+        texts = tuple(memory.text for memory in shown)
+        index = self._index_of(texts, tuple(memory.timestamp for memory in shown))
+        store = self._shown_from(claim, index)
+        finding = self._find(claim, index, store, is_shown=True)
+        if finding.name == "kept":
+            return _result(finding, "passed", finding.believed.kept)
+        if store is not None and (support := _support(claim, store, texts)) is not None:
+            places, confidence = support
+            return StageResult(
+                "passed", "the entries that store it were shown", places, finding.found, confidence=confidence
+            )
+        return _result(finding, "failed", 1 - finding.believed.kept)
+
+    def answer(
+        self,
+        question: Question,
+        evidence: Sequence[Evidence],  # noqa: ARG002 - the protocol's; a letter needs none
+        reply: Reply | None,
+    ) -> StageResult:
+        """Is the option letter right? Free text is left ungraded (paper, section 4)."""
+        if reply is None:
+            return NO_REPLY
+        if question.answer_format != "letter":
+            return StageResult("ungraded", "the offline judge cannot judge free text: give --memfail-judge a model")
+        return judge_letter(question, reply)
+
+    def logits(
+        self, evidence: Evidence, store: Sequence[str], shown: Sequence[str] | None = None
+    ) -> tuple[float, float]:
+        """Return the model's log odds that a store, or what was shown of it, keeps a fact, and if not that nothing is there."""
+        found = self._features(evidence, store, shown)
+        return self._model.logits([found[name] for name in self._model.features])
+
+    def explained(self, evidence: Evidence, store: Sequence[str], shown: Sequence[str] | None = None) -> list[str]:
+        """Return a line for each of the features that decide most: change of the probability, name, value, meaning."""
+        return strongest_lines(self._model, self._features(evidence, store, shown))
+
+    def _features(self, evidence: Evidence, store: Sequence[str], shown: Sequence[str] | None) -> dict[str, float]:
+        reading = read_claim(claim_of(evidence, self.protocol))
+        match = Match(reading, Index(store))
+        return features_of(match if shown is None else Match(reading, Index(shown), is_shown=True, store=match))
+
+    # -- finding -----------------------------------------------------------------------------------------------------
+
+    def _of_store(self, evidence: Evidence, store: Listing) -> Finding:
+        index = self._stores.get(store)
+        if index is None:
+            memories = store.memories
+            index = self._stores[store] = Index([m.text for m in memories], [m.timestamp for m in memories])
+        claim = claim_of(evidence, self.protocol)
+        return self._find(claim, index)
+
+    def _shown_from(self, claim: Claim, shown: Index) -> Index | None:
+        """Return the store that the memories shown come from: one that was judged for the claim and has them all."""
+        judged = [
+            index for index in self._stores.values() if (claim, "match") in index.cache and shown.known <= index.known
+        ]
+        return min(judged, key=lambda index: (len(index.texts), index.texts), default=None)
+
+    def _index_of(self, texts: tuple[str, ...], times: tuple[str | None, ...]) -> Index:
+        index = self._shown.get((texts, times))
+        if index is None:
+            index = self._shown[texts, times] = Index(texts, times)
+            if len(self._shown) > SHOWN_KEPT:
+                self._shown.popitem(last=False)
+        self._shown.move_to_end((texts, times))
+        return index
+
+    def _find(self, claim: Claim, index: Index, store: Index | None = None, *, is_shown: bool = False) -> Finding:
+        known = index.cache.get((claim, is_shown, store))
+        if known is None:
+            match = Match(
+                read_claim(claim), index, is_shown=is_shown, store=None if store is None else _matched(claim, store)
+            )
+            if not is_shown:
+                index.cache[claim, "match"] = match
+            known = index.cache[claim, is_shown, store] = self._look(claim, match)
+        assert isinstance(known, Finding)
+        return known
+
+    def _look(self, claim: Claim, match: Match) -> Finding:
+        reading, is_shown = match.reading, match.is_shown
+        stated = _stated_value(match)
+        if match.best is None:
+            if claim.has_ended:
+                return Finding(
+                    "kept", Probabilities(CERTAIN, 0.0, 1 - CERTAIN), reason_for(match, "kept", ()), is_vacuous=True
+                )
+            certain = Probabilities(0.0, 1 - CERTAIN, CERTAIN)
+            label = STALE_VALUE if stated >= STALE else None
+            return Finding("absent", certain, reason_for(match, "absent", ()), missing=_needs(claim), label=label)
+        if (entries := _verbatim(match)) is not None:
+            return Finding("kept", Probabilities(CERTAIN, 1 - CERTAIN, 0.0), reason_for(match, "kept", ()), entries)
+        features = features_of(match)
+        believed = self._model.probabilities([features[name] for name in self._model.features])
+        found, missing = parts_of(match)
+        entries = match.relied_on
+        if claim.needs_condition and coverage(reading.context, match.union) < 0.5:
+            believed = Probabilities(0.0, 0.0, 1.0)
+        if believed.kept >= KEPT:
+            is_vacuous = claim.has_ended and stated < STALE and match.best.score < 0.5
+            return Finding("kept", believed, reason_for(match, "kept", ()), entries, found, (), None, is_vacuous)
+        label = STALE_VALUE if stated >= STALE else "over_update" if claim.decoys and _decoy_stated(match) else None
+        only_old = stated >= STALE and (claim.has_ended or coverage(reading.core, match.union) < HARDLY)
+        if only_old or believed.absent > believed.damaged:
+            name = "hidden" if is_shown else "absent"
+            return Finding(
+                "absent", believed, reason_for(match, name, missing), entries, found, missing or _needs(claim), label
+            )
+        reason = reason_for(match, "hidden" if is_shown else "damaged", missing)
+        return Finding("damaged", believed, reason, entries, found, missing or _needs(claim), label)
+
+
+def closest(evidence: Evidence, texts: Sequence[str], number: int) -> list[int]:
+    """Return the places of the texts that come closest to a fact, closest first."""
+    match = Match(read_claim(claim_of(evidence)), Index(texts))
+    return list(dict.fromkeys(candidate.entry for candidate in match.candidates))[:number]
+
+
+def _support(claim: Claim, store: Index, shown: tuple[str, ...]) -> tuple[tuple[int, ...], float] | None:
+    """Return where the entries are that keep the claim in the store, if all were shown, with the confidence of that.
+
+    Of states that replace one another other entries shown may say otherwise.
+    """
+    finding = store.cache.get((claim, False, None))
+    if not isinstance(finding, Finding) or finding.name != "kept" or not finding.entries or claim.replaced:
+        return None
+    texts = [store.texts[at] for at in finding.entries]
+    if not all(text in shown for text in texts):
+        return None
+    return tuple(shown.index(text) for text in texts), finding.believed.kept
+
+
+def _matched(claim: Claim, store: Index) -> Match:
+    """Return the claim beside the store, as it was looked for there."""
+    known = store.cache.get((claim, "match"))
+    if known is None:
+        known = store.cache[claim, "match"] = Match(read_claim(claim), store)
+    assert isinstance(known, Match)
+    return known
+
+
+def _result(
+    finding: Finding, outcome: Literal["passed", "failed"], confidence: float, reason: str | None = None
+) -> StageResult:
+    passed = outcome == "passed"
+    return StageResult(
+        outcome,
+        finding.reason if reason is None else reason,
+        finding.entries,
+        finding.found,
+        () if passed else finding.missing,
+        confidence=round(max(0.0, min(1.0, confidence)), 4),
+        label=None if passed else finding.label,
+        vacuous=passed and finding.is_vacuous,
+    )
+
+
+def _needs(claim: Claim) -> tuple[str, ...]:
+    return tuple(part.text for part in claim.parts if part.required and part.role == "core" and not part.wordings)
+
+
+def _stated_value(match: Match) -> float:
+    """Return the largest share of a replaced value in any statement."""
+    shares = [
+        _literal_share(keys, held)
+        for keys in match.reading.replaced
+        for held in match.index.holding(keys).values()
+        if keys
+    ]
+    return max(shares, default=0.0)
+
+
+def _literal_share(keys: Sequence[str], held: Mapping[str, float]) -> float:
+    """Return the share of the keys that is held in the same meaning: what is like a value is another value."""
+    return coverage(keys, {key: near for key, near in held.items() if near >= SYNONYM})
+
+
+def _decoy_stated(match: Match) -> bool:
+    return any(
+        coverage(keys, held) >= 0.5 for keys in match.reading.decoys for held in match.index.holding(keys).values()
+    )
+
+
+def _verbatim(match: Match) -> tuple[int, ...] | None:
+    """Return the entries that hold the source sentences word for word, if they settle the matter; else None.
+
+    They do where an entry of the same owner has each sentence, and no statement contradicts: a replaced value, a wording that
+    tells an end, somebody else's sentence that is the same, or a sentence that is the same but for a few words.
+    """
+    reading, index = match.reading, match.index
+    claim = reading.claim
+    if not reading.said or (claim.has_ended and not claim.source):
+        return None
+    entries: list[int] = []
+    last = -1
+    for sentence in reading.said:
+        words = statement_words(sentence)
+        exact = index.places.get(words, [])
+        within = [c.at for c in match.candidates if words in statement_words(c.statement)]
+        own = [at for at in dict.fromkeys((*exact, *within)) if _is_owners(reading, sentence, at, index)]
+        if not own or any(_contradicts(words, candidate) for candidate in match.candidates):
+            return None
+        entries.append(index.entries[own[0]])
+        last = max(last, own[-1])
+    if claim.replaced and _stated_later(match, last):
+        return None
+    return tuple(dict.fromkeys(entries))
+
+
+def _contradicts(words: str, candidate: Candidate) -> bool:
+    """Return whether a statement of the owner is the same as a source sentence but for a few words."""
+    other = statement_words(candidate.statement)
+    return words not in other and candidate.owner >= 0.75 and is_near_copy(words.split(), other.split(), CONTRADICTS)
+
+
+def _stated_later(match: Match, at: int) -> bool:
+    """Return whether a replaced value is stated behind the statement there; memories shown without times have no order."""
+    index = match.index
+    if match.is_shown and not index.times:
+        return False
+    said = {statement_words(sentence) for sentence in read_entry(match.reading.claim.source)}
+    return any(
+        index.order(place) > index.order(at)
+        and _literal_share(keys, held) >= STALE
+        and statement_words(index.statements[place]) not in said
+        for keys in match.reading.replaced
+        for place, held in index.holding(keys).items()
+    )
+
+
+def _is_owners(reading: Reading, sentence: Statement, at: int, index: Index) -> bool:
+    """Return whether a statement that is a sentence of the source is about the claim's owner.
+
+    It is if its entry names the owner, and if nothing there says otherwise and it is read as in the source.
+    """
+    if not reading.owner:
+        return True
+    first = last = at
+    while first and index.entries[first - 1] == index.entries[at]:
+        first -= 1
+    while last + 1 < len(index.entries) and index.entries[last + 1] == index.entries[at]:
+        last += 1
+    around = index.statements[first : last + 1]
+    if any(reading.owner <= s.keys or owner_relation(reading, s.owner) == 1.0 for s in around):
+        return True
+    if any(s.owner and s.owner != (USER,) and not reading.names & set(s.owner) for s in around):
+        return False
+    owner = index.statements[at].owner
+    return not owner or owner == sentence.owner

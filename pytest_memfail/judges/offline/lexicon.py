@@ -1,0 +1,145 @@
+"""Synonyms, more general words and opposites, from WordNet only: a table that is read when a word is first looked up.
+
+`tools/build_wordnet.py` makes the table; `tables/LICENSE` holds WordNet's licence.
+"""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Final
+
+NONE: Final[frozenset[str]] = frozenset()
+SAME, SYNONYM, CLOSE, NARROWER, BROADER, RELATED = 1.0, 0.9, 0.75, 0.8, 0.55, 0.4
+"""How far one word stands for another: equal, of the same meaning, of the same origin or similar, a kind of it, what it is a
+kind of, in its definition."""
+LOOKALIKE: Final = 5
+"""Unknown words with so many first letters in common count as forms of one word."""
+UNKNOWN_WEIGHT: Final = 1.0
+NUMBER_WEIGHT: Final = 1.0
+WEIGHT_SCALE: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What WordNet knows of a base form."""
+
+    weight: float = UNKNOWN_WEIGHT
+    """How much the word tells, 0.25 to 1: rare in WordNet's definitions is much."""
+    part: str = ""
+    """Its commonest part of speech: n, v, a, r; empty for an unknown word."""
+    field: int = -1
+    """Number of the lexicographer file of its commonest noun sense; -1 for none."""
+    same: frozenset[str] = NONE
+    close: frozenset[str] = NONE
+    parents: frozenset[str] = NONE
+    """What it is directly a kind of."""
+    general: frozenset[str] = NONE
+    """What it is a kind of, further up."""
+    opposite: frozenset[str] = NONE
+    gloss: frozenset[str] = NONE
+    """Content words of its definitions."""
+
+
+EMPTY: Final = Entry()
+PERSON: Final = 18
+"""WordNet's lexicographer file of people."""
+
+
+@cache
+def _table(name: str) -> dict[str, str]:
+    packed = files(__package__).joinpath("tables", f"{name}.tsv.gz").read_bytes()
+    return dict(line.split("\t", 1) for line in gzip.decompress(packed).decode().split("\n") if line)
+
+
+@cache
+def counts() -> dict[str, int]:
+    """Return how frequent each base form is, 1 for the rarest."""
+    return {word: int(line.split("\t", 1)[0]) for word, line in _table("words").items()}
+
+
+def forms() -> dict[str, str]:
+    """Return irregular forms with their base forms."""
+    return _table("forms")
+
+
+@lru_cache(maxsize=16384)
+def lookup(key: str) -> Entry:
+    """Return what WordNet knows of a base form; an empty entry for an unknown one."""
+    line = _table("words").get(key)
+    if line is None:
+        return EMPTY
+    _, weight, part, field, *sets = line.split("\t")
+    return Entry(
+        int(weight) / WEIGHT_SCALE, part, int(field), *(frozenset(some.split()) if some else NONE for some in sets)
+    )
+
+
+@lru_cache(maxsize=16384)
+def phrase(words: str) -> frozenset[str]:
+    """Return the single words that mean the same as two base forms in a row ("call off": cancel)."""
+    return frozenset(_table("phrases").get(words, "").split())
+
+
+def is_common(word: str) -> bool:
+    """Return whether a lower-case word is a common one of English, in whatever form."""
+    from pytest_memfail.judges.offline.english import base_form
+
+    known = counts()
+    return word in known or base_form(word, known, forms()) in known
+
+
+@lru_cache(maxsize=65536)
+def weight(key: str) -> float:
+    """Return how much a key tells, from 0.25 to 1; names and numbers tell 1."""
+    return NUMBER_WEIGHT if not key[:1].isalpha() else lookup(key).weight
+
+
+@lru_cache(maxsize=262144)
+def similarity(wanted: str, held: str) -> float:
+    """Return how far the word `held` keeps what `wanted` says, from 0 to 1; numbers and names are equal or not.
+
+    >>> similarity("dog", "dog"), similarity("dog", "beagle"), similarity("beagle", "dog")
+    (1.0, 0.8, 0.55)
+    """
+    if wanted == held:
+        return SAME
+    if not (wanted[:1].isalpha() and held[:1].isalpha()):
+        return 0.0
+    mine, other = lookup(wanted), lookup(held)
+    if held in mine.opposite or wanted in other.opposite:
+        return 0.0
+    if held in mine.same or wanted in other.same:
+        return SYNONYM
+    if wanted in other.parents or wanted in other.general:
+        return NARROWER
+    if held in mine.close or wanted in other.close:
+        return CLOSE
+    if wanted[:LOOKALIKE] == held[:LOOKALIKE] and (mine is EMPTY or other is EMPTY) and len(wanted) >= LOOKALIKE:
+        return CLOSE
+    if held in mine.parents or held in mine.general:
+        return BROADER
+    if held in mine.gloss or wanted in other.gloss:
+        return RELATED
+    return 0.0
+
+
+@lru_cache(maxsize=65536)
+def is_rival(one: str, other: str) -> bool:
+    """Return whether two words exclude each other: opposites, other kinds of the same, other numbers.
+
+    >>> is_rival("monday", "tuesday"), is_rival("tea", "coffee"), is_rival("tea", "window")
+    (True, True, False)
+    """
+    if one == other or not one or not other:
+        return False
+    if one[0].isdigit() or other[0].isdigit():
+        return one[0].isdigit() and other[0].isdigit()
+    mine, their = lookup(one), lookup(other)
+    if other in mine.opposite or one in their.opposite:
+        return True
+    if similarity(one, other) or similarity(other, one):
+        return False
+    return not mine.parents.isdisjoint(their.parents)

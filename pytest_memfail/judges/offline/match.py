@@ -1,0 +1,158 @@
+"""The places among some memories that come closest to a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Final
+
+from pytest_memfail.judges.offline import lexicon
+from pytest_memfail.judges.offline.index import MOST, Candidate, Index
+from pytest_memfail.judges.offline.numbers import Quantity, quantities
+from pytest_memfail.judges.offline.reading import Reading
+from pytest_memfail.judges.offline.statements import Statement
+
+NEIGHBOURS: Final = 2
+ENTRY: Final = 12
+"""So many statements to either side still count as one entry: an entry may be a whole book."""
+ADDS: Final = 0.1
+"""So much of the claim an entry must add to those relied on already."""
+RELIED: Final = 4
+COMBINED: Final = 0.12
+"""Statements that come closer than this are read together."""
+
+
+class Match:
+    """A claim beside the memories that may hold it."""
+
+    def __init__(self, reading: Reading, index: Index, *, is_shown: bool = False, store: Match | None = None) -> None:
+        """Look for the claim.
+
+        Args:
+            reading: the claim.
+            index: the memories.
+            is_shown: whether these are the memories shown to a question.
+            store: of memories shown, the same claim beside the store that they come from, if it is known.
+        """
+        self.reading = reading
+        self.index = index
+        self.is_shown = is_shown
+        self.store = store
+        found = index.candidates(reading)
+        self.candidates = found[:MOST]
+        self.best: Candidate | None = found[0] if found else None
+        self.second = next((c for c in self.candidates if self.best and c.entry != self.best.entry), None)
+        self._by_place = {c.at: c for c in found}
+
+    def _around(self, reach: int) -> list[int]:
+        """Return the places of the statements of the best one's entry that are no further away."""
+        if self.best is None:
+            return []
+        at, entries = self.best.at, self.index.entries
+        first = max(0, at - reach)
+        places = range(first, min(len(entries), at + reach + 1))
+        return [place for place in places if entries[place] == self.best.entry]
+
+    @property
+    def entry_places(self) -> list[int]:
+        """Places of the statements of the best one's entry."""
+        return self._around(ENTRY)
+
+    @cached_property
+    def local(self) -> dict[str, float]:
+        """What the best statement and its neighbours keep of the claim's keys."""
+        return self._merged(self._by_place[p] for p in self._around(NEIGHBOURS) if p in self._by_place)
+
+    @cached_property
+    def entry(self) -> dict[str, float]:
+        """What the best statement's entry keeps."""
+        return self._merged(self._by_place[p] for p in self._around(ENTRY) if p in self._by_place)
+
+    @cached_property
+    def together(self) -> list[Candidate]:
+        """The statements that are read together: close to the claim and not about somebody else."""
+        return [c for c in self.candidates if c.owner >= 0.5 and c.score >= COMBINED]
+
+    @cached_property
+    def union(self) -> dict[str, float]:
+        """What these keep together."""
+        return self._merged(self.together)
+
+    @property
+    def held(self) -> dict[str, float]:
+        """What the best statement keeps."""
+        return self.best.held if self.best else {}
+
+    @cached_property
+    def relied_on(self) -> tuple[int, ...]:
+        """The entries that hold what there is of the claim, closest first."""
+        if self.best is None:
+            return ()
+        keys = (*self.reading.core, *self.reading.context)
+        entries = [self.best.entry]
+        held = dict(self.entry)
+        for candidate in self.together:
+            if candidate.entry in entries or len(entries) == RELIED:
+                continue
+            more = {key: max(held.get(key, 0.0), candidate.held.get(key, 0.0)) for key in keys}
+            if coverage(keys, more) - coverage(keys, held) >= ADDS:
+                entries.append(candidate.entry)
+                held.update(more)
+        return tuple(entries)
+
+    @staticmethod
+    def _merged(candidates: Iterable[Candidate]) -> dict[str, float]:
+        merged: dict[str, float] = {}
+        for candidate in candidates:
+            for key, near in candidate.held.items():
+                if merged.get(key, 0.0) < near:
+                    merged[key] = near
+        return merged
+
+    @cached_property
+    def local_statements(self) -> list[Statement]:
+        """The best statement and its neighbours."""
+        return [self.index.statements[place] for place in self._around(NEIGHBOURS)]
+
+    @cached_property
+    def entry_statements(self) -> list[Statement]:
+        """The statements of the best one's entry."""
+        return [self.index.statements[place] for place in self._around(ENTRY)]
+
+    @cached_property
+    def new_keys(self) -> list[str]:
+        """Keys of the best statement that neither the source nor the claim says in like words."""
+        if self.best is None:
+            return []
+        full = self.reading.full
+        keys = dict.fromkeys(t.key.lstrip("@") for t in self.best.statement.tokens if t.key)
+        return [
+            key
+            for key in keys
+            if key not in full
+            and key not in self.reading.owner
+            and not any(lexicon.similarity(wanted, key) >= lexicon.CLOSE for wanted in self.reading.said_keys)
+        ]
+
+    @cached_property
+    def source(self) -> Statement | None:
+        """The sentence of the source that shares most with the best statement."""
+        said = self.reading.said
+        if self.best is None or not said:
+            return said[0] if said else None
+        held = self.best.held
+        return max(said, key=lambda s: sum(lexicon.weight(k) * held.get(k, 0.0) for k in s.in_order))
+
+    def numbers(self, statements: Iterable[Statement]) -> list[Quantity]:
+        """Return the quantities of statements and of their headings."""
+        return [q for s in statements for q in quantities(s.text, s.tokens)]
+
+
+def coverage(keys: Iterable[str], held: dict[str, float]) -> float:
+    """Return the share of the keys, by weight, that is held; 1 where there are none."""
+    total = kept = 0.0
+    for key in keys:
+        weight = lexicon.weight(key)
+        total += weight
+        kept += weight * held.get(key, 0.0)
+    return kept / total if total else 1.0

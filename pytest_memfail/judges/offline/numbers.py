@@ -1,0 +1,251 @@
+"""Quantities that a text states: 10 p.m. is 22:00, two days are 48 hours, "at least" and "under" are sides of a number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.judges.offline.english import NUMBERS, Token
+
+CLOCK: Final = "clock"
+HALF_CLOCK: Final = "clock?"
+"""An hour that may be of either half of the day."""
+_MEASURES: Final[dict[str, dict[str, float]]] = {
+    "time": {"second": 1 / 60, "minute": 1, "hour": 60, "h": 60, "day": 1440, "week": 10080, "fortnight": 20160, "month": 43830,
+             "year": 525960, "night": 1440},
+    "metre": {"metre": 1, "meter": 1, "m": 1, "kilometre": 1000, "kilometer": 1000, "km": 1000, "mile": 1609.34, "k": 1000,
+              "centimetre": 0.01, "centimeter": 0.01, "cm": 0.01, "millimetre": 0.001, "mm": 0.001, "foot": 0.3048, "inch": 0.0254},
+    "gram": {"gram": 1, "g": 1, "kilogram": 1000, "pound": 453.6, "ounce": 28.35, "milligram": 0.001, "mg": 0.001},
+    "litre": {"litre": 1, "liter": 1, "l": 1, "millilitre": 0.001, "ml": 0.001, "cup": 0.24, "pint": 0.568},
+    "money": {"pound": 1, "euro": 1, "dollar": 1, "£": 1, "€": 1, "$": 1, "quid": 1, "franc": 1, "krone": 1},
+    "%": {"%": 1, "percent": 1},
+    "degree": {"degree": 1, "°": 1, "c": 1, "f": 1},
+}  # fmt: skip
+UNITS: Final = {word: (factor, unit) for unit, words in _MEASURES.items() for word, factor in words.items()}
+CURRENCY: Final = frozenset("£€$")
+AT_LEAST: Final = tuple(
+    phrase.strip()
+    for phrase in """
+    at least, more than, over, above, no fewer than, no less than, exceed, exceeds, minimum of, min, from,
+    past, after, beyond, upwards of, longer than, higher than, greater than, since
+    """.split(",")
+)
+AT_MOST: Final = tuple(
+    phrase.strip()
+    for phrase in """
+    at most, less than, fewer than, under, below, up to, no more than, not more than, maximum of, max, within,
+    before, until, by, no later than, shorter than, lower than, beneath, till
+    """.split(",")
+)
+BEHIND_LEAST: Final = tuple(
+    phrase.strip()
+    for phrase in """
+    or more, or above, or higher, or over, or longer, or later, or warmer, upwards, plus, onwards
+    """.split(",")
+)
+BEHIND_MOST: Final = tuple(
+    phrase.strip()
+    for phrase in """
+    or less, or fewer, or below, or under, or lower, or earlier, or colder, or shorter, max, maximum
+    """.split(",")
+)
+SIDES: Final = {
+    **dict.fromkeys(AT_LEAST, 1),
+    **dict.fromkeys(AT_MOST, -1),
+    "no more than": -1,
+    "not more than": -1,
+    "no less than": 1,
+    "not before": 1,
+    "not until": 1,
+    "not after": -1,
+    "not above": -1,
+    "not over": -1,
+    "not below": 1,
+    "not under": 1,
+    "no earlier than": 1,
+    ">": 1,
+    "<": -1,
+    "≥": 1,
+    "≤": -1,
+}
+TIME: Final = re.compile(r"(\d{1,2})[:.](\d\d)")
+TOLERANCE: Final = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number with its unit."""
+
+    value: float
+    unit: str
+    """Empty, a kind of measure, `clock` (minutes after midnight), or the base form of what is counted."""
+    side: int
+    """1: at least or above, -1: at most or below, 0: not stated."""
+    at: int
+    """Index of its first token."""
+    text: str
+
+    def same(self, other: Quantity) -> bool:
+        """Return whether both state the same number, of the same unit where both have a measure."""
+        clocks = (CLOCK, HALF_CLOCK)
+        if self.unit in clocks or other.unit in clocks:
+            if self.unit in clocks and other.unit in clocks:
+                apart = abs(self.value - other.value)
+                return apart < 1 or (HALF_CLOCK in (self.unit, other.unit) and abs(apart - 720) < 1)
+            clock, bare = (self, other) if self.unit in clocks else (other, self)
+            return not bare.unit and abs(clock.value % 720 - bare.value * 60 % 720) < 1
+        if self.unit == other.unit or not self.is_measure or not other.is_measure:
+            return abs(self.value - other.value) <= TOLERANCE * max(abs(self.value), abs(other.value))
+        return False
+
+    @property
+    def is_measure(self) -> bool:
+        """Whether its unit is a measure and not a thing that is counted."""
+        return self.unit in _MEASURES or self.unit in (CLOCK, HALF_CLOCK)
+
+    def comparable(self, other: Quantity) -> bool:
+        """Return whether two different values would contradict each other: both of one measure, or of one counted thing."""
+        clocks = (CLOCK, HALF_CLOCK)
+        return self.unit == other.unit or (self.unit in clocks and other.unit in clocks)
+
+
+@lru_cache(maxsize=16384)
+def quantities(text: str, tokens: tuple[Token, ...]) -> tuple[Quantity, ...]:
+    """Return the quantities of a text, in order."""
+    found = []
+    at = 0
+    while at < len(tokens):
+        read = _read(tokens, at)
+        if read is None:
+            at += 1
+            continue
+        value, unit, end = read
+        if _lower(tokens, at - 1) == "minus" or text[max(0, tokens[at].start - 2) : tokens[at].start] in (" -", "-"):
+            value = -value
+        surface = text[tokens[at].start : tokens[end - 1].end]
+        found.append(Quantity(value, unit, _side(tokens, at, end, text), at, surface))
+        at = end
+    return tuple(found)
+
+
+def _read(tokens: Sequence[Token], at: int) -> tuple[float, str, int] | None:
+    token = tokens[at]
+    lower = token.lower
+    if lower in ("noon", "midday"):
+        return 720.0, CLOCK, at + 1
+    if lower == "midnight":
+        return 0.0, CLOCK, at + 1
+    if lower == "half" and _lower(tokens, at + 1) == "past" and (hour := _number(tokens, at + 2)) is not None:
+        return hour * 60 + 30.0, HALF_CLOCK, at + 3
+    if (
+        lower == "quarter"
+        and _lower(tokens, at + 1) in ("past", "to")
+        and (hour := _number(tokens, at + 2)) is not None
+    ):
+        return hour * 60 + (15.0 if _lower(tokens, at + 1) == "past" else -15.0), HALF_CLOCK, at + 3
+    if lower == "half" and _lower(tokens, at + 1) in ("an", "a") and (unit := UNITS.get(_lower(tokens, at + 2))):
+        return unit[0] / 2, unit[1], at + 3
+    if lower in ("fortnight", "fortnightly"):
+        return 20160.0, "time", at + 1
+    if token.is_name:
+        return None
+    value = _number(tokens, at)
+    if value is None:
+        return None
+    end = at + 1
+    if (
+        value in range(20, 100, 10)
+        and lower.isalpha()
+        and (ones := _number(tokens, end))
+        and ones < 10
+        and tokens[end].lower.isalpha()
+    ):
+        value, end = value + ones, end + 1
+    while _lower(tokens, end) in ("hundred", "thousand", "million"):
+        value, end = value * NUMBERS[tokens[end].lower], end + 1
+        if _lower(tokens, end) == "and" and (rest := _number(tokens, end + 1)) and rest < value:
+            value, end = value + rest, end + 2
+    if (time := TIME.fullmatch(lower)) and (":" in lower or _lower(tokens, end) in ("am", "pm")):
+        return _clock(
+            int(time[1]) * 60 + int(time[2]), _lower(tokens, end), end, int(time[1]) > 12 or time[1][0] == "0"
+        )
+    if (half := _lower(tokens, end)) in ("am", "pm", "o'clock") or (
+        half in ("a", "p") and _lower(tokens, end + 1) == "m"
+    ):
+        half = {"a": "am", "p": "pm"}.get(half, half)
+        return _clock(value * 60, half, end + (tokens[end].lower in ("a", "p")), False)
+    if at and tokens[at - 1].surface in CURRENCY:
+        return value, "money", end
+    if _lower(tokens, end) == "and" and _lower(tokens, end + 1) == "a" and _lower(tokens, end + 2) == "half":
+        value, end = value + 0.5, end + 3
+    following = tokens[end] if end < len(tokens) else None
+    if following is None:
+        return value, "", end
+    unit = UNITS.get(following.lower) or UNITS.get(following.key)
+    if unit is None or (
+        following.lower in ("c", "f", "k", "m", "h", "l") and following.start > tokens[end - 1].end + 1
+    ):
+        return value, following.key if following.key.isalpha() else "", end
+    if (
+        unit[1] == "time"
+        and _lower(tokens, end + 1) == "and"
+        and _lower(tokens, end + 2) == "a"
+        and _lower(tokens, end + 3) == "half"
+    ):
+        return (value + 0.5) * unit[0], unit[1], end + 4
+    return value * unit[0], unit[1], end + 1
+
+
+def _clock(minutes: float, half: str, end: int, is_sure: bool) -> tuple[float, str, int]:
+    if half == "pm" and minutes < 720:
+        minutes += 720
+    elif half == "am" and minutes >= 720:
+        minutes -= 720
+    known = half in ("am", "pm")
+    return (
+        float(minutes),
+        CLOCK if known or is_sure or minutes >= 780 else HALF_CLOCK,
+        end + (known or half == "o'clock"),
+    )
+
+
+def _lower(tokens: Sequence[Token], at: int) -> str:
+    return tokens[at].lower if 0 <= at < len(tokens) else ""
+
+
+def _number(tokens: Sequence[Token], at: int) -> float | None:
+    if at >= len(tokens):
+        return None
+    lower = tokens[at].lower
+    if lower in NUMBERS:
+        if lower == "second" and _lower(tokens, at - 1) not in ("the", "every", "each", "her", "his", "their", "my"):
+            return None
+        return float(NUMBERS[lower])
+    key = tokens[at].key
+    if not key[:1].isdigit():
+        return None
+    try:
+        return float(key.replace(":", "."))
+    except ValueError:
+        return None
+
+
+def _side(tokens: Sequence[Token], at: int, end: int, text: str) -> int:
+    behind = " ".join(token.lower for token in tokens[end : end + 2])
+    if behind.startswith(BEHIND_LEAST):
+        return 1
+    if behind.startswith(BEHIND_MOST):
+        return -1
+    if text[tokens[end - 1].end : tokens[end - 1].end + 1] == "+":
+        return 1
+    before = [token.lower for token in tokens[max(0, at - 4) : at] if token.surface not in CURRENCY]
+    for length in (3, 2, 1):
+        for back in range(3):
+            stop = len(before) - back
+            if stop - length >= 0 and (side := SIDES.get(" ".join(before[stop - length : stop]))):
+                return side
+    marks = text[max(0, tokens[at].start - 3) : tokens[at].start]
+    return next((SIDES[mark] for mark in marks if mark in SIDES), 0)

@@ -1,0 +1,196 @@
+"""A claim made ready for comparison: the words that must be found, the sentences it was said in, its quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.core import Claim
+from pytest_memfail.judges.offline import lexicon
+from pytest_memfail.judges.offline.english import STOP, plain, tokens_of
+from pytest_memfail.judges.offline.numbers import Quantity, quantities
+from pytest_memfail.judges.offline.statements import USER, Statement, read_entry
+
+SAID: Final = 0.7
+"""From this similarity on a word of a part counts as said by the source."""
+MOST_SENTENCES: Final = 3
+ENOUGH: Final = 0.95
+LEAST_GAIN: Final = 0.15
+"""A further sentence of the source must say so much of the parts that the others do not."""
+LONG: Final = 4
+"""From so many sentences on a source is a text of which other parts may be stored."""
+ASKING: Final = frozenset("what which who when where why how".split())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """A claim as the features see it. Keys are base forms; names have no mark in them."""
+
+    claim: Claim
+    owner: frozenset[str]
+    """Lower-case words of the owner's name; empty for the user."""
+    names: frozenset[str]
+    """Lower-case names in the source."""
+    core: tuple[str, ...]
+    context: tuple[str, ...]
+    """Keys of the condition, topic or cause that are not in the core."""
+    said: tuple[Statement, ...]
+    """The sentences of the source that carry the parts, in order."""
+    said_keys: tuple[str, ...]
+    """Their keys, in order, each once, without the owner's name."""
+    full: frozenset[str]
+    """All keys of source and parts."""
+    core_numbers: tuple[Quantity, ...]
+    context_numbers: tuple[Quantity, ...]
+    said_numbers: tuple[Quantity, ...]
+    siblings: tuple[tuple[str, ...], ...]
+    """Keys of each sibling that the claim lacks."""
+    replaced: tuple[tuple[str, ...], ...]
+    """Keys of each replaced value that the claim lacks."""
+    decoys: tuple[tuple[str, ...], ...]
+    earlier: tuple[str, ...]
+    rest: tuple[tuple[str, ...], ...]
+    """Keys of each other sentence of the source, without the owner's name."""
+    wanted: tuple[str, ...]
+    """All keys that are looked for, core first."""
+
+    def weigh(self, keys: Iterable[str]) -> float:
+        """Return how much the keys tell together."""
+        return sum(map(lexicon.weight, keys))
+
+
+def keys_of(text: str, without: frozenset[str] = frozenset(), names: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """Return the keys of a text in order, each once; `without` names those that do not count."""
+    keys = (token.key.lstrip("@") for token in tokens_of(plain(text), names) if token.key)
+    return tuple(dict.fromkeys(key for key in keys if key and key not in without))
+
+
+@lru_cache(maxsize=8192)
+def read_claim(claim: Claim) -> Reading:
+    """Return the claim made ready; the same object for the same claim."""
+    source = read_entry(claim.source)
+    owner = frozenset(t.lower.removesuffix("'s") for t in tokens_of(plain(claim.owner or "")) if t.lower not in STOP)
+    names = owner | {t.lower.removesuffix("'s") for s in source for t in s.tokens if t.is_name}
+    all_source = frozenset(key for s in source for key in s.keys)
+    core_texts, context_texts = claim.texts("core"), claim.texts("condition", "topic", "cause")
+    if claim.has_ended:
+        core_texts = (_telling(source, (*context_texts, *claim.replaced), owner),)
+    context = _keys(context_texts, owner, names)
+    core = _keys(core_texts, owner, names)
+    if claim.texts("topic") and len(core) > len(set(core) - set(context)) > 0:
+        core = tuple(key for key in core if key not in context)  # an answer repeats what was asked
+    if not core:
+        core = context or _keys((claim.source,), owner, names)
+    context = tuple(key for key in context if key not in core)
+    if not claim.holds_unsaid:
+        core = _stated(core, all_source) or core
+        if not claim.texts("topic"):
+            context = _stated(context, all_source)
+    said = _said(source, core, context)
+    said_keys = tuple(dict.fromkeys(k for s in said for t in s.tokens if (k := t.key.lstrip("@")) and k not in owner))
+    mine = frozenset((*core, *context, *said_keys))
+    full = all_source | mine | frozenset(_keys(core_texts + context_texts, frozenset(), names))
+    core_numbers, said_numbers = _numbers(core_texts), tuple(q for s in said for q in quantities(s.text, s.tokens))
+    context_numbers = _numbers(() if claim.texts("topic") else context_texts)
+    if not claim.holds_unsaid:
+        core_numbers = tuple(q for q in core_numbers if any(q.same(other) for other in said_numbers))
+        context_numbers = tuple(q for q in context_numbers if any(q.same(other) for other in said_numbers))
+    return Reading(
+        claim,
+        owner,
+        frozenset(names),
+        core,
+        context,
+        said,
+        said_keys,
+        full,
+        core_numbers,
+        context_numbers,
+        said_numbers,
+        tuple(keys_of(text, mine | owner) for text in claim.siblings),
+        tuple(keys_of(text, frozenset(core) | owner) or keys_of(text, owner) for text in claim.replaced),
+        tuple(keys_of(text, frozenset(core) | owner) for text in claim.decoys),
+        keys_of(claim.earlier or "", owner),
+        _rest(source, said, owner | mine),
+        tuple(dict.fromkeys((*core, *context, *said_keys))),
+    )
+
+
+def _telling(source: tuple[Statement, ...], texts: Iterable[str], owner: frozenset[str]) -> str:
+    """Return the sentence of the source that says most of some texts: where a state ends, not all of a message says so."""
+    wanted = _keys(texts, owner, frozenset())
+    if not source:
+        return ""
+    return max(source, key=lambda s: sum(lexicon.weight(key) for key in wanted if key in s.keys)).text
+
+
+def _rest(
+    source: tuple[Statement, ...], said: tuple[Statement, ...], without: frozenset[str]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the keys of the other sentences of a long source."""
+    if len(source) < LONG:
+        return ()
+    return tuple(tuple(key for key in s.in_order if key not in without) for s in source if s not in said)
+
+
+def _keys(texts: Iterable[str], owner: frozenset[str], names: frozenset[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key for text in texts for key in keys_of(text, owner | ASKING, names)))
+
+
+def _numbers(texts: Iterable[str]) -> tuple[Quantity, ...]:
+    return tuple(q for text in texts for q in quantities(plain(text), tokens_of(plain(text))))
+
+
+def _stated(keys: tuple[str, ...], source: frozenset[str]) -> tuple[str, ...]:
+    """Return the keys that the source says in the same or like words: only what was said can be lost."""
+    return tuple(
+        key for key in keys if key in source or any(lexicon.similarity(key, other) >= SAID for other in source)
+    )
+
+
+def _said(source: tuple[Statement, ...], core: tuple[str, ...], context: tuple[str, ...]) -> tuple[Statement, ...]:
+    """Return the fewest sentences of the source that together say the parts, best first chosen, in order."""
+    if len(source) <= 1:
+        return source
+    weights = {key: lexicon.weight(key) * 0.6 for key in context} | {key: lexicon.weight(key) for key in core}
+    covers = [
+        {key for key in weights if key in keys or any(lexicon.similarity(key, k) >= SAID for k in keys)}
+        for keys in (s.keys for s in source)
+    ]
+    chosen: list[int] = []
+    left = dict(weights)
+    total = sum(weights.values())
+    while left and len(chosen) < MOST_SENTENCES:
+        gains = [
+            sum(left.get(key, 0.0) for key in cover) - 0.02 * len(source[i].tokens) / 20
+            for i, cover in enumerate(covers)
+        ]
+        best = max(range(len(gains)), key=lambda i: (gains[i], -i))
+        if gains[best] <= LEAST_GAIN * total or best in chosen:
+            break
+        chosen.append(best)
+        left = {key: w for key, w in left.items() if key not in covers[best]}
+        if sum(left.values()) <= (1 - ENOUGH) * total:
+            break
+    return tuple(source[i] for i in sorted(chosen)) or source[:1]
+
+
+def owner_relation(reading: Reading, owner: tuple[str, ...]) -> float:
+    """Return how the owner of a statement relates to the claim's: 1 the same, 0.5 not told, 0 somebody else.
+
+    A name that shares a part with the claim's owner and adds another one (a namesake) is 0.25.
+    """
+    if not owner:
+        return 0.5
+    if any(part.startswith("~") for part in owner):
+        return 1.0 if reading.owner & set(owner) else 0.0
+    if owner == (USER,):
+        return 1.0 if not reading.owner else 0.0
+    if not reading.owner:
+        return 0.0 if not reading.names & set(owner) else 0.75
+    shared = reading.owner & set(owner)
+    if not shared:
+        return 0.0
+    return 1.0 if set(owner) <= reading.owner or reading.owner <= set(owner) else 0.25

@@ -1,0 +1,164 @@
+"""Facts of a run for a person to label: which ones, as cases for `memfail judge-check`, and what the labels say of the judge."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import random
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_memfail.calibration import POINTS
+from pytest_memfail.core import CORRECT, UNGRADED, UNSURE, Evidence
+from pytest_memfail.regrade import Recorded
+from pytest_memfail.tasks import TASK_NAMES
+
+Z95: Final = 1.96
+NEAR: Final = 8
+"""Entries of a store that a person is shown: those closest to the fact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A fact to label."""
+
+    question: Recorded
+    at: int
+    """Its place among the facts of the question."""
+    judged: str
+    """What the judge of the run said, as a label."""
+    confidence: float | None
+    weight: float
+    """How many facts of the run it stands for; 0 for one that was not drawn at random."""
+
+    @property
+    def evidence(self) -> Evidence:
+        """The expected fact."""
+        return self.question.evidence[self.at]
+
+
+def draw(questions: Sequence[Recorded], number: int, seed: int, *, unsure: bool = False) -> list[Drawn]:
+    """Return facts to label, in a mixed order.
+
+    By default a random sample, stratified by verdict: each verdict gets its share, and at least a few. With `unsure` instead the
+    facts that the judge was least sure of; these say nothing of the others.
+    """
+    rng = random.Random(seed)
+    facts = [fact for question in questions for fact in _facts(question)]
+    if unsure:
+        known = [fact for fact in facts if fact.confidence is not None and fact.confidence < UNSURE]
+        return sorted(known, key=lambda fact: (fact.confidence or 0.0, fact.evidence.id))[:number]
+    strata: dict[str, list[Drawn]] = defaultdict(list)
+    for fact in facts:
+        strata[fact.judged].append(fact)
+    drawn: list[Drawn] = []
+    for name, size in _sizes({name: len(some) for name, some in strata.items()}, number).items():
+        some = rng.sample(strata[name], size)
+        drawn += [_weighted(fact, len(strata[name]) / size) for fact in some]
+    rng.shuffle(drawn)
+    return drawn
+
+
+def _facts(question: Recorded) -> list[Drawn]:
+    found = []
+    for at, fact in enumerate(question.line["facts"]):
+        if fact["verdict"] == UNGRADED:
+            continue
+        judged = "ok" if fact["verdict"] == CORRECT else fact["verdict"]
+        stages = ("storage", "summary", "retrieval") if judged == "ok" else (fact["decided_by"],)
+        known = [fact[stage].get("confidence") for stage in stages]
+        confidence = None if None in known else min(known)
+        found.append(Drawn(question, at, judged, confidence, 0.0))
+    return found
+
+
+def _weighted(fact: Drawn, weight: float) -> Drawn:
+    return Drawn(fact.question, fact.at, fact.judged, fact.confidence, weight)
+
+
+def _sizes(strata: Mapping[str, int], number: int) -> dict[str, int]:
+    """Return how many facts to draw of each verdict: a quarter of the number equally, the rest by their shares."""
+    total = sum(strata.values())
+    number = min(number, total)
+    sizes = {}
+    for name, size in sorted(strata.items()):
+        share = 0.25 * number / len(strata) + 0.75 * number * size / total
+        sizes[name] = max(1, min(size, round(share)))
+    return sizes
+
+
+def case_of(fact: Drawn, label: str, number: int) -> dict[str, Any]:
+    """Return a labelled fact as a line for `memfail judge-check`.
+
+    A fact of several of its question is written as a plain point: the others have no label.
+    """
+    question, evidence = fact.question, fact.evidence
+    store = [memory.text for memory in question.listing.memories]
+    places = {text: at for at, text in reversed(list(enumerate(store)))}
+    line: dict[str, Any] = {"case_id": f"{evidence.id}#{number}"}
+    if evidence.task in TASK_NAMES and len(question.evidence) == 1:
+        asked = question.trace.question
+        line |= {"task": evidence.task, "row": _row(Path(asked.file), asked.line)}
+        head, sign, tail = asked.id.rpartition("-q")
+        if evidence.kind == "persona" and sign and head and tail.isdigit():
+            line["question_index"] = int(tail) - 1
+    else:
+        owner = evidence.entity or "the user"
+        line |= {"task": POINTS, "row": {"owner": owner, "source": evidence.source, "points": [evidence.text]}}
+    retrieved = [places[memory.text] for memory in question.trace.shown if memory.text in places]
+    kind = f"judged {fact.judged}" + ("" if fact.confidence is None else f" at {fact.confidence:.2f}")
+    return {
+        **line,
+        "store": store,
+        "retrieved": list(dict.fromkeys(retrieved)),
+        "facts": [{"label": label, "kind": kind}],
+    }
+
+
+def _row(path: Path, line: int) -> dict[str, Any]:
+    """Return the cells of the row whose record starts on that line."""
+    reader = csv.reader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline=""))
+    header = next(reader)
+    start = reader.line_num + 1
+    for cells in reader:
+        if start == line:
+            return {name: cell for name, cell in zip(header, cells, strict=False) if cell}
+        start = reader.line_num + 1
+    raise ValueError(f"{path} has no record on line {line}")
+
+
+def closest_entries(fact: Drawn) -> list[tuple[int, str, bool]]:
+    """Return number from 1, text and whether it was shown, of the entries of the store closest to the fact."""
+    from pytest_memfail.judges import closest
+
+    texts = [memory.text for memory in fact.question.listing.memories]
+    shown = {memory.text for memory in fact.question.trace.shown}
+    near = closest(fact.evidence, texts, NEAR)
+    return [(at + 1, texts[at], texts[at] in shown) for at in near]
+
+
+def estimate_of(labelled: Sequence[tuple[Drawn, str]]) -> str:
+    """Return one sentence: the share of the run's fact verdicts that are right, weighted back to the run, with its 95 % interval."""
+    strata: dict[str, list[bool]] = defaultdict(list)
+    weights: Counter[str] = Counter()
+    for fact, label in labelled:
+        if fact.weight:
+            strata[fact.judged].append(label == fact.judged)
+            weights[fact.judged] = max(weights[fact.judged], fact.weight)  # type: ignore[assignment]
+    total = sum(weights[name] * len(right) for name, right in strata.items())
+    if not total:
+        return "no label counts towards an estimate: these facts were not drawn at random"
+    n = sum(map(len, strata.values()))
+    share = variance = 0.0
+    for name, right in strata.items():
+        part = weights[name] * len(right) / total
+        mean = (sum(right) + 0.5) / (len(right) + 1)  # a stratum of one or all right has a spread too
+        share += part * sum(right) / len(right)
+        variance += part**2 * mean * (1 - mean) / len(right)
+    error = Z95 * math.sqrt(variance)
+    low, high = max(0.0, share - error), min(1.0, share + error)
+    return f"the judge is right about {share:.0%} of the facts of this run [{low:.0%}, {high:.0%}], by {n} labels"

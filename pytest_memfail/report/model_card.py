@@ -1,0 +1,78 @@
+"""The model card of the offline judge: what it was trained on, and how far it agrees with labels by task, style and confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+COLUMNS: Final = (
+    ("facts", "facts"),
+    ("accepted", "accepted"),
+    ("interval", "95 % interval"),
+    ("ok_versus_failure", "ok against failure"),
+    ("macro_f1", "macro-F1"),
+    ("good_failed", "good failed"),
+    ("damaged_passed", "damaged passed"),
+)
+SPLITS: Final = {
+    "test": "rows and annotators that nothing was fitted or chosen on",
+    "dev": "rows and annotators that choices were made on; with the cases on shipped rows",
+}
+
+
+def model_card(header: Mapping[str, Any], figures: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the card as Markdown.
+
+    Args:
+        header: of the weights.
+        figures: for each split that was measured, what `measure` returns.
+    """
+    return "\n".join(_lines(header, figures)) + "\n"
+
+
+def _lines(header: Mapping[str, Any], figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    yield "# Model card of the offline judge"
+    yield ""
+    yield "`tools/train_judge.py` writes this page together with the weights; do not edit it."
+    yield ""
+    yield (
+        f"* **Data**: {header['train_facts']:,} labelled facts on {header['train_rows']:,} rows of "
+        "`datasets/calibration/train.jsonl`"
+    )
+    yield f"  (digest of the data: `{header['data'][:16]}`), and planted faults on the same rows at a lower weight."
+    yield "* **Model**: boosted trees and a logistic regression, averaged, for two questions: do the memories keep the claim,"
+    yield "  and if not, is anything of it there? Calibrated on folds that were not fitted on."
+    yield f"* **Seed** {header['seed']}, scikit-learn {header['scikit-learn']}."
+    for split, told in SPLITS.items():
+        if split in figures:
+            yield ""
+            yield f"## {split}: {told}"
+            yield ""
+            yield from _table(figures[split])
+            yield ""
+            yield from _bands(figures[split])
+
+
+def _table(found: Mapping[str, Any]) -> Iterator[str]:
+    yield "| | " + " | ".join(title for _, title in COLUMNS) + " |"
+    yield "| --- |" + " ---: |" * len(COLUMNS)
+    for some in ({"all": found["overall"]}, found["tasks"], found["styles"]):
+        for label, row in some.items():
+            yield f"| {label} | " + " | ".join(_cell(key, row[key]) for key, _ in COLUMNS) + " |"
+
+
+def _bands(found: Mapping[str, Any]) -> Iterator[str]:
+    yield "| confidence | facts | accepted |"
+    yield "| --- | ---: | ---: |"
+    for band in found["bands"]:
+        yield f"| {band['from']:.2f} to {band['to']:.2f} | {band['facts']:,} | {100 * band['accepted']:.1f} |"
+
+
+def _cell(key: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if key == "facts":
+        return f"{value:,}"
+    if key == "interval":
+        return f"{100 * value[0]:.1f} to {100 * value[1]:.1f}"
+    return f"{value:.2f}" if key == "macro_f1" else f"{100 * value:.1f}"

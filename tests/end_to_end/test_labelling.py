@@ -1,0 +1,75 @@
+"""A person labels facts of a run: what is shown, what is written, and what it says of the judge."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_memfail.cli import main
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def record(run_pytest: Run, tmp_path: Path) -> Path:
+    done = run_pytest(
+        "--memfail-system=lossy", "--memfail-tasks=conditional_facts_easy,long_hop", "--memfail-limit=20", "-q"
+    )
+    assert done.record
+    return tmp_path / "record.jsonl"
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, *keys: str) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(keys) + "\n"))
+
+
+def test_labels_become_cases_and_an_estimate(
+    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "labels.jsonl"
+    typed(monkeypatch, "o", "?", "n", "s", "r", "x", *"ooooooo")
+    assert main(["label", str(record), "-n", "12", "-o", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "got '?', expected one of o, n, s, r, x, q" in shown
+    assert "said " in shown
+    assert "11 labels in" in shown
+    assert "the judge is right about" in shown
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [line["facts"][0]["label"] for line in lines[:4]] == ["ok", "not_stored", "summary_error", "not_retrieved"]
+    assert {line["task"] for line in lines} == {"conditional_facts_easy", "points"}
+    assert main(["judge-check", str(out)]) == 0
+    assert "11" in capsys.readouterr().out
+
+
+def test_what_the_judge_said_is_not_shown(
+    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed(monkeypatch, "q")
+    assert main(["label", str(record), "-o", str(tmp_path / "l.jsonl")]) == 0
+    shown = (
+        capsys.readouterr()
+        .out.replace("n not stored", "")
+        .replace("s summary error", "")
+        .replace("r not retrieved", "")
+    )
+    assert "nothing was labelled" in shown
+    for verdict in ("not_stored", "summary_error", "not_retrieved", "confidence", "unsure"):
+        assert verdict not in shown
+
+
+def test_unsure_facts_give_no_estimate(
+    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed(monkeypatch, *"oo")
+    assert main(["label", str(record), "--unsure", "-n", "2", "-o", str(tmp_path / "l.jsonl")]) == 0
+    assert "no label counts towards an estimate" in capsys.readouterr().out
+
+
+def test_a_file_that_is_there_is_not_written_over(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["label", str(record), "-o", str(record)]) == 4
+    assert "exists; give another name" in capsys.readouterr().err

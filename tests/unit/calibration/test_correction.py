@@ -1,0 +1,60 @@
+"""A correction learned from labels: refused for too few, drawn to the shipped weights, used by the judge that is given it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_memfail.calibration import judge_cases, measure, read_cases, shipped_cases, train_correction
+from pytest_memfail.cli import main
+from pytest_memfail.core import UsageError
+from pytest_memfail.judges import OfflineJudge
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return [case for case in read_cases(shipped_cases(("dev",))) if case.style][:60]
+
+
+def test_fewer_than_fifty_labels_are_refused(cases):
+    with pytest.raises(UsageError, match=r"got \d+ labels, expected 50 or more"):
+        train_correction(cases[:10], "ours")
+
+
+def test_a_correction_changes_what_the_judge_says(cases, tmp_path, capsys):
+    made = train_correction(cases, "ours")
+    assert made.labels >= 50
+    path = tmp_path / "mine.json"
+    content = {**made.content, "heads": {"kept": [1.0, -9.0], "absent": [1.0, 9.0]}}
+    path.write_text(json.dumps(content), encoding="utf-8")
+    judge = OfflineJudge(weights=path)
+    assert judge.identity != OfflineJudge().identity
+    found = measure(judge_cases(judge, [c for c in cases if c.style != "verbatim"]))["overall"]["confusion"]
+    assert sum(row["not_stored"] for row in found.values()) > 0.8 * sum(sum(row.values()) for row in found.values())
+
+
+def test_it_is_kept_near_the_shipped_weights(cases):
+    made = train_correction(cases, "ours")
+    (slope, offset), _ = (made.content["heads"][name] for name in ("kept", "absent"))
+    assert 0.2 < slope < 2.5
+    assert abs(offset) < 2
+    assert made.after >= made.before - 0.1
+
+
+def test_the_command_writes_it_and_refuses_mistakes(cases, tmp_path, capsys):
+    out = tmp_path / "weights.json"
+    files = [str(path) for path in shipped_cases(("dev",))]
+    assert main(["judge-check", *files, "--tasks=points", "--train", "-o", str(out)]) == 0
+    assert "use it: pytest --memfail-judge-option=weights=" in capsys.readouterr().out
+    assert main(["judge-check", *files, "--train", "-o", str(out)]) == 4
+    assert "exists; give another name" in capsys.readouterr().err
+    assert main(["judge-check", "--train", "-o", str(tmp_path / "x")]) == 4
+    assert "--train needs files of labels" in capsys.readouterr().err
+
+
+def test_one_made_for_other_weights_is_refused(tmp_path):
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps({"base": "0" * 10, "heads": {"kept": [1, 0], "absent": [1, 0]}}), encoding="utf-8")
+    with pytest.raises(UsageError, match="made for the weights 0000000000"):
+        OfflineJudge(weights=path)

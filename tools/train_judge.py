@@ -1,0 +1,355 @@
+"""Train the offline judge: from `datasets/calibration/` to its weights and its model card, in one command.
+
+    python tools/train_judge.py            # fit on train, calibrate, measure on dev, write weights and card
+    python tools/train_judge.py --test     # measure on test as well, once everything is decided
+
+Needs scikit-learn (`pip install -e '.[train]'`). The same data and versions give the same weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import random
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+
+from pytest_memfail.calibration import (
+    POINTS,
+    Case,
+    Label,
+    calibration_folder,
+    data_hash,
+    judge_cases,
+    measure,
+    planted_cases,
+    read_cases,
+    shipped_cases,
+)
+from pytest_memfail.core import claim_of
+from pytest_memfail.judges import OfflineJudge
+from pytest_memfail.judges.offline.features import MEANINGS, features_of
+from pytest_memfail.judges.offline.index import Index
+from pytest_memfail.judges.offline.match import Match
+from pytest_memfail.judges.offline.model import HEADS, WEIGHTS, logit, shipped_model
+from pytest_memfail.judges.offline.reading import read_claim
+from pytest_memfail.report import model_card
+from pytest_memfail.tasks import task_of_rows
+
+REPOSITORY = Path(__file__).parents[1]
+OFFLINE = REPOSITORY / "pytest_memfail" / "judges" / "offline"
+CARD = REPOSITORY / "docs" / "model_card.md"
+SEED = 20261124
+FORESTS = 3
+TREES = {
+    "max_iter": 220,
+    "learning_rate": 0.05,
+    "max_leaf_nodes": 12,
+    "min_samples_leaf": 20,
+    "l2_regularization": 5.0,
+    "max_features": 0.3,
+}
+LINEAR_C = 0.01
+TREE_SHARE = 0.7
+FOLDS = 3
+FIRST_LABEL = 0.75
+"""Weight of the label itself where a careful reader could defend others too; these share the rest."""
+SHOWN_OF_LOST = 0.3
+"""Weight of shown memories whose fact the store has lost already: the stage is not reached for them."""
+PLANTED = 0.5
+"""Weight of a planted fault beside a labelled fact."""
+PLANTED_EVERY = 3
+POOL_SIZES = (90, 200)
+"""How many entries of other cases a store is mixed with."""
+AS_IS = 0.6
+"""Weight of a store as it was written; the rest is that of the mixed one."""
+FOREIGN = 0.25
+"""Weight of a fact beside a store of others only."""
+FOREIGN_FEW = 0.1
+"""Weight of a fact beside a few entries of others only."""
+MANY = ("early", "shipped")
+"""Authors who stand for several."""
+
+
+@dataclass
+class Examples:
+    """Rows of features with what they should give."""
+
+    features: np.ndarray[Any, Any]
+    kept: np.ndarray[Any, Any]
+    absent: np.ndarray[Any, Any]
+    """Share of `absent` among what is not kept."""
+    weight_kept: np.ndarray[Any, Any]
+    weight_absent: np.ndarray[Any, Any]
+    groups: list[str]
+    """The row that each comes from."""
+
+
+class Gatherer:
+    """Collects examples."""
+
+    def __init__(self) -> None:
+        self._rows: list[list[float]] = []
+        self._targets: list[tuple[float, float, float, float]] = []
+        self._groups: list[str] = []
+
+    def add(
+        self,
+        case: Case,
+        texts: Sequence[str],
+        share: Mapping[str, float],
+        at: int,
+        weight: float,
+        shown: Sequence[str] | None = None,
+    ) -> None:
+        """Add one fact of a case beside a store, or beside what was shown of it; `share` says how far each label is right."""
+        reading = read_claim(claim_of(case.evidence[at]))
+        match = Match(reading, self._index_of(tuple(texts)))
+        if shown is not None:
+            match = Match(reading, self._index_of(tuple(shown)), is_shown=True, store=match)
+        found = features_of(match)
+        lost = share.get("not_stored", 0.0) + share.get("summary_error", 0.0)
+        kept = share.get("ok", 0.0) + (share.get("not_retrieved", 0.0) if shown is None else 0.0)
+        absent = share.get("not_stored", 0.0) / lost if lost else 0.0
+        self._rows.append([found[name] for name in MEANINGS])
+        weight_kept = weight * (SHOWN_OF_LOST if shown is not None and lost > 0.5 else 1.0)
+        self._targets.append((kept, absent, weight_kept, weight * lost if shown is None else 0.0))
+        self._groups.append(case.row)
+
+    def examples(self) -> Examples:
+        """Return what was collected."""
+        return Examples(np.array(self._rows), *np.array(self._targets).T, self._groups)
+
+    @staticmethod
+    @lru_cache(maxsize=4)
+    def _index_of(texts: tuple[str, ...]) -> Index:
+        return Index(texts)
+
+
+def shares_of(label: Label) -> dict[str, float]:
+    """Return how far each label is right."""
+    others = label.accepted - {label.label}
+    share = {name: (1 - FIRST_LABEL) / len(others) for name in others}
+    share[label.label] = FIRST_LABEL if others else 1.0
+    return share
+
+
+def examples_of(cases: Sequence[Case], weight: float = 1.0, *, varied: bool = False) -> Examples:
+    """Return two examples a fact: the store, and the memories shown.
+
+    Args:
+        cases: labelled cases.
+        weight: of each example.
+        varied: whether to add each store among entries of other cases, and each fact beside a store of others only, of which
+            nothing can be there: runs have hundreds of entries, and some are alike by chance.
+    """
+    gatherer = Gatherer()
+    rng = random.Random(SEED)
+    pool = [(case.row, case.author, text) for case in cases for text in (m.text for m in case.listing.memories)]
+    for case in cases:
+        store, shown = ([m.text for m in some] for some in (case.listing.memories, case.shown))
+        others: list[str] = []
+        few = 0
+        if varied:
+            drawn = rng.sample(pool, min(len(pool), rng.choice(POOL_SIZES)))
+            others = [
+                text for row, author, text in drawn if row != case.row and (author != case.author or author in MANY)
+            ]
+            mixed = [*store, *others]
+            rng.shuffle(mixed)
+            few = rng.choice((1, 2, 4, 8))
+        for at, label in enumerate(case.labels):
+            share = shares_of(label)
+            replaces = bool(case.evidence[at].stale_values)  # its entries have an order
+            gatherer.add(case, store, share, at, weight * (AS_IS if varied and not replaces else 1.0))
+            gatherer.add(case, store, share, at, weight, shown)
+            if varied and not replaces:
+                gatherer.add(case, mixed, share, at, weight * (1 - AS_IS))
+            if varied and not case.evidence[at].taken_back:
+                gatherer.add(case, others, {"not_stored": 1.0}, at, weight * FOREIGN)
+                gatherer.add(case, others[:few], {"not_stored": 1.0}, at, weight * FOREIGN_FEW)
+    return gatherer.examples()
+
+
+def planted_of(cases: Sequence[Case]) -> list[Case]:
+    """Return planted faults on the rows of the cases, a store for each task: as large as those of a run."""
+    rows: dict[str, dict[str, Any]] = defaultdict(dict)
+    for case in cases:
+        if case.task != POINTS:
+            rows[case.task].setdefault(case.row, case.columns)
+    return planted_cases(
+        [task_of_rows(task, list(some.items())) for task, some in sorted(rows.items())], every=PLANTED_EVERY
+    )
+
+
+def doubled(features: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
+    """Return each example once as true and once as false, weighted by how far it is either."""
+    both = np.vstack([features, features])
+    truth = np.r_[np.ones(len(target)), np.zeros(len(target))]
+    weights = np.r_[weight * target, weight * (1 - target)]
+    used = weights > 0
+    return both[used], truth[used], weights[used]
+
+
+class Fitted:
+    """Trees and a line for one head."""
+
+    def __init__(self, features: Any, target: Any, weight: Any) -> None:
+        x, y, w = doubled(features, target, weight)
+        self.forests = [
+            HistGradientBoostingClassifier(**TREES, random_state=SEED + i).fit(x, y, w) for i in range(FORESTS)
+        ]
+        self.mean, self.scale = x.mean(axis=0), x.std(axis=0)
+        self.scale[self.scale < 1e-9] = 1.0
+        self.line = LogisticRegression(C=LINEAR_C, max_iter=5000).fit((x - self.mean) / self.scale, y, w)
+
+    def probability(self, features: Any) -> Any:
+        """Return the uncalibrated probability of each row."""
+        by_trees = np.mean([forest.decision_function(features) for forest in self.forests], axis=0)
+        by_line = self.line.decision_function(np.clip((features - self.mean) / self.scale, -30, 30))
+        return TREE_SHARE / (1 + np.exp(-by_trees)) + (1 - TREE_SHARE) / (1 + np.exp(-by_line))
+
+    def stored(self) -> dict[str, Any]:
+        """Return what inference needs."""
+        trees = [_tree(predictors[0].nodes) for forest in self.forests for predictors in forest._predictors]
+        baseline = float(np.mean([forest._baseline_prediction.ravel()[0] for forest in self.forests]))
+        return {
+            "trees": [tree for tree, _ in trees],
+            "depth": max(depth for _, depth in trees),
+            "forests": FORESTS,
+            "baseline": round(baseline, 6),
+            "tree_share": TREE_SHARE,
+            "linear": {
+                "mean": _rounded(self.mean),
+                "scale": _rounded(self.scale),
+                "weights": _rounded(self.line.coef_[0]),
+                "bias": round(float(self.line.intercept_[0]), 6),
+            },
+        }
+
+
+def _rounded(values: Iterable[float]) -> list[float]:
+    return [round(float(value), 6) for value in values]
+
+
+def _tree(nodes: Any) -> tuple[dict[str, list[Any]], int]:
+    """Return the nodes of a tree as lists; a leaf leads to itself."""
+    places = range(len(nodes))
+    leaf = [bool(node["is_leaf"]) for node in nodes]
+    tree = {
+        "feature": [0 if leaf[i] else int(nodes[i]["feature_idx"]) for i in places],
+        "threshold": [0.0 if leaf[i] else round(float(nodes[i]["num_threshold"]), 6) for i in places],
+        "left": [i if leaf[i] else int(nodes[i]["left"]) for i in places],
+        "right": [i if leaf[i] else int(nodes[i]["right"]) for i in places],
+        "value": [round(float(nodes[i]["value"]), 5) if leaf[i] else 0.0 for i in places],
+    }
+    return tree, int(max(node["depth"] for node in nodes))
+
+
+def fitted(examples: Examples, extra: Examples | None) -> dict[str, Fitted]:
+    """Return both heads fitted on the examples, and on planted faults at their lower weight."""
+    heads = {}
+    for name in HEADS:
+        target, weight = getattr(examples, name), getattr(examples, f"weight_{name}")
+        features = examples.features
+        if extra is not None:
+            features = np.vstack([features, extra.features])
+            target = np.r_[target, getattr(extra, name)]
+            weight = np.r_[weight, getattr(extra, f"weight_{name}")]
+        heads[name] = Fitted(features[weight > 0], target[weight > 0], weight[weight > 0])
+    return heads
+
+
+def held_out(examples: Examples, extra: Examples | None) -> dict[str, Any]:
+    """Return the probabilities of each example by heads fitted without its row."""
+    found = {name: np.zeros(len(examples.groups)) for name in HEADS}
+    groups = np.array(examples.groups)
+    for train, test in GroupKFold(FOLDS).split(examples.features, groups=groups):
+        others = None if extra is None else part(extra, ~np.isin(extra.groups, np.unique(groups[test])))
+        for name, head in fitted(part(examples, train), others).items():
+            found[name][test] = head.probability(examples.features[test])
+    return found
+
+
+def part(examples: Examples, chosen: Any) -> Examples:
+    """Return some of the examples."""
+    groups = list(np.array(examples.groups)[chosen])
+    arrays = (examples.features, examples.kept, examples.absent, examples.weight_kept, examples.weight_absent)
+    return Examples(*(array[chosen] for array in arrays), groups)
+
+
+def calibration(probability: Any, target: Any, weight: Any) -> tuple[float, float]:
+    """Return slope and offset that turn log odds into calibrated ones (Platt's scaling)."""
+    x, y, w = doubled(np.array([[logit(p)] for p in probability]), target, weight)
+    line = LogisticRegression(C=1e6, max_iter=1000).fit(x, y, w)
+    return round(float(line.coef_[0][0]), 4), round(float(line.intercept_[0]), 4)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Train, measure and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--test", action="store_true", help="measure on the test split too")
+    parser.add_argument("--card", action="store_true", help="fit nothing: measure the weights that there are")
+    options = parser.parse_args(arguments)
+    if not options.card:
+        write(trained())
+    splits = ("dev", "test") if options.test else ("dev",)
+    figures = {split: measure(judge_cases(OfflineJudge(), read_cases(shipped_cases((split,))))) for split in splits}
+    CARD.write_text(model_card(shipped_model().header, figures), encoding="utf-8")
+    print(CARD.read_text(encoding="utf-8"))
+    return 0
+
+
+def trained() -> dict[str, Any]:
+    """Return fitted and calibrated weights with their header."""
+    random.seed(SEED)
+    folder = calibration_folder()
+    cases = read_cases([folder / "train.jsonl"])
+    examples, planted = examples_of(cases, varied=True), examples_of(planted_of(cases), PLANTED)
+    print(f"{len(examples.groups)} examples, {len(planted.groups)} planted", file=sys.stderr)
+    outside = held_out(examples, planted)
+    stored: dict[str, Any] = {
+        "header": {
+            "data": data_hash(folder),
+            "seed": SEED,
+            "scikit-learn": sklearn.__version__,
+            "train_facts": sum(len(case.labels) for case in cases),
+            "train_rows": len({case.row for case in cases}),
+        },
+        "features": list(MEANINGS),
+        "typical": _rounded(np.median(examples.features, axis=0)),
+        "heads": {},
+    }
+    for name, head in fitted(examples, planted).items():
+        weight = getattr(examples, f"weight_{name}")
+        used = weight > 0
+        fit = calibration(outside[name][used], getattr(examples, name)[used], weight[used])
+        stored["heads"][name] = {**head.stored(), "calibration": fit}
+    return stored
+
+
+def write(stored: dict[str, Any]) -> None:
+    """Write the weights so that the same ones make the same bytes."""
+    path = OFFLINE / WEIGHTS
+    text = json.dumps(stored, separators=(",", ":"), sort_keys=True)
+    with path.open("wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
+        packed.write(text.encode())
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:10]
+    print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB, {digest}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
