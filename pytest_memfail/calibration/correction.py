@@ -6,13 +6,13 @@ odds and drawn towards one and zero, so that few labels change little.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pytest_memfail.calibration.cases import Case
 from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, UsageError
+from pytest_memfail.judges import KEPT, OfflineJudge, sigmoid, weights_in_use
 
 LEAST: Final = 50
 """Fewer labels say too little."""
@@ -20,7 +20,6 @@ PRIOR: Final = 8.0
 """Weight of the shipped slope and offset, in labels."""
 STEPS: Final = 30
 FOLDS: Final = 10
-KEPT: Final = 0.55
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,6 @@ def train_correction(cases: Sequence[Case], protocol: Any) -> Correction:
 
     Raises `UsageError` for fewer than 50 labels.
     """
-    from pytest_memfail.judges import OfflineJudge, weights_in_use
-
     judge = OfflineJudge(protocol)
     facts = []
     for case in cases:
@@ -85,10 +82,10 @@ def train_correction(cases: Sequence[Case], protocol: Any) -> Correction:
 
 def _verdict(fact: _Fact, lines: Lines) -> str:
     kept, absent = (slope * value + offset for (slope, offset), value in zip(lines, fact.stored, strict=True))
-    if _sigmoid(kept) < KEPT:
+    if sigmoid(kept) < KEPT:
         return NOT_STORED if absent > 0 else SUMMARY_ERROR
     (slope, offset), _ = lines
-    return "ok" if _sigmoid(slope * fact.shown[0] + offset) >= KEPT else NOT_RETRIEVED
+    return "ok" if sigmoid(slope * fact.shown[0] + offset) >= KEPT else NOT_RETRIEVED
 
 
 def _fit(facts: Sequence[_Fact]) -> Lines:
@@ -107,7 +104,7 @@ def _line(points: Sequence[tuple[float, float]]) -> Line:
         ga, gb = PRIOR * (slope - 1.0), PRIOR * offset
         haa, hbb, hab = PRIOR, PRIOR, 0.0
         for value, target in points:
-            p = _sigmoid(slope * value + offset)
+            p = sigmoid(slope * value + offset)
             weight = p * (1 - p)
             ga += (p - target) * value
             gb += p - target
@@ -118,7 +115,3 @@ def _line(points: Sequence[tuple[float, float]]) -> Line:
         slope -= (hbb * ga - hab * gb) / det
         offset -= (haa * gb - hab * ga) / det
     return max(0.05, slope), offset
-
-
-def _sigmoid(value: float) -> float:
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, value))))

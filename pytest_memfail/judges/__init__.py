@@ -9,13 +9,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.judges.letters import parse_letter
-from pytest_memfail.judges.offline import OfflineJudge, closest, weights_in_use
+from pytest_memfail.judges.offline import KEPT, OfflineJudge, closest, sigmoid, weights_in_use
 
 if TYPE_CHECKING:
     from pytest_memfail.judges.cascade import CascadeJudge
     from pytest_memfail.judges.model import ModelJudge
 
-__all__ = ["CascadeJudge", "ModelJudge", "OfflineJudge", "closest", "parse_letter", "weights_in_use"]
+__all__ = [
+    "KEPT",
+    "CascadeJudge",
+    "ModelJudge",
+    "OfflineJudge",
+    "closest",
+    "parse_letter",
+    "sigmoid",
+    "weights_in_use",
+]
 
 _HOMES = {"CascadeJudge": "cascade", "ModelJudge": "model"}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_memfail.judges.offline.judge import OfflineJudge, closest
-from pytest_memfail.judges.offline.model import weights_in_use
+from pytest_memfail.judges.offline.judge import KEPT, OfflineJudge, closest
+from pytest_memfail.judges.offline.model import sigmoid, weights_in_use
 
-__all__ = ["OfflineJudge", "closest", "weights_in_use"]
+__all__ = ["KEPT", "OfflineJudge", "closest", "sigmoid", "weights_in_use"]
