@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
@@ -75,59 +76,76 @@ class Index:
                             self._shadows[other].append(at)
                     last = token.key
         self._kinds: dict[str, list[str]] | None = None
-        self._expanded: dict[str, tuple[tuple[str, float], ...]] = {}
+        self._kept: dict[str, dict[int, float]] = {}
         self.cache: dict[object, object] = {}
         """Results by claim, for whoever judges."""
 
     def candidates(self, reading: Reading) -> list[Candidate]:
-        """Return the statements that share words with the claim, best first; ties go by text, not by place."""
-        held = self.holding(reading.wanted)
-        core, context, said = reading.core, reading.context, reading.said_keys
-        totals = [reading.weigh(keys) or 1.0 for keys in (core, context, said)]
-        found = []
-        for at, kept in held.items():
+        """Return the statements that share most with the claim, best first; ties go by text, not by place."""
+        core, context, said = (self.shares(keys) for keys in (reading.core, reading.context, reading.said_keys))
+        owners: dict[tuple[str, ...], float] = {}
+        scores: dict[int, float] = {}
+        for at in core.keys() | context.keys() | said.keys():
             statement = self.statements[at]
-            owner = owner_relation(reading, statement.owner)
-            shares = [
-                sum(lexicon.weight(key) * kept[key] for key in keys if key in kept) / total
-                for keys, total in zip((core, context, said), totals, strict=True)
-            ]
-            score = CORE * shares[0] + CONTEXT * shares[1] + SAID * shares[2]
-            score += OWNER * (owner - 0.5) - TAGS * statement.is_tags
-            found.append(Candidate(statement, self.entries[at], at, kept, owner, score))
-        found.sort(key=lambda c: (-c.score, c.statement.text, c.at))
-        return found
+            owner = owners.get(statement.owner)
+            if owner is None:
+                owner = owners[statement.owner] = owner_relation(reading, statement.owner)
+            score = CORE * core.get(at, 0.0) + CONTEXT * context.get(at, 0.0) + SAID * said.get(at, 0.0)
+            scores[at] = score + (OWNER * (owner - 0.5) - TAGS * statement.is_tags)
+        if not scores:
+            return []
+        least = heapq.nlargest(MOST, scores.values())[-1]
+        best = sorted((-score, self.statements[at].text, at) for at, score in scores.items() if score >= least)[:MOST]
+        return [
+            Candidate(
+                self.statements[at],
+                self.entries[at],
+                at,
+                self.held_at(at, reading.wanted),
+                owners[self.statements[at].owner],
+                -negative,
+            )
+            for negative, _, at in best
+        ]
 
     def order(self, at: int) -> tuple[str, int]:
         """Return where the statement stands in time: by the timestamp of its entry, else by its place."""
         return (self.times[self.entries[at]] if self.times else "", at)
 
-    def holding(self, keys: Sequence[str]) -> dict[int, dict[str, float]]:
-        """Return, by statement, how far it keeps each of the keys; statements that keep none are left out."""
-        held: dict[int, dict[str, float]] = {}
-        for key in keys:
-            for other, near in self._expand(key):
-                for at in self._postings.get(other, ()):
-                    kept = held.setdefault(at, {})
-                    if kept.get(key, 0.0) < near:
-                        kept[key] = near
-            for at in self._shadows.get(key, ()):
-                kept = held.setdefault(at, {})
-                if kept.get(key, 0.0) < lexicon.SYNONYM:
-                    kept[key] = lexicon.SYNONYM
-        return held
+    def held_at(self, at: int, keys: Sequence[str]) -> dict[str, float]:
+        """Return how far the statement there keeps each of the keys; those that it does not keep are left out."""
+        return {key: near for key in keys if (near := self._kept_by(key).get(at))}
 
-    def holding_exactly(self, keys: Sequence[str]) -> dict[int, dict[str, float]]:
-        """Return, by statement, which of the keys it has word for word."""
-        held: dict[int, dict[str, float]] = {}
+    def shares(self, keys: Sequence[str], least: float = 0.0) -> dict[int, float]:
+        """Return, by statement, the share of the keys by weight that it keeps.
+
+        Args:
+            keys: what is looked for. Statements that keep none of them are left out.
+            least: words that are less similar than this count as others.
+        """
+        kept: dict[int, float] = {}
         for key in keys:
+            weight = lexicon.weight(key)
+            for at, near in self._kept_by(key).items():
+                kept[at] = kept.get(at, 0.0) + (weight * near if near >= least else 0.0)
+        total = sum(map(lexicon.weight, keys))
+        return {at: share / total for at, share in kept.items()}
+
+    def exact_shares(self, keys: Sequence[str], at_least: int) -> dict[int, float]:
+        """Return, by statement, the share of the keys that it has word for word, where it has so many of them."""
+        kept: dict[int, float] = {}
+        numbers: dict[int, int] = {}
+        for key in keys:
+            weight = lexicon.weight(key)
             for at in self._postings.get(key, ()):
-                held.setdefault(at, {})[key] = 1.0
-        return held
+                kept[at] = kept.get(at, 0.0) + weight
+                numbers[at] = numbers.get(at, 0) + 1
+        total = sum(map(lexicon.weight, keys))
+        return {at: kept[at] / total for at, number in numbers.items() if number >= at_least}
 
-    def _expand(self, key: str) -> tuple[tuple[str, float], ...]:
-        """Return the indexed keys that are like the key, with their similarity."""
-        known = self._expanded.get(key)
+    def _kept_by(self, key: str) -> dict[int, float]:
+        """Return the statements that have the key or a word like it, with the similarity; made once."""
+        known = self._kept.get(key)
         if known is None:
             others: set[str] = {key}
             if key[:1].isalpha():
@@ -135,8 +153,13 @@ class Index:
                 others |= entry.same | entry.close | entry.parents | entry.general
                 others.update(self._kinds_below().get(key, ()))
                 others.update(self._kinds_below().get("^" + key[: lexicon.LOOKALIKE], ()))
-            pairs = ((other, lexicon.similarity(key, other)) for other in others if other in self._postings)
-            known = self._expanded[key] = tuple((other, near) for other, near in pairs if near > 0)
+            known = self._kept[key] = {}
+            for other in others & self._postings.keys():
+                near = lexicon.similarity(key, other)
+                for at in self._postings[other] if near > 0 else ():
+                    known[at] = max(near, known.get(at, 0.0))
+            for at in self._shadows.get(key, ()):
+                known[at] = max(lexicon.SYNONYM, known.get(at, 0.0))
         return known
 
     def _kinds_below(self) -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, get_args
@@ -261,25 +261,12 @@ def _needs(claim: Claim) -> tuple[str, ...]:
 
 
 def _stated_value(match: Match) -> float:
-    """Return the largest share of a replaced value in any statement."""
-    shares = [
-        _literal_share(keys, held)
-        for keys in match.reading.replaced
-        for held in match.index.holding(keys).values()
-        if keys
-    ]
-    return max(shares, default=0.0)
-
-
-def _literal_share(keys: Sequence[str], held: Mapping[str, float]) -> float:
-    """Return the share of the keys that is held in the same meaning: what is like a value is another value."""
-    return coverage(keys, {key: near for key, near in held.items() if near >= SYNONYM})
+    """Return the largest share of a replaced value in any statement; what is only like a value is another value."""
+    return max((s for keys in match.reading.replaced for s in match.index.shares(keys, SYNONYM).values()), default=0.0)
 
 
 def _decoy_stated(match: Match) -> bool:
-    return any(
-        coverage(keys, held) >= 0.5 for keys in match.reading.decoys for held in match.index.holding(keys).values()
-    )
+    return any(share >= 0.5 for keys in match.reading.decoys for share in match.index.shares(keys).values())
 
 
 def _verbatim(match: Match) -> tuple[int, ...] | None:
@@ -322,10 +309,10 @@ def _stated_later(match: Match, at: int) -> bool:
     said = {statement_words(sentence) for sentence in read_entry(match.reading.claim.source)}
     return any(
         index.order(place) > index.order(at)
-        and _literal_share(keys, held) >= STALE
+        and share >= STALE
         and statement_words(index.statements[place]) not in said
         for keys in match.reading.replaced
-        for place, held in index.holding(keys).items()
+        for place, share in index.shares(keys, SYNONYM).items()
     )
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final
 
 from pytest_memfail.judges.offline import lexicon
-from pytest_memfail.judges.offline.index import MOST, Candidate, Index
+from pytest_memfail.judges.offline.index import Candidate, Index
 from pytest_memfail.judges.offline.numbers import Quantity, quantities
 from pytest_memfail.judges.offline.reading import Reading
 from pytest_memfail.judges.offline.statements import Statement
@@ -38,11 +38,9 @@ class Match:
         self.index = index
         self.is_shown = is_shown
         self.store = store
-        found = index.candidates(reading)
-        self.candidates = found[:MOST]
-        self.best: Candidate | None = found[0] if found else None
+        self.candidates = index.candidates(reading)
+        self.best: Candidate | None = self.candidates[0] if self.candidates else None
         self.second = next((c for c in self.candidates if self.best and c.entry != self.best.entry), None)
-        self._by_place = {c.at: c for c in found}
 
     def _around(self, reach: int) -> list[int]:
         """Return the places of the statements of the best one's entry that are no further away."""
@@ -61,12 +59,12 @@ class Match:
     @cached_property
     def local(self) -> dict[str, float]:
         """What the best statement and its neighbours keep of the claim's keys."""
-        return self._merged(self._by_place[p] for p in self._around(NEIGHBOURS) if p in self._by_place)
+        return self._merged(self.index.held_at(at, self.reading.wanted) for at in self._around(NEIGHBOURS))
 
     @cached_property
     def entry(self) -> dict[str, float]:
         """What the best statement's entry keeps."""
-        return self._merged(self._by_place[p] for p in self._around(ENTRY) if p in self._by_place)
+        return self._merged(self.index.held_at(at, self.reading.wanted) for at in self._around(ENTRY))
 
     @cached_property
     def together(self) -> list[Candidate]:
@@ -76,7 +74,7 @@ class Match:
     @cached_property
     def union(self) -> dict[str, float]:
         """What these keep together."""
-        return self._merged(self.together)
+        return self._merged(c.held for c in self.together)
 
     @property
     def held(self) -> dict[str, float]:
@@ -101,10 +99,10 @@ class Match:
         return tuple(entries)
 
     @staticmethod
-    def _merged(candidates: Iterable[Candidate]) -> dict[str, float]:
+    def _merged(some: Iterable[dict[str, float]]) -> dict[str, float]:
         merged: dict[str, float] = {}
-        for candidate in candidates:
-            for key, near in candidate.held.items():
+        for held in some:
+            for key, near in held.items():
                 if merged.get(key, 0.0) < near:
                     merged[key] = near
         return merged

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from pytest_memfail.judges.offline.english import plain
+from pytest_memfail.judges.offline.index import Index
 from pytest_memfail.judges.offline.match import Match, coverage
 from pytest_memfail.judges.offline.reading import keys_of
 
@@ -48,11 +49,10 @@ def compute(match: Match) -> dict[str, float]:
         is_literal = False
         for wording in part.wordings:
             keys = _keys(wording)
-            held = index.holding(keys)
             is_literal = is_literal or _stands(wording, entry_text)
-            in_entry = max(in_entry, float(_stands(wording, entry_text)), _share(keys, held, entry_places))
-            in_best = max(in_best, float(_stands(wording, best_text)), _share(keys, held, {match.best.at}))
-            in_union = max(in_union, float(_stands(wording, union_text)), _share(keys, held, union_places))
+            in_entry = max(in_entry, float(_stands(wording, entry_text)), _share(keys, index, entry_places))
+            in_best = max(in_best, float(_stands(wording, best_text)), _share(keys, index, {match.best.at}))
+            in_union = max(in_union, float(_stands(wording, union_text)), _share(keys, index, union_places))
         kept["entry"].append(in_entry)
         kept["best"].append(in_best)
         kept["union"].append(in_union)
@@ -60,7 +60,7 @@ def compute(match: Match) -> dict[str, float]:
         literal += is_literal
         for wording in part.vaguer:
             keys = _keys(wording)
-            vaguer = max(vaguer, float(_stands(wording, best_text)), _share(keys, index.holding(keys), {match.best.at}))
+            vaguer = max(vaguer, float(_stands(wording, best_text)), _share(keys, index, {match.best.at}))
     found["listed_least"], found["listed_best"], found["listed_union"] = (
         min(kept[v]) for v in ("entry", "best", "union")
     )
@@ -88,12 +88,12 @@ def _stands(wording: str, text: str) -> bool:
     return _pattern(wording).search(text) is not None
 
 
-def _share(keys: tuple[str, ...], held: dict[int, dict[str, float]], places: set[int]) -> float:
+def _share(keys: tuple[str, ...], index: Index, places: set[int]) -> float:
     """Return the share of the keys that the statements at these places keep together."""
     if not keys:
         return 0.0
     merged: dict[str, float] = {}
-    for at in places & held.keys():
-        for key, near in held[at].items():
+    for at in places:
+        for key, near in index.held_at(at, keys).items():
             merged[key] = max(merged.get(key, 0.0), near)
     return coverage(keys, merged)

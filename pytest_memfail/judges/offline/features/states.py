@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.features.polarity import counts
 from pytest_memfail.judges.offline.index import Candidate
 from pytest_memfail.judges.offline.match import Match, coverage
+from pytest_memfail.judges.offline.reading import keys_of
 from pytest_memfail.judges.offline.statements import Statement
 
 DATE = re.compile(r"\b(?:19|20)\d\d(?:-\d\d)?(?:-\d\d)?\b")
@@ -46,8 +45,7 @@ def compute(match: Match) -> dict[str, float]:
         marks = counts([current.statement])
         found["current_now"] = float(marks.get("now", 0) > 0)
     for keys in reading.replaced:
-        held = index.holding(keys)
-        shares = {at: coverage(keys, kept) for at, kept in held.items()}
+        shares = index.shares(keys)
         strong = [at for at, share in shares.items() if share >= 0.75]
         found["stale_count"] = max(found["stale_count"], float(len(strong)))
         if match.best is not None:
@@ -59,20 +57,14 @@ def compute(match: Match) -> dict[str, float]:
             found["stale_most"] = shares[place]
             _describe(found, match, place, current if current_share >= 0.6 else None)
     if reading.earlier:
-        found["earlier_most"] = max(
-            map(_covering(reading.earlier), index.holding(reading.earlier).values()), default=0.0
-        )
+        found["earlier_most"] = max(index.shares(reading.earlier).values(), default=0.0)
     found["ending_most"] = _ending(match)
     for keys in reading.decoys:
-        shares = {at: coverage(keys, kept) for at, kept in index.holding(keys).items()}
+        shares = index.shares(keys)
         best = max(shares.values(), default=0.0)
         found["decoy_most"] = max(found["decoy_most"], best)
         found["decoy_rival"] = float(best >= 0.5 and current_share < 0.6)
     return found
-
-
-def _covering(keys: tuple[str, ...]):  # type: ignore[no-untyped-def]
-    return lambda kept: coverage(keys, kept)
 
 
 def _context(match: Match, at: int) -> float:
@@ -110,15 +102,5 @@ def _date(match: Match, entry: int, statement: Statement) -> str:
 
 
 def _ending(match: Match) -> float:
-    claim = match.reading.claim
-    best = 0.0
-    for wording in claim.endings:
-        keys: Sequence[str] = _wording_keys(wording)
-        best = max(best, max((coverage(keys, kept) for kept in match.index.holding(keys).values()), default=0.0))
-    return best
-
-
-def _wording_keys(wording: str) -> tuple[str, ...]:
-    from pytest_memfail.judges.offline.reading import keys_of
-
-    return tuple(key for key in keys_of(wording) if lexicon.weight(key) > 0)
+    endings = match.reading.claim.endings
+    return max((s for wording in endings for s in match.index.shares(keys_of(wording)).values()), default=0.0)
