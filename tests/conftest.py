@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -41,9 +41,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def no_module_of_another_test(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Forget the modules that a test wrote into its folder: the next test writes others of the same names."""
+    before = set(sys.modules)
     yield
-    folders = tmp_path_factory.getbasetemp().parent
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if isinstance(file, str) and folders in Path(file).parents:
+    folders = f"{tmp_path_factory.getbasetemp().parent}{os.sep}"
+    for name in sys.modules.keys() - before:
+        file = getattr(sys.modules[name], "__file__", None)
+        if isinstance(file, str) and file.startswith(folders):
             del sys.modules[name]

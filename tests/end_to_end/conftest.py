@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
+LEFT_OUT = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+"""Plugins that these runs do without: that of hypothesis imports all of it, in half a second."""
 PUBLISHED = REPOSITORY.parent / "shared" / "data" / "memfail"
 
 
@@ -52,7 +54,7 @@ def run_pytest(tmp_path: Path) -> Callable[..., Finished]:
         record.unlink(missing_ok=True)
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "OPENAI_"))}
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", f"--memfail-record={record}", "-p", "no:cacheprovider", *arguments],
+            [sys.executable, "-m", "pytest", f"--memfail-record={record}", *LEFT_OUT, *arguments],
             cwd=folder,
             env={**environment, **(env or {})},
             capture_output=True,

@@ -14,7 +14,7 @@ import yaml
 
 REPOSITORY = Path(__file__).parents[2]
 RECIPES = REPOSITORY / "examples" / "ci"
-SAMPLE = "--memfail-limit=8 --memfail-system-option=keep={keep}"
+SAMPLE = "-p no:hypothesispytest --memfail-limit=8 --memfail-system-option=keep={keep}"
 
 
 class Runner:
@@ -63,8 +63,8 @@ def test_github_actions(runner: Runner) -> None:
     step_summary = runner.folder / "step.md"
 
     def ask() -> None:
-        for shard in shards:
-            done = runner("Ask", SHARD=str(shard), SHARDS=str(len(shards)))
+        for shard in (1, 2):
+            done = runner("Ask", SHARD=str(shard), SHARDS="2")
             assert done.returncode == 0, done.stdout + done.stderr
         assert runner("Join").returncode == 0
 

@@ -19,7 +19,7 @@ RECORD = f"{RUNS}/*/record.jsonl"
 """The record of a run, as a pattern."""
 INI = """\
 [pytest]
-addopts = --strict-markers --strict-config
+addopts = --strict-markers --strict-config -p no:hypothesispytest
 filterwarnings = error
 memfail_data = data
 memfail_judge = script

@@ -40,7 +40,8 @@ def test_every_row_stands_once_and_is_used(cases: list[Case]) -> None:
 
 @needs_train
 def test_cases_on_shipped_rows_are_in_dev_alone(cases: list[Case]) -> None:
-    assert {case.split for case in cases if case.row in shipped_ids()} == {"dev"}
+    shipped = shipped_ids()
+    assert {case.split for case in cases if case.row in shipped} == {"dev"}
 
 
 @needs_train
