@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from pytest_memfail.judges.offline import lexicon
@@ -15,6 +15,8 @@ CORE, CONTEXT, SAID, OWNER, TAGS = 0.5, 0.25, 0.25, 0.15, 0.1
 """What makes a statement a candidate: shares of the core, the context and the source sentence, its owner, being keywords."""
 MOST: Final = 12
 """How many candidates are looked at closely."""
+FEW: Final = 1000
+"""Up to so many different words are looked through one by one for those related to a word."""
 
 
 class Candidate:
@@ -67,14 +69,9 @@ class Index:
                 self.entries.append(entry)
                 for key in statement.in_order:
                     self._postings[key].append(at)
-                self.places.setdefault(statement_words(statement), []).append(at)
-                last = ""
-                for token in statement.tokens:
-                    word = token.key or token.lower
-                    if last:
-                        for other in lexicon.phrase(f"{last} {word}"):
-                            self._shadows[other].append(at)
-                    last = token.key
+                self.places.setdefault(statement.words, []).append(at)
+                for key in statement.pairs:
+                    self._shadows[key].append(at)
         self._kinds: dict[str, list[str]] | None = None
         self._kept: dict[str, dict[int, float]] = {}
         self.cache: dict[object, object] = {}
@@ -147,12 +144,7 @@ class Index:
         """Return the statements that have the key or a word like it, with the similarity; made once."""
         known = self._kept.get(key)
         if known is None:
-            others: set[str] = {key}
-            if key[:1].isalpha():
-                entry = lexicon.lookup(key)
-                others |= entry.same | entry.close | entry.parents | entry.general
-                others.update(self._kinds_below().get(key, ()))
-                others.update(self._kinds_below().get("^" + key[: lexicon.LOOKALIKE], ()))
+            others = {key, *(self._perhaps_similar(key) if key[:1].isalpha() else ())}
             known = self._kept[key] = {}
             for other in others & self._postings.keys():
                 near = lexicon.similarity(key, other)
@@ -162,21 +154,15 @@ class Index:
                 known[at] = max(lexicon.SYNONYM, known.get(at, 0.0))
         return known
 
-    def _kinds_below(self) -> dict[str, list[str]]:
-        """Return the indexed keys by what they are a kind of, what they mean, and how they begin; made once."""
+    def _perhaps_similar(self, key: str) -> Iterable[str]:
+        """Return the indexed keys that the key may be similar to, and perhaps others that are not indexed."""
+        if len(self._postings) <= FEW:  # a table would cost more than it saves
+            return lexicon.perhaps_similar(key, self._postings)
         if self._kinds is None:
-            kinds: dict[str, list[str]] = defaultdict(list)
-            for key in self._postings:
-                if key[:1].isalpha():
-                    entry = lexicon.lookup(key)
-                    for other in entry.parents | entry.general | entry.same | entry.close:
-                        kinds[other].append(key)
-                    if len(key) >= lexicon.LOOKALIKE:
-                        kinds["^" + key[: lexicon.LOOKALIKE]].append(key)
-            self._kinds = kinds
-        return self._kinds
-
-
-def statement_words(statement: Statement) -> str:
-    """Return the lower-case words of a statement, with a space between and around them."""
-    return f" {' '.join(token.lower for token in statement.tokens)} "
+            self._kinds = defaultdict(list)
+            for other in self._postings:
+                for kind in lexicon.related(other):
+                    self._kinds[kind].append(other)
+                self._kinds["^" + other[: lexicon.LOOKALIKE]].append(other)
+        begins = self._kinds.get("^" + key[: lexicon.LOOKALIKE], ())
+        return (*lexicon.related(key), *self._kinds.get(key, ()), *begins)

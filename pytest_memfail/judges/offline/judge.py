@@ -13,7 +13,7 @@ from pytest_memfail.core import Claim, Evidence, Listing, Memory, Question, Repl
 from pytest_memfail.judges.letters import NO_REPLY, judge_letter
 from pytest_memfail.judges.offline.explain import is_near_copy, parts_of, reason_for, strongest_lines
 from pytest_memfail.judges.offline.features import features_of
-from pytest_memfail.judges.offline.index import Candidate, Index, statement_words
+from pytest_memfail.judges.offline.index import Candidate, Index
 from pytest_memfail.judges.offline.lexicon import SYNONYM
 from pytest_memfail.judges.offline.match import Match, coverage
 from pytest_memfail.judges.offline.model import Model, Probabilities, corrected_model, shipped_model
@@ -282,9 +282,9 @@ def _verbatim(match: Match) -> tuple[int, ...] | None:
     entries: list[int] = []
     last = -1
     for sentence in reading.said:
-        words = statement_words(sentence)
+        words = sentence.words
         exact = index.places.get(words, [])
-        within = [c.at for c in match.candidates if words in statement_words(c.statement)]
+        within = [c.at for c in match.candidates if words in c.statement.words]
         own = [at for at in dict.fromkeys((*exact, *within)) if _is_owners(reading, sentence, at, index)]
         if not own or any(_contradicts(words, candidate) for candidate in match.candidates):
             return None
@@ -297,7 +297,7 @@ def _verbatim(match: Match) -> tuple[int, ...] | None:
 
 def _contradicts(words: str, candidate: Candidate) -> bool:
     """Return whether a statement of the owner is the same as a source sentence but for a few words."""
-    other = statement_words(candidate.statement)
+    other = candidate.statement.words
     return words not in other and candidate.owner >= 0.75 and is_near_copy(words.split(), other.split(), CONTRADICTS)
 
 
@@ -306,11 +306,9 @@ def _stated_later(match: Match, at: int) -> bool:
     index = match.index
     if match.is_shown and not index.times:
         return False
-    said = {statement_words(sentence) for sentence in read_entry(match.reading.claim.source)}
+    said = {sentence.words for sentence in read_entry(match.reading.claim.source)}
     return any(
-        index.order(place) > index.order(at)
-        and share >= STALE
-        and statement_words(index.statements[place]) not in said
+        index.order(place) > index.order(at) and share >= STALE and index.statements[place].words not in said
         for keys in match.reading.replaced
         for place, share in index.shares(keys, SYNONYM).items()
     )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -75,6 +76,21 @@ def lookup(key: str) -> Entry:
     return Entry(
         int(weight) / WEIGHT_SCALE, part, int(field), *(frozenset(some.split()) if some else NONE for some in sets)
     )
+
+
+@lru_cache(maxsize=16384)
+def related(key: str) -> frozenset[str]:
+    """Return the words that mean the same as a base form, or something close, and those that it is a kind of."""
+    entry = lookup(key) if key[:1].isalpha() else EMPTY
+    return entry.same | entry.close | entry.parents | entry.general
+
+
+def perhaps_similar(key: str, words: Iterable[str]) -> list[str]:
+    """Return those of some words that a base form may be similar to by more than a word of its definition."""
+    mine, start = related(key), key[:LOOKALIKE]
+    if len(start) < LOOKALIKE:
+        return [word for word in words if word in mine or key in related(word) or word == key]
+    return [word for word in words if word in mine or key in related(word) or word.startswith(start)]
 
 
 @lru_cache(maxsize=16384)

@@ -53,7 +53,9 @@ class Head:
             return table.ravel()
 
         self._starts = np.arange(len(trees)) * width
-        self._feature, self._left, self._right = (padded(name, np.int64) for name in ("feature", "left", "right"))
+        self._feature, left, right = (padded(name, np.int64) for name in ("feature", "left", "right"))
+        inside = np.repeat(self._starts, width)  # children by their place among all nodes
+        self._left, self._right = left + inside, right + inside
         self._threshold, self._value = padded("threshold", np.float64), padded("value", np.float64)
         self._depth = stored["depth"]
         self._forests, self._baseline = stored["forests"], stored["baseline"]
@@ -69,9 +71,8 @@ class Head:
 
         places = self._starts
         for _ in range(self._depth):
-            inner = places
-            goes_left = features[self._feature[inner]] <= self._threshold[inner]
-            places = self._starts + np.where(goes_left, self._left[inner], self._right[inner])
+            goes_left = features[self._feature[places]] <= self._threshold[places]
+            places = np.where(goes_left, self._left[places], self._right[places])
         by_trees = self._baseline + float(self._value[places].sum()) / self._forests
         scaled = np.clip((features - self._mean) / self._scale, -LIMIT, LIMIT)
         by_line = float(scaled @ self._weights) + self._bias

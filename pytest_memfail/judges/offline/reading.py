@@ -155,10 +155,12 @@ def _said(source: tuple[Statement, ...], core: tuple[str, ...], context: tuple[s
     if len(source) <= 1:
         return source
     weights = {key: lexicon.weight(key) * 0.6 for key in context} | {key: lexicon.weight(key) for key in core}
-    covers = [
-        {key for key in weights if key in keys or any(lexicon.similarity(key, k) >= SAID for k in keys)}
-        for keys in (s.keys for s in source)
-    ]
+    vocabulary = frozenset().union(*(s.keys for s in source))
+    like = {
+        key: {k for k in lexicon.perhaps_similar(key, vocabulary) if lexicon.similarity(key, k) >= SAID}
+        for key in weights
+    }
+    covers = [{key for key in weights if not s.keys.isdisjoint(like[key])} for s in source]
     chosen: list[int] = []
     left = dict(weights)
     total = sum(weights.values())

@@ -64,11 +64,19 @@ class Statement:
     """The keys of its words and of its headings in their order, each once, names without their mark."""
     keys: frozenset[str] = field(init=False)
     """The same keys as a set."""
+    words: str = field(init=False)
+    """Its lower-case words, with a space between and around them."""
+    pairs: tuple[str, ...] = field(init=False)
+    """The single words that two words in a row mean together ("call off": cancel)."""
 
     def __post_init__(self) -> None:
         keys = tuple(dict.fromkeys(t.key.lstrip("@") for some in (self.tokens, self.context) for t in some if t.key))
         object.__setattr__(self, "in_order", keys)
         object.__setattr__(self, "keys", frozenset(keys))
+        object.__setattr__(self, "words", f" {' '.join(token.lower for token in self.tokens)} ")
+        rows = zip(self.tokens, self.tokens[1:], strict=False)
+        meant = (lexicon.phrase(f"{one.key} {other.key or other.lower}") for one, other in rows if one.key)
+        object.__setattr__(self, "pairs", tuple(word for words in meant for word in words))
 
 
 @dataclass(slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from pytest_memfail.judges.offline.english import plain
@@ -80,12 +79,17 @@ def _keys(wording: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16384)
-def _pattern(wording: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(plain(wording).casefold())}")
+def _plain(wording: str) -> str:
+    return plain(wording).casefold()
 
 
 def _stands(wording: str, text: str) -> bool:
-    return _pattern(wording).search(text) is not None
+    """Return whether the text has the wording at the beginning of a word."""
+    wanted = _plain(wording)
+    at = text.find(wanted)
+    while at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_"):
+        at = text.find(wanted, at + 1)
+    return at >= 0
 
 
 def _share(keys: tuple[str, ...], index: Index, places: set[int]) -> float:
