@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail import discovery
-from pytest_memfail.core import UnknownNameError, UsageError, one_line
+from pytest_memfail.core import UnknownNameError, UsageError, one_line, os_reason
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Judge
@@ -45,8 +45,7 @@ def named_judge(
         return None
     if found is OFFLINE:
         return offline_judge(protocol, judge_options, option=option)
-    if judge_options:
-        raise UsageError(f"{option}-option: the judge {name!r} takes no options; {OFFLINE} takes weights=PATH")
+    check_options(name, judge_options, option=option)
     return _checked(found, name, option)
 
 
@@ -128,9 +127,24 @@ def model_judge(
     judge = ModelJudge(client, model, protocol, options or {}, repeat)
     if name.startswith(CASCADE):
         return CascadeJudge(offline_judge(protocol, judge_options, option="--memfail-judge"), judge)
-    if judge_options:
-        raise UsageError(f"--memfail-judge-option: the judge {name!r} takes no options; {OFFLINE} takes weights=PATH")
+    check_options(name, judge_options, option="--memfail-judge")
     return judge
+
+
+def check_options(name: str, judge_options: Mapping[str, str] | None, *, option: str) -> None:
+    """Refuse options that the judge of that name does not take, before it judges anything.
+
+    Raises `UsageError` for an unknown option, and for weights that cannot be read.
+    """
+    if not judge_options:
+        return
+    if name != OFFLINE and not name.startswith(CASCADE):
+        raise UsageError(f"{option}-option: the judge {name!r} takes no options; {OFFLINE} takes weights=PATH")
+    if unknown := sorted(judge_options.keys() - {"weights"}):
+        raise UsageError(f"{option}-option: got {', '.join(unknown)}, expected weights=PATH")
+    from pytest_memfail.judges.offline.model import corrected_model
+
+    corrected_model(Path(judge_options["weights"]))
 
 
 def offline_judge(protocol: Any, judge_options: Mapping[str, str] | None, *, option: str) -> OfflineJudge:
@@ -140,11 +154,8 @@ def offline_judge(protocol: Any, judge_options: Mapping[str, str] | None, *, opt
     """
     from pytest_memfail.judges import OfflineJudge
 
-    given = dict(judge_options or {})
-    weights = given.pop("weights", None)
-    if given:
-        raise UsageError(f"{option}-option: got {', '.join(sorted(given))}, expected weights=PATH")
-    return OfflineJudge(protocol, weights)
+    check_options(OFFLINE, judge_options, option=option)
+    return OfflineJudge(protocol, (judge_options or {}).get("weights"))
 
 
 def judge_weights(name: str, judge_options: Mapping[str, str]) -> str | None:
@@ -155,7 +166,7 @@ def judge_weights(name: str, judge_options: Mapping[str, str]) -> str | None:
     try:  # the judge is not loaded for it: the process that starts a run may judge nothing itself
         return "+".join(hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS] for path in found)
     except OSError as error:
-        raise UsageError(f"weights={found[-1]}: cannot be read ({one_line(error)})") from None
+        raise UsageError(f"weights={found[-1]}: cannot be read ({os_reason(error)})") from None
 
 
 def needs_endpoint(model: str) -> str:

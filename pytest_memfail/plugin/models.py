@@ -54,6 +54,7 @@ def check_models(config: pytest.Config, settings: Settings, of_system: Sequence[
     Raises `UsageError`.
     """
     judge = judge_model(config, settings)
+    judge_names.check_options(settings.judge, settings.judge_options, option=OPTION)
     models = [model for model in (judge, settings.model, *of_system) if model is not None]
     if settings.vary != "all":
         asked = {"judge": judge, "answers": settings.model}[settings.vary]

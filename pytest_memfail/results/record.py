@@ -25,6 +25,7 @@ from pytest_memfail.core import (
     check_place,
     mask_options,
     one_line,
+    os_reason,
     public,
     rank_of,
     replacing,
@@ -322,7 +323,7 @@ def read_record(path: Path) -> Iterator[Line]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read as a record ({one_line(error)})") from None
+        raise UsageError(f"{path}: cannot be read as a record ({one_line(os_reason(error))})") from None
     if _header(path, "baseline") is not None:
         raise UsageError(f"{path}: is a baseline, not a record; give the record of the run (--memfail-record names it)")
     if _header(path) is None:

@@ -35,6 +35,21 @@ def test_unknown_names(any_project: Project) -> None:
     assert "unknown judge 'ofline'; did you mean 'offline'? Known: offline" in line
 
 
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["--memfail-judge=offline", "weight=mine.json"], "--memfail-judge-option: got weight, expected weights=PATH"),
+        (
+            ["--memfail-judge=offline", "weights=mine.json"],
+            "weights=mine.json: cannot be read (No such file or directory)",
+        ),
+        (["--memfail-judge=script", "weights=mine.json"], "the judge 'script' takes no options"),
+    ],
+)
+def test_an_option_that_the_judge_does_not_take(project: Project, words: list[str], fault: str) -> None:
+    assert fault in refused(project, words[0], f"--memfail-judge-option={words[1]}")
+
+
 @pytest.mark.parametrize("pattern", ["long_*,zzz*", "zzz"])
 def test_a_pattern_that_matches_no_task(project: Project, pattern: str) -> None:
     assert "unknown task 'zzz" in refused(project, f"--memfail-tasks={pattern}")

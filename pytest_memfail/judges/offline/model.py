@@ -18,7 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.core import UsageError, one_line
+from pytest_memfail.core import UsageError, one_line, os_reason
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -154,7 +154,7 @@ def corrected_model(path: Path) -> Model:
             raise ValueError("a number that is not finite")
     except (OSError, ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
         raise UsageError(
-            f"weights={path}: cannot be read ({one_line(error)}); expected a file that `memfail judge-check --train` wrote"
+            f"weights={path}: cannot be read ({one_line(os_reason(error))}); expected a file that `memfail judge-check --train` wrote"
         ) from None
     if made_for != base.fingerprint:
         raise UsageError(
