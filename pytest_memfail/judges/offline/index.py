@@ -80,19 +80,26 @@ class Index:
     def candidates(self, reading: Reading) -> list[Candidate]:
         """Return the statements that share most with the claim, best first; ties go by text, not by place."""
         core, context, said = (self.shares(keys) for keys in (reading.core, reading.context, reading.said_keys))
+        shares = {
+            at: CORE * core.get(at, 0.0) + CONTEXT * context.get(at, 0.0) + SAID * said.get(at, 0.0)
+            for at in core.keys() | context.keys() | said.keys()
+        }
+        if not shares:
+            return []
+        # whose it is and whether it is keywords moves a score by no more than this: the others cannot be among the best
+        least = heapq.nlargest(MOST, shares.values())[-1] - OWNER - TAGS
         owners: dict[tuple[str, ...], float] = {}
-        scores: dict[int, float] = {}
-        for at in core.keys() | context.keys() | said.keys():
+        found = []
+        for at, share in shares.items():
+            if share < least:
+                continue
             statement = self.statements[at]
             owner = owners.get(statement.owner)
             if owner is None:
                 owner = owners[statement.owner] = owner_relation(reading, statement.owner)
-            score = CORE * core.get(at, 0.0) + CONTEXT * context.get(at, 0.0) + SAID * said.get(at, 0.0)
-            scores[at] = score + (OWNER * (owner - 0.5) - TAGS * statement.is_tags)
-        if not scores:
-            return []
-        least = heapq.nlargest(MOST, scores.values())[-1]
-        best = sorted((-score, self.statements[at].text, at) for at, score in scores.items() if score >= least)[:MOST]
+            score = share + (OWNER * (owner - 0.5) - TAGS * statement.is_tags)
+            found.append((-score, statement.text, at))
+        best = heapq.nsmallest(MOST, found)
         return [
             Candidate(
                 self.statements[at],
