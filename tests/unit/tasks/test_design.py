@@ -198,6 +198,9 @@ def test_the_shipped_rows_keep_the_design(rows):
 @pytest.mark.parametrize(("task", "row_id", "edit", "said"), CASES, ids=[f"{c[1]}-{c[3][:24]}" for c in CASES])
 def test_a_broken_rule_is_named(rows, task, row_id, edit, said):
     change(rows, task, row_id, edit)
+    for path in rows.glob("*.csv"):  # the rules of other tasks need their time, and say nothing of these rows
+        if path.stem.rpartition("_")[0] != task.rpartition("_")[0]:
+            path.unlink()
     found = list(map(str, validate(rows)))
     assert [finding for finding in found if said in finding], found
 
