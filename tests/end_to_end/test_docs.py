@@ -85,11 +85,13 @@ def test_the_table_of_the_tutorial_is_that_of_its_command(run_pytest: Run) -> No
     )
 
 
-def test_the_sample_of_a_test_runs(run_pytest: Run, tmp_path: Path) -> None:
-    (sample,) = re.findall(r"```python\n(.*?)```", text_of(REPOSITORY / "docs" / "extending.md"), re.DOTALL)
-    (tmp_path / "test_sample.py").write_text("import pytest\n\n\n" + sample, encoding="utf-8")
-    done = run_pytest("test_sample.py", "--memfail-system=bm25", "--memfail-limit=3", "-q")
-    assert "3 passed" in done.output
+def test_the_samples_of_tests_run(run_pytest: Run, tmp_path: Path) -> None:
+    samples = re.findall(r"```python\n(.*?)```", text_of(REPOSITORY / "docs" / "extending.md"), re.DOTALL)
+    assert len(samples) == 2
+    (tmp_path / "test_sample.py").write_text("import pytest\n\n\n" + "\n\n".join(samples), encoding="utf-8")
+    done = run_pytest("test_sample.py", "--memfail-system=full-context", "--memfail-limit=3", "-q")
+    assert done.code == 0
+    assert "6 passed" in done.output
 
 
 def test_the_judge_of_the_page_judges(run_pytest: Run, tmp_path: Path) -> None:
