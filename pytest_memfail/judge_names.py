@@ -142,9 +142,9 @@ def check_options(name: str, judge_options: Mapping[str, str] | None, *, option:
         raise UsageError(f"{option}-option: the judge {name!r} takes no options; {OFFLINE} takes weights=PATH")
     if unknown := sorted(judge_options.keys() - {"weights"}):
         raise UsageError(f"{option}-option: got {', '.join(unknown)}, expected weights=PATH")
-    from pytest_memfail.judges.offline.model import corrected_model
+    from pytest_memfail.judges import OfflineJudge
 
-    corrected_model(Path(judge_options["weights"]))
+    OfflineJudge(weights=judge_options["weights"])
 
 
 def offline_judge(protocol: Any, judge_options: Mapping[str, str] | None, *, option: str) -> OfflineJudge:
