@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_memfail.core import Conversation, Judge, Memory, Message, Question, Reply, SystemContext, Task
-from pytest_memfail.engine import Ask, Engine, StoreJob
+from pytest_memfail.engine import Ask, Engine, Resources, StoreJob
 from pytest_memfail.judges import CascadeJudge, ModelJudge, OfflineJudge
 from pytest_memfail.llm import Completion, ModelClient, ModelTestTaker, Prices, Usage, count_tokens
 from pytest_memfail.systems import built_in_system
@@ -110,7 +110,7 @@ def estimate(
     def taking(repeat: int) -> _Assisted | None:
         return None if model is None else _Assisted(asked, model, repeat=repeat)
 
-    engine = Engine(
+    resources = Resources(
         judge=deciding(0),
         test_taker=taking(0),
         assistant_turns=protocol == "paper",
@@ -119,6 +119,7 @@ def estimate(
             for repeat in range(1, repeats)
         ],
     )
+    engine = Engine(resources)
     try:
         with tempfile.TemporaryDirectory(prefix="memfail-estimate-") as folder:
             plans = [(task, plan) for task in tasks for plan in task.stores]

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from pytest_memfail.engine.calls import DaemonPool, Lane, Limits
-from pytest_memfail.engine.current import CURRENT, Captured
-from pytest_memfail.engine.engine import Engine, Journal
-from pytest_memfail.engine.grade import Grader
-from pytest_memfail.engine.jobs import Ask, Result, StoreJob, StoreReport
-from pytest_memfail.engine.listing import is_listed
-from pytest_memfail.engine.majority import majority
-from pytest_memfail.engine.normalise import memories_from
-from pytest_memfail.engine.offline import judge_all
-from pytest_memfail.engine.opening import check_factory, described_by, open_system
-from pytest_memfail.engine.reuse import check_reusable
-from pytest_memfail.engine.shelf import Shelf, is_ours, kept_in
-from pytest_memfail.engine.shown import TokenRules
+from pytest_memfail.engine.calls import CURRENT, Captured, DaemonPool, Lane, Limits, NoJournal, Resources, TokenRules
+from pytest_memfail.engine.grade import Grader, judge_all
+from pytest_memfail.engine.loop import Engine
+from pytest_memfail.engine.questions import Result
+from pytest_memfail.engine.shelf import Shelf, check_reusable, is_ours, kept_in
 from pytest_memfail.engine.store import StoreRun
+from pytest_memfail.engine.system import (
+    Ask,
+    StoreJob,
+    StoreReport,
+    check_factory,
+    described_by,
+    is_listed,
+    memories_from,
+    open_system,
+)
 
 __all__ = [
     "CURRENT",
@@ -24,9 +26,10 @@ __all__ = [
     "DaemonPool",
     "Engine",
     "Grader",
-    "Journal",
     "Lane",
     "Limits",
+    "NoJournal",
+    "Resources",
     "Result",
     "Shelf",
     "StoreJob",
@@ -40,7 +43,6 @@ __all__ = [
     "is_ours",
     "judge_all",
     "kept_in",
-    "majority",
     "memories_from",
     "open_system",
 ]

@@ -1,4 +1,4 @@
-"""Calling a memory system: sync methods on its own threads, async ones on the one long-lived loop."""
+"""Call the user's code: sync code on threads, async code on the one long-lived loop; and what all of these calls share."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import inspect
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, Protocol, TypeVar
 
-from pytest_memfail.core import MemfailError, MemorySystemError, TimedOutError, one_line
+from pytest_memfail.core import Judge, MemfailError, MemorySystemError, TestTaker, TimedOutError, one_line
 
 T = TypeVar("T")
 
@@ -25,12 +26,24 @@ GRACE_SECONDS: Final = 2.0
 """How long a call that was cancelled may take to end."""
 
 
+@dataclass(slots=True)
+class Captured:
+    """Output of background work: the text of its prints, and its log records."""
+
+    output: list[str] = field(default_factory=list)
+    records: list[Any] = field(default_factory=list)
+
+
+CURRENT: contextvars.ContextVar[Captured | None] = contextvars.ContextVar("memfail_current", default=None)
+"""Where prints and logs of the current code belong: to the fill or question that it runs for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How many seconds a call of a memory system may take; 0 for no limit."""
 
     store: float = 300.0
-    """For every call but `retrieve_memories()`."""
+    """For every call except `retrieve_memories()`."""
     retrieve: float = 60.0
 
 
@@ -39,7 +52,7 @@ NO_LIMITS: Final = Limits(0, 0)
 
 
 class DaemonPool(Executor):
-    """At most n daemon threads.
+    """Run calls on at most n daemon threads.
 
     The standard pool's threads are joined when the process ends, so that one hung call of a system would keep it alive.
     """
@@ -79,6 +92,70 @@ class DaemonPool(Executor):
             self._idle.release()
 
 
+class Journal(Protocol):
+    """Records what begins and ends, so that the cause of a process's death can be named afterwards."""
+
+    def fill_started(self, store: str) -> None: ...
+    def fill_ended(self, store: str) -> None: ...
+    def question_started(self, key: str) -> None: ...
+    def question_ended(self, key: str) -> None: ...
+
+
+class NoJournal:
+    """Records nothing."""
+
+    def fill_started(self, store: str) -> None: ...
+    def fill_ended(self, store: str) -> None: ...
+    def question_started(self, key: str) -> None: ...
+    def question_ended(self, key: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRules:
+    """How tokens are counted and cut, and how many a question may be shown."""
+
+    count: Callable[[Sequence[str]], int]
+    """Returns the tokens of all texts."""
+    first: Callable[[str, int], str]
+    """Returns the start of a text that so many tokens hold."""
+    limit: int | None = None
+    """Tokens shown per question, at most; None means no limit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resources:
+    """What all stores of a process share."""
+
+    judge: Judge
+    test_taker: TestTaker | None = None
+    """Answers the questions from the memories shown; None to ask no answers."""
+    again: Sequence[tuple[Judge, TestTaker | None]] = ()
+    """Judge and test-taker of each further time that a question is asked."""
+    assistant_turns: bool = False
+    """Whether the test-taker answers each message that is stored."""
+    concurrency: int = 32
+    """Questions in flight at once, at most."""
+    tokens: TokenRules | None = None
+    """How tokens are counted; None to count none."""
+    journal: Journal = field(default_factory=NoJournal)
+    on_progress: Callable[[str, int, int], object] = lambda *_: None
+    """Called with the id of a store, how many of its conversations are stored, and how many it has."""
+    limits: Limits = DEFAULT_LIMITS
+    outcomes: Outcomes = ()
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Waits for so many seconds before a conversation is stored again."""
+
+    @property
+    def window(self) -> int:
+        """How many questions of a store may be answered before anybody waits for them."""
+        return max(64, 4 * self.concurrency)
+
+    @cached_property
+    def pool(self) -> DaemonPool:
+        """The threads of sync judges and test-takers, and of work that would hold up the loop."""
+        return DaemonPool(self.concurrency, "memfail-judge")
+
+
 class Lane:
     """The calls of one memory system.
 
@@ -95,7 +172,6 @@ class Lane:
         """Whether a sync call has exceeded its limit: its thread is lost, and what it holds."""
         self._limits, self._outcomes = limits, outcomes
         self._read_slots = asyncio.Semaphore(1)
-        self._async: dict[str, bool] = {}
         self._flying: set[Future[Any]] = set()
 
     def widen(self, reads: int, writes: int) -> None:
@@ -105,7 +181,7 @@ class Lane:
         self._read_slots = asyncio.Semaphore(reads)
 
     async def call(self, method: str, fn: Callable[..., Any], *args: Any) -> Any:
-        """Call it, awaiting what it returns if that is awaitable, within the limit for storing.
+        """Call it within the limit for storing; await the result if it is awaitable.
 
         Raises `MemorySystemError` naming the method for whatever it raises, with that as the cause, and `TimedOutError` for a
         call that exceeds its limit; a test runner's own outcomes (a skip) pass through.
@@ -113,26 +189,24 @@ class Lane:
         return await self._call(method, fn, args, self._limits.store)
 
     async def read(self, method: str, fn: Callable[..., Any], *args: Any) -> tuple[Any, float]:
-        """`call`, within the limit for retrieving, and no more at once than the system's reads allow.
+        """Call it as `call` does, within the limit for retrieving, with at most as many reads at once as the system allows.
 
-        Returns the seconds that the system itself took, too.
+        Returns the result, and the seconds that the system itself took.
         """
         timed = _Timed(fn)
         async with self._read_slots:
-            asynchronous = self.is_async(method, fn)
-            result = await self._call(
-                method, timed.run_async if asynchronous else timed.run, args, self._limits.retrieve
-            )
+            call = timed.run_async if is_async(fn) else timed.run
+            result = await self._call(method, call, args, self._limits.retrieve)
         return result, timed.seconds
 
     async def _call(self, method: str, fn: Callable[..., Any], args: tuple[Any, ...], seconds: float) -> Any:
         what = method if " " in method else f"{method}()"
         try:
             with raised_as(MemorySystemError, what, outcomes=self._outcomes):
-                if self.is_async(method, fn):
-                    return await apart(fn, *args, seconds=seconds)
+                if is_async(fn):
+                    return await in_own_task(fn, *args, seconds=seconds)
                 result = await self._on_thread(fn, args, seconds)
-                return await apart(lambda: result, seconds=seconds) if inspect.isawaitable(result) else result
+                return await in_own_task(lambda: result, seconds=seconds) if inspect.isawaitable(result) else result
         except _OverdueError:
             raise TimedOutError(
                 f"{what} of the store {self._name} did not return within {seconds:g} s; --memfail-timeout sets the limit"
@@ -155,16 +229,9 @@ class Lane:
             raise _OverdueError
         return waiting.result()
 
-    def is_async(self, method: str, fn: Callable[..., Any]) -> bool:
-        """Whether the method of that name gives a coroutine: looked up once, it is the same for every call."""
-        found = self._async.get(method)
-        if found is None:
-            found = self._async[method] = is_async(fn)
-        return found
-
     @property
     def is_busy(self) -> bool:
-        """Whether a call is still in one of its threads, waited for or not."""
+        """Whether a call is still running in one of its threads, even one that nobody waits for."""
         return bool(self._flying)
 
     def stop(self) -> None:
@@ -173,7 +240,7 @@ class Lane:
 
 
 class _Timed:
-    """Measures where the call runs, so that waiting for a thread or for the loop does not count."""
+    """Measures a call where it runs: waiting for a thread or for the loop does not count."""
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self._fn = fn
@@ -199,10 +266,10 @@ class _Timed:
 
 
 class CarriedError(Exception):
-    """Carries whatever the user's code raised.
+    """Carry an exception that the user's code raised.
 
-    As itself it could be taken for something else: an exit request would end the loop, a `StopIteration` hang it, and a
-    `CancelledError` pass for the end of our own task.
+    Raised as it is, it could be misunderstood: an exit request would end the loop, a `StopIteration` hang it, and a
+    `CancelledError` look like the end of our own task.
     """
 
     def __init__(self, error: BaseException) -> None:
@@ -218,7 +285,7 @@ class _OverdueError(Exception):
 def raised_as(kind: type[MemfailError], what: str, about: str = "", outcomes: Outcomes = ()) -> Iterator[None]:
     """Turn what the user's code raises into an error of this kind that names what was called.
 
-    Our own errors pass, and so do the outcomes of a test runner.
+    Our own errors and the outcomes of a test runner pass through.
     """
     try:
         yield
@@ -246,7 +313,7 @@ def described(error: BaseException) -> str:
 
 
 def guarded(fn: Callable[..., T], *args: Any) -> T:
-    """Call it right here; what it raises comes as `CarriedError`."""
+    """Call it right here, and wrap what it raises in a `CarriedError`."""
     try:
         result = fn(*args)
         if isinstance(result, Iterator):
@@ -256,10 +323,10 @@ def guarded(fn: Callable[..., T], *args: Any) -> T:
         raise CarriedError(error) from error
 
 
-async def apart(fn: Callable[..., Any], *args: Any, seconds: float = 0.0) -> Any:
-    """Call it and await what it returns, in a task of its own, for at most so many seconds (0: for any time).
+async def in_own_task(fn: Callable[..., Any], *args: Any, seconds: float = 0.0) -> Any:
+    """Call it and await the result in a task of its own, for at most so many seconds (0 for no limit).
 
-    What it raises comes as `CarriedError`, its own cancellation too.
+    Wraps what it raises in a `CarriedError`, its own cancellation too.
     """
     task = asyncio.ensure_future(_contained(fn, args))
     try:
@@ -280,31 +347,27 @@ async def apart(fn: Callable[..., Any], *args: Any, seconds: float = 0.0) -> Any
 
 async def _contained(fn: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, BaseException | None]:
     try:
-        return await settle(fn(*args)), None
+        result = fn(*args)
+        return (await result if inspect.isawaitable(result) else result), None
     except BaseException as error:
         return None, error
 
 
 async def called(fn: Callable[..., Any], *args: Any, pool: Executor | None) -> Any:
-    """Call the user's code where it belongs: async code in a task of its own, other on the pool's threads or, without one, here.
+    """Call the user's code: async code in a task of its own, sync code on the pool's threads or, without a pool, right here.
 
-    What it raises comes as `CarriedError`.
+    Wraps what it raises in a `CarriedError`.
     """
     if is_async(fn):
-        return await apart(fn, *args)
+        return await in_own_task(fn, *args)
     if pool is None:
         result = guarded(fn, *args)
     else:
         context = contextvars.copy_context()
         result = await asyncio.get_running_loop().run_in_executor(pool, lambda: context.run(guarded, fn, *args))
-    return await apart(lambda: result) if inspect.isawaitable(result) else result
+    return await in_own_task(lambda: result) if inspect.isawaitable(result) else result
 
 
 def is_async(fn: object) -> bool:
-    """Whether calling it gives a coroutine, as far as can be told without calling it."""
+    """Tell whether calling it gives a coroutine, as far as that shows without a call."""
     return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None))  # noqa: B004
-
-
-async def settle(value: T | Awaitable[T]) -> T:
-    """The value, awaited if it is awaitable."""
-    return await value if inspect.isawaitable(value) else value

@@ -1,11 +1,11 @@
-"""Staged judging: stop at the first failed stage, and judge each (fact, store) only once."""
+"""Judge questions in stages: stop at the first failed stage, and judge each (fact, listing) only once."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_memfail.core import (
     CORRECT,
@@ -23,7 +23,10 @@ from pytest_memfail.core import (
     one_line,
     question_verdict,
 )
-from pytest_memfail.engine.calls import Outcomes, called, raised_as
+from pytest_memfail.engine.calls import DaemonPool, Outcomes, called, raised_as
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Grader:
@@ -33,8 +36,8 @@ class Grader:
         self._judge = judge
         self._pool = None if getattr(judge, "inline", False) else pool
         self._outcomes = outcomes
-        self._warmed: dict[int, asyncio.Task[Any]] = {}
-        self._stored: dict[tuple[str, int], asyncio.Task[tuple[StageResult, StageResult]]] = {}
+        self._warmed: dict[Listing, asyncio.Task[Any]] = {}
+        self._stored: dict[tuple[str, Listing], asyncio.Task[tuple[StageResult, StageResult]]] = {}
 
     async def grade(
         self,
@@ -44,7 +47,7 @@ class Grader:
         shown: Sequence[Memory],
         reply: Reply | None,
     ) -> Verdict:
-        """The verdict on one question.
+        """Return the verdict on one question.
 
         Raises `JudgeError` for whatever the judge raises: a broken judge makes an error, never a verdict.
         """
@@ -64,9 +67,8 @@ class Grader:
         return question_verdict(facts, answer, misleading=question.kind == "misleading", credited=credited)
 
     async def _stored_once(self, fact: Evidence, listing: Listing) -> tuple[StageResult, StageResult]:
-        key = (fact.id, id(listing))
-        task = self._stored.get(key)
-        if task is None:
+        key = (fact.id, listing)
+        if (task := self._stored.get(key)) is None:
             # a task of its own: the question that happens to come first may be cancelled, the others still need it
             task = self._stored[key] = asyncio.get_running_loop().create_task(self._storage_and_summary(fact, listing))
         return await asyncio.shield(task)
@@ -79,13 +81,11 @@ class Grader:
         return storage, await self._ask("summary", fact, listing)
 
     async def _warm(self, listing: Listing) -> None:
-        """Let a judge that asks a provider make its prompt cache hot, once per listing and before all other calls."""
-        warm = getattr(self._judge, "warm", None)
-        if warm is None:
+        """Let a judge that asks a provider warm up its prompt cache, once per listing and before all other calls."""
+        if getattr(self._judge, "warm", None) is None:
             return
-        task = self._warmed.get(id(listing))
-        if task is None:
-            task = self._warmed[id(listing)] = asyncio.get_running_loop().create_task(self._call("warm", None, listing))
+        if (task := self._warmed.get(listing)) is None:
+            task = self._warmed[listing] = asyncio.get_running_loop().create_task(self._call("warm", None, listing))
         await asyncio.shield(task)
 
     async def _ask(self, stage: str, *args: Any) -> StageResult:
@@ -99,3 +99,45 @@ class Grader:
     async def _call(self, method: str, pool: Executor | None, *args: Any) -> Any:
         with raised_as(JudgeError, f"the judge's {method}()", outcomes=self._outcomes):
             return await called(getattr(self._judge, method), *args, pool=pool)
+
+
+def judge_all(
+    judge: Judge,
+    cases: Sequence[T],
+    one: Callable[[T, DaemonPool], Awaitable[R]],
+    *,
+    concurrency: int,
+    progress: Callable[[int], object],
+    close: Callable[[], Awaitable[None]] | None,
+) -> list[R]:
+    """Judge cases outside a run (labelled cases, recorded memories); return what `one` makes of each, in the order given.
+
+    Args:
+        judge: any judge.
+        cases: what to judge.
+        one: judges a case, with the threads that calls of a synchronous judge run on.
+        concurrency: cases in flight at most; a judge that computes and never waits (`inline`) has one.
+        progress: is called with how many are done.
+        close: ends what the judge holds open, in the loop that it ran in.
+    """
+    at_once = 1 if getattr(judge, "inline", False) else concurrency
+    free, pool = asyncio.Semaphore(at_once), DaemonPool(at_once, "memfail-judge")
+    done = 0
+
+    async def in_turn(case: T) -> R:
+        nonlocal done
+        async with free:
+            result = await one(case, pool)
+        done += 1
+        progress(done)
+        return result
+
+    async def run() -> list[R]:
+        try:
+            return await asyncio.gather(*map(in_turn, cases))
+        finally:
+            pool.stop()
+            if close is not None:
+                await close()
+
+    return asyncio.run(run())

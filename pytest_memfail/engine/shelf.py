@@ -1,23 +1,43 @@
-"""Filled stores kept for later runs: a folder for each, named by everything that decides what is in it."""
+"""Keep filled stores for later runs: a folder for each, named by everything that decides what is in it."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import shutil
+import sys
+import sysconfig
+import tempfile
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, Listing, SnapshotError, mask_options, public
+from pytest_memfail.core import (
+    Conversation,
+    Listing,
+    MemorySystemError,
+    SnapshotError,
+    UsageError,
+    mask_options,
+    public,
+)
+from pytest_memfail.engine.calls import Lane
 
+OPTION: Final = "--memfail-reuse-stores"
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
 DATA: Final = "store"
 MAKING: Final = ".making-"
 KEY_LENGTH: Final = 32
+DEPTH: Final = 2
+"""How deep the attributes of a system are searched for its code: an adapter holds the memory, which holds its parts."""
+
+Segments = Sequence[Sequence[Conversation]]
+"""The conversations stored before each probe; the system is flushed after each segment."""
 
 
 class Shelf:
@@ -27,13 +47,13 @@ class Shelf:
     """
 
     def __init__(self, folder: Path, system: str, about: Mapping[str, Any]) -> None:
-        """`about` is what decides the content beside the conversations and what the system says: its options, say."""
+        """`about` is what decides the content besides the conversations and what the system says: its options, say."""
         self.folder = folder
         self.system = system
         self._about = dict(about)
 
-    def key(self, described: Mapping[str, str], code: str, segments: Sequence[Sequence[Conversation]]) -> str:
-        """The name of the store that holds these conversations; the system is flushed after each segment."""
+    def key(self, described: Mapping[str, str], code: str, segments: Segments) -> str:
+        """Return the name of the store that holds these conversations."""
         parts = {
             "format": FORMAT,
             "system": self.system,
@@ -46,15 +66,15 @@ class Shelf:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:KEY_LENGTH]
 
     def place(self, key: str) -> Path:
-        """Where the store of that key is, or would be."""
+        """Return where the store of that key is, or would be."""
         return self.folder / key
 
     def has(self, key: str) -> bool:
-        """Whether it is kept, sound or not."""
+        """Tell whether the store is kept, sound or not."""
         return self.place(key).is_dir()
 
     def take(self, key: str, into: Path) -> str:
-        """Copy a kept store's snapshot to a new folder; returns the digest of its listing.
+        """Copy a kept store's snapshot to a new folder; return the digest of its listing.
 
         Raises `SnapshotError` for one that is not as it was written.
         """
@@ -73,7 +93,7 @@ class Shelf:
         return listing
 
     def new(self) -> Path:
-        """A folder to make a store in: an empty one for the snapshot is in it."""
+        """Make a folder to make a store in, with an empty folder for the snapshot in it."""
         place = self.folder / f"{MAKING}{uuid.uuid4().hex}"
         (place / DATA).mkdir(parents=True)
         return place
@@ -98,27 +118,165 @@ class Shelf:
             shutil.rmtree(made, ignore_errors=True)  # another process was faster
 
 
+class Reuse:
+    """Restores one store from a shelf instead of filling it, or keeps it there for the next run."""
+
+    def __init__(
+        self, shelf: Shelf, lane: Lane, system: Any, factory: Any, described: Mapping[str, str], pool: Executor
+    ) -> None:
+        check_reusable(system, shelf.system)
+        self._shelf, self._lane, self._system, self._pool = shelf, lane, system, pool
+        self._factory, self._described = factory, dict(described)
+        self._code: str | None = None
+        self._expected: tuple[Path, str] | None = None
+        self._copies: list[Path] = []
+
+    async def restore(self, segments: Segments) -> bool:
+        """Restore the store with these conversations; return whether one was kept.
+
+        Raises `SnapshotError` for one that cannot be restored: it is never filled anew in silence.
+        """
+        key = await self._key(segments)
+        if not self._shelf.has(key):
+            return False
+        # the system is given a copy, which stays until the store is closed: the system may open it where it is
+        copy = Path(tempfile.mkdtemp(prefix="memfail-restore-"))
+        self._copies.append(copy)
+        place = self._shelf.place(key)
+        listing = await self._off_loop(self._shelf.take, key, copy / DATA)
+        try:
+            await self._lane.call("restore", self._system.restore, copy / DATA)
+        except MemorySystemError as error:
+            raise SnapshotError(f"{error}; the kept store is {place}: remove it to fill the store anew") from error
+        self._expected = place, listing
+        return True
+
+    def check(self, listing: Listing) -> None:
+        """Raise `SnapshotError` if what was restored is not what was kept."""
+        if self._expected is None:
+            return
+        place, digest = self._expected
+        self._expected = None
+        if digest_of(listing) != digest:
+            raise SnapshotError(
+                f"after restore() of {place} get_all_memories() lists {len(listing.memories)} entries that are not those kept; "
+                "mend restore() (memfail check-system), or remove that folder to fill the store anew"
+            )
+
+    async def keep(self, segments: Segments, listing: Listing) -> None:
+        """Keep what the system holds, unless it is kept already.
+
+        Raises `SnapshotError` if it cannot be kept.
+        """
+        key = await self._key(segments)
+        if self._shelf.has(key):
+            return
+        made: Path | None = None
+        try:
+            made = await self._off_loop(self._shelf.new)
+            await self._lane.call("snapshot", self._system.snapshot, made / DATA)
+            if not any((made / DATA).iterdir()):
+                raise MemorySystemError(
+                    f"snapshot(path) of {self._shelf.system!r} left the folder empty; expected the whole store in it"
+                )
+            count = sum(map(len, segments))
+            await self._off_loop(self._shelf.put, key, made, self._described, count, listing)
+        except OSError as error:
+            raise SnapshotError(f"the store cannot be kept in {self._shelf.folder}: {error}") from error
+        finally:
+            if made is not None:
+                shutil.rmtree(made, ignore_errors=True)
+
+    def close(self) -> None:
+        """Remove the copies that were restored from."""
+        for copy in self._copies:
+            shutil.rmtree(copy, ignore_errors=True)
+
+    async def _key(self, segments: Segments) -> str:
+        if self._code is None:
+            self._code = await self._off_loop(code_of, self._system, self._factory)
+        return self._shelf.key(self._described, self._code, segments)
+
+    async def _off_loop(self, call: Callable[..., Any], *args: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call, *args)
+
+
+def check_reusable(system: object, name: str) -> None:
+    """Raise `UsageError` for a system (or a class of one) without snapshots."""
+    missing = [f"{method}()" for method in ("snapshot", "restore") if not callable(getattr(system, method, None))]
+    if missing:
+        raise UsageError(
+            f"{OPTION}: the memory system {name!r} has no {' and no '.join(missing)}; expected snapshot(path) and restore(path): "
+            "add them, or leave the option out"
+        )
+
+
 def kept_in(folder: Path) -> int:
-    """How many stores are kept in a folder."""
-    return sum(is_kept(path.name) for path in folder.iterdir()) if folder.is_dir() else 0
-
-
-def is_kept(name: str) -> bool:
-    """Whether a file of that name in the folder of a shelf would be a kept store."""
-    return len(name) == KEY_LENGTH and set(name) <= set("0123456789abcdef")
+    """Return how many stores are kept in a folder."""
+    return sum(_is_kept(path.name) for path in folder.iterdir()) if folder.is_dir() else 0
 
 
 def is_ours(folder: Path) -> bool:
-    """Whether nothing but kept stores is in a folder."""
-    return all(is_kept(path.name) or path.name.startswith(MAKING) for path in folder.iterdir())
+    """Tell whether a folder holds nothing but kept stores."""
+    return all(_is_kept(path.name) or path.name.startswith(MAKING) for path in folder.iterdir())
 
 
 def digest_of(listing: Listing) -> str:
-    """The same for listings with the same texts, in whatever order."""
+    """Return a digest that is the same for listings with the same texts, in whatever order."""
     digest = hashlib.sha256()
     for text in sorted(memory.text for memory in listing.memories):
         digest.update(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
     return digest.hexdigest()
+
+
+def code_of(system: Any, factory: Any) -> str:
+    """Return a digest of the source files of the system, of the objects in its attributes, and of its factory.
+
+    A changed system must not pass for the old one, as far as that can be seen: of a package all files count, of a single
+    module those beside it; of an installed package only its `__version__`.
+    """
+    modules = {base.__module__ for kind in _kinds(system, DEPTH) for base in kind.__mro__}
+    modules.add(getattr(factory, "__module__", None) or type(factory).__module__)
+    digest = hashlib.sha256()
+    trees: set[Path] = set()
+    versions: set[str] = set()
+    for name in modules:
+        top = sys.modules.get(name.partition(".")[0])
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if file is None or top is None:
+            continue  # built in, or made in memory
+        path = Path(file).resolve()
+        if _is_installed(path):
+            versions.add(f"{top.__name__} {getattr(top, '__version__', '')}")
+        elif package := getattr(top, "__path__", None):
+            trees.update(found for found in Path(next(iter(package))).resolve().rglob("*.py") if found.is_file())
+        else:
+            trees.update(path.parent.glob("*.py"))
+    for version in sorted(versions):
+        digest.update(version.encode())
+    for path in sorted(trees, key=lambda path: (path.name, str(path))):
+        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _kinds(thing: Any, depth: int) -> Iterator[type]:
+    yield type(thing)
+    if depth:
+        for value in getattr(thing, "__dict__", {}).values():
+            yield from _kinds(value, depth - 1)
+
+
+def _is_installed(path: Path) -> bool:
+    """Tell whether a file is of the standard library, or in a place where packages are installed."""
+    places = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
+    return bool({"site-packages", "dist-packages"} & set(path.parts)) or any(
+        place is not None and path.is_relative_to(Path(place).resolve()) for place in places
+    )
+
+
+def _is_kept(name: str) -> bool:
+    """Tell whether a file of that name in the folder of a shelf would be a kept store."""
+    return len(name) == KEY_LENGTH and set(name) <= set("0123456789abcdef")
 
 
 def _files(folder: Path) -> dict[str, str]:

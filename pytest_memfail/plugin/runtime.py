@@ -14,7 +14,19 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import pytest
 
 from pytest_memfail.core import MemfailError, MemorySystemError, Question, SystemContext
-from pytest_memfail.engine import Ask, Engine, Limits, Result, Shelf, StoreJob, StoreReport, StoreRun, TokenRules
+from pytest_memfail.engine import (
+    Ask,
+    Engine,
+    Limits,
+    NoJournal,
+    Resources,
+    Result,
+    Shelf,
+    StoreJob,
+    StoreReport,
+    StoreRun,
+    TokenRules,
+)
 from pytest_memfail.plugin import journal
 from pytest_memfail.plugin.capture import Routing, replay
 from pytest_memfail.plugin.models import LEDGER_FILE, Models, open_ledger
@@ -231,18 +243,19 @@ class Runtime:
 
         settings = self.run.settings
         models = self._models = Models(self.run.config, settings, self._journals, self.run.system_models)
-        return Engine(
+        resources = Resources(
             judge=models.judge,
             test_taker=models.test_taker,
             again=models.again,
             assistant_turns=settings.assistant_turns,
             concurrency=settings.concurrency,
             tokens=TokenRules(count_tokens, first_tokens, settings.shown_tokens),
-            journal=self._journal,
+            journal=self._journal or NoJournal(),
             on_progress=self._tick,
             limits=Limits(*settings.timeout),
             outcomes=OUTCOMES,
         )
+        return Engine(resources)
 
     def _tick(self, store: str, done: int, total: int) -> None:
         self._progress(store, done, total)

@@ -11,10 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_memfail.core import FAILURES, Conversation, Listing, Memory, Message, StageResult, Trace, WrongTypeError
-from pytest_memfail.engine import DaemonPool
-from pytest_memfail.engine.grade import Grader
-from pytest_memfail.engine.listing import changes, is_listed, truncation_message, unlisted_sentinels
-from pytest_memfail.engine.normalise import memories_from
+from pytest_memfail.engine import DaemonPool, Grader, is_listed, memories_from
+from pytest_memfail.engine.system import changes, truncation_message, unlisted_sentinels
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.llm import count_tokens
 from pytest_memfail.report import failure, headline, summary, write_reports

@@ -23,7 +23,7 @@ from pytest_memfail.core import (
     StorePlan,
     SystemContext,
 )
-from pytest_memfail.engine import Ask, Engine, Result, Shelf, StoreJob, StoreReport, StoreRun
+from pytest_memfail.engine import Ask, Engine, Resources, Result, Shelf, StoreJob, StoreReport, StoreRun
 
 PATIENCE = 10
 """Seconds that a test waits for what must happen; reached only where it never does."""
@@ -174,7 +174,7 @@ class Bench:
     def __init__(self, path: Path, **options: Any) -> None:
         self.path = path
         self.judge = options.pop("judge", None) or ExactJudge()
-        self.engine = Engine(judge=self.judge, **options)
+        self.engine = Engine(Resources(judge=self.judge, **options))
         self._stores = 0
 
     def begin(

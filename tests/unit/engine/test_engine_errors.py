@@ -495,7 +495,7 @@ def begun(bench, n):
 
 
 def test_cancel_cancels_what_runs_and_what_waits(bench):
-    n = bench.engine.window + 5
+    n = bench.engine.resources.window + 5
     run = begun(bench, n)
     futures = [run.result(f"q-{i}@5") for i in range(n)]
     bench.engine.cancel()
@@ -560,7 +560,7 @@ def test_close_ends_the_loops_thread(make_bench):
 
 def test_close_cancels_what_runs_and_what_waits(make_bench):
     bench = make_bench()
-    n = bench.engine.window + 5
+    n = bench.engine.resources.window + 5
     run = begun(bench, n)
     futures = [run.result(f"q-{i}@5") for i in range(n)]
     bench.engine.close(grace=PATIENCE)

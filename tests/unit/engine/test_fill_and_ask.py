@@ -463,7 +463,7 @@ def test_questions_are_asked_ahead_of_who_waits_but_no_more_than_the_window(make
             return super().retrieve_memories(query, conversation, k)
 
     bench = make_bench(concurrency=2)
-    window = bench.engine.window
+    window = bench.engine.resources.window
     run = bench.begin(Watched, plan(window + 30))
     assert enough.wait(PATIENCE)
     other = bench.begin(Store, plan(5))  # the loop goes on with other work, and the first store stays where it is
@@ -932,10 +932,10 @@ def test_a_store_can_be_finished_before_all_its_questions_were_waited_for(bench)
             asked.append(query)
             return super().retrieve_memories(query, conversation, k)
 
-    run = bench.begin(Watched, plan(bench.engine.window + 50))
+    run = bench.begin(Watched, plan(bench.engine.resources.window + 50))
     assert bench.get(run, "q-0@5").verdict.name == "correct"
-    assert bench.finish(run).conversations == bench.engine.window + 50
-    assert len(asked) < bench.engine.window + 50
+    assert bench.finish(run).conversations == bench.engine.resources.window + 50
+    assert len(asked) < bench.engine.resources.window + 50
 
 
 def test_a_retrieval_that_writes_is_reported(bench):

@@ -173,7 +173,7 @@ def test_several_reads_at_once_and_one_hangs(bench, release):
 
 def test_a_question_beyond_the_window_is_asked_of_the_new_store(make_bench, release):
     bench = make_bench(limits=SOON, concurrency=4)
-    n = bench.engine.window + 10
+    n = bench.engine.resources.window + 10
     factory, _ = stores(release, hangs=lambda query: query == fact(n - 12), times=1)
     results = bench.all(bench.begin(factory, plan(n)))
     assert sum(result.error is not None for result in results) == 1

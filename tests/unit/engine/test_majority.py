@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_memfail.engine import majority
+from pytest_memfail.engine.questions import majority
 
 C, N, S, R, A, U, V = (
     "correct",

@@ -12,7 +12,7 @@ from engine_fakes import Store, names, question, said
 
 from pytest_memfail.core import Conversation, Ingest, Listing, Memory, Message, Probe, SnapshotError
 from pytest_memfail.engine import Shelf, is_ours, kept_in
-from pytest_memfail.engine.sources import code_of
+from pytest_memfail.engine.shelf import code_of
 
 TWO_PROBES = (
     Ingest(said(0)),
