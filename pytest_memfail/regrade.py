@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from pytest_memfail.calibration import judge_all
 from pytest_memfail.core import (
     ERROR,
     Evidence,
@@ -18,7 +19,7 @@ from pytest_memfail.core import (
     Trace,
     UsageError,
 )
-from pytest_memfail.engine import DaemonPool, Grader, judge_all
+from pytest_memfail.engine import DaemonPool, Grader
 from pytest_memfail.results import Line, Loaded, question_line
 from pytest_memfail.tasks import CUSTOM
 

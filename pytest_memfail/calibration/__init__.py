@@ -15,7 +15,7 @@ from pytest_memfail.calibration.cases import (
     read_cases,
     shipped_cases,
 )
-from pytest_memfail.calibration.check import Judged, judge_cases
+from pytest_memfail.calibration.check import Judged, judge_all, judge_cases
 from pytest_memfail.calibration.correction import Correction, train_correction
 from pytest_memfail.calibration.measures import measure, mutation_score
 from pytest_memfail.calibration.planting import planted_cases
@@ -33,6 +33,7 @@ __all__ = [
     "balance",
     "calibration_folder",
     "data_hash",
+    "judge_all",
     "judge_cases",
     "measure",
     "mutation_score",

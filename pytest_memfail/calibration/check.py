@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pytest_memfail.calibration.cases import LABEL_OF, Case
 from pytest_memfail.core import FactVerdict, Judge, MemfailError
-from pytest_memfail.engine import DaemonPool, Grader, judge_all
+from pytest_memfail.engine import DaemonPool, Grader
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +78,45 @@ def _confidence(fact: FactVerdict) -> float | None:
     stages = (fact.storage, fact.summary, fact.retrieval) if deciding.outcome == "passed" else (deciding,)
     known = [result.confidence for result in stages if result.confidence is not None]
     return min(known) if len(known) == len(stages) and stage else None
+
+
+def judge_all(
+    judge: Judge,
+    cases: Sequence[T],
+    one: Callable[[T, DaemonPool], Awaitable[R]],
+    *,
+    concurrency: int,
+    progress: Callable[[int], object],
+    close: Callable[[], Awaitable[None]] | None,
+) -> list[R]:
+    """Judge cases outside a run (labelled cases, recorded memories); return what `one` makes of each, in the order given.
+
+    Args:
+        judge: any judge.
+        cases: what to judge.
+        one: judges a case, with the threads that calls of a synchronous judge run on.
+        concurrency: cases in flight at most; a judge that computes and never waits (`inline`) has one.
+        progress: is called with how many are done.
+        close: ends what the judge holds open, in the loop that it ran in.
+    """
+    at_once = 1 if getattr(judge, "inline", False) else concurrency
+    free, pool = asyncio.Semaphore(at_once), DaemonPool(at_once, "memfail-judge")
+    done = 0
+
+    async def in_turn(case: T) -> R:
+        nonlocal done
+        async with free:
+            result = await one(case, pool)
+        done += 1
+        progress(done)
+        return result
+
+    async def run() -> list[R]:
+        try:
+            return await asyncio.gather(*map(in_turn, cases))
+        finally:
+            pool.stop()
+            if close is not None:
+                await close()
+
+    return asyncio.run(run())

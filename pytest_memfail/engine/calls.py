@@ -213,18 +213,15 @@ class Lane:
             ) from None
 
     async def _on_thread(self, fn: Callable[..., Any], args: tuple[Any, ...], seconds: float) -> Any:
-        context = contextvars.copy_context()
-        future = self._pool.submit(context.run, guarded, fn, *args)
+        future = self._pool.submit(contextvars.copy_context().run, guarded, fn, *args)
         self._flying.add(future)
         future.add_done_callback(self._flying.discard)
         waiting = asyncio.wrap_future(future)
         try:
             await asyncio.wait({waiting}, timeout=seconds or None)
-        except asyncio.CancelledError:
-            waiting.cancel()
-            raise
-        if not waiting.done():
-            waiting.cancel()
+        finally:
+            waiting.cancel()  # does nothing where it is done
+        if waiting.cancelled():
             self.is_hung = True
             raise _OverdueError
         return waiting.result()
@@ -363,8 +360,8 @@ async def called(fn: Callable[..., Any], *args: Any, pool: Executor | None) -> A
     if pool is None:
         result = guarded(fn, *args)
     else:
-        context = contextvars.copy_context()
-        result = await asyncio.get_running_loop().run_in_executor(pool, lambda: context.run(guarded, fn, *args))
+        run = contextvars.copy_context().run
+        result = await asyncio.get_running_loop().run_in_executor(pool, run, guarded, fn, *args)
     return await in_own_task(lambda: result) if inspect.isawaitable(result) else result
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
-from typing import Any, TypeVar
+from typing import Any
 
 from pytest_memfail.core import (
     CORRECT,
@@ -23,10 +23,7 @@ from pytest_memfail.core import (
     one_line,
     question_verdict,
 )
-from pytest_memfail.engine.calls import DaemonPool, Outcomes, called, raised_as
-
-T = TypeVar("T")
-R = TypeVar("R")
+from pytest_memfail.engine.calls import Outcomes, called, raised_as
 
 
 class Grader:
@@ -99,45 +96,3 @@ class Grader:
     async def _call(self, method: str, pool: Executor | None, *args: Any) -> Any:
         with raised_as(JudgeError, f"the judge's {method}()", outcomes=self._outcomes):
             return await called(getattr(self._judge, method), *args, pool=pool)
-
-
-def judge_all(
-    judge: Judge,
-    cases: Sequence[T],
-    one: Callable[[T, DaemonPool], Awaitable[R]],
-    *,
-    concurrency: int,
-    progress: Callable[[int], object],
-    close: Callable[[], Awaitable[None]] | None,
-) -> list[R]:
-    """Judge cases outside a run (labelled cases, recorded memories); return what `one` makes of each, in the order given.
-
-    Args:
-        judge: any judge.
-        cases: what to judge.
-        one: judges a case, with the threads that calls of a synchronous judge run on.
-        concurrency: cases in flight at most; a judge that computes and never waits (`inline`) has one.
-        progress: is called with how many are done.
-        close: ends what the judge holds open, in the loop that it ran in.
-    """
-    at_once = 1 if getattr(judge, "inline", False) else concurrency
-    free, pool = asyncio.Semaphore(at_once), DaemonPool(at_once, "memfail-judge")
-    done = 0
-
-    async def in_turn(case: T) -> R:
-        nonlocal done
-        async with free:
-            result = await one(case, pool)
-        done += 1
-        progress(done)
-        return result
-
-    async def run() -> list[R]:
-        try:
-            return await asyncio.gather(*map(in_turn, cases))
-        finally:
-            pool.stop()
-            if close is not None:
-                await close()
-
-    return asyncio.run(run())

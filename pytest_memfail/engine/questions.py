@@ -186,12 +186,10 @@ class Answerer:
 
     def __init__(self, resources: Resources, evidence: Mapping[str, Evidence]) -> None:
         self.tokens = TokenCounts(resources.tokens, resources.pool)
-        self._pool, self._outcomes, self._evidence = resources.pool, resources.outcomes, evidence
-        # a grader for each time: what was judged the first time is judged again
-        self._times = [
-            (test_taker, Grader(judge, resources.pool, resources.outcomes))
-            for judge, test_taker in ((resources.judge, resources.test_taker), *resources.again)
-        ]
+        self._resources, self._evidence = resources, evidence
+        judges, self._test_takers = zip((resources.judge, resources.test_taker), *resources.again, strict=True)
+        # each its own: what was judged the first time is judged again
+        self._graders = [Grader(judge, resources.pool, resources.outcomes) for judge in judges]
 
     async def answer(
         self, system: OpenSystem, ask: Ask, listing: Listing, has_retrieved: Callable[[], None], result: Result
@@ -199,39 +197,34 @@ class Answerer:
         """Fill in the result; `has_retrieved` is called once the system is not needed any more."""
         about = f" (question {ask.question.id})"
         try:
-            found = [await system.retrieve(ask.question.query, ask.k, about) for _ in self._times]
+            found = [await system.retrieve(ask.question.query, ask.k, about) for _ in self._graders]
         finally:
             has_retrieved()
-        outcomes = [
-            await self._judged(ask, listing, each, *time_asked)
-            for each, time_asked in zip(found, self._times, strict=True)
-        ]
+        outcomes = [await self._judged(ask, listing, i, each) for i, each in enumerate(found)]
         names = tuple(VACUOUS if verdict.vacuous else verdict.name for _, verdict in outcomes)
         result.trace, result.verdict = outcomes[majority(names)]
         if len(names) > 1:
             result.repeats = names
 
-    async def _judged(
-        self, ask: Ask, listing: Listing, found: Retrieved, test_taker: TestTaker | None, grader: Grader
-    ) -> tuple[Trace, Verdict]:
+    async def _judged(self, ask: Ask, listing: Listing, time_asked: int, found: Retrieved) -> tuple[Trace, Verdict]:
         question, seconds = ask.question, {"retrieve": found.seconds}
         shown, shown_tokens = await self.tokens.within_limit(found.memories)
         store_tokens = await self.tokens.listed(listing)
         reply = None
-        if test_taker is not None:
+        if (test_taker := self._test_takers[time_asked]) is not None:
             clock = time.perf_counter()
             reply = await self._reply(test_taker, question, shown)
             seconds["answer"] = time.perf_counter() - clock
         clock = time.perf_counter()
         evidence = [self._evidence[name] for name in question.evidence]
-        verdict = await grader.grade(question, evidence, listing, shown, reply)
+        verdict = await self._graders[time_asked].grade(question, evidence, listing, shown, reply)
         seconds["judge"] = time.perf_counter() - clock
         return Trace(question, ask.k, shown, reply, seconds, shown_tokens, store_tokens, found.cut), verdict
 
     async def _reply(self, test_taker: TestTaker, question: Question, shown: Sequence[Memory]) -> Reply:
         about = f" (question {question.id})"
-        with raised_as(MemfailError, "the test-taker's answer()", about, self._outcomes):
-            reply = await called(test_taker.answer, question, shown, pool=self._pool)
+        with raised_as(MemfailError, "the test-taker's answer()", about, self._resources.outcomes):
+            reply = await called(test_taker.answer, question, shown, pool=self._resources.pool)
         if not isinstance(reply, Reply):
             raise MemfailError(f"the test-taker returned {type(reply).__name__}; expected a Reply{about}")
         return reply

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -206,7 +206,7 @@ class OpenSystem:
                 turn.cancel()
         if conversations and callable(flush := getattr(self._system, "flush", None)):
             await lane.call("flush", flush)
-            retries.flushed()
+            retries.drop()  # the system holds nothing back any more: the next snapshot is taken of that
         self._report.fill_seconds += time.perf_counter() - started
 
     async def _with_turns(self, conversation: Conversation) -> Conversation:
@@ -374,14 +374,6 @@ def _at_least(least: int, system: object, name: str, default: int) -> int:
 _Failures: TypeAlias = list[tuple[Conversation, MemorySystemError]]
 
 
-class _FailedError(Exception):
-    """A conversation could not be stored, and is not to be stored again."""
-
-    def __init__(self, conversation: Conversation, error: MemorySystemError, note: str) -> None:
-        super().__init__(str(error))
-        self.conversation, self.error, self.note = conversation, error, note
-
-
 class Retries:
     """Stores batches of conversations in one system, again after an error where the system declares that this is safe.
 
@@ -410,38 +402,27 @@ class Retries:
         if self._is_due():
             await self._snapshot()
         began = time.perf_counter()
-        try:
-            failures = await self._try(batch)
-            waits = list(self._waits())
-            for seconds in waits:
-                if not failures:
-                    break
-                await self._pause(seconds)
-                failures = await self._again(batch, failures)
-            if failures:
-                raise _FailedError(*failures[0], self._note(len(waits)))
-        except _FailedError as failed:
-            raise _with_place(failed.error, f"{failed.note}{place(failed.conversation)}") from failed.error.__cause__
+        failures = await self._try(batch)
+        retries = self._retries if self._idempotent or self._folder is not None else 0
+        for i in range(retries):
+            if not failures or _is_final(failures[0][1]):
+                break
+            await self._pause(FIRST_WAIT * BACKOFF**i)
+            failures = await self._again(batch, failures)
+        if failures:
+            conversation, error = failures[0]
+            note = "" if _is_final(error) else self._note(retries)
+            raise _with_place(error, f"{note}{place(conversation)}") from error.__cause__
         self._seconds += time.perf_counter() - began
         if self._snapshots:
             self._since.append(batch)
 
-    def flushed(self) -> None:
-        """Take note that the system holds nothing back any more: the next snapshot is taken of that."""
-        if not self._between:
-            self.drop()
-
     def drop(self) -> None:
-        """Forget the snapshot: the system holds something else now, or is closed."""
+        """Forget the snapshot: the system was flushed, holds something else now, or is closed."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
         self._folder = None
         self._since.clear()
-
-    def _waits(self) -> Iterator[float]:
-        if self._idempotent or self._folder is not None:
-            for i in range(self._retries):
-                yield FIRST_WAIT * BACKOFF**i
 
     def _note(self, tried: int) -> str:
         if tried:
@@ -453,9 +434,9 @@ class Retries:
         return ", not retried: the system is not declared idempotent and has no snapshot() and restore()"
 
     async def _try(self, batch: Sequence[Conversation]) -> _Failures:
-        """Store a batch; return the conversations that failed by an error that may pass.
+        """Store a batch; return the conversations that failed by an error that may pass, or one that failed for good.
 
-        Raises any other error.
+        Raises any error but that of a memory system.
         """
         found = await asyncio.gather(*map(self._store, batch), return_exceptions=True)
         failures: _Failures = []
@@ -464,9 +445,8 @@ class Retries:
                 continue
             if not isinstance(error, MemorySystemError):  # our own (a used-up budget), or a skip of the test runner
                 raise error
-            # a hung call, or what the adapter itself found
-            if isinstance(error, TimedOutError) or error.__cause__ is None:
-                raise _FailedError(conversation, error, "")
+            if _is_final(error):
+                return [(conversation, error)]
             failures.append((conversation, error))
         return failures
 
@@ -508,6 +488,11 @@ class Retries:
             self._cost, self._seconds = time.perf_counter() - began, 0.0
             if folder != self._folder:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_final(error: MemorySystemError) -> bool:
+    """Tell whether another try is in vain: after a hung call, or for what the adapter itself found."""
+    return isinstance(error, TimedOutError) or error.__cause__ is None
 
 
 def _with_place(error: MemorySystemError, place: str) -> MemorySystemError:

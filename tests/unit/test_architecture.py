@@ -42,6 +42,8 @@ class Import:
     file: Path
     line: int
     module: str
+    for_types: bool = False
+    """Whether it stands under TYPE_CHECKING, and is never run."""
 
     def __str__(self) -> str:
         return f"{self.file.relative_to(ROOT.parent)}:{self.line} imports {self.module}"
@@ -58,6 +60,12 @@ def folder_of(path: Path) -> str:
     return parts[0] if len(parts) > 1 else path.stem
 
 
+def module_of(path: Path) -> str:
+    """The dotted name of a file of ours; a folder's `__init__` has the name of the folder."""
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
 def is_module(name: str) -> bool:
     path = ROOT.parent.joinpath(*name.split("."))
     return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
@@ -72,16 +80,19 @@ def offered_by(package: str) -> list[str]:
 def imports_of(path: Path) -> tuple[Import, ...]:
     """Every import of a file, those inside functions and under TYPE_CHECKING too."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    for_types = {id(node) for block in blocks for statement in block.body for node in ast.walk(statement)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [Import(path, node.lineno, alias.name) for alias in node.names]
+            found += [Import(path, node.lineno, alias.name, id(node) in for_types) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")
             base = importlib.util.resolve_name(base, package_of(path)) if node.level else base
             for alias in node.names:
                 name = f"{base}.{alias.name}"
                 submodule = is_module(name) and alias.name not in offered_by(base)
-                found.append(Import(path, node.lineno, name if submodule else base))
+                found.append(Import(path, node.lineno, name if submodule else base, id(node) in for_types))
     return tuple(dict.fromkeys(found))
 
 
@@ -158,6 +169,74 @@ def test_other_folders_are_entered_by_their_door():
         if private and not inside:
             wrong.append(found)
     assert not wrong, "\n".join(map(str, wrong))
+
+
+KNOWN_REACHES = {
+    "tools/reference_pages.py": "writes the pages of options and hooks from their declarations",
+    "tools/build_wordnet.py": "writes the word tables that judges/offline/ reads",
+    "tools/train_judge.py": "trains the weights that judges/offline/ reads",
+    "benchmarks/llm_path.py": "testing/ does not offer the mark of a blocked request",
+}
+"""Files that reach past the `__init__` of a folder, with the reason."""
+
+
+def test_no_file_reaches_past_the_init_of_another_folder():
+    beside = [
+        path for name in ("tools", "examples", "benchmarks") for path in sorted((ROOT.parent / name).rglob("*.py"))
+    ]
+    wrong = set()
+    for path in (*FILES, *beside):
+        inside = path.is_relative_to(ROOT)
+        known = not inside and path.relative_to(ROOT.parent).as_posix() in KNOWN_REACHES
+        for found in imports_of(path):
+            parts = found.module.split(".")
+            is_deep = parts[0] == "pytest_memfail" and len(parts) > 2
+            if is_deep and not known and not (inside and parts[1] == folder_of(path)):
+                wrong.add(f"{path.relative_to(ROOT.parent)}:{found.line} imports {found.module}")
+    assert not wrong, "\n".join(sorted(wrong))
+
+
+KNOWN_CIRCLES = {
+    frozenset(
+        {"judges.offline.english", "judges.offline.lexicon"}
+    ): "base forms of words are looked up in the word tables",
+}
+"""Circles of files that are borne with, with the reason."""
+
+
+def circles(edges: dict[str, set[str]]) -> set[frozenset[str]]:
+    """The groups of nodes that reach each other, and the nodes with an edge to themselves."""
+
+    def reached(start: str) -> frozenset[str]:
+        seen: set[str] = set()
+        todo = [start]
+        while todo:
+            for node in edges.get(todo.pop(), set()) - seen:
+                seen.add(node)
+                todo.append(node)
+        return frozenset(seen)
+
+    reach = {node: reached(node) for node in edges}
+    return {
+        frozenset(other for other in reach[node] if node in reach.get(other, ()))
+        for node in edges
+        if node in reach[node]
+    }
+
+
+def test_a_circle_of_files_would_be_seen():
+    edges = {"a": {"b", "e"}, "b": {"c"}, "c": {"a", "d"}, "d": set(), "e": {"e"}, "f": {"a"}}
+    assert circles(edges) == {frozenset("abc"), frozenset("e")}
+
+
+def test_no_files_import_each_other_in_a_circle():
+    edges: dict[str, set[str]] = {module_of(path).partition(".")[2]: set() for path in FILES}
+    for found in OURS:
+        if not found.for_types:  # what is imported within a function counts
+            edges[module_of(found.file).partition(".")[2]].add(found.module.partition(".")[2])
+    assert sum(map(len, edges.values())) > 500
+    new = [circle for circle in circles(edges) if not any(circle <= known for known in KNOWN_CIRCLES)]
+    assert not new, "\n".join(", ".join(sorted(circle)) for circle in new)
 
 
 def test_what_is_taken_through_a_door_stands_in_its_all():
