@@ -160,12 +160,8 @@ class Slots:
         """Run a question in the slot that was acquired, which is released at its end."""
         task = asyncio.get_running_loop().create_task(question)
         self.running.add(task)
-
-        def done(task: asyncio.Task[None]) -> None:
-            self.running.discard(task)
-            self.release()
-
-        task.add_done_callback(done)
+        task.add_done_callback(self.running.discard)
+        task.add_done_callback(lambda _: self.release())
         return task
 
     @asynccontextmanager

@@ -480,9 +480,9 @@ class Retries:
             if any(folder.iterdir()):
                 self.drop()
                 self._folder = folder
-        except TimedOutError:
-            raise
         except MemorySystemError as error:
+            if isinstance(error, TimedOutError):
+                raise
             self._fault = str(error)
         finally:
             self._cost, self._seconds = time.perf_counter() - began, 0.0
