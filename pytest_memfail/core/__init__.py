@@ -1,6 +1,6 @@
-"""The domain: what is stored, asked and decided. Standard library only; imports nothing else of this package.
+"""The domain model: what is stored, asked and decided. Uses only the standard library.
 
-The names are loaded at first use: every pytest run loads the plugin, and few use it.
+Names load on first use, because every pytest run loads the plugin and few runs use it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A claim: what a judge looks for, stated in the same way for facts of every task."""
+"""A claim: what a judge looks for, in one form for the facts of every task."""
 
 from __future__ import annotations
 
@@ -9,56 +9,57 @@ from typing import Final, Literal
 from pytest_memfail.core.model import Detail, Evidence
 
 PartRole = Literal["core", "condition", "topic", "cause"]
-"""`core`: what must be found. `condition`: when it holds. `topic`: what it is about. `cause`: what leads to the core."""
+"""`core`: must be found. `condition`: when the core holds. `topic`: what it is about. `cause`: what leads to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One thing that a claim says."""
+    """One statement within a claim."""
 
     text: str
     role: PartRole
     wordings: tuple[str, ...] = ()
-    """Wordings that keep the part, where the row lists them."""
+    """Alternative wordings that keep the part; empty unless the row lists them."""
     vaguer: tuple[str, ...] = ()
-    """Wordings that cover the part and lose what is particular."""
+    """Wordings that mention the part but lose its specifics."""
     required: bool = True
-    """Whether the claim is lost without it."""
+    """Whether the claim is lost without this part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """An expected fact as a judge reads it; nothing in it depends on a task."""
+    """An expected fact as a judge reads it, independent of the task."""
 
     parts: tuple[Part, ...]
     source: str
-    """Everything that was said in the conversation the fact comes from."""
+    """The full text of the conversation that states the fact."""
     owner: str | None = None
-    """The name of the person or thing that the claim is about; None for the user."""
+    """The person or thing that the claim is about; None for the user."""
     siblings: tuple[str, ...] = ()
-    """Sources of other facts of the same row, which a memory may be about instead."""
+    """Sources of the other facts in the row, which a memory may describe instead."""
     replaced: tuple[str, ...] = ()
-    """Values that no longer hold."""
+    """Outdated values."""
     earlier: str | None = None
-    """What was said before and no longer holds."""
+    """The earlier statement that no longer holds."""
     decoys: tuple[str, ...] = ()
-    """What was said later and only looks like an update."""
+    """Later statements that only look like an update."""
     endings: tuple[str, ...] = ()
-    """Wordings that say that a state has ended."""
+    """Wordings that state that something has ended."""
     has_ended: bool = False
-    """Whether the claim is only that an earlier state has ended; a store may then hold nothing of it."""
+    """Whether the claim is only that an earlier state has ended; the store may then hold nothing about it."""
     holds_unsaid: bool = False
-    """Whether words of a part that the source never states are required too (the published reading)."""
+    """Whether to require words of a part even if the source never states them (the published protocol)."""
     needs_condition: bool = False
-    """Whether the fact counts as stored only with its condition (the published reading of easy conditional facts)."""
+    """Whether the fact counts as stored only together with its condition (the published protocol, easy conditional
+    facts)."""
 
     def texts(self, *roles: PartRole) -> tuple[str, ...]:
-        """Return the texts of the parts with these roles that no list of wordings stands for."""
+        """Return the texts of the parts with these roles, except parts with listed wordings."""
         return tuple(part.text for part in self.parts if part.role in roles and not part.wordings)
 
     @property
     def listed(self) -> tuple[Part, ...]:
-        """The parts whose wordings the row lists."""
+        """Return the parts whose wordings the row lists."""
         return tuple(part for part in self.parts if part.wordings)
 
 
@@ -67,11 +68,11 @@ _ROLES: Final[dict[str, PartRole]] = {"condition": "condition", "exclusivity": "
 
 @lru_cache(maxsize=65536)
 def claim_of(evidence: Evidence, protocol: str = "ours") -> Claim:
-    """Return what a judge looks for, from the gold fields of an expected fact.
+    """Return the claim that the gold fields of an expected fact describe.
 
     Args:
-        evidence: any expected fact; one that has no fields beyond `text` and `source` becomes a claim of one part.
-        protocol: `ours`, or `paper` for the published readings (MemFail, appendix D.3).
+        evidence: an expected fact. If it has only `text` and `source`, the claim has one part.
+        protocol: `ours`, or `paper` for the published protocol (MemFail, appendix D.3).
     """
     parts = _parts(evidence)
     published = protocol == "paper"
@@ -91,7 +92,7 @@ def claim_of(evidence: Evidence, protocol: str = "ours") -> Claim:
 
 
 def _parts(evidence: Evidence) -> list[Part]:
-    """Return the parts of the claim, then those whose wordings the row lists."""
+    """Return the parts of the claim, those with listed wordings last."""
     kind, details = evidence.kind, evidence.details
     if kind == "rule":
         parts = [Part(evidence.behavior or evidence.text, "core"), Part(evidence.condition or "", "condition")]

@@ -1,14 +1,14 @@
-"""What can go wrong, as one tree.
+"""The exception hierarchy.
 
 MemfailError
-├── UsageError                 bad input of the user: one line, exit code 4
-│   ├── UnknownNameError       a system, task or judge nobody knows
-│   └── RowError               a row of a data set: file, line, field, what was expected
+├── UsageError                 invalid user input: one line, exit code 4
+│   ├── UnknownNameError       no system, task or judge has this name
+│   └── RowError               an invalid row of a data set: file, line, field, what was expected
 ├── MemorySystemError          the system under test failed: the item is an error, never a verdict
-│   ├── WrongTypeError         a method returned something else than it should
-│   ├── TruncatedListingError  get_all_memories() does not list what is stored
-│   └── TimedOutError          a call did not return within its limit
-├── SnapshotError              a kept store cannot be kept or restored: never a verdict, never a silent refill
+│   ├── WrongTypeError         a method returned a value of the wrong type
+│   ├── TruncatedListingError  get_all_memories() does not list everything stored
+│   └── TimedOutError          a call did not return within its time limit
+├── SnapshotError              a store cannot be kept or restored: never a verdict, never a silent refill
 └── JudgeError                 the judge failed: the item is an error, never a verdict
 """
 
@@ -22,22 +22,22 @@ from pytest_memfail.core.escape import escape_controls
 from pytest_memfail.core.secrets import KNOWN, mask_text
 
 MOST_NAMES: Final = 12
-"""How many known names an error lists."""
+"""The number of known names that an error lists."""
 
 
 class MemfailError(Exception):
-    """The base of all errors raised here; its message is one line, without secrets and control characters."""
+    """Base class of all errors of this package; removes secrets and control characters from its message."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*(escape_controls(mask_text(arg)) if isinstance(arg, str) else arg for arg in args))
 
 
 class UsageError(MemfailError):
-    """Input that cannot be used: says what was got, what is expected, what to do."""
+    """Invalid user input. The message says what was got, what is expected and what to do."""
 
 
 class UnknownNameError(UsageError):
-    """A name that is not known, with the closest one that is."""
+    """An unknown name; the message suggests the closest known one."""
 
     def __init__(self, what: str, got: str, known: Iterable[str], hint: str = "") -> None:
         names = sorted(known)
@@ -51,7 +51,7 @@ class UnknownNameError(UsageError):
 
 
 class RowError(UsageError):
-    """A fault of a row, before anything is stored."""
+    """An invalid row, found before anything is stored."""
 
     def __init__(self, file: str, line: int, field: str, problem: str) -> None:
         super().__init__(f"{file}:{line}: {field}: {problem}")
@@ -71,24 +71,26 @@ class TruncatedListingError(MemorySystemError):
 
 
 class TimedOutError(MemorySystemError):
-    """A call of the memory system did not return within its limit."""
+    """A call of the memory system did not return within its time limit."""
 
 
 class SnapshotError(MemfailError):
-    """A store that an earlier run has kept cannot be restored, or this one cannot be kept."""
+    """A store cannot be kept, or a kept store cannot be restored."""
 
 
 class JudgeError(MemfailError):
-    """The judge failed; no verdict may be made of it."""
+    """The judge failed, so there is no verdict."""
 
 
 def one_line(text: object, limit: int = 300) -> str:
-    """The text on one line, cut to the limit; known secrets are masked (of an exception all), control characters escaped.
+    """Return the text on one line, cut to the limit.
+
+    Masks known secrets (in an exception, also texts that look like secrets) and escapes control characters.
 
     >>> one_line("a\\n  b")
     'a b'
     """
-    # masked before it is cut: half a password would not be known again
+    # Mask before cutting: half a password would not be recognised.
     said = mask_text(_said(text)) if isinstance(text, BaseException) else KNOWN.mask(str(text))
     line = escape_controls(" ".join(said.split()))
     return line if len(line) <= limit else line[: limit - 1] + "…"
@@ -97,5 +99,5 @@ def one_line(text: object, limit: int = 300) -> str:
 def _said(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:  # an exception of others may not even say what it is
+    except Exception:  # a third-party exception may fail in `__str__`
         return f"{type(error).__name__} without a readable message"

@@ -1,4 +1,4 @@
-"""Show control characters instead of obeying them: what others wrote must not steer a terminal or reorder a line."""
+"""Escape control characters, so that foreign text cannot control a terminal or reorder a line."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import re
 from typing import Final
 
 _CONTROLS: Final = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but newline and tab, DEL, C1
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 except newline and tab, DEL, C1
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # text direction
-    "\u2028\u2029\ufff9-\ufffb"  # line and paragraph ends, interlinear annotations
-    "\ud800-\udfff"  # lone surrogates, which no stream can write
-    "\U000e0000-\U000e007f"  # tags: a text nobody sees
+    "\u2028\u2029\ufff9-\ufffb"  # line and paragraph separators, interlinear annotations
+    "\ud800-\udfff"  # lone surrogates, which cannot be encoded
+    "\U000e0000-\U000e007f"  # tags: invisible text
 )
 _UNSAFE: Final = re.compile(f"[{_CONTROLS}]")
 _UNSAFE_BUT_COLOUR: Final = re.compile(f"(\x1b\\[[0-9;]*m)|[{_CONTROLS}]")
 
 
 def escape_controls(text: str, *, keep_colour: bool = False) -> str:
-    """Return the text with every control character written as its escape; newlines and tabs stay.
+    """Return the text with every control character escaped, except newlines and tabs.
 
-    With `keep_colour`, sequences that only set colours stay too: programs colour what they print.
+    With `keep_colour`, colour sequences stay too, because programs colour their output.
 
     >>> escape_controls("a\\x1b[2Jb")
     'a\\\\x1b[2Jb'

@@ -1,4 +1,4 @@
-"""The files that a run writes: regular ones only, each whole or not at all, readable by their owner alone."""
+"""Write files safely: regular files only, atomically, readable by their owner alone."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ except ImportError:  # Windows
     fcntl = None
 
 UNFINISHED: Final = ".memfail-"
-"""How the name of a file begins that is still being written."""
+"""Prefix of the name of an unfinished file."""
 OWNER_ONLY: Final = 0o600
-"""Permissions of a new file: what is written may quote what somebody remembers."""
+"""Permissions of new files; they may quote private memories."""
 
 FRESH_SECONDS: Final = 86_400.0
-"""Where files cannot be locked, what changed so recently is taken for still in use."""
+"""Without file locks, a file changed within this time counts as in use."""
 
 KINDS: Final = (
     (stat.S_ISDIR, "a folder"),
@@ -38,16 +38,16 @@ KINDS: Final = (
 
 
 def check_place(path: Path, option: str) -> None:
-    """Refuse a place that no file can be written to: anything but a regular file, or a new name in a writable folder.
+    """Raise `UsageError` unless the path is a regular file or a new name in a writable folder.
 
-    Raises `UsageError`, with nothing touched.
+    Changes nothing.
     """
     check_regular(path, option)
     try:
-        place = Path(os.path.realpath(path))  # a link is written through
+        place = Path(os.path.realpath(path))  # follow links
         if not place.parent.is_dir():
             raise UsageError(f"{option}: the folder {place.parent} does not exist; create it first")
-        # a file is replaced by a new one, so its folder has to be writable as well
+        # A file is replaced by a new one, so its folder must be writable too.
         closed = [name for name in (place, place.parent) if name.exists() and not os.access(name, os.W_OK)]
     except OSError as error:
         raise _unwritable(path, option, error) from None
@@ -56,9 +56,9 @@ def check_place(path: Path, option: str) -> None:
 
 
 def check_can_be_made(path: Path, option: str) -> None:
-    """Refuse a place that cannot be written to, although folders on the way to it may still be made.
+    """Raise `UsageError` unless the path can be written, after creating missing folders.
 
-    Raises `UsageError`, with nothing touched.
+    Changes nothing.
     """
     check_regular(path, option)
     there = next((folder for folder in path.parents if folder.exists()), path.parent)
@@ -69,10 +69,7 @@ def check_can_be_made(path: Path, option: str) -> None:
 
 
 def check_regular(path: Path, option: str) -> None:
-    """Refuse what is no regular file; a path where nothing is may be written.
-
-    Raises `UsageError`.
-    """
+    """Raise `UsageError` if the path exists and is not a regular file."""
     try:
         kind = _kind_of(path)
     except (OSError, ValueError) as error:
@@ -84,7 +81,7 @@ def check_regular(path: Path, option: str) -> None:
 
 
 def _kind_of(path: Path) -> str | None:
-    """Return what a path is if it is no regular file ("a device"); None for a regular file, or if nothing is there."""
+    """Return what a path is if not a regular file ("a device"); None for a regular or missing file."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -96,14 +93,13 @@ def _kind_of(path: Path) -> str | None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[int]:
-    """Open a new file that takes the place of `path` at the end of the block; after an error nothing has changed.
+    """Open a new file that replaces `path` at the end of the block; after an error `path` is unchanged.
 
-    The file stays open for the caller to close, except after an error. A file that was there keeps its permissions; a new
-    one is readable by its owner alone. Raises `OSError`, also where something else than a regular file has come to be at
-    that place.
+    The caller closes the file, except after an error. An existing file keeps its permissions; a new one is readable by
+    its owner alone. Raises `OSError`, also if `path` has become something other than a regular file.
     """
     place = Path(os.path.realpath(path))
-    # a name of its own: that of the file may be as long as names can be
+    # Do not derive the name from the file's name, which may have the maximum length already.
     handle, name = tempfile.mkstemp(prefix=UNFINISHED, dir=place.parent)
     unfinished = Path(name)
     try:
@@ -118,15 +114,15 @@ def replacing(path: Path) -> Iterator[int]:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all. Raises `OSError`."""
+    """Write a file atomically. Raise `OSError` on failure."""
     with replacing(path) as handle:
         write_all(handle, content.encode("utf-8", "replace") if isinstance(content, str) else content)
     os.close(handle)
 
 
 def append_text(path: Path, text: str) -> None:
-    """Append to a regular file. Raises `OSError`, also for anything else than a regular file."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)  # a pipe nobody reads would block
+    """Append to a regular file. Raise `OSError` for anything else."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)  # a pipe without a reader would block
     handle = os.open(path, flags, OWNER_ONLY)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -137,23 +133,23 @@ def append_text(path: Path, text: str) -> None:
 
 
 def write_all(handle: int, content: bytes) -> None:
-    """Write all bytes to an open file; `os.write` may take only some of them."""
+    """Write all bytes to an open file; a single `os.write` may write only some of them."""
     view = memoryview(content)
     while view:
         view = view[os.write(handle, view) :]
 
 
 def hold_lock(path: Path) -> int:
-    """Make a file and hold its lock until the returned handle is closed, or the process dies. Raises `OSError`."""
+    """Create a file and lock it until the returned handle is closed or the process ends. Raise `OSError` on failure."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, OWNER_ONLY)
-    with suppress(OSError):  # a file system without locks: the age of the file has to do
+    with suppress(OSError):  # no locks on this file system: `is_held` uses the file's age
         if fcntl is not None:
             fcntl.flock(handle, fcntl.LOCK_EX)
     return handle
 
 
 def is_held(path: Path) -> bool:
-    """Whether a process holds the lock of a file; False where there is no such file."""
+    """Return whether a process holds the lock of a file; False if the file does not exist."""
     try:
         handle = os.open(path, os.O_RDWR)
     except OSError:
@@ -161,7 +157,7 @@ def is_held(path: Path) -> bool:
     try:
         if fcntl is None:
             return is_fresh(path)
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # several may ask at once
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # a shared lock: several processes may check at once
     except BlockingIOError:
         return True
     except OSError:
@@ -172,7 +168,7 @@ def is_held(path: Path) -> bool:
 
 
 def is_fresh(path: Path) -> bool:
-    """Whether a file or folder has changed within a day."""
+    """Return whether a file or folder changed within the last day."""
     try:
         return time.time() - path.stat().st_mtime < FRESH_SECONDS
     except OSError:
@@ -180,17 +176,17 @@ def is_fresh(path: Path) -> bool:
 
 
 def os_reason(error: Exception) -> str:
-    """Return what the system says of an error, without the path."""
+    """Return the reason of an error without the path."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def put_in_place(unfinished: Path, place: Path) -> None:
-    """Give a finished file its place, where nothing or a regular file may be. Raises `OSError` for anything else."""
+    """Move a finished file to a path that is free or holds a regular file. Raise `OSError` for anything else."""
     try:
         there = place.lstat()
     except FileNotFoundError:
         try:
-            os.link(unfinished, place)  # unlike a renaming, it never replaces what has just come to be there
+            os.link(unfinished, place)  # unlike a rename, a link never replaces an existing file
         except FileExistsError:
             there = place.lstat()
         except OSError:  # a file system without hard links
@@ -201,7 +197,7 @@ def put_in_place(unfinished: Path, place: Path) -> None:
     if not stat.S_ISREG(there.st_mode):
         raise _irregular(place)
     unfinished.chmod(stat.S_IMODE(there.st_mode))
-    with suppress(OSError, AttributeError):  # only root gives files away, and only where files have owners
+    with suppress(OSError, AttributeError):  # only root may change owners, and only some systems have them
         os.chown(unfinished, there.st_uid, there.st_gid)
     unfinished.replace(place)
 

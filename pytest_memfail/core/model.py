@@ -1,4 +1,4 @@
-"""The words of the field as plain values: conversations go in, questions are asked, traces come out."""
+"""The data model: conversations go in, questions are asked, traces come out."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any, Final, Literal
 Role = Literal["user", "assistant", "system"]
 
 MAX_K: Final = 1_000_000
-"""The most memories that may be asked for: what a database takes for a limit."""
+"""The largest k accepted; databases accept it as a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation."""
+    """One message of a conversation."""
 
     role: Role
     content: str
     timestamp: datetime | None = None
-    """Aware, or None where the data has no time."""
+    """Timezone-aware; None if the data has no time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One session with the user: the paper's *H* (section 3.1)."""
+    """One session with the user: *H* in the paper (section 3.1)."""
 
     id: str
     messages: tuple[Message, ...]
@@ -33,18 +33,18 @@ class Conversation:
 
     @property
     def text(self) -> str:
-        """All messages, one per line, without their roles."""
+        """Return the contents of all messages, one per line, without roles."""
         return "\n".join(message.content for message in self.messages)
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One entry of a memory system, normalised from whatever the system returned."""
+    """One entry of a memory system, normalised."""
 
     text: str
     id: str | None = None
     score: float | None = None
-    """Higher is better; None where the system gives none."""
+    """Higher is better; None if the system gives none."""
     timestamp: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -53,7 +53,7 @@ class Memory:
 class Listing:
     """What `get_all_memories()` returned at one moment.
 
-    Compared by identity and weakly referable (hence no slots), so that a judge can index each listing once.
+    Compared by identity and weakly referenceable (hence no slots), so that a judge can index each listing once.
     """
 
     store_id: str
@@ -62,22 +62,22 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """A detail that must survive in memory, with the wordings that keep it; the first is the source's own."""
+    """A detail that must survive in memory, and the wordings that keep it; the first is the source's own."""
 
     wordings: tuple[str, ...]
     part: str = "detail"
-    """What it is a part of: behavior, condition, exclusivity, preference, anchor, detail."""
+    """The part it belongs to: behavior, condition, exclusivity, preference, anchor, detail."""
     vaguer: tuple[str, ...] = ()
-    """Wordings that cover it and lose what is particular: a memory that has but one of these has it generalised."""
+    """Wordings that mention the detail but lose its specifics: a memory with only these generalises it."""
 
 
 EvidenceKind = Literal["rule", "preference", "persona", "link", "fact", "point"]
-"""`point`: only its text and source are known."""
+"""`point`: only the text and source are known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One expected fact of a question, with the structured gold that a judge may use."""
+    """One expected fact of a question, with the structured gold data that a judge may use."""
 
     id: str
     kind: EvidenceKind
@@ -85,40 +85,40 @@ class Evidence:
     text: str
     """The fact in words."""
     source: str
-    """Everything the conversation it was said in states. Only what was said can be lost."""
+    """Everything that its conversation states. Only stated information can be lost."""
     conversation_id: str
     entity: str | None = None
     behavior: str | None = None
     condition: str | None = None
     preference: str | None = None
     category: str | None = None
-    """What the preferences of a row are kinds of: the question asks for them by it."""
+    """The category of the row's preferences, which the question names."""
     siblings: tuple[str, ...] = ()
-    """The other preferences or links of the row, as they were said: a memory may be of one of them instead."""
+    """The other preferences or links of the row, verbatim; a memory may describe one of them instead."""
     anchors: tuple[str, ...] = ()
     value: str | None = None
-    """What the question needs of the fact (a direct persona question: its gold answer)."""
+    """The value that the question needs (for a direct persona question, its gold answer)."""
     asked: str | None = None
-    """The question where it tells which part of the fact matters (persona); a misleading one borrows a trait."""
+    """The question, if it decides which part of the fact matters (persona); a misleading one borrows a trait."""
     telling: tuple[str, ...] = ()
-    """Words of the source, a text a sentence, that carry the answer (persona): of a misleading question what would answer it if
-    it were asked of this entity. Empty if nobody said which."""
+    """Sentences of the source that carry the answer (persona). For a misleading question: those that would answer it if
+    it were about this entity. Empty if the row marks none."""
     stale_values: tuple[str, ...] = ()
-    """Values that it replaced, or that were taken back."""
+    """Values that were replaced or taken back."""
     decoys: tuple[str, ...] = ()
-    """What was said later and looks like an update of it, but is none."""
+    """Later statements that look like an update but are not."""
     subject: str | None = None
-    """What of the entity it tells: "where Ilse keeps her spare key"."""
+    """The attribute of the entity: "where Ilse keeps her spare key"."""
     earlier: str | None = None
-    """What was said of it before, and no longer holds."""
+    """The earlier statement that no longer holds."""
     taken_back: bool = False
-    """Whether the fact is only that an earlier state has ended: a system may keep that, or keep nothing of it."""
+    """Whether the fact is only that an earlier state has ended; a system may store that, or nothing."""
     endings: tuple[str, ...] = ()
-    """Wordings that tell that a state has ended, where the fact is that it was taken back; none need be stored."""
+    """Wordings that state the end of a state that was taken back; none of them has to be stored."""
     details: tuple[Detail, ...] = ()
     """Curated details of our own rows; empty for published rows."""
     history: tuple[str, ...] = ()
-    """Ids of other conversations that bear on it: a sample that keeps the fact keeps them."""
+    """Ids of other relevant conversations; a sample that keeps the fact keeps them."""
     importance: float = 1.0
     is_distractor: bool = False
 
@@ -133,9 +133,9 @@ class Question:
     id: str
     task: str
     text: str
-    """What the test-taker is asked (with the options of a multiple-choice question)."""
+    """The text for the test-taker, with the options of a multiple-choice question."""
     query: str
-    """What `retrieve_memories` is given."""
+    """The query for `retrieve_memories`."""
     gold: tuple[str, ...]
     evidence: tuple[str, ...]
     """Ids of the expected facts, in the row's order."""
@@ -143,28 +143,28 @@ class Question:
     options: tuple[str, ...] = ()
     correct_option: str | None = None
     k: int | None = None
-    """The row's own top-k; None means the run's."""
+    """The row's own top-k; None for the run's."""
     answer_format: Literal["text", "letter"] = "text"
     phase: str | None = None
     pair_id: str | None = None
     file: str = ""
     line: int = 1
-    """Where the row stands: file, and the 1-based line its record starts on."""
+    """The 1-based line in `file` on which the row starts."""
     stratum: str = ""
-    """What a balanced sample is balanced over (yes/no, N, hops, direct/misleading)."""
+    """The group that a balanced sample draws from (yes/no, N, hops, direct/misleading)."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Ingest:
-    """Store one conversation."""
+    """A step that stores one conversation."""
 
     conversation: Conversation
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """Ask these questions of the memory as it is now; probes never write."""
+    """A step that asks questions of the memory in its current state and never writes."""
 
     questions: tuple[Question, ...]
 
@@ -174,19 +174,19 @@ Step = Ingest | Probe
 
 @dataclass(frozen=True, slots=True)
 class StorePlan:
-    """One fresh memory system, filled step by step, asked by all its questions."""
+    """One fresh memory system: the steps that fill it, and all its questions."""
 
     id: str
     steps: tuple[Step, ...]
 
     @property
     def conversations(self) -> tuple[Conversation, ...]:
-        """All conversations, in the order they are stored."""
+        """Return all conversations, in the order they are stored."""
         return tuple(step.conversation for step in self.steps if isinstance(step, Ingest))
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """All questions, in the order they are asked."""
+        """Return all questions, in the order they are asked."""
         return tuple(q for step in self.steps if isinstance(step, Probe) for q in step.questions)
 
 
@@ -204,17 +204,17 @@ class Task:
     """SHA-256 of the file the rows were read from."""
     description: str = ""
     left_out: int = 0
-    """Conversations of the rows that a sample does not store."""
+    """Number of conversations that a sample does not store."""
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """The questions of all stores."""
+        """Return the questions of all stores."""
         return tuple(q for store in self.stores for q in store.questions)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the test-taker answered."""
+    """The test-taker's answer."""
 
     text: str
     prompt_tokens: int | None = None
@@ -223,25 +223,28 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What happened to one question, before it was judged."""
+    """What happened to one question before it was judged."""
 
     question: Question
     k: int
     shown: tuple[Memory, ...]
-    """The memories retrieved, cut to k and to the limit of tokens, best first."""
+    """The retrieved memories, best first, cut to k and to the token limit."""
     reply: Reply | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """Seconds by part: retrieve, answer, judge."""
+    """Seconds per phase: retrieve, answer, judge."""
     shown_tokens: int | None = None
-    """Tokens of the memories shown; None where nothing was counted."""
+    """Tokens of the memories shown; None if not counted."""
     store_tokens: int | None = None
-    """Tokens of all memories in the store when it was asked."""
+    """Tokens of all memories in the store when the question was asked."""
     cut: int = 0
-    """Entries that the system returned beyond k; they were not shown."""
+    """Number of entries returned beyond k, which were not shown."""
 
 
 def rank_of(memory: Memory, shown: Sequence[Memory]) -> int | None:
-    """1-based rank of a stored memory among those shown, by id where both have one, else by text; None if absent."""
+    """Return the 1-based rank of a stored memory among those shown; None if it is absent.
+
+    Compares ids if both memories have one, else texts.
+    """
     for rank, other in enumerate(shown, 1):
         if memory.id is not None and other.id is not None:
             if memory.id == other.id:

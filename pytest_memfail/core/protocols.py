@@ -1,6 +1,6 @@
 """What can be plugged in: memory systems, judges and test-takers, as structural protocols.
 
-Nothing here is inherited from. Every method may be sync or `async`.
+There is nothing to inherit from. Every method may be sync or `async`.
 """
 
 from __future__ import annotations
@@ -17,86 +17,85 @@ from pytest_memfail.core.verdict import StageResult
 
 @runtime_checkable
 class MemorySystem(Protocol):
-    """What is under test (paper, section 3.3). Nothing else is required.
+    """The system under test (paper, section 3.3). Only the three methods are required.
 
-    Returned memories may be strings, mappings (`text`, `memory` or `content`; optional `id`, `score`, `timestamp` or
-    `created_at`, `metadata`) or objects with such attributes; in any order for the listing, best first for retrieval;
-    fewer or more than k. A score that is not finite counts as none.
-
-    What else a system may offer is found by the presence of the attribute:
+    Memories may be returned as strings, mappings (`text`, `memory` or `content`; optional `id`, `score`, `timestamp` or
+    `created_at`, `metadata`) or objects with such attributes. A listing has any order, retrieval returns the best
+    first; it may return fewer or more than k. A score that is not finite is ignored. The engine detects these optional
+    attributes:
 
     `flush()`
-        called after the last conversation before questions are asked.
+        called after the last conversation, before questions are asked.
     `close()`
-        called when its last question is answered.
+        called after its last question is answered.
     `snapshot(path)`, `restore(path)`
-        write the whole store into an empty directory, and replace whatever is held by what such a directory holds; the
-        store restored may have another `store_id`, and the directory is left as it is.
+        write the whole store into an empty directory, and replace the current content by that of such a directory. A
+        restored store may have another `store_id`. `restore` leaves the directory unchanged.
     `extracted_since(conversation)`
-        what this conversation added.
+        return what this conversation added.
     `concurrent_reads`, `concurrent_writes`: int
-        how many calls at once are safe; reads default to 8 for async systems and 1 for sync ones, writes to 1.
-        A sync system with `concurrent_reads` 1 is created, filled, asked and closed on one and the same thread.
+        the number of calls that are safe at once. Reads default to 8 for async systems and 1 for sync ones, writes to
+        1. A sync system with `concurrent_reads` 1 is created, filled, asked and closed on the same thread.
     `concurrent_stores`: int
-        how many stores of this kind may be open at once in one process; default 2, so that the next one is filled
-        while this one is asked. 1 for systems with process-wide state.
+        the number of stores of this kind that may be open at once in one process; default 2, so that the next store is
+        filled while this one is asked. Use 1 for systems with process-wide state.
     `idempotent`: bool
-        True if storing a conversation again, also after a call that failed halfway, leaves nothing twice: then a failed
-        `store_conversation` is simply called again. Otherwise it is retried only where `snapshot` and `restore` can undo it.
+        True if storing a conversation again duplicates nothing, even after a call that failed halfway. A failed
+        `store_conversation` is then called again. Otherwise it is retried only if `snapshot` and `restore` can undo it.
     `retries`: int
-        how often a conversation that could not be stored is stored again where that is safe; default 2, with growing waits.
+        the maximum number of retries of a failed conversation, if retrying is safe; default 2, with growing waits.
     `unlimited_k`: bool
-        True if what is retrieved must not be cut to k (a full-context baseline).
+        True if retrieved memories must not be cut to k (a full-context baseline).
     `loses_on_purpose`: bool
-        True if what is stored need not come back (a floor, a system that fails on purpose): `check_memory_system` does not
-        ask for it.
+        True if stored information need not come back (a floor, a system that fails on purpose); `check_memory_system`
+        then does not require it.
     `describe() -> Mapping[str, str]`
-        version, internal model, embedding model: goes into the record's header.
+        version, internal model, embedding model; written to the record's header.
     """
 
     def store_conversation(self, conversation: Conversation) -> Any:
         """Store one conversation; the return value is ignored."""
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> Any:
-        """The at most k memories most relevant to the query; `conversation` is the (empty) one it is asked in."""
+        """Return the k memories most relevant to the query; `conversation` is the (empty) one it is asked in."""
 
     def get_all_memories(self) -> Any:
-        """Every memory held, not a page of them."""
+        """Return every memory held, not only a page of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that a model wants to be called."""
+    """A tool call that a model requests."""
 
     id: str
     name: str
     arguments: str
-    """As the model wrote them: JSON where it did well."""
+    """JSON, but unchecked: exactly what the model wrote."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What a model said, and the tools that it wants to be called."""
+    """A model's message and the tool calls it requests."""
 
     text: str
     calls: tuple[ToolCall, ...] = ()
 
 
 class Chat(Protocol):
-    """Asks a model for a memory system, so that the call is cached, counted and held to the budget as all others are."""
+    """Ask a model on behalf of a memory system. The call is cached, counted and charged to the budget."""
 
     async def __call__(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), *, model: str = ""
     ) -> ChatReply:
-        """The model's next turn; messages and tools as in OpenAI's chat completions. Without `model` that of the run is asked.
+        """Return the model's next turn; messages and tools have the format of OpenAI's chat completions.
 
-        Raises a `MemfailError` when there is no usable reply, also after retries.
+        Without `model`, asks the run's model. Raises a `MemfailError` if there is no usable reply after retries.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class SystemContext:
-    """What a factory is told. Never gold, evidence or the name of the task."""
+    """What a factory receives; never gold data, evidence or the name of the task."""
 
     run_id: str
     store_id: str
@@ -106,13 +105,13 @@ class SystemContext:
     options: Mapping[str, str] = field(default_factory=dict)
     """The user's own settings (`--memfail-system-option key=value`)."""
     clock: Callable[[], datetime] | None = None
-    """Gives the time of the conversation being stored, for systems that stamp memories with the current time."""
+    """Returns the time of the conversation being stored, for systems that stamp memories with the current time."""
 
     chat: Chat | None = None
-    """Asks a model of the run's endpoint, for `async` systems; None where no model is named. See `SystemFactory`."""
+    """Asks a model at the run's endpoint, for `async` systems; None if no model is named. See `SystemFactory`."""
 
     def render(self, conversation: Conversation) -> str:
-        """The conversation as text with each message's role and time: for systems without a time input."""
+        """Return the conversation as text with each message's role and time, for systems without a time input."""
         lines = []
         for message in conversation.messages:
             when = message.timestamp or conversation.timestamp
@@ -122,50 +121,51 @@ class SystemContext:
 
 
 SystemFactory: TypeAlias = Callable[..., Any]
-"""`factory(context) -> MemorySystem`, called once per store; without parameters it also serves.
+"""`factory(context) -> MemorySystem`, called once per store. A factory without parameters works too.
 
-A factory with a method `check_options(options)` is asked before anything is stored; it raises `UsageError`. One whose systems ask
-models through `context.chat` has a method `models(options, default)` too: it names them, `default` being that of the run
-(`--memfail-model`) or None, and raises `UsageError` where it lacks one.
+A factory may have a method `check_options(options)`, called before anything is stored; it raises `UsageError`. A
+factory whose systems ask models through `context.chat` also has a method `models(options, default)`, which names them.
+`default` is the run's model (`--memfail-model`) or None; the method raises `UsageError` if it needs one.
 
-One whose systems ask no model of any kind declares `calls_model = False` (an attribute of the function or class): storing then
-costs nothing, and a run with `--memfail-limit` stores all conversations. It may be a method `calls_model(options)`, too.
+A factory whose systems ask no model of any kind declares `calls_model = False`, as an attribute of the function or
+class. Storing then costs nothing, and a run with `--memfail-limit` stores all conversations. It may also be a method
+`calls_model(options)`.
 """
 
 
 class Judge(Protocol):
-    """Decides the stages of one fact. Each method may be sync or `async`.
+    """Judge the stages of one fact. Each method may be sync or `async`.
 
-    `warm(listing)` (optional) is called once before anything of a listing is judged.
-    `inline: bool = True` (optional) says that the methods compute and never wait, so they need no thread of their own.
-    Whatever a method raises makes the question an error, never a verdict.
+    `warm(listing)` (optional) is called once before the first judgement of a listing.
+    `inline: bool = True` (optional) declares that the methods compute and never wait, so they need no thread of their
+    own. An exception in a method makes the question an error, never a verdict.
     """
 
     def storage(self, evidence: Evidence, store: Listing) -> StageResult | Awaitable[StageResult]:
-        """Is the fact in the store at all (permissive)?"""
+        """Judge whether the store contains the fact at all (permissive)."""
 
     def summary(self, evidence: Evidence, store: Listing) -> StageResult | Awaitable[StageResult]:
-        """Does the store keep what a right answer needs (faithful)?"""
+        """Judge whether the store keeps everything that a right answer needs (faithful)."""
 
     def retrieval(
         self, evidence: Evidence, question: Question, shown: Sequence[Memory]
     ) -> StageResult | Awaitable[StageResult]:
-        """Can the fact be recovered from the memories shown?"""
+        """Judge whether the fact can be recovered from the memories shown."""
 
     def answer(
         self, question: Question, evidence: Sequence[Evidence], reply: Reply | None
     ) -> StageResult | Awaitable[StageResult]:
-        """Did the reply use the facts rightly? `ungraded` where there is no reply or no means to tell."""
+        """Judge whether the reply uses the facts correctly; `ungraded` without a reply or a way to judge it."""
 
 
 class TestTaker(Protocol):
     """The model that answers from the retrieved memories."""
 
-    __test__: bool = False  # not a test class, whatever its name
+    __test__: bool = False  # not a test class, despite its name
 
     def answer(self, question: Question, shown: Sequence[Memory]) -> Reply | Awaitable[Reply]:
         """Answer the question from the memories shown.
 
-        A test-taker may also have `respond(conversation, history) -> str`: the assistant's next turn of a conversation that
-        is being stored.
+        A test-taker may also have `respond(conversation, history) -> str`, which returns the assistant's next turn in a
+        conversation that is being stored.
         """

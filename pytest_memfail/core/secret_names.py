@@ -1,4 +1,6 @@
-"""Which names are those of secrets: of an option, a key of a mapping, a header, a query parameter, a field of a connection string."""
+"""Decide from a name whether its value is a secret: an option, a mapping key, a header, a query parameter, a connection
+field.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 Strength = Literal[0, 1, 2]
-"""0: not the name of a secret; 1: of a secret, or of something else (`key`); 2: of a secret and nothing else (`password`)."""
+"""0: not a secret's name; 1: ambiguous (`key`); 2: certainly a secret's name (`password`)."""
 
 _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SURE: Final = re.compile(
@@ -29,16 +31,16 @@ _NOT_TOKENS: Final = frozenset(
     "next stop eos bos pad unk sep mask cls start end first last special page continuation per new".split()
 )
 _TAILS: Final = frozenset("value str string text raw plain b64 base64".split())
-"""What may come after the noun: `token_value` is a token, `token_limit` is none."""
+"""Words that may follow the noun: `token_value` is a token, `token_limit` is not."""
 _ABOUT: Final = frozenset(
     "id name type file path dir url uri length size count limit ttl expiry policy version".split()
 )
-"""What is about a secret and none itself: where it lies, how long it is."""
+"""Words for metadata about a secret, such as its location or length."""
 _FAULTS: Final = frozenset({"error", "exception", "warning"})
 
 
 def name_parts(name: str) -> list[str]:
-    """Return the words and numbers that a name is made of.
+    """Return the words and numbers in a name.
 
     >>> name_parts("X-Api-Key2"), name_parts("maxTokens")
     (['X', 'Api', 'Key', '2'], ['max', 'Tokens'])
@@ -48,7 +50,7 @@ def name_parts(name: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def secret_strength(name: str) -> Strength:
-    """Return how surely a value of that name is a secret.
+    """Return how certainly a value with this name is a secret.
 
     >>> [secret_strength(name) for name in ("max_tokens", "token", "dbPassword")]
     [0, 1, 2]
@@ -68,7 +70,7 @@ def secret_strength(name: str) -> Strength:
 
 @lru_cache(maxsize=1024)
 def names_headers(name: str) -> bool:
-    """Whether what has that name are the headers of a request: any of them may be a secret."""
+    """Return whether the name is that of a set of request headers, any of which may be secret."""
     return bool({"header", "headers"} & {part.lower() for part in name_parts(name)})
 
 

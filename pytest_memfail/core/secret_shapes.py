@@ -1,4 +1,4 @@
-"""Where secrets stand in a text, by their shape: URLs, connection strings, headers, query parameters, tokens."""
+"""Find secrets in a text by their shape: URLs, connection strings, headers, query parameters, tokens."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ Span = tuple[int, int]
 
 MASK: Final = "***"
 LONGEST: Final = 2000
-"""Characters of one value that are looked at: bounds the time that a text made on purpose can take."""
+"""The most characters of one value to inspect; bounds the time that a malicious text can take."""
 
 _USERINFO: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"(?<=://)(?P<value>[^\s/?#\"'<>@]{0,2000}(?:@[^\s/?#\"'<>@]{0,2000}){0,8})(?=@)",  # up to the last @ before the path
-        # a password with a slash in it; a port is none
+        # a password with a slash in it, but not a port
         r"(?<=://)(?P<value>[^\s/?#\"'<>@:\[]{0,200}:(?!\d{1,5}(?:[/?#\s]|$))[^\s\"'<>@]{0,2000})(?=@)",
-        r"(?<=%3A%2F%2F)(?P<value>[^\s%]{0,200}%3A\S{1,2000}?)(?=%40)",  # the same, encoded as a parameter
+        r"(?<=%3A%2F%2F)(?P<value>[^\s%]{0,200}%3A\S{1,2000}?)(?=%40)",  # the same, percent-encoded
         r"(?<![\w/:.@-])(?P<value>[\w.%+-]{1,200}:[^\s@/\"'<>:]{1,2000})(?=@[\w(\[])",  # without a scheme
     )
 )
 _ANY_SCHEME: Final = re.compile(
     r"\s*[a-z][a-z0-9+.-]*:/{1,3}(?P<value>[^@:/\[]*:(?!\d{1,5}(?:[/?#]|$)).*)@", re.I | re.S
 )
-"""In a value that is one URL, the password may hold anything, spaces too."""
+"""For a value that is exactly one URL, whose password may contain anything, even spaces."""
 _FIELD: Final = re.compile(
     r"(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{0,60})"
     r"(?:(?P<end>\\*[\"'])\s*(?:=>|[=:,])\s*|\s*(?:=>|[=:]{1,2})\s*)"
@@ -64,7 +64,7 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9_+/=-]{16,}")
 _RUN: Final = re.compile(r"[A-Za-z0-9]{16,}")
 _WORD: Final = re.compile(r"[A-Za-z]?[a-z_]+|[A-Z][A-Z_]*|\W+")
 _CODE: Final = re.compile(r"[A-Za-z_][\w.]*[(\[]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$")
-"""What follows `key=` in the lines of a traceback: a call, an element, an attribute."""
+"""What follows `key=` in a traceback: a call, an element, an attribute."""
 _EXPRESSION: Final = re.compile(r"self\.\w+$|os\.(?:environ|getenv)\b")
 _NOTHING: Final = frozenset(
     {"none", "null", "true", "false", "value", "yes", "no", "on", "off", "str", "bytes", "...", "…", MASK}
@@ -72,12 +72,12 @@ _NOTHING: Final = frozenset(
 
 
 def secret_spans(text: str, *, is_value: bool = False, entropy: bool = True) -> list[Span]:
-    """Return where secrets stand in the text, sorted and apart from each other.
+    """Return the spans of secrets in the text, sorted and disjoint.
 
     Args:
-        text: what to look through.
-        is_value: the text is the value of an option and nothing else, so that a URL in it ends where it does.
-        entropy: also look for what is random enough to be a key.
+        text: the text to search.
+        is_value: the text is one option value, so a URL in it ends where the text ends.
+        entropy: also look for strings random enough to be a key.
     """
     found: list[Span] = []
     for pattern in _USERINFO:
@@ -101,7 +101,7 @@ def secret_spans(text: str, *, is_value: bool = False, entropy: bool = True) -> 
 
 
 def replace_spans(text: str, spans: list[Span]) -> str:
-    """Return the text with the mask in the place of each span."""
+    """Return the text with each span replaced by the mask."""
     parts, end = [], 0
     for start, stop in spans:
         parts += [text[end:start], MASK]
@@ -124,7 +124,7 @@ def _field_is_secret(match: re.Match[str]) -> bool:
     name, value, quoted = match["name"], match["value"], match["quoted"]
     between = match[0][len(name) :]
     if quoted is None and "," in between:
-        return False  # two words of a list: in a pair of a name and its value both are quoted
+        return False  # two words of a list: in a name-value pair both would be quoted
     if match.start() > 0 and match.string[match.start() - 1] in "?&":
         return _is_secret_field(name, value)
     if quoted is None and (_EXPRESSION if secret_strength(name) == 2 else _CODE).match(value):
@@ -133,7 +133,7 @@ def _field_is_secret(match: re.Match[str]) -> bool:
 
 
 def _is_secret_field(name: str, value: str, *, wordy: bool = False) -> bool:
-    """Whether a field is secret. Where prose and code are full of such names (`wordy`), a plain word after `key:` is none."""
+    """Return whether a field is secret. In prose and code (`wordy`), a plain word after `key:` is not."""
     strength = secret_strength(name)
     if not strength or value.strip("\"'").lower() in _NOTHING or not value.strip():
         return False
@@ -141,7 +141,7 @@ def _is_secret_field(name: str, value: str, *, wordy: bool = False) -> bool:
 
 
 def _random(text: str, *, hexadecimal: bool) -> Iterator[Span]:
-    """Tokens that look drawn at random. Hex digits are mostly a hash, and no secret, outside of options."""
+    """Find tokens that look random. Outside of options, hex digits are usually a hash, not a secret."""
     for match in _TOKEN.finditer(text):
         token = match[0]
         is_path = token.startswith("/") or token.count("/") > 2
@@ -153,14 +153,14 @@ def _random(text: str, *, hexadecimal: bool) -> Iterator[Span]:
 
 def _looks_random(token: str, *, hexadecimal: bool) -> bool:
     if re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", token, re.IGNORECASE):
-        return False  # a UUID names something
+        return False  # a UUID is an identifier
     return any(_run_looks_random(run[0], hexadecimal) for run in _RUN.finditer(token)) or (
         "/" in token and _run_looks_random(re.sub(r"[^A-Za-z0-9]", "", token), hexadecimal)
     )
 
 
 def _run_looks_random(run: str, hexadecimal: bool) -> bool:
-    """Whether small letters, capitals and digits alternate more often than in words written together and numbers."""
+    """Return whether lower case, upper case and digits alternate more often than in joined words and numbers."""
     if re.fullmatch(r"[0-9a-f]+|[0-9A-F]+", run):
         return hexadecimal and len(run) >= 32 and not run.isdecimal()
     per_part = len(run) / len(name_parts(run))

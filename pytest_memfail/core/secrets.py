@@ -1,8 +1,8 @@
 """Keep secrets out of everything that is written or shown.
 
-Three ways together: values are masked by the *name* that they have (an option `api_key`, a header), by their *shape* (the password of
-a URL, a field of a connection string, a token), and, wherever they occur afterwards, because they are *known*: they were the secret of
-an option or of the environment. A masked value is `***` for every secret alike: a digest of a short password would give it away.
+Three methods work together. A value is masked by its *name* (an option `api_key`, a header), by its *shape* (the
+password of a URL, a field of a connection string, a token), or because it is *known*: it was a secret in an option or
+in the environment. Every secret is masked as `***`, because even a digest would give a short password away.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from pytest_memfail.core.secret_shapes import MASK, replace_spans, secret_spans
 from pytest_memfail.core.taxonomy import STAGES, VERDICTS
 
 LEAST: Final = 4
-"""Characters from which a secret of an option is looked for in other texts."""
+"""Minimum length of an option's secret to be searched for in other texts."""
 LEAST_OF_ENVIRONMENT: Final = 8
-"""The same for variables of the environment, which are set for many a purpose."""
+"""The same for environment variables, which serve many purposes."""
 ANYWHERE: Final = 8
-"""Characters from which a secret is found inside a word."""
+"""Minimum length of a secret to be found inside a word."""
 MOST_READ: Final = 50_000
-"""Characters of an error's text that are looked at; no more than a few hundred are shown."""
+"""The most characters of an error's text to inspect; only a few hundred are shown."""
 NO_SECRETS: Final = frozenset(
     "none null true false test dummy ollama lm-studio not-needed no-key sk-no-key-required empty default changeme unused "
     "example placeholder key token secret password passed failed not_reached header question store footer baseline verdict "
     "record rules ours paper".split()
 ) | frozenset((*VERDICTS, *STAGES, "answer"))
-"""Fillers for a key that nobody asks for, and the words that records are made of."""
+"""Dummy keys, and words that records consist of."""
 NOT_OF_ENVIRONMENT: Final = frozenset({"PWD", "OLDPWD", "PYTEST_CURRENT_TEST"})
 
 
 class KnownSecrets:
-    """The secrets that this process was given, as they may be written."""
+    """The secrets known to this process, in every form they may be written."""
 
     def __init__(self) -> None:
         self._values: frozenset[str] = frozenset()
         self._seen: set[tuple[str, str]] = set()
 
     def add(self, value: str) -> None:
-        """Remember a secret; too short ones, and words that fill in for a key, are left out."""
+        """Remember a secret, unless it is too short or a dummy key."""
         value = value.strip()
         short_number = value.isdecimal() and len(value) < 6
         if len(value) < LEAST or short_number or value.lower() in NO_SECRETS or set(value) == {"*"}:
@@ -58,7 +58,7 @@ class KnownSecrets:
             self._values |= written
 
     def mask(self, text: str) -> str:
-        """Return the text with each known secret masked; a short one only where it is a word."""
+        """Return the text with each known secret masked; a short secret only as a whole word."""
         found = [value for value in self._values if value in text]
         if not found:
             return text
@@ -69,7 +69,7 @@ class KnownSecrets:
         return re.sub("|".join(alternatives), MASK, text)
 
     def read_environment(self, environment: Mapping[str, str] = os.environ) -> None:
-        """Remember the secrets among the variables, however late they were set."""
+        """Remember the secrets among the environment variables, including those set since the last call."""
         for name, value in environment.items():
             if (name, value) not in self._seen:
                 self._seen.add((name, value))
@@ -77,37 +77,37 @@ class KnownSecrets:
                     self.add(secret)
 
     def snapshot(self) -> tuple[frozenset[str], set[tuple[str, str]]]:
-        """What is known now, for `restore`."""
+        """Return the current state for `restore`."""
         return self._values, set(self._seen)
 
     def restore(self, state: tuple[frozenset[str], set[tuple[str, str]]]) -> None:
-        """Know what was known at the time of `snapshot`, and nothing else."""
+        """Restore the state that `snapshot` returned."""
         self._values, self._seen = state[0], set(state[1])
 
 
 KNOWN: Final = KnownSecrets()
-"""Those of this process."""
+"""The known secrets of this process."""
 
 
 def mask_known(text: str) -> str:
-    """Return the text with the known secrets masked: for memories, questions, ids and what programs print."""
+    """Return the text with known secrets masked: for memories, questions, ids and program output."""
     KNOWN.read_environment()
     return KNOWN.mask(text)
 
 
 def mask_text(text: str, *, entropy: bool = True) -> str:
-    """Return the text with everything masked that is a secret, or looks like one: for errors, warnings and tracebacks."""
+    """Return the text with everything masked that is, or looks like, a secret: for errors, warnings and tracebacks."""
     text = mask_known(text[:MOST_READ])
     return replace_spans(text, secret_spans(text, entropy=entropy))
 
 
 def mask_option(name: str, value: Any) -> Any:
-    """Return the value of an option, header or parameter with what is secret in it masked, nested values too."""
+    """Return the value of an option, header or parameter with its secrets masked, also in nested values."""
     return _walk(name, value, lambda _: None)
 
 
 def mask_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return named values with what is secret in them masked.
+    """Return named values with their secrets masked.
 
     >>> mask_options({"k": "5", "api_key": "abc", "dsn": "pg://u:p@host/db"})
     {'k': '5', 'api_key': '***', 'dsn': 'pg://***@host/db'}
@@ -117,22 +117,22 @@ def mask_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def learn_options(options: Mapping[str, Any]) -> None:
-    """Remember the secrets among the values of options, so that they are masked wherever they occur later."""
+    """Remember the secrets in option values, so that later texts are masked."""
     for name, value in options.items():
         _walk(name, value, KNOWN.add)
 
 
 def public(value: Any, *, keys: bool = False) -> Any:
-    """Return plain data as it may be written: known secrets masked, and numbers that JSON does not have left out (None).
+    """Return plain data ready for JSON: known secrets masked, numbers that JSON cannot represent replaced by None.
 
-    With `keys`, the keys of mappings are masked too: where others chose them.
+    With `keys`, the keys of mappings are masked too; use it if foreign code chose them.
     """
     KNOWN.read_environment()
     return _public(value, keys)
 
 
 _FOREIGN_KEYS: Final = frozenset({"metadata", "system", "system_options", "model_options"})
-"""Fields of a record whose keys are a system's or a user's."""
+"""Record fields whose keys a system or a user chose."""
 
 
 def _public(value: Any, keys: bool) -> Any:
@@ -151,7 +151,7 @@ def _public(value: Any, keys: bool) -> Any:
 
 
 def _walk(name: str, value: Any, found: Callable[[str], None]) -> Any:
-    """The value masked; `found` is told each secret in it."""
+    """Return the value masked; call `found` with each secret in it."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, Mapping) and names_headers(name) and not secret_strength(name):
@@ -185,11 +185,11 @@ def _walk_text(name: str, text: str, found: Callable[[str], None]) -> str:
 
 
 _HASHED: Final = re.compile(r"(?i)revision|commit|sha|hash|digest|checksum|uuid|version|(^|[_-])(id|ref|rev)$")
-"""Names of values that look random and are public."""
+"""Names of values that look random but are public."""
 
 
 def _hide(value: Any, found: Callable[[str], None]) -> Any:
-    """The mask for a whole value; of an empty one it says nothing."""
+    """Return the mask for a whole value; an empty value is returned unchanged."""
     leaves = list(_leaves(value))
     for leaf in leaves:
         for secret in _parts(leaf):
@@ -213,7 +213,9 @@ def _leaves(value: Any) -> Iterator[str]:
 
 
 def _parts(secret: str) -> Iterator[str]:
-    """A secret, and those inside it: the password of `user:password`, the token of `Bearer token`, the values of cookies."""
+    """Yield a secret and those inside it: the password of `user:password`, the token of `Bearer token`, the values of
+    cookies.
+    """
     yield secret
     for start, end in secret_spans(secret, is_value=True):
         if (start, end) != (0, len(secret)):
@@ -233,7 +235,7 @@ def _parts(secret: str) -> Iterator[str]:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """The ways in which a secret is written into texts, addresses and data."""
+    """Yield the forms in which a secret appears in texts, addresses and data."""
     lines = [line.strip() for line in value.splitlines()]
     yield value
     yield " ".join(value.split())
@@ -251,7 +253,7 @@ def _forms(value: str) -> Iterator[str]:
 
 
 def _secrets_of_variable(name: str, value: str) -> Iterable[str]:
-    """The secrets in a variable of the environment: it may be set to what is none, as the name of a file."""
+    """Yield the secrets in an environment variable; its value may be harmless, such as a file name."""
     if name in NOT_OF_ENVIRONMENT or not value.strip():
         return
     strength = secret_strength(name)

@@ -1,4 +1,4 @@
-"""The verdicts, their order and what each means (paper, appendix D.3)."""
+"""The verdicts, their order and their meanings (paper, appendix D.3)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ UNGRADED: Final = "ungraded"
 ERROR: Final = "error"
 
 VACUOUS: Final = "vacuous"
-"""The outcome of a correct verdict that says nothing of the memory. Not a verdict: the record says `correct`, and a flag."""
+"""Marks a correct verdict that proves nothing about the memory. Not a verdict: the record says `correct` and sets a
+flag."""
 
 FAILURES: Final = (NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED, REASONING_ERROR)
-"""Failure verdicts, worst first: a question with several facts takes the worst."""
+"""Failure verdicts, worst first; a question with several facts takes the worst."""
 
 MEMORY_FAILURES: Final = FAILURES[:3]
-"""The failures of the memory system; a reasoning error is the model's."""
+"""Failures of the memory system; a reasoning error is the model's."""
 
 GRADED: Final = (CORRECT, *FAILURES)
 VERDICTS: Final = (CORRECT, *FAILURES, UNGRADED, ERROR)
@@ -29,7 +30,7 @@ VERDICTS: Final = (CORRECT, *FAILURES, UNGRADED, ERROR)
 STAGES: Final = ("storage", "summary", "retrieval", "answer")
 
 STAGE_FAILURE: Final[Mapping[str, str]] = MappingProxyType(dict(zip(STAGES, FAILURES, strict=True)))
-"""The verdict of a fact whose first failed stage is this one."""
+"""The verdict of a fact whose first failed stage is the key."""
 
 MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -59,7 +60,7 @@ LETTERS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """The worst failure among the verdicts; else `ungraded` if any is; else `correct`.
+    """Return the worst failure among the verdicts; else `ungraded` if any is; else `correct`.
 
     >>> worst(["correct", "not_retrieved", "summary_error"])
     'summary_error'

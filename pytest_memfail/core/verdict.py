@@ -9,31 +9,32 @@ from typing import Final, Literal
 from pytest_memfail.core.taxonomy import CORRECT, NOT_RETRIEVED, NOT_STORED, STAGE_FAILURE, UNGRADED, worst
 
 UNSURE: Final = 0.8
-"""Below this confidence a verdict of the offline judge counts as unsure: the cascade asks a model, and reports say so."""
+"""Below this confidence a verdict of the offline judge is unsure: the cascade asks a model, and reports mark it."""
 Outcome = Literal["passed", "failed", "ungraded", "not_reached"]
 
 
 @dataclass(frozen=True, slots=True)
 class StageResult:
-    """What one stage found for one fact (or, for the answer stage, for the question)."""
+    """The result of one stage for one fact (for the answer stage: for the question)."""
 
     outcome: Outcome
     reason: str = ""
-    """One sentence for the person who reads the failure."""
+    """One sentence for the reader of the failure."""
     entries: tuple[int, ...] = ()
-    """Indices of the entries relied on, closest first: into the listing (storage, summary) or the shown (retrieval)."""
+    """Indices of the entries relied on, closest first: into the listing (storage, summary) or the memories shown
+    (retrieval)."""
     found: tuple[str, ...] = ()
     """Details recognised in those entries."""
     missing: tuple[str, ...] = ()
-    """Details looked for and not found, in the wording of the source."""
+    """Details looked for and not found, in the source's wording."""
     reported: tuple[str, ...] = ()
-    """Details lost that this question does not need: visible, never a failure."""
+    """Lost details that this question does not need: reported, never a failure."""
     confidence: float | None = None
-    """Between 0 and 1, or None where the judge gives none."""
+    """Between 0 and 1; None if the judge gives none."""
     label: str | None = None
     """A finer name within the verdict (`stale_value`, `over_update`, ...)."""
     vacuous: bool = False
-    """Passed only because nothing is there of a state that was taken back: neither the state nor its end."""
+    """Passed only because the entries mention neither a state that was taken back nor its end."""
 
 
 UNREACHED = StageResult("not_reached")
@@ -41,7 +42,7 @@ UNREACHED = StageResult("not_reached")
 
 @dataclass(frozen=True, slots=True)
 class FactVerdict:
-    """One expected fact through the three memory stages."""
+    """The verdict on one expected fact, with its three memory stages."""
 
     evidence_id: str
     name: str
@@ -51,12 +52,12 @@ class FactVerdict:
 
     @property
     def vacuous(self) -> bool:
-        """Whether neither the store nor the entries shown say anything of a state that was taken back."""
+        """Return whether neither the store nor the memories shown mention a state that was taken back."""
         return self.name == CORRECT and self.retrieval.vacuous
 
     @property
     def deciding(self) -> tuple[str, StageResult]:
-        """The stage that decided, with its result: the first that did not pass, else the last."""
+        """Return the stage that decided and its result: the first that did not pass, else the last."""
         for stage in ("storage", "summary", "retrieval"):
             result: StageResult = getattr(self, stage)
             if result.outcome != "passed":
@@ -72,16 +73,16 @@ class Verdict:
     facts: tuple[FactVerdict, ...] = ()
     answer: StageResult = UNREACHED
     vacuous: bool = False
-    """A pass that only means that nothing was there to be misused: the essay of a misleading question, or a state that was
-    taken back."""
+    """Passed only because there was nothing to misuse: the essay of a misleading question, or a state that was taken
+    back."""
     credited: bool | None = None
-    """Whether the raw answer matched, whatever the facts say (option letters); None where there is none."""
+    """Whether the raw answer matched regardless of the facts (option letters); None if there is none."""
     label: str | None = None
     score: float | None = None
 
     @property
     def memory_held(self) -> bool | None:
-        """Whether all expected facts were stored, faithful and retrieved; None where the memory was not tested."""
+        """Return whether all expected facts were stored, faithful and retrieved; None if the memory was not tested."""
         if self.vacuous or not self.facts:
             return None
         names = {fact.name for fact in self.facts}
@@ -93,10 +94,10 @@ class Verdict:
 def fact_verdict(
     evidence_id: str, storage: StageResult, summary: StageResult = UNREACHED, retrieval: StageResult = UNREACHED
 ) -> FactVerdict:
-    """The verdict of one fact: the first stage that did not pass decides.
+    """Return the verdict of one fact, decided by its first stage that did not pass.
 
-    A state that was taken back may be gone altogether. Where the store says that it ended, the entries shown must say so
-    too; where the store says nothing of it, they need not.
+    A state that was taken back may be missing from the store. If the store says that it ended, the memories shown must
+    say so too; if the store says nothing, they need not.
     """
     if retrieval.vacuous and not storage.vacuous:
         retrieval = replace(retrieval, outcome="failed", vacuous=False)
@@ -111,12 +112,11 @@ def fact_verdict(
 def question_verdict(
     facts: Sequence[FactVerdict], answer: StageResult, *, misleading: bool = False, credited: bool | None = None
 ) -> Verdict:
-    """The verdict of a question: the worst of its facts, then the answer stage.
+    """Return the verdict of a question: the worst of its facts, then the answer stage.
 
-    A question about nothing but states that were taken back, of which nothing is in memory, passes vacuously: a system
-    that deletes leaves the same as one that never stored.
-    A misleading question whose expected essay was not stored, or not retrieved, passes vacuously: the model could not
-    have misused what it did not see. A summary error stays one.
+    A question passes vacuously if it is only about states that were taken back and memory holds nothing about them: a
+    system that deletes looks the same as one that never stored. A misleading question passes vacuously if its expected
+    essay was not stored or not retrieved: the model could not misuse what it did not see. A summary error stays one.
     """
     name = worst(fact.name for fact in facts)
     if misleading and name in (NOT_STORED, NOT_RETRIEVED):

@@ -1,4 +1,4 @@
-"""Errors say on one line what was got and what is expected."""
+"""Errors state in one line what was got and what is expected."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from pytest_memfail.core import (
         (JudgeError, MemfailError),
     ],
 )
-def test_the_tree_of_errors(kind, parent):
+def test_each_error_derives_from_its_parent(kind, parent):
     assert issubclass(kind, parent)
 
 
 @pytest.mark.parametrize("kind", [MemorySystemError, JudgeError])
-def test_a_failure_of_system_or_judge_is_no_fault_of_the_users_input(kind):
+def test_system_and_judge_failures_are_not_usage_errors(kind):
     assert not issubclass(kind, UsageError)
 
 
@@ -55,7 +55,7 @@ def test_an_unknown_name_lists_the_known_ones_sorted():
     assert error.got == "x"
 
 
-def test_a_name_like_no_other_gets_no_guess():
+def test_a_name_unlike_all_known_ones_gets_no_suggestion():
     assert "did you mean" not in str(UnknownNameError("system", "zzzz", ["bm25"]))
 
 
@@ -63,7 +63,7 @@ def test_a_message_without_a_guess_still_separates_its_parts():
     assert "'zzzz' Known" not in str(UnknownNameError("system", "zzzz", ["bm25"]))
 
 
-def test_where_nothing_is_known_the_message_says_so():
+def test_the_message_says_when_no_names_are_known():
     assert "none" in str(UnknownNameError("task", "x", []))
 
 

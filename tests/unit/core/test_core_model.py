@@ -1,4 +1,4 @@
-"""The values of the domain."""
+"""The values of the domain model."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_value_cannot_be_changed():
         Memory("a").text = "b"
 
 
-def test_listings_are_told_apart_by_identity():
+def test_listings_are_compared_by_identity():
     first, second = Listing("s", ()), Listing("s", ())
     assert first != second
     assert len({first, second}) == 2
@@ -68,12 +68,12 @@ def test_a_task_gives_the_questions_of_all_its_stores():
     assert [q.id for q in Task("t", (), stores, {}, "", "").questions] == ["a", "b"]
 
 
-def test_rank_of_goes_by_id_where_both_have_one():
+def test_rank_of_compares_ids_if_both_have_one():
     shown = [Memory("same", "1"), Memory("other", "2")]
     assert rank_of(Memory("same", "2"), shown) == 2
 
 
-def test_rank_of_goes_by_text_where_an_id_is_missing():
+def test_rank_of_compares_texts_if_an_id_is_missing():
     assert rank_of(Memory("b"), [Memory("a", "1"), Memory("b", "2")]) == 2
 
 

@@ -1,4 +1,4 @@
-"""Control characters are shown, not obeyed."""
+"""Control characters are escaped before they reach a terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ATTACKS = {
 
 
 @pytest.mark.parametrize(("text", "shown"), ATTACKS.values(), ids=ATTACKS)
-def test_control_characters_are_written_out(text, shown):
+def test_control_characters_are_escaped(text, shown):
     assert escape_controls(text) == shown
 
 
@@ -35,13 +35,13 @@ def test_newlines_tabs_and_emoji_stay():
     assert escape_controls(text) == text
 
 
-def test_colours_stay_where_they_may_and_nothing_else_does():
+def test_only_colours_are_kept_on_request():
     assert escape_controls("\x1b[1;31mred\x1b[0m \x1b[2J", keep_colour=True) == "\x1b[1;31mred\x1b[0m " + r"\x1b[2J"
 
 
 @given(st.text())
 @FEW
-def test_nothing_that_a_terminal_obeys_is_left(text):
+def test_no_terminal_control_is_left(text):
     left = {c for c in escape_controls(text) if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")}
     assert left <= {"\n", "\t"}
     assert escape_controls(escape_controls(text)) == escape_controls(text)

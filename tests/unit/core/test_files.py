@@ -1,4 +1,4 @@
-"""Where files may be written, and that they are written whole and for their owner alone."""
+"""Which paths may be written, and that files are written atomically with owner-only permissions."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def mode(path: Path) -> int:
 
 @pytest.fixture
 def umask():
-    """That of most machines: what is not said otherwise can be read by all."""
+    """Set the usual umask, under which new files are readable by everyone unless the code restricts them."""
     before = os.umask(0o022)
     yield
     os.umask(before)
@@ -80,7 +80,7 @@ def test_only_regular_files_may_be_written(tmp_path, kind):
 
 
 @irregular
-def test_a_node_that_comes_after_the_check_is_not_replaced(tmp_path, kind):
+def test_a_special_file_created_after_the_check_is_not_replaced(tmp_path, kind):
     path = tmp_path / "out.jsonl"
     check_place(path, OPTION)
 
@@ -96,14 +96,14 @@ def test_a_node_that_comes_after_the_check_is_not_replaced(tmp_path, kind):
 
 
 @irregular
-def test_nothing_is_appended_to_a_node(tmp_path, kind):
+def test_nothing_is_appended_to_a_special_file(tmp_path, kind):
     path = tmp_path / "out.md"
     IRREGULAR[kind](path)
     with pytest.raises(OSError):
         append_text(path, "more")
 
 
-def test_a_finished_file_does_not_take_the_place_of_a_node(tmp_path):
+def test_a_finished_file_does_not_replace_a_special_file(tmp_path):
     (tmp_path / "new").write_text("rows")
     os.mkfifo(tmp_path / "rows.csv")
     with pytest.raises(OSError, match="a named pipe"):
@@ -123,7 +123,7 @@ def test_a_finished_file_does_not_take_the_place_of_a_node(tmp_path):
         ("null\0byte", "null"),
     ],
 )
-def test_a_place_where_no_file_can_be_is_one_line(tmp_path, name, says):
+def test_an_unwritable_path_is_a_one_line_error(tmp_path, name, says):
     (tmp_path / "folder").mkdir()
     (tmp_path / "file.txt").touch()
     (tmp_path / "dangling").symlink_to("nowhere/else")
@@ -138,14 +138,14 @@ def test_a_place_where_no_file_can_be_is_one_line(tmp_path, name, says):
 
 
 def test_a_read_only_place_is_refused(tmp_path, monkeypatch):
-    # root may write anywhere but on a file system that is mounted to be read only
+    # root can write everywhere except on a read-only file system
     monkeypatch.setattr(os, "access", lambda path, how: Path(path) != tmp_path)
     with pytest.raises(UsageError, match="no permission to write"):
         check_place(tmp_path / "out.jsonl", OPTION)
 
 
 @pytest.mark.parametrize("length", [1, 250, 255])
-def test_a_name_may_be_as_long_as_names_can_be(tmp_path, length):
+def test_a_file_name_may_have_the_maximum_length(tmp_path, length):
     path = tmp_path / ("n" * length)
     check_place(path, OPTION)
     for content in ("first", "second"):
@@ -154,7 +154,7 @@ def test_a_name_may_be_as_long_as_names_can_be(tmp_path, length):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_new_file_is_its_owners_alone(tmp_path, umask):
+def test_a_new_file_is_readable_by_its_owner_alone(tmp_path, umask):
     write_whole(tmp_path / "new", "x")
     append_text(tmp_path / "log", "x")
     assert (mode(tmp_path / "new"), mode(tmp_path / "log")) == (0o600, 0o600)
@@ -168,7 +168,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path, umask):
     assert mode(path) == 0o664
 
 
-def test_a_link_is_written_through(tmp_path):
+def test_links_are_followed(tmp_path):
     (tmp_path / "link").symlink_to("real")
     write_whole(tmp_path / "link", "x")
     assert (tmp_path / "link").is_symlink()
@@ -183,7 +183,7 @@ def test_a_block_that_fails_changes_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == [tmp_path / "kept"]
 
 
-def test_without_hard_links_files_are_written_too(tmp_path, monkeypatch):
+def test_files_are_written_without_hard_links(tmp_path, monkeypatch):
     def refuse(*_: object) -> None:
         raise PermissionError
 
@@ -192,13 +192,13 @@ def test_without_hard_links_files_are_written_too(tmp_path, monkeypatch):
     assert (tmp_path / "new").read_text() == "x"
 
 
-def test_appending_goes_on_where_it_ended(tmp_path):
+def test_appending_adds_to_the_end(tmp_path):
     for _ in range(2):
         append_text(tmp_path / "log", "ä\n")
     assert (tmp_path / "log").read_text(encoding="utf-8") == "ä\nä\n"
 
 
-def test_folders_on_the_way_may_be_missing_but_not_files(tmp_path, monkeypatch):
+def test_missing_folders_may_be_created_but_a_file_may_not_be_a_parent(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     check_can_be_made(tmp_path / "a/b/replies.sqlite", OPTION)
     with pytest.raises(UsageError, match=r"is a file, expected a folder|Not a directory"):

@@ -1,4 +1,4 @@
-"""Secrets are masked by name, by shape, and where a known one occurs; all else stays as it is."""
+"""Secrets are masked by name, by shape and when known; everything else stays unchanged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FEW = settings(max_examples=60, deadline=None, database=None, derandomize=True)
 
 @pytest.fixture(autouse=True)
 def forgotten():
-    """What a test has learned is forgotten after it."""
+    """Forget after each test what it made known."""
     before = KNOWN.snapshot()
     yield
     KNOWN.restore(before)
@@ -48,7 +48,7 @@ def test_names_of_secrets(name):
     "max_tokens tokens tokenizer token_limit stop_token eos_token primary_key sort_key author keyword monkey password_file "
     "KeyError AuthError path k rate model temperature password_length passage bypass compass host user".split(),
 )
-def test_names_of_no_secrets(name):
+def test_names_that_are_not_secret(name):
     assert not secret_strength(name)
 
 
@@ -81,12 +81,12 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize(("name", "value", "shown"), [(n, *v) for n, v in OPTIONS.items()], ids=OPTIONS)
-def test_an_option_shows_all_but_its_secret(name, value, shown):
+def test_only_the_secret_of_an_option_is_masked(name, value, shown):
     assert mask_options({name: value}) == {name: shown}
 
 
 @pytest.mark.parametrize(("name", "value"), [(n, v[0]) for n, v in OPTIONS.items()], ids=OPTIONS)
-def test_what_an_option_hid_is_hidden_in_every_later_text(name, value):
+def test_a_secret_learned_from_an_option_is_masked_in_later_texts(name, value):
     secret = "PW" + value.partition("PW")[2].partition("planted")[0] + "planted" if "planted" in value else value
     secret = {"vendor": value}.get(name, secret)
     learn_options({name: value})
@@ -101,11 +101,11 @@ def test_what_an_option_hid_is_hidden_in_every_later_text(name, value):
     "0.3 bm25 /home/user/my-project/store_2024 intfloat/multilingual-e5-large-instruct http://localhost:8080/v1 a@b.c wordllama "
     "https://host/path?email=a@b.c 123e4567-e89b-12d3-a456-426614174000 my_collection_v2_2024_11 gpt-5-mini-2025-08-07".split(),
 )
-def test_what_tells_runs_apart_stays(value):
+def test_harmless_values_stay(value):
     assert mask_options({"option": value}) == {"option": value}
 
 
-def test_hashes_stay_where_they_are_asked_for():
+def test_commit_hashes_stay():
     commit = "9f86d081884c7d659a2feaa0c55ad0159f86d081"
     assert mask_options({"revision": commit}) == {"revision": commit}
     assert mask_text(f"the hash is {commit}") == f"the hash is {commit}"
@@ -128,7 +128,7 @@ def test_hashes_stay_where_they_are_asked_for():
         ("-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----", "***"),
     ],
 )
-def test_an_error_shows_all_but_the_secret(said, shown):
+def test_only_the_secret_of_an_error_is_masked(said, shown):
     assert mask_text(said) == shown
     assert str(MemfailError(said)) == shown
 
@@ -157,7 +157,7 @@ def test_a_secret_is_masked_before_a_text_is_cut():
     assert "never" not in one_line(error, 70)
 
 
-def test_the_environment_is_read_however_late_it_is_set(monkeypatch):
+def test_environment_variables_set_late_are_known(monkeypatch):
     assert mask_known("a late-planted-token here") == "a late-planted-token here"
     monkeypatch.setenv("SOME_TOKEN", "late-planted-token")
     monkeypatch.setenv("DATABASE_URL", "postgres://u:late-planted-pw@h")
@@ -174,12 +174,12 @@ def test_the_environment_is_read_however_late_it_is_set(monkeypatch):
         ("X_KEY", "a"),
     ],
 )
-def test_what_the_environment_holds_besides_secrets_stays(monkeypatch, name, value):
+def test_harmless_environment_variables_stay(monkeypatch, name, value):
     monkeypatch.setenv(name, value)
     assert mask_known(f"memory of {value}") == f"memory of {value}"
 
 
-def test_a_name_of_a_file_is_no_secret(monkeypatch, tmp_path):
+def test_a_file_name_is_not_a_secret(monkeypatch, tmp_path):
     monkeypatch.setenv("SERVICE_KEY", str(tmp_path))
     assert mask_known(f"in {tmp_path}") == f"in {tmp_path}"
 
@@ -189,7 +189,7 @@ def test_a_short_secret_is_masked_as_a_word_only():
     assert mask_known("pine, pineapple, pine-tree") == "***, pineapple, ***-tree"
 
 
-def test_words_that_records_are_made_of_are_never_masked():
+def test_words_of_the_record_format_are_never_masked():
     learn_options({"password": "correct", "token": "storage", "key": "passed"})
     line = {"verdict": "correct", "decided_by": "storage", "outcome": "passed"}
     assert public(line) == line
@@ -201,7 +201,7 @@ def test_memories_keep_what_only_looks_like_a_secret():
     assert public({"text": text}) == {"text": text}
 
 
-def test_numbers_that_json_does_not_have_are_left_out():
+def test_numbers_that_json_cannot_represent_become_none():
     assert public({"score": float("inf"), "confidence": float("nan"), "k": 5, "p": 0.5}) == {
         "score": None,
         "confidence": None,

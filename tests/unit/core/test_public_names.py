@@ -1,4 +1,4 @@
-"""What the doors of the packages offer."""
+"""The names that the packages export."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DOORS = ["core", "engine", "generate", "judges", "llm", "report", "results", "sy
 
 
 def isort_style(name: str) -> tuple[int, str]:
-    """Constants, then classes, then the rest: the order that ruff gives `__all__`."""
+    """Return the sort key of ruff's order of `__all__`: constants, then classes, then the rest."""
     return (0 if name.isupper() else 1 if name[:1].isupper() else 2, name)
 
 
@@ -30,7 +30,7 @@ def test_every_name_of_all_is_there(door):
 
 
 @pytest.mark.parametrize("door", ["", "core"])
-def test_all_is_what_is_exported(door):
+def test_all_lists_exactly_the_exports(door):
     module = importlib.import_module(f"pytest_memfail.{door}".rstrip("."))
     offered = {
         name
@@ -39,11 +39,11 @@ def test_all_is_what_is_exported(door):
         and name not in ("annotations", "TYPE_CHECKING", "Any", "import_module")
         and not isinstance(value, ModuleType)
     }
-    # the names are loaded at first use, so only those that a test has used are there
+    # names load on first use, so only those that a test has used are present
     assert offered <= set(module.__all__)
 
 
-def test_what_the_package_offers_is_the_cores_own():
+def test_the_package_exports_the_objects_of_core():
     for name in set(pytest_memfail.__all__) - {"__version__"}:
         assert getattr(pytest_memfail, name) is getattr(pytest_memfail.core, name)
 

@@ -70,13 +70,13 @@ def test_every_verdict_has_a_meaning_of_one_line():
     assert all(meaning and "\n" not in meaning for meaning in MEANINGS.values())
 
 
-def test_every_outcome_but_the_error_has_its_own_letter():
+def test_every_outcome_except_error_has_its_own_letter():
     assert set(LETTERS) == {*VERDICTS, VACUOUS} - {ERROR}
     assert len(set(LETTERS.values())) == len(LETTERS)
     assert all(len(letter) == 1 for letter in LETTERS.values())
 
 
-def test_no_failure_or_vacuous_pass_has_the_letter_of_an_outcome_of_pytest():
+def test_letters_do_not_clash_with_those_of_pytest():
     assert not {LETTERS[name] for name in (*FAILURES, VACUOUS)} & set(".FEsxXpP")
 
 

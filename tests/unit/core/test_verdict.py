@@ -74,13 +74,13 @@ def test_a_question_takes_the_worst_of_its_facts(facts, name):
 @pytest.mark.parametrize(
     ("answer", "name"), [(PASSED, CORRECT), (FAILED, REASONING_ERROR), (OPEN, UNGRADED), (UNREACHED, UNGRADED)]
 )
-def test_where_the_memory_held_the_answer_decides(answer, name):
+def test_the_answer_decides_if_the_memory_held(answer, name):
     verdict = question_verdict([HELD], answer)
     assert verdict.name == name
     assert verdict.answer is answer
 
 
-def test_the_answer_does_not_count_where_a_fact_failed():
+def test_the_answer_does_not_count_if_a_fact_failed():
     verdict = question_verdict([GONE], FAILED)
     assert verdict.name == NOT_STORED
     assert verdict.answer is UNREACHED
@@ -131,7 +131,7 @@ def test_the_label_of_the_stage_that_has_one_is_the_questions():
     assert question_verdict([HELD, stale], UNREACHED).label == "stale_value"
 
 
-def test_the_label_of_the_answer_serves_where_no_fact_has_one():
+def test_the_label_of_the_answer_is_used_if_no_fact_has_one():
     assert question_verdict([HELD], StageResult("failed", label="omission")).label == "omission"
 
 
@@ -148,7 +148,7 @@ def test_the_label_of_the_answer_serves_where_no_fact_has_one():
         ((), None),
     ],
 )
-def test_memory_held_tells_whether_all_facts_came_through_the_memory(facts, held):
+def test_memory_held_means_that_all_facts_passed_the_memory_stages(facts, held):
     assert question_verdict(facts, OPEN).memory_held is held
 
 
@@ -168,10 +168,10 @@ NOTHING = StageResult("passed", "nothing of it is there", vacuous=True)
     ("stages", "name", "vacuous"),
     [
         ((NOTHING, NOTHING, NOTHING), CORRECT, True),
-        ((NOTHING, NOTHING, PASSED), CORRECT, False),  # the entries shown say that it ended, whatever is listed
-        ((NOTHING, NOTHING, FAILED), NOT_RETRIEVED, False),  # they state it as if it held
+        ((NOTHING, NOTHING, PASSED), CORRECT, False),  # the memories shown say that it ended, whatever is listed
+        ((NOTHING, NOTHING, FAILED), NOT_RETRIEVED, False),  # the memories shown state it as current
         ((PASSED, PASSED, PASSED), CORRECT, False),
-        ((PASSED, PASSED, NOTHING), NOT_RETRIEVED, False),  # the store says that it ended, the entries shown do not
+        ((PASSED, PASSED, NOTHING), NOT_RETRIEVED, False),  # the store says that it ended, the memories shown do not
         ((FAILED,), NOT_STORED, False),
     ],
 )
@@ -182,7 +182,7 @@ def test_a_state_that_was_taken_back_may_be_gone_but_not_hidden(stages, name, va
         assert fact.deciding[0] == "retrieval"
 
 
-def test_a_question_about_nothing_but_what_is_gone_is_no_evidence_of_memory():
+def test_a_question_only_about_deleted_states_passes_vacuously():
     gone = fact_verdict("f", NOTHING, NOTHING, NOTHING)
     verdict = question_verdict([gone], UNREACHED)
     assert (verdict.name, verdict.vacuous, verdict.memory_held) == (CORRECT, True, None)
