@@ -1,4 +1,4 @@
-"""From rows to tasks: what is stored, what is asked, and in which order."""
+"""Turn rows into tasks: what to store, what to ask, and in which order."""
 
 from __future__ import annotations
 

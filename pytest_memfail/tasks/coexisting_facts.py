@@ -1,4 +1,6 @@
-"""Coexisting-Facts (paper, section 4, task 2): are compatible preferences kept side by side, and all found?"""
+"""Coexisting-Facts (paper, section 4, task 2): does the memory keep compatible preferences side by side and retrieve
+all of them?
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,15 @@ from pytest_memfail.tasks.rows import Rows, read_rows
 
 
 def read(path: Path) -> Rows[CoexistingRow]:
-    """Read the rows."""
+    """Read the rows of a file."""
     return read_rows(path, CoexistingRow, lambda r: r.preference_category, lambda r: str(r.preference_facts))
 
 
 def build(name: str, rows: Rows[CoexistingRow], protocol: layout.Protocol, seed: int) -> Task:
-    """One statement a conversation (`paper`: ten, never two of one row), one question a row."""
+    """Return the task with one statement per conversation and one question per row.
+
+    Under `paper`, a conversation holds ten statements, never two of one row.
+    """
     n = len(rows.rows)
     pairs = [(i, j) for i, row in enumerate(rows.rows) for j in range(len(row.preference_facts))]
     if protocol == "paper":

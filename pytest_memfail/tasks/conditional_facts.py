@@ -1,4 +1,4 @@
-"""Conditional-Facts, easy and hard (paper, section 4, task 1): does the store keep what a rule depends on?"""
+"""Conditional-Facts, easy and hard (paper, section 4, task 1): does the memory keep the condition of a rule?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read(path: Path) -> Rows[ConditionalRow]:
 
 
 def build(name: str, rows: Rows[ConditionalRow], protocol: layout.Protocol, seed: int) -> Task:
-    """One essay a conversation, one yes/no question a row."""
+    """Return the task with one essay per conversation and one yes/no question per row."""
     n = len(rows.rows)
     if protocol == "paper":
         stored, rng = layout.paper_rows(n, seed)

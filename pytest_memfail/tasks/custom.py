@@ -1,7 +1,7 @@
-"""A user's own cases, one incident a YAML file (`*.memfail.yaml`): the task `custom`.
+"""The task `custom`: a user's own cases, one incident per YAML file (`*.memfail.yaml`).
 
 ```yaml
-id: lost-allergy                      # optional; else the file's name
+id: lost-allergy                      # optional; defaults to the file name
 conversations:                        # in the order they are stored
   - I'm allergic to penicillin.       # one user message, or
   - date: 2026-03-02                  # optional
@@ -9,18 +9,18 @@ conversations:                        # in the order they are stored
       - user: We moved to Lisbon in May.
       - assistant: Noted!
 question: Which antibiotic must I not be given?
-answer: penicillin                    # the right answer, for a model that judges
+answer: penicillin                    # the right answer, for a model as judge
 expected:                             # what must be stored, kept and retrieved
   - fact: The user is allergic to penicillin.
-    conversation: 1                   # 1-based; optional where there is one conversation only
-    details: [[allergic, allergy], [penicillin]]   # what must survive, each with the wordings that keep it
-    forbidden: [no known allergies]   # what must not stand in the store as current
-k: 5                                  # optional; else the run's
+    conversation: 1                   # 1-based; optional with a single conversation
+    details: [[allergic, allergy], [penicillin]]   # what must survive; each a list of acceptable wordings
+    forbidden: [no known allergies]   # what the store must not hold as current
+k: 5                                  # optional; defaults to the run's k
 haystack: conditional_facts_hard      # optional: a task, or a folder of conversations, to store around the case's own
 ```
 
-A file may hold several cases as YAML documents (`---`). Each case is a store of its own. A folder that is named as a haystack
-holds YAML or JSON files, each a list of conversations as above, or a mapping with the key `conversations`.
+A file may hold several cases as YAML documents (`---`). Each case has a store of its own. A haystack folder holds YAML
+or JSON files. Each is a list of conversations as above, or a mapping with the key `conversations`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 NAME: Final = "custom"
 SUFFIX: Final = ".memfail.yaml"
 SKIPPED: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
-"""Folders that pytest looks for no tests in, unless it is told otherwise."""
+"""Folders that pytest does not search for tests by default."""
 MORNING: Final = time(9, tzinfo=timezone.utc)
 
 
@@ -80,12 +80,12 @@ Wordings = Annotated[list[Text], BeforeValidator(_wordings), Field(min_length=1)
 
 def _plain_id(value: str) -> str:
     if not ID_PATTERN.fullmatch(value):
-        raise ValueError("letters and digits of ASCII, and . _ - between them")
+        raise ValueError("only ASCII letters and digits, with . _ - between them")
     return value
 
 
-class ToldConversation(BaseModel):
-    """What was said in one session."""
+class CaseConversation(BaseModel):
+    """A conversation as the user writes it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -95,24 +95,24 @@ class ToldConversation(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _plain_text(cls, value: object) -> object:
-        """A conversation may be just what the user said."""
+        """Accept plain text as a conversation of one user message."""
         return {"messages": [{"user": value}]} if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def _one_role_each(self) -> ToldConversation:
+    def _one_role_each(self) -> CaseConversation:
         for message in self.messages:
             if len(message) != 1:
-                raise ValueError(f"messages: got {sorted(message)} in one message, expected one role and what it said")
+                raise ValueError(f"messages: got {sorted(message)} in one message, expected one role with its text")
         if self.date is not None and _minutes_left(self.date) < len(self.messages):
             raise ValueError(
-                f"date: got {self.date} for {len(self.messages)} messages, a minute apart from 9:00 on, expected a date on which "
-                "the last of them is not after the year 9999"
+                f"date: got {self.date} for {len(self.messages)} messages one minute apart from 9:00, expected a date on which "
+                "the last message is before the year 10000"
             )
         return self
 
 
 def _minutes_left(day: Date) -> int:
-    """How many minutes the calendar still has from that morning on."""
+    """Return how many minutes remain between 9:00 on that day and the end of the calendar."""
     return (datetime.max.replace(tzinfo=timezone.utc) - datetime.combine(day, MORNING)) // timedelta(minutes=1)
 
 
@@ -129,12 +129,12 @@ class ExpectedFact(BaseModel):
 
 
 class CustomCase(BaseModel):
-    """One incident."""
+    """One case: an incident to check."""
 
     model_config = ConfigDict(extra="forbid")
 
     id: Annotated[str, AfterValidator(_plain_id)] | None = None
-    conversations: Annotated[list[ToldConversation], Field(min_length=1)]
+    conversations: Annotated[list[CaseConversation], Field(min_length=1)]
     question: Text
     answer: Text
     expected: Annotated[list[ExpectedFact], Field(min_length=1)]
@@ -147,30 +147,30 @@ class CustomCase(BaseModel):
         for i, fact in enumerate(self.expected):
             if fact.conversation is None and n > 1:
                 raise ValueError(
-                    f"expected.{i}.conversation: got nothing, expected 1 to {n} (which conversation said it)"
+                    f"expected.{i}.conversation: got nothing, expected 1 to {n} (the conversation that states it)"
                 )
             if (fact.conversation or 1) > n:
                 raise ValueError(f"expected.{i}.conversation: got {fact.conversation}, expected 1 to {n}")
         return self
 
 
-class ToldConversations(BaseModel):
-    """A file of a haystack."""
+class ConversationFile(BaseModel):
+    """A file of haystack conversations."""
 
     model_config = ConfigDict(extra="forbid")
 
-    conversations: Annotated[list[ToldConversation], Field(min_length=1)]
+    conversations: Annotated[list[CaseConversation], Field(min_length=1)]
 
 
 def is_case_file(path: Path) -> bool:
-    """Does it hold cases, by its name?"""
+    """Return whether the path is a file of cases, by its name."""
     return path.name.endswith(SUFFIX) and path.is_file()
 
 
 def find_custom(starts: Iterable[Path], skipped: Sequence[str] = SKIPPED) -> list[Path]:
-    """The files of cases among these files and below these folders.
+    """Return the case files among these paths and below these folders.
 
-    Folders of such names, and virtual environments, are not entered.
+    Does not enter the skipped folders or virtual environments.
     """
     found: set[Path] = set()
     for start in starts:
@@ -184,14 +184,14 @@ def find_custom(starts: Iterable[Path], skipped: Sequence[str] = SKIPPED) -> lis
                 if not any(fnmatch(name, pattern) for pattern in skipped) and not (here / name / "pyvenv.cfg").is_file()
             ]
             found.update(here / name for name in names if name.endswith(SUFFIX))
-    # the same file by two ways, one through a link, is one
+    # a file and a link to it count once
     return list({path.resolve(): path for path in sorted(found, reverse=True)}.values())[::-1]
 
 
 def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | None = None) -> Task | None:
-    """The task of these files; None where there are none. `haystacks` knows what may be stored around a case.
+    """Return the task of these files; None if there are none. `haystacks` finds what to store around a case.
 
-    Raises `RowError` naming file, line and key of the first fault.
+    Raises `RowError` with file, line and key of the first fault.
     """
     haystacks = haystacks or HaystackFinder()
     hashes: dict[str, None] = {}
@@ -230,7 +230,7 @@ def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | N
 
 
 def _content(path: Path) -> bytes:
-    if path.exists() and not path.is_file():  # a named pipe would be waited for
+    if path.exists() and not path.is_file():  # reading a named pipe would block
         raise RowError(str(path), 1, "file", "cannot be read (not a regular file)")
     try:
         return path.read_bytes()
@@ -249,12 +249,12 @@ def _value(file: str, node: yaml.Node) -> object:
         raise RowError(file, line, "file", f"not YAML ({one_line(error.problem)})") from None
     except RecursionError:
         raise RowError(file, line, "file", "not a case (nested too deeply)") from None
-    except Exception as error:  # PyYAML hands on what Python says of a date in month 13, or of an int without digits
+    except Exception as error:  # PyYAML passes on Python's errors, for a date in month 13 or an int without digits
         raise RowError(file, line, "file", f"not YAML ({type(error).__name__}: {one_line(error)})") from None
 
 
 def _documents(path: Path, content: bytes) -> Iterator[tuple[yaml.Node | None, object]]:
-    """The documents of a YAML file, with where they are."""
+    """Yield the documents of a YAML file, each with its node."""
     import yaml
 
     file = str(path)
@@ -289,24 +289,24 @@ def _cases(path: Path, content: bytes) -> Iterator[tuple[yaml.Node, CustomCase]]
             raise _fault(str(path), node, error) from None
 
 
-def _told_file(path: Path, content: bytes) -> Iterator[Conversation]:
-    """The conversations of a file of a haystack."""
+def _haystack_file(path: Path, content: bytes) -> Iterator[Conversation]:
+    """Yield the conversations of a haystack file."""
     numbers = itertools.count(1)
     for node, value in _documents(path, content):
         is_list = isinstance(value, list)
         try:
-            told = ToldConversations.model_validate({"conversations": value} if is_list else value)
+            read = ConversationFile.model_validate({"conversations": value} if is_list else value)
         except ValidationError as error:
-            raise _fault(str(path), node, error, ToldConversations, skip=int(is_list)) from None
-        for conversation in told.conversations:
+            raise _fault(str(path), node, error, ConversationFile, skip=int(is_list)) from None
+        for conversation in read.conversations:
             yield _conversation(conversation, f"c-{digest(f'{path.name}:{next(numbers)}', 10)}")
 
 
 def _fault(
     file: str, node: Any, error: ValidationError, model: type[BaseModel] = CustomCase, *, skip: int = 0
 ) -> RowError:
-    """The first fault, with the line that its key stands on; the first `skip` keys of its place are not in the file."""
-    # a misspelt key is also a missing one: the first says more
+    """Return the first fault, with the line of its key. The first `skip` keys of its location are not in the file."""
+    # a misspelt key is also a missing one: report the misspelling
     fault = min(error.errors(include_url=False), key=lambda found: found["type"] != "extra_forbidden")
     place = [part for part in fault["loc"] if not (isinstance(part, str) and part.startswith(("function-", "list[")))]
     place = place[skip:]
@@ -326,13 +326,13 @@ def _fault(
 
 
 def _keys_at(place: Sequence[object], model: type[BaseModel]) -> list[str]:
-    names: dict[str, type[BaseModel]] = {"conversations": ToldConversation, "expected": ExpectedFact}
+    names: dict[str, type[BaseModel]] = {"conversations": CaseConversation, "expected": ExpectedFact}
     model = names.get(str(place[0]), model) if len(place) > 1 else model
     return list(model.model_fields)
 
 
 def _line_of(node: Any, place: Sequence[object]) -> int:
-    """The 1-based line of the deepest part of the place that the file has."""
+    """Return the 1-based line of the deepest part of the location that the file contains."""
     import yaml
 
     line = 1 if node is None else node.start_mark.line + 1
@@ -351,7 +351,7 @@ def _line_of(node: Any, place: Sequence[object]) -> int:
 
 
 def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StorePlan, dict[str, Evidence]]:
-    conversations = [_conversation(told, f"c-{case_id}-{i}") for i, told in enumerate(case.conversations, 1)]
+    conversations = [_conversation(written, f"c-{case_id}-{i}") for i, written in enumerate(case.conversations, 1)]
     facts = {}
     for number, expected in enumerate(case.expected, 1):
         home = conversations[(expected.conversation or 1) - 1]
@@ -389,9 +389,9 @@ def _in_haystack(
     path: Path,
     node: yaml.Node,
 ) -> tuple[StorePlan, dict[str, Evidence], str]:
-    """The store and the facts of a case with a haystack around its conversations, and a hash of the haystack.
+    """Return a case's store and facts with a haystack around its conversations, and the haystack's hash.
 
-    Raises `RowError` for a haystack that there is not, or that is faulty.
+    Raises `RowError` if the haystack does not exist or is faulty.
     """
 
     def fault(problem: str) -> RowError:
@@ -404,9 +404,9 @@ def _in_haystack(
     hay, data_hash = list(haystack.conversations), haystack.data_hash
     for file in haystack.files:
         content = _content(file)
-        hay += _told_file(file, content)
+        hay += _haystack_file(file, content)
         data_hash = combined_hash(data_hash, content.decode("utf-8"))
-    # an id that names the case would tell the system which conversations matter
+    # an id with the case's name would reveal which conversations matter
     names = {c.id: f"c-{digest(f'{NAME}:{c.id}', 10)}" for c in plan.conversations}
     own = [replace(conversation, id=names[conversation.id]) for conversation in plan.conversations]
     try:
@@ -421,10 +421,10 @@ def _in_haystack(
     return StorePlan(plan.id, (*map(Ingest, stored), Probe(plan.questions))), moved, data_hash
 
 
-def _conversation(told: ToldConversation, conversation_id: str) -> Conversation:
-    start = None if told.date is None else datetime.combine(told.date, MORNING)
+def _conversation(written: CaseConversation, conversation_id: str) -> Conversation:
+    start = None if written.date is None else datetime.combine(written.date, MORNING)
     messages = []
-    for i, message in enumerate(told.messages):
+    for i, message in enumerate(written.messages):
         ((role, content),) = message.items()
         messages.append(Message(role, content, None if start is None else start + timedelta(minutes=i)))
     return Conversation(conversation_id, tuple(messages), start)

@@ -1,4 +1,4 @@
-"""What stands around a case's own conversations: those of a task, or of a folder; without them nothing need be found."""
+"""Haystacks: conversations of a task or a folder to store around a case's own, so that retrieval has to choose."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from pytest_memfail.tasks.rows import digest
 from pytest_memfail.tasks.shipped import shipped_data
 
 FILES: Final = ("*.yaml", "*.yml", "*.json")
-"""What a folder of conversations holds."""
+"""The file patterns of conversations in a folder."""
 CASES: Final = "*.memfail.yaml"
 
 
 class NoHaystackError(ValueError):
-    """The name is neither a task's nor a folder's; the message says which is closest."""
+    """The name is neither a task nor a folder; the message suggests the closest one."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundHaystack:
-    """Conversations in the order they are stored, or the files that hold them."""
+    """Conversations in storage order, or the files that hold them."""
 
     conversations: tuple[Conversation, ...]
     files: tuple[Path, ...]
@@ -34,18 +34,18 @@ class FoundHaystack:
 
 
 class HaystackFinder:
-    """Finds haystacks by name, and reads the rows of each task once."""
+    """Find haystacks by name; read the rows of each task only once."""
 
     def __init__(self, data: Path | None = None, seed: int = 42, tasks: Iterable[Task] = ()) -> None:
-        """`data` is a folder of rows that go before the shipped ones; `tasks` are those that others provide."""
+        """Set where to look: `data` is a folder of rows that overrides the shipped ones, `tasks` come from plugins."""
         self._data = data
         self._tasks = {task.name: task for task in tasks}
         self._seed = seed
 
     def find(self, name: str, beside: Path) -> FoundHaystack:
-        """The task of that name, or the folder, relative to the folder `beside`.
+        """Return the task with this name, or the folder, relative to the folder `beside`.
 
-        Raises `NoHaystackError` for a name of neither, `RowError` for faulty rows of the task.
+        Raises `NoHaystackError` if there is neither, `RowError` if the task's rows are faulty.
         """
         if name in self._tasks or name in MODULES:
             task = self._task(name)
@@ -70,15 +70,16 @@ class HaystackFinder:
             own = self._data is not None and (self._data / file).is_file()
             folder = self._data if own and self._data is not None else shipped_data()
             module = MODULES[name]
-            # the layout of `ours` whatever the protocol: nothing is published of own cases
+            # always the layout of `ours`: no protocol is published for custom cases
             self._tasks[name] = module.build(name, module.read(folder / file), "ours", self._seed)
         return self._tasks[name]
 
     def around(self, own: Sequence[Conversation], hay: Sequence[Conversation], key: str) -> list[Conversation]:
-        """The haystack with the own conversations, in their order, at places that depend on the seed and the key alone.
+        """Return the haystack with the case's own conversations inserted in order, at positions that depend only on
+        seed and key.
 
-        The haystack takes its dates from theirs, so that what is stored later was said later, and has none where they
-        have none. Raises `OverflowError` where no such dates exist.
+        The haystack gets dates that fit between the case's own, or none if those have none. Raises `OverflowError` if
+        no such dates exist.
         """
         places = sorted(
             int(digest(f"{self._seed}:haystack:{key}:{i}", 12), 16) % (len(hay) + 1) for i in range(len(own))
@@ -96,7 +97,7 @@ class HaystackFinder:
 
 
 def _date_at(place: int, dates: dict[int, datetime]) -> datetime | None:
-    """A date at a place in a row of which some are known: between its neighbours', or a day for each place beyond them."""
+    """Return a date for a position: between the known neighbours, or one day per position outside them."""
     before = max((other for other in dates if other < place), default=None)
     after = min((other for other in dates if other > place), default=None)
     if before is not None and after is not None:
@@ -117,5 +118,5 @@ def _dated(conversation: Conversation, start: datetime | None) -> Conversation:
 
 
 def combined_hash(*parts: str) -> str:
-    """One hash for several."""
+    """Combine several hashes into one."""
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""In which order rows are stored and asked.
+"""The order in which rows are stored and asked.
 
-`paper` repeats the published layout (section 5.1 and appendix B.6; the seeds are the harness's own), `ours` orders by a
-digest of seed and row id, so that adding or leaving out a row moves no other.
+`paper` repeats the published layout (section 5.1 and appendix B.6; the seeds are our own). `ours` sorts by a digest of
+seed and row id, so that adding or removing a row does not move any other.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ T = TypeVar("T")
 
 
 def by_digest(items: Iterable[T], seed: int, key: list[str]) -> list[T]:
-    """The items ordered by a digest of the seed and their key."""
+    """Return the items ordered by a digest of the seed and their key."""
     keyed = [(hashlib.sha256(f"{seed}:{name}".encode()).digest(), item) for name, item in zip(key, items, strict=True)]
     return [item for _, item in sorted(keyed, key=lambda pair: pair[0])]
 
 
 def paper_rows(n: int, seed: int) -> tuple[list[int], random.Random]:
-    """Row indices as the published harness shuffles them, and the generator it goes on with."""
+    """Return the row indices in the order of the published harness, and the random generator for further draws."""
     rng = random.Random(seed)
     order = list(range(n))
     rng.shuffle(order)
@@ -41,7 +41,9 @@ def paper_rows(n: int, seed: int) -> tuple[list[int], random.Random]:
 
 
 def first_fit(pairs: Sequence[tuple[int, int]], size: int) -> list[list[tuple[int, int]]]:
-    """Pack (row, fact) pairs into groups of at most `size`, never two facts of a row; always from the first group."""
+    """Pack (row, fact) pairs into groups of at most `size`, never two facts of a row; take the first group that
+    fits.
+    """
     groups: list[list[tuple[int, int]]] = []
     rows: list[set[int]] = []
     for row, fact in pairs:
@@ -57,7 +59,10 @@ def first_fit(pairs: Sequence[tuple[int, int]], size: int) -> list[list[tuple[in
 
 
 def conversation(key: str, texts: Sequence[str], day: int | None) -> Conversation:
-    """A conversation of user messages; its id tells nothing of the task. `day` counts from `FIRST_DAY`, None: no time."""
+    """Return a conversation of user messages with an id that does not reveal the task.
+
+    `day` counts from `FIRST_DAY`; None means no time.
+    """
     start = None if day is None else FIRST_DAY + timedelta(days=day)
     messages = tuple(
         Message("user", text, None if start is None else start + timedelta(minutes=i)) for i, text in enumerate(texts)
@@ -66,5 +71,5 @@ def conversation(key: str, texts: Sequence[str], day: int | None) -> Conversatio
 
 
 def single_store(name: str, conversations: Sequence[Conversation], questions: Sequence[Question]) -> tuple[StorePlan]:
-    """All conversations first, then all questions: MemFail's own shape."""
+    """Return the plan of MemFail: store all conversations, then ask all questions."""
     return (StorePlan(name, (*map(Ingest, conversations), Probe(tuple(questions)))),)

@@ -1,4 +1,4 @@
-"""From names, globs and a folder to tasks."""
+"""Load tasks by name or pattern."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MODULES: Final[dict[str, ModuleType]] = {
     "updated_facts": updated_facts,
 }
 TASK_NAMES: Final = tuple(MODULES)
-"""The five tasks of the MemFail paper, in its order, and our own."""
+"""The five tasks of the MemFail paper in its order, and our own."""
 MEMFAIL_TASKS: Final = TASK_NAMES[:5]
 Haystack = Literal["full", "sample"]
 HAYSTACKS: Final = get_args(Haystack)
@@ -45,12 +45,12 @@ HAYSTACKS: Final = get_args(Haystack)
 
 @dataclass(frozen=True, slots=True)
 class TaskRequest:
-    """What is wanted of the tasks."""
+    """Which tasks to load, and how."""
 
     patterns: tuple[str, ...] = ()
-    """Names or globs; none means all."""
+    """Names or glob patterns; empty for all tasks."""
     data: Path | None = None
-    """A folder of rows; None means the shipped ones."""
+    """A folder of rows; None for the shipped ones."""
     protocol: Protocol = "ours"
     seed: int = 42
     limit: int | None = None
@@ -59,7 +59,7 @@ class TaskRequest:
 
 
 def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, ...]:
-    """Load the tasks that the patterns name, every row checked; `extra` are tasks that others provide.
+    """Load the tasks that match the patterns and check every row; `extra` are tasks from plugins.
 
     Raises `UsageError` for an unknown name or a folder without rows, `RowError` for a faulty row.
     """
@@ -79,7 +79,7 @@ def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, 
                 raise UsageError(f"--memfail-data: got {folder}, expected a folder with the rows of the tasks")
             if not path.is_file():
                 if name not in request.patterns and any((folder / f"{other}.csv").is_file() for other in TASK_NAMES):
-                    continue  # a folder may hold some of the tasks; naming one makes it required
+                    continue  # a folder may hold only some tasks, but those named must be there
                 raise UsageError(f"no rows of the task {name!r}: {path} is missing (--memfail-data names the folder)")
             module = MODULES[name]
             task = module.build(name, module.read(path), request.protocol, request.seed)
@@ -90,25 +90,25 @@ def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, 
 
 
 def _check_ids(task: Task) -> None:
-    """Raise `UsageError` for a name or id that would steer a terminal or break a line: all are parts of node ids."""
+    """Raise `UsageError` for a name or id with control characters, because both are part of node ids."""
     for name in (task.name, *(s.id for s in task.stores), *(q.id for q in task.questions)):
         if escape_controls(name) != name or {"\n", "\t"} & set(name):
             raise UsageError(f"the task {task.name!r}: got the id {name!r}, expected an id without control characters")
 
 
 def task_of_row(name: str, row: Mapping[str, Any], protocol: Protocol, file: Path, line: int) -> Task:
-    """The task of one row alone, its cells as text or as values.
+    """Return the task of a single row, with its cells as text or as values.
 
-    Raises `RowError` naming the file, line and field of a fault.
+    Raises `RowError` with file, line and field of a fault.
     """
     module = MODULES[name]
     return module.build(name, single_row(file, line, row, MODELS[name]), protocol, 0)  # type: ignore[no-any-return]
 
 
 def task_of_rows(name: str, rows: Sequence[tuple[str, Mapping[str, Any]]], protocol: Protocol = "ours") -> Task:
-    """Return the task of some rows, given with their ids, that are in no file of their own.
+    """Return the task of rows that come with ids instead of a file.
 
-    Raises `RowError` for the first faulty one.
+    Raises `RowError` for the first faulty row.
     """
     single = [single_row(Path(row_id), 1, row, MODELS[name]) for row_id, row in rows]
     held = Rows(
@@ -118,9 +118,9 @@ def task_of_rows(name: str, rows: Sequence[tuple[str, Mapping[str, Any]]], proto
 
 
 def match_tasks(patterns: Sequence[str], names: Sequence[str] = TASK_NAMES) -> list[str]:
-    """The names that any of the patterns matches, in their order; no pattern means all.
+    """Return the names that match any of the patterns, in the order of `names`; without patterns, all.
 
-    Raises `UnknownNameError` for a pattern that matches none.
+    Raises `UnknownNameError` for a pattern without a match.
     """
     if not patterns:
         return list(names)
@@ -136,9 +136,9 @@ def match_tasks(patterns: Sequence[str], names: Sequence[str] = TASK_NAMES) -> l
 def sample(task: Task, limit: int, seed: int, haystack: Haystack = "sample") -> Task:
     """Return the task with at most `limit` questions, taken in turn from each stratum.
 
-    It stores all conversations (`full`), or only those that the questions need: those of their facts, and those that hold
-    a wrong option. The choice depends on the seed and the questions' ids alone, so that a larger limit keeps what a smaller
-    one chose.
+    Stores all conversations (`full`), or only those that the questions need: those with their facts, and those with a
+    wrong option. The choice depends only on the seed and the questions' ids, so a larger limit keeps what a smaller one
+    chose.
     """
     strata: dict[str, list[Question]] = defaultdict(list)
     questions = task.questions

@@ -1,4 +1,4 @@
-"""Long-Hop (paper, section 4, task 4): are the links of a chain, stored one by one, all found?"""
+"""Long-Hop (paper, section 4, task 4): does retrieval find all links of a chain that are stored separately?"""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ OUTPUT_INSTRUCTION: Final = """
 Answer with exactly one of the five options. Put the relevant facts from memory together step by step: only one option follows \
 from them, and nothing in memory leads to the other four. Write one JSON object on a single line and no other text, in exactly \
 this form: {"selected_choice": "A, B, C, D or E"}"""
-"""What the published harness has in its queries too (paper, D.2), of the same role and length in words of our own: a ranking by
-words or by meaning is led astray by it."""
+"""The counterpart of the instruction in the published harness's queries (paper, D.2), in our own words. Ranking by
+words or by meaning is distracted by it."""
 
 
 def read(path: Path) -> Rows[LongHopRow]:
-    """Read the rows."""
+    """Read the rows of a file."""
     return read_rows(path, LongHopRow, lambda r: r.id, lambda r: str(r.facts))
 
 
 def build(name: str, rows: Rows[LongHopRow], protocol: layout.Protocol, seed: int) -> Task:
-    """One fact a conversation, one multiple-choice question a chain.
+    """Return the task with one fact per conversation and one multiple-choice question per chain.
 
-    Retrieval is given the question stem; `paper` gives it the options and the instruction how to answer too, as the published
-    harness does.
+    The retrieval query is the question without its options. Under `paper` it also has the options and the output
+    instruction, as in the published harness.
     """
     n = len(rows.rows)
     if protocol == "paper":

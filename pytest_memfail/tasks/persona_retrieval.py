@@ -1,4 +1,4 @@
-"""Persona-Retrieval (paper, section 4, task 3): are small details kept, and kept apart from other people?"""
+"""Persona-Retrieval (paper, section 4, task 3): does the memory keep small details, each with the right person?"""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pytest_memfail.tasks.rows import Rows, read_rows
 
 
 def read(path: Path) -> Rows[PersonaRow]:
-    """Read the rows."""
+    """Read the rows of a file."""
     return read_rows(path, PersonaRow, lambda r: r.entity, lambda r: str(r.entity_facts))
 
 
 def build(name: str, rows: Rows[PersonaRow], protocol: layout.Protocol, seed: int) -> Task:
-    """One essay a conversation, three questions a row.
+    """Return the task with one essay per conversation and three questions per row.
 
     Under `ours` each question expects the details that it needs, under `paper` the whole essay.
     """
@@ -81,7 +81,7 @@ def build(name: str, rows: Rows[PersonaRow], protocol: layout.Protocol, seed: in
 
 
 def _flags(asked: PersonaQuestion) -> dict[str, str]:
-    """Who may be mistaken for whom."""
+    """Return the person who may be confused with the one asked about."""
     if asked.is_misleading:
         return {"distractor": asked.distractor or ""}
     return {"look_alike": asked.look_alike} if asked.look_alike else {}

@@ -1,4 +1,4 @@
-"""The rows of each task: what their cells must look like, alone and together."""
+"""The rows of each task: which values each field and each row as a whole may have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_memfail.core import Detail
 Text = Annotated[str, Field(min_length=1)]
 LETTERS = ("A", "B", "C", "D", "E")
 ID_PATTERN = re.compile(r"[A-Za-z0-9_.-]*[A-Za-z0-9][A-Za-z0-9_.-]*")
-"""Ids are parts of node ids, of commands to paste and of links: no spaces, no slashes, not only dots."""
+"""Ids become parts of node ids, pasted commands and links: no spaces, no slashes, not only dots."""
 
 
 def _parse_json(cell: object) -> object:
@@ -23,7 +23,7 @@ def _parse_json(cell: object) -> object:
         return cell
     try:
         return json.loads(cell)
-    except ValueError as error:  # a number of 5,000 digits, too
+    except ValueError as error:  # also raised for a number of 5,000 digits
         raise ValueError(f"not JSON ({error})") from None
     except RecursionError:
         raise ValueError("not JSON that can be read (nested too deeply)") from None
@@ -41,7 +41,7 @@ RowId = Annotated[str | None, Field(pattern=f"^{ID_PATTERN.pattern}$"), BeforeVa
 
 
 class DetailRow(BaseModel):
-    """A detail that must survive, with the wordings that keep it, and those that only cover it."""
+    """A detail that must survive, with the wordings that keep it and those that only mention it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -50,7 +50,7 @@ class DetailRow(BaseModel):
     vaguer: list[Text] = []
 
     def detail(self) -> Detail:
-        """The same as a core value."""
+        """Return the detail as a core value."""
         return Detail(tuple(self.wordings), self.part, tuple(self.vaguer))
 
 
@@ -59,7 +59,7 @@ DetailLists = Annotated[list[list[DetailRow]] | None, Json, BeforeValidator(_emp
 
 
 class Row(BaseModel):
-    """What rows of all tasks may carry beyond the published columns."""
+    """Optional fields of every task's rows, beyond the published columns."""
 
     model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)
 
@@ -70,7 +70,7 @@ class Row(BaseModel):
 
 
 class ConditionalRow(Row):
-    """A rule (entity, behaviour, condition) hidden in an essay, and a context that does or does not meet it."""
+    """A rule (entity, behaviour, condition) within an essay, and a situation that meets the condition or not."""
 
     entity: Text
     entity_category: Text
@@ -84,7 +84,7 @@ class ConditionalRow(Row):
     ground_truth_answer: Text
     evidence_details: Details = None
     rule_sentences: Annotated[dict[str, Place] | None, Json, BeforeValidator(_empty_is_none)] = None
-    """Where a hard essay tells behavior, condition and link: 0-based sentence numbers (paper, appendix B.3)."""
+    """The 0-based sentence numbers of behavior, condition and link in a hard essay (paper, appendix B.3)."""
 
 
 class CoexistingRow(Row):
@@ -118,23 +118,25 @@ class PersonaQuestion(BaseModel):
     distractor: str | None = None
     ground_truth_answer: Text
     kind: Literal["direct", "misleading", "other_person"] | None = None
-    """`other_person` flags a direct question where somebody else who is stored has a trait like the one asked for."""
+    """`other_person`: a direct question where another stored person has a similar trait."""
     look_alike: str | None = None
-    """Who that is."""
+    """The name of that person."""
     borrows: tuple[Text, ...] = ()
-    """Words of the essay, a text a sentence, that would answer a misleading question if it were asked of the essay's person."""
+    """Sentences of the essay that would answer a misleading question if it were about the essay's person."""
 
     @model_validator(mode="after")
     def _names_distractor(self) -> PersonaQuestion:
         if self.is_misleading and not self.distractor:
             raise ValueError("distractor: got none, expected the name of the person a misleading question is about")
         if self.borrows and not self.is_misleading:
-            raise ValueError("borrows: got words for a direct question, expected none: its answer tells what it needs")
+            raise ValueError(
+                "borrows: got words for a direct question, expected none, because its answer states what it needs"
+            )
         return self
 
 
 class PersonaRow(Row):
-    """An essay about a named person with three questions."""
+    """An essay about a named person, with three questions."""
 
     entity: Text
     entity_facts: Annotated[list[Text], Json, Field(min_length=1)]
@@ -148,7 +150,7 @@ class PersonaRow(Row):
 
     @property
     def essay(self) -> str:
-        """All that is told of the person."""
+        """Return the full text about the person."""
         return "\n".join(self.entity_facts)
 
 
@@ -178,22 +180,22 @@ class LongHopRow(Row):
 
     @property
     def facts(self) -> list[str]:
-        """The K+1 facts, in chain order."""
+        """Return the K+1 facts, in chain order."""
         return [f for f in (self.fact_1, self.fact_2, self.fact_3, self.fact_4) if f]
 
     @property
     def anchors(self) -> list[str]:
-        """The K+2 anchors, in chain order."""
+        """Return the K+2 anchors, in chain order."""
         return [a for a in (self.chain_1, self.chain_2, self.chain_3, self.chain_4, self.chain_5) if a]
 
     @property
     def choices(self) -> list[str]:
-        """The five options, A to E."""
+        """Return the five options, A to E."""
         return [self.choice_a, self.choice_b, self.choice_c, self.choice_d, self.choice_e]
 
     @property
     def stem(self) -> str:
-        """The question without its options."""
+        """Return the question without its options."""
         return self.graded_question.partition("\n\nOptions:")[0].strip()
 
     @model_validator(mode="after")
@@ -215,7 +217,7 @@ class LongHopRow(Row):
 
 
 class DatedMessage(BaseModel):
-    """One thing said on one day."""
+    """A message with its date."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
@@ -224,7 +226,7 @@ class DatedMessage(BaseModel):
 
 
 class UpdatedRow(Row):
-    """A fact, what later became of it, and what was said in between (the storage failure of the paper's section 3.2)."""
+    """A fact, its later change, and the messages in between (the storage failure of the paper's section 3.2)."""
 
     kind: Literal["update", "correction", "deletion", "control"]
     entity: Text
@@ -248,7 +250,7 @@ class UpdatedRow(Row):
         for name in ("fact_index", "old_index", "decoy_index"):
             at = getattr(self, name)
             if at is not None and at >= len(self.messages):
-                raise ValueError(f"{name}: got {at}, expected 0 to {len(self.messages) - 1} (a place in messages)")
+                raise ValueError(f"{name}: got {at}, expected 0 to {len(self.messages) - 1} (an index into messages)")
         changes = self.kind != "control"
         if changes != (self.old_index is not None) or changes != bool(self.stale_values):
             raise ValueError(
@@ -269,7 +271,7 @@ MODELS: Final[dict[str, type[Row]]] = {
     "long_hop": LongHopRow,
     "updated_facts": UpdatedRow,
 }
-"""What a row of each task must look like."""
+"""The row model of each task."""
 
 
 def _details_match(details: Sequence[object] | None, n: int, one: str) -> None:

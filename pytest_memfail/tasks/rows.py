@@ -1,4 +1,4 @@
-"""Files of rows: CSV with JSON inside cells, every fault reported as file, line, field and expectation."""
+"""Read files of rows: CSV with JSON inside cells. Every fault has a file, a line, a field and an expectation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ R = TypeVar("R", bound=Row)
 
 @dataclass(frozen=True, slots=True)
 class Rows(Generic[R]):
-    """The rows of one file, each with its stable id and the 1-based line its record starts on."""
+    """The rows of one file, each with its stable id and the 1-based line on which it starts."""
 
     path: Path
     sha256: str
@@ -35,10 +35,9 @@ class Rows(Generic[R]):
 def read_rows(path: Path, model: type[R], make_id: Callable[[R], str], make_key: Callable[[R], str]) -> Rows[R]:
     """Read and check a whole file.
 
-    `make_id` gives the readable part of an id for rows that carry none, `make_key` the content that tells two rows of
-    the same readable id apart; positions never count.
-
-    Raises `RowError` for the first fault, which says how many more there are.
+    `make_id` returns the readable part of an id for rows without one. `make_key` returns the content that distinguishes
+    rows with the same readable part. Ids never depend on positions. Raises `RowError` for the first fault, with the
+    number of further faults.
     """
     rows, lines, errors = _read(path, model)
     if not errors:
@@ -65,7 +64,7 @@ def read_rows(path: Path, model: type[R], make_id: Callable[[R], str], make_key:
 
 
 def single_row(path: Path, line: int, record: Mapping[str, Any], model: type[R]) -> Rows[R]:
-    """The rows of a file as if this record, its cells as text or as values, were the only one.
+    """Return a file with this record as its only row; the cells may be text or values.
 
     Raises `RowError` for its first fault.
     """
@@ -78,7 +77,7 @@ def single_row(path: Path, line: int, record: Mapping[str, Any], model: type[R])
 
 
 def row_errors(path: Path, model: type[Row]) -> list[RowError]:
-    """All faults of a file."""
+    """Return all faults of a file."""
     return _read(path, model)[2]
 
 
@@ -104,7 +103,7 @@ def _read(path: Path, model: type[R]) -> tuple[list[R], list[int], list[RowError
                 errors += _missing_columns(file, header, model)
                 if errors:
                     return rows, lines, errors
-            elif cells:  # a blank line is no row
+            elif cells:  # skip blank lines
                 record = dict(zip(header, cells, strict=False))
                 if len(cells) > len(header):
                     extra = len(cells) - len(header)
@@ -135,14 +134,14 @@ def _missing_columns(file: str, header: Sequence[str], model: type[Row]) -> Iter
 
 
 NESTED: Final = (*DetailRow.model_fields, *DatedMessage.model_fields)
-"""The fields of what stands inside a cell and may have no others."""
+"""The fields of values nested in a cell, which allow no other fields."""
 
 
 def _row_errors(file: str, line: int, error: ValidationError) -> Iterable[RowError]:
     for fault in error.errors(include_url=False):
         field = ".".join(str(part) for part in fault["loc"])
         message = fault["msg"].removeprefix("Value error, ")
-        if own := re.match(r"([\w.]+): (got .*)", message):  # a rule across fields names its own
+        if own := re.match(r"([\w.]+): (got .*)", message):  # a rule across fields names its field itself
             field, message = f"{field}.{own[1]}".lstrip("."), own[2]
         elif fault["type"] == "missing":
             message = "got nothing, expected a value"
@@ -155,7 +154,7 @@ def _row_errors(file: str, line: int, error: ValidationError) -> Iterable[RowErr
 
 
 def short(value: Any) -> str:
-    """Return a value as an error shows it."""
+    """Return a value as an error message shows it."""
     try:
         text = one_line(repr(value), 1000)
     except RecursionError:
@@ -169,7 +168,7 @@ def _lower(message: str) -> str:
 
 
 def row_ids(rows: Sequence[R], make_id: Callable[[R], str], make_key: Callable[[R], str]) -> list[str]:
-    """A stable id for every row: its own, else a slug of its content (with a digest where two slugs are alike)."""
+    """Return a stable id per row: its own, else a slug of its content (plus a digest if two slugs are equal)."""
     slugs = [row.id or slug(make_id(row)) for row in rows]
     counts = Counter(slugs)
     ids = []
@@ -181,7 +180,7 @@ def row_ids(rows: Sequence[R], make_id: Callable[[R], str], make_key: Callable[[
 
 
 def slug(text: str, words: int = 5) -> str:
-    """A short id of `[a-z0-9-]` from the first words of a text.
+    """Return a short id of `[a-z0-9-]` from the first words of a text.
 
     >>> slug("Selene composes cryptic messages, daily")
     'selene-composes-cryptic-messages-daily'
@@ -191,5 +190,5 @@ def slug(text: str, words: int = 5) -> str:
 
 
 def digest(text: str, length: int) -> str:
-    """The first hex digits of the text's SHA-256: the same on every machine."""
+    """Return the first hex digits of the text's SHA-256, which are the same on every machine."""
     return hashlib.sha256(text.encode()).hexdigest()[:length]

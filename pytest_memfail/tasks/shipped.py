@@ -1,4 +1,4 @@
-"""Where the rows that ship with the package are."""
+"""Find the rows that ship with the package."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pytest_memfail.core import UsageError
 
 
 def shipped_data() -> Path:
-    """The folder of the shipped rows: inside an installed wheel, else the top level of a checkout.
+    """Return the folder of the shipped rows, in an installed wheel or at the top level of a checkout.
 
-    Raises `UsageError` where neither is there.
+    Raises `UsageError` if it is missing.
     """
     package = Path(__file__).parent.parent
     for folder in (package / "_datasets", package.parent / "datasets"):

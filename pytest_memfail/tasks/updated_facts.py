@@ -16,17 +16,17 @@ MORNING = time(9, tzinfo=timezone.utc)
 
 
 def read(path: Path) -> Rows[UpdatedRow]:
-    """Read the rows."""
+    """Read the rows of a file."""
     return read_rows(path, UpdatedRow, lambda r: f"{r.entity} {r.subject}", lambda r: str(r.messages))
 
 
 def build(name: str, rows: Rows[UpdatedRow], protocol: layout.Protocol, seed: int) -> Task:
-    """One message a conversation, all rows' in the order of their dates, one question a row.
+    """Return the task with one message per conversation, ordered by date over all rows, and one question per row.
 
-    The expected fact is the current state. Both protocols are alike: no published harness has this task.
+    The expected fact is the current state. Both protocols are the same, because no published harness has this task.
     """
     del protocol
-    told: list[tuple[datetime, str, Conversation]] = []
+    messages: list[tuple[datetime, str, Conversation]] = []
     homes: dict[tuple[int, int], str] = {}
     for i, row in enumerate(rows.rows):
         for j, message in enumerate(row.messages):
@@ -34,22 +34,24 @@ def build(name: str, rows: Rows[UpdatedRow], protocol: layout.Protocol, seed: in
             when = datetime.combine(message.date, MORNING)
             conversation = Conversation(f"c-{key}", (Message("user", message.text, when),), when)
             homes[i, j] = conversation.id
-            told.append((when, key, conversation))
+            messages.append((when, key, conversation))
     asked = layout.by_digest(range(len(rows.rows)), seed, [f"ask:{i}" for i in rows.ids])
     questions = [_question(name, rows, i) for i in asked]
     return Task(
         name=name,
         targets=(NOT_STORED, SUMMARY_ERROR),
-        stores=layout.single_store(name, [conversation for *_, conversation in sorted(told, key=_when)], questions),
+        stores=layout.single_store(
+            name, [conversation for *_, conversation in sorted(messages, key=_by_date)], questions
+        ),
         evidence={rows.ids[i]: _evidence(name, rows, i, homes) for i in asked},
         licence=LICENCE,
         data_hash=rows.sha256,
-        description="facts that were later updated, corrected or taken back, and some that only seem to be",
+        description="facts that were later updated, corrected or taken back, and some that only seem so",
     )
 
 
-def _when(told: tuple[datetime, str, Conversation]) -> tuple[datetime, str]:
-    return told[:2]
+def _by_date(message: tuple[datetime, str, Conversation]) -> tuple[datetime, str]:
+    return message[:2]
 
 
 def _evidence(name: str, rows: Rows[UpdatedRow], i: int, homes: dict[tuple[int, int], str]) -> Evidence:
@@ -73,7 +75,7 @@ def _evidence(name: str, rows: Rows[UpdatedRow], i: int, homes: dict[tuple[int, 
         subject=row.subject,
         earlier=None if row.old_index is None else row.messages[row.old_index].text,
         taken_back=taken_back,
-        # a fact that was taken back need not be stored at all: nothing of it can be required
+        # a fact that was taken back need not be stored, so no detail is required
         endings=details[-1].wordings if taken_back and details else (),
         details=() if taken_back else details,
     )

@@ -1,4 +1,4 @@
-"""`memfail validate`: every fault of a folder of rows, and the faults that make its numbers mean less."""
+"""`memfail validate`: check a folder of rows for errors, and for weaknesses that make its numbers less meaningful."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ CONNECTIVES: Final = re.compile(
     r"\b(only when|unless|except when|but only if|whenever|(?<!as )(?<!even )if|only after|only if)\b", re.IGNORECASE
 )
 EXCLUSIVE: Final = re.compile(r"\b(only|unless|exclusively|solely)\b", re.IGNORECASE)
-"""Words that say so whatever stands around them."""
+"""Words that state exclusivity in any context."""
 STATES_EXCLUSIVITY: Final = re.compile(
     r"\b(only|never|no other|nowhere else|exclusively|solely|unless|except|alone|nothing else|not (?:been )?a single|"
     r"like anyone else)\b",
     re.IGNORECASE,
 )
 BALANCE: Final = 0.1
-"""How far from one half a share of yes or misleading may be."""
+"""The largest accepted distance of a share (yes, misleading) from one half."""
 
 _ONES = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
@@ -86,7 +86,7 @@ __all__ = [
 
 
 def validate(folder: Path) -> list[Finding]:
-    """All findings of a folder of rows, and of the cases (`*.memfail.yaml`) below it.
+    """Return all findings for a folder of rows and for the cases (`*.memfail.yaml`) below it.
 
     Raises `UsageError` if it holds neither.
     """
@@ -111,7 +111,7 @@ def validate(folder: Path) -> list[Finding]:
         if name in sound:
             try:
                 findings += _warnings(name, present, sound)
-            except RowError as error:  # ids that repeat
+            except RowError as error:  # repeated ids
                 findings.append(Finding("error", error.file, error.line, error.field, error.problem))
                 sound.discard(name)
     findings += shortcut_findings({name: READERS[name](present[name]) for name in present if name in sound})
@@ -247,13 +247,15 @@ def _persona(rows: Rows[PersonaRow]) -> Iterator[Finding]:
             f"({len(names)} names for {len(rows.rows)} essays)",
         )
     if abs(len(misleading) / len(asked) - 0.5) > BALANCE:
-        yield Finding("warning", file, None, "is_misleading", f"unbalanced: {len(misleading)} of {len(asked)} mislead")
+        yield Finding(
+            "warning", file, None, "is_misleading", f"unbalanced: {len(misleading)} of {len(asked)} questions mislead"
+        )
     for row, line in zip(rows.rows, rows.lines, strict=True):
         for number, question in enumerate(row.questions):
             for word in " ".join(question.borrows).split():
                 if word not in row.essay:
                     field = f"questions.{number}.borrows"
-                    yield Finding("warning", file, line, field, f"{word!r} does not stand in the essay")
+                    yield Finding("warning", file, line, field, f"{word!r} is not in the essay")
 
 
 def _long_hop(rows: Rows[LongHopRow]) -> Iterator[Finding]:
@@ -272,7 +274,7 @@ def _long_hop(rows: Rows[LongHopRow]) -> Iterator[Finding]:
 
 
 def _updated(rows: Rows[UpdatedRow]) -> Iterator[Finding]:
-    """Values that their own message does not have could not be found where they are looked for."""
+    """Report values that their own message does not contain, which no store could keep."""
     file = str(rows.path)
     for row, line in zip(rows.rows, rows.lines, strict=True):
         wanted = [("current_value", row.current_value, row.fact_index)]
@@ -283,17 +285,17 @@ def _updated(rows: Rows[UpdatedRow]) -> Iterator[Finding]:
             ]
         for field, value, at in wanted:
             if value.casefold() not in row.messages[at].text.casefold():
-                yield Finding("warning", file, line, field, f"{value!r} does not stand in message {at}")
+                yield Finding("warning", file, line, field, f"{value!r} is not in message {at}")
 
 
 def _details(name: str, path: Path) -> Iterator[Finding]:
-    """A detail whose own wording its source does not have could never be kept; none both keeps it and only covers it."""
+    """Report details that their source does not contain, and wordings that are both acceptable and too vague."""
     for line, source, detail in _worded(name, path):
         wording = detail.wordings[0]
         if wording.casefold() not in source.casefold():
-            yield Finding("warning", str(path), line, "evidence_details", f"{wording!r} does not stand in the source")
+            yield Finding("warning", str(path), line, "evidence_details", f"{wording!r} is not in the source")
         for vaguer in {v.casefold() for v in detail.vaguer} & {w.casefold() for w in detail.wordings}:
-            fault = f"{vaguer!r} is among the wordings of {wording!r} and among the vaguer ones"
+            fault = f"{vaguer!r} is both a wording and a vaguer wording of {wording!r}"
             yield Finding("warning", str(path), line, "evidence_details", fault)
 
 
@@ -329,7 +331,7 @@ def _worded(name: str, path: Path) -> Iterator[tuple[int, str, DetailRow]]:
 
 
 def numbers_in(text: str) -> set[str]:
-    """The numbers of a text, in digits or (up to ninety) in words.
+    """Return the numbers in a text, written as digits or (up to ninety) as words.
 
     >>> sorted(numbers_in("three of 12"))
     ['12', '3']

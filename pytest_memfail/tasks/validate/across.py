@@ -1,4 +1,4 @@
-"""What must hold over rows and tasks: names apart, nothing told twice, nothing guessable."""
+"""Checks across rows and tasks: unique names, no repeated text, no answers that can be guessed."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from pytest_memfail.tasks.validate.finding import Finding, warn
 from pytest_memfail.tasks.validate.repeats import near_duplicates, shared_runs, stands
 
 FULL: Final = 90
-"""From so many rows on, a set must also hold what only a full one can."""
+"""From this number of rows on, a set must also pass the checks that need a full set."""
 ESSAY_LIKENESS: Final = 0.8
 LIKENESS: Final = 0.7
 
 
 def names(tasks: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
-    """A name stands for one entity over all tasks (twins of easy and hard apart), and a distractor has no essay."""
+    """Report names of several entities in all tasks (except twins of easy and hard), and distractors that have an
+    essay.
+    """
     seen: dict[str, str] = {}
     for rows, line, name in _named(tasks):
         here = f"{rows.path.name}:{line}"
         if (other := seen.setdefault(name, here)) != here:
-            yield warn(rows, line, "entity", f"{name!r} stands at {other} too")
+            yield warn(rows, line, "entity", f"{name!r} is also in {other}")
     chains = tasks.get("long_hop")
     if chains is None:
         return
     for chain, line in zip(chains.rows, chains.lines, strict=True):
         for name, other in seen.items():
             if any(name in fact and stands(name, fact) for fact in chain.facts):
-                yield warn(chains, line, "fact_1", f"{name!r} stands at {other} too")
+                yield warn(chains, line, "fact_1", f"{name!r} is also in {other}")
 
 
 def _named(tasks: Mapping[str, Rows[Any]]) -> Iterator[tuple[Rows[Any], int, str]]:
@@ -47,28 +49,28 @@ def _named(tasks: Mapping[str, Rows[Any]]) -> Iterator[tuple[Rows[Any], int, str
 
 
 def repeats(tasks: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
-    """Near-duplicates within a task (appendix B.1), and runs of eight words that any two rows share."""
+    """Report near-duplicates within a task (appendix B.1), and runs of eight words that two rows share."""
     everything: dict[str, str] = {}
     homes: dict[str, str] = {}
     for task, rows in tasks.items():
-        told: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for row, row_id in zip(rows.rows, rows.ids, strict=True):
             for number, text in enumerate(_texts(row), 1):
                 key = f"{task}/{row_id}:{number}"
-                told[key] = text
-                homes[key] = row.pair_id or key.rpartition(":")[0]  # twins may tell the same in the same words
+                texts[key] = text
+                homes[key] = row.pair_id or key.rpartition(":")[0]  # twins may use the same words
         essays = task.startswith("conditional_facts")
-        for one, other, alike in near_duplicates(told, ESSAY_LIKENESS if essays else LIKENESS):
+        for one, other, alike in near_duplicates(texts, ESSAY_LIKENESS if essays else LIKENESS):
             if homes[one] != homes[other]:
-                yield warn(rows, None, "text", f"{homes[other]} is {alike:.0%} like {homes[one]}")
-        everything.update(told)
+                yield warn(rows, None, "text", f"{homes[other]} is {alike:.0%} similar to {homes[one]}")
+        everything.update(texts)
     for one, other, run in shared_runs(everything, homes):
         rows = tasks[other.partition("/")[0]]
         yield warn(rows, None, "text", f"{homes[other]} shares {run!r} with {homes[one]}")
 
 
 def _texts(row: Any) -> list[str]:
-    """What a row has stored."""
+    """Return the texts that a row stores."""
     for field in ("entity_facts", "preference_facts", "facts"):
         if (texts := getattr(row, field, None)) is not None:
             return list(texts)
@@ -76,7 +78,7 @@ def _texts(row: Any) -> list[str]:
 
 
 def guessed(tasks: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
-    """Nobody may score above chance who remembers nothing."""
+    """Report answers that can be guessed above chance without any memory."""
     easy = tasks.get("conditional_facts_easy")
     if easy and len(easy.rows) >= FULL:
         share = guessing.by_words([row.question for row in easy.rows], [row.condition_met for row in easy.rows])

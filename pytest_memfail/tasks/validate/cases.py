@@ -1,4 +1,4 @@
-"""Faults of a user's own cases."""
+"""Check a user's own cases."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pytest_memfail.tasks.haystacks import HaystackFinder
 from pytest_memfail.tasks.validate.finding import Finding
 
 DEFAULT_K: Final = 5
-"""What a run retrieves if neither it nor the case says."""
+"""The k of a run if neither the run nor the case sets it."""
 
 
 def case_findings(paths: Sequence[Path], folder: Path) -> list[Finding]:
-    """The first fault of each file, and the cases whose store is so small that nothing need be found in it."""
+    """Return the first fault of each file, and the cases whose store is so small that retrieval cannot fail."""
     haystacks = HaystackFinder(folder)
     faults: dict[tuple[str, int, str], Finding] = {}
     sound = []
@@ -28,7 +28,7 @@ def case_findings(paths: Sequence[Path], folder: Path) -> list[Finding]:
             faults[error.file, error.line, error.field] = _error(error)
     try:
         task = read_custom(sound, folder, haystacks)
-    except RowError as error:  # an id that two files have
+    except RowError as error:  # two files with the same id
         return [*faults.values(), _error(error)]
     findings = list(faults.values())
     for store in task.stores if task is not None else ():

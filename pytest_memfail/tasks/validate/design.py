@@ -1,8 +1,8 @@
-"""The design of our own sets, as far as a program can check it.
+"""Check the design of our own data sets, as far as a program can.
 
-A folder says in its `generation_config.json` that it follows this design (`"design": "pytest-memfail"`); other folders, such as
-a clone of the published rows, are held to the general checks alone. The rules are the paper's section 4 and appendix B, and the
-data card's.
+A folder declares this design in its `generation_config.json` (`"design": "pytest-memfail"`). Other folders, such as a
+clone of the published rows, get only the general checks. The rules come from the paper's section 4 and appendix B, and
+from the data card.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ HEDGE: Final = re.compile(
     r"|from time to time|every so often|once in a while|more often than not|most (?:of the time|times|days)|the usual thing)\b",
     re.IGNORECASE,
 )
-"""Words under which neither a flat yes nor a flat no follows."""
+"""Hedges, after which neither a flat yes nor a flat no follows."""
 PET_TYPES: Final = frozenset(
     "time_of_day weather temperature location noise_level lighting food_or_drink_present prior_activity company".split()
 )
-"""Condition types that can be seen from outside (appendix B.2)."""
+"""Condition types that can be observed from outside (appendix B.2)."""
 CONDITION_TYPES: Final = PET_TYPES | frozenset(
     """day_of_week season time_elapsed hunger_level energy_level pain_or_discomfort sobriety mood stress_level anxiety_level
     motivation_level social_setting relationship_closeness task_type workload completion_state music_playing scent
     conflict_state approval_received request_made frequency_cap streak_state""".split()
 )
-"""All 32 of the paper's table 3."""
+"""All 32 types of the paper's table 3."""
 PER_TYPE: Final = 3
 UNEVEN: Final = 2
-"""By how much the numbers of rows that should be alike may differ."""
+"""The largest accepted difference between row counts that should be equal."""
 OPTION_WORDS: Final = 2
 """How many words a distractor may be longer or shorter than the right option."""
 
 
 def declares_design(folder: Path) -> bool:
-    """Whether the folder says that it follows this design."""
+    """Return whether the folder declares this design."""
     try:
         config = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -62,7 +62,7 @@ def declares_design(folder: Path) -> bool:
 
 
 def design_findings(rows: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
-    """Where rows, by task, break the design; all as warnings, for the rows can be run."""
+    """Report where rows break the design, as warnings, because the rows can still be run."""
     for name, check in CHECKS.items():
         if name in rows:
             yield from check(rows[name])
@@ -72,7 +72,7 @@ def design_findings(rows: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of an essay.
+    """Return the sentences of an essay.
 
     >>> sentences("Dr. Ames hums. She is 40.")
     ['Dr. Ames hums.', 'She is 40.']
@@ -102,36 +102,40 @@ def _conditional(rows: Rows[ConditionalRow], span: tuple[int, int]) -> Iterator[
                     rows, line, "entity_facts", f"hedges the rule with {hedge[0]!r} under a flat {row.condition_met}"
                 )
         if not any(detail.part == "behavior" for detail in row.evidence_details or ()):
-            yield warn(rows, line, "evidence_details", "names nothing of the behaviour")
+            yield warn(rows, line, "evidence_details", "lists no detail of the behaviour")
     if len(rows.rows) < FULL:
         return
     met = Counter(row.condition_met for row in rows.rows)
     if met["yes"] != met["no"]:
-        yield warn(rows, None, "condition_met", f"got {met['yes']} yes and {met['no']} no, expected as many of each")
+        yield warn(rows, None, "condition_met", f"got {met['yes']} yes and {met['no']} no, expected the same number")
     types = Counter(row.condition_type for row in rows.rows)
     rare = sorted(name for name in CONDITION_TYPES if types[name] < PER_TYPE)
     if rare:
         yield warn(rows, None, "condition_type", f"fewer than {PER_TYPE} rows of {', '.join(rare)}")
-    # the 23 types that no pet has need 69 rows of other entities, so pets can be no third of a hundred
+    # the 23 types that no pet has need 69 rows about other entities, so pets cannot make up a third of a hundred rows
     categories = Counter(row.entity_category for row in rows.rows)
     if max(categories.values()) - min(categories.values()) > 0.05 * len(rows.rows) or len(categories) != 3:
         yield warn(rows, None, "entity_category", f"unbalanced: {dict(sorted(categories.items()))}")
 
 
 def _tying(row: ConditionalRow) -> list[str]:
-    """The sentences that tie behaviour and condition: the link of a hard essay, those with both of an easy one."""
+    """Return the sentences that connect behaviour and condition: the link of a hard essay, or those of an easy one with
+    both.
+    """
     said = sentences(" ".join(row.entity_facts))
     if row.rule_sentences:
         return said[row.rule_sentences.get("link", 0) :][:1]
-    told = {
+    wordings_of = {
         part: [d.wordings[0].casefold() for d in row.evidence_details or () if d.part == part]
         for part in ("behavior", "condition")
     }
-    return [text for text in said if all(any(w in text.casefold() for w in wordings) for wordings in told.values())]
+    return [
+        text for text in said if all(any(w in text.casefold() for w in wordings) for wordings in wordings_of.values())
+    ]
 
 
 def _other_case(rows: Rows[ConditionalRow], row: ConditionalRow, line: int) -> Iterator[Finding]:
-    """A "no" rests on exclusivity or on a stated other case, which is a second condition; a "yes" rests on neither."""
+    """Report a "no" without exclusivity or a stated other case (a second condition), and a "yes" with either."""
     parts = Counter(detail.part for detail in row.evidence_details or ())
     if row.condition_met == "yes" and parts["exclusivity"]:
         yield warn(rows, line, "evidence_details", "exclusivity: expected none where the answer is yes")
@@ -154,11 +158,18 @@ def _hard(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
 
 
 def _spread(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
-    """Behaviour, condition and link of a hard essay stand in three sentences, no two of them neighbours (B.3)."""
+    """Report hard essays whose behaviour, condition and link are not in three separate, non-adjacent sentences
+    (B.3).
+    """
     for row, line in zip(rows.rows, rows.lines, strict=True):
         places = row.rule_sentences
         if places is None:
-            yield warn(rows, line, "rule_sentences", "got nothing, expected the places of behavior, condition and link")
+            yield warn(
+                rows,
+                line,
+                "rule_sentences",
+                "got nothing, expected the sentence numbers of behavior, condition and link",
+            )
             continue
         said = sentences(" ".join(row.entity_facts))
         if sorted(places) != ["behavior", "condition", "link"] or max(places.values()) >= len(said):
@@ -169,13 +180,13 @@ def _spread(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
         at = sorted(places.values())
         if at[1] - at[0] < 2 or at[2] - at[1] < 2:
             yield warn(rows, line, "rule_sentences", f"sentences {at} are neighbours")
-        # the core of the behaviour must not stand beside the condition: that would be the easy variant
+        # the core of the behaviour beside the condition would make it the easy variant
         for detail in row.evidence_details or ():
             if detail.part in ("behavior", "condition"):
                 other = said[places["condition" if detail.part == "behavior" else "behavior"]]
                 if detail.wordings[0].casefold() in other.casefold():
                     yield warn(
-                        rows, line, "entity_facts", f"{detail.wordings[0]!r} stands in the sentence of the other part"
+                        rows, line, "entity_facts", f"{detail.wordings[0]!r} is in the sentence of the other part"
                     )
 
 
@@ -225,9 +236,14 @@ def _persona(rows: Rows[PersonaRow]) -> Iterator[Finding]:
                 wanted = "none" if asked.is_misleading else "what the answer needs"
                 yield warn(rows, line, f"evidence_details.{number}", f"expected {wanted}")
             if asked.is_misleading and not asked.borrows:
-                yield warn(rows, line, f"questions.{number}", "borrows: expected what of the essay would answer it")
+                yield warn(
+                    rows,
+                    line,
+                    f"questions.{number}",
+                    "borrows: expected the sentences of the essay that would answer it",
+                )
             if details and all(stands(detail.wordings[0], asked.text) for detail in details):
-                yield warn(rows, line, f"questions.{number}", "holds everything that its answer needs")
+                yield warn(rows, line, f"questions.{number}", "contains everything that its answer needs")
 
 
 def _chains(rows: Rows[LongHopRow]) -> Iterator[Finding]:
@@ -236,7 +252,7 @@ def _chains(rows: Rows[LongHopRow]) -> Iterator[Finding]:
         for j, fact in enumerate(row.facts):
             for i, anchor in enumerate(row.anchors):
                 if i not in (j, j + 1) and stands(anchor, fact):
-                    yield warn(rows, line, f"fact_{j + 1}", f"holds {anchor!r}, which it does not border")
+                    yield warn(rows, line, f"fact_{j + 1}", f"contains {anchor!r}, which is not an anchor of this fact")
         if not stands(row.anchors[0], row.stem):
             last = row.anchors[0].split()[-1]
             if not stands(last, row.stem):
@@ -258,11 +274,11 @@ def _chains(rows: Rows[LongHopRow]) -> Iterator[Finding]:
 
 
 def _options(rows: Rows[LongHopRow], row: LongHopRow, line: int) -> Iterator[Finding]:
-    """Distractors have the right option's shape and nothing to do with the chain (B.6)."""
+    """Report distractors that differ in shape from the right option or share words with the chain (B.6)."""
     right = words_of(row.ground_truth_answer)
-    told = Counter(word for choice in row.choices for word in set(words_of(choice)))
-    # what most options have is their shape ("counts every stair", "dusts every shelf")
-    shape = {word for word, count in told.items() if count > len(row.choices) / 2}
+    counts = Counter(word for choice in row.choices for word in set(words_of(choice)))
+    # words that most options share are their shape ("counts every stair", "dusts every shelf")
+    shape = {word for word, count in counts.items() if count > len(row.choices) / 2}
     chain = {word for anchor in row.anchors for word in words_of(anchor) if len(word) > 3} - shape
     for letter, choice in zip(LETTERS, row.choices, strict=True):
         if letter == row.correct_choice:
@@ -270,14 +286,14 @@ def _options(rows: Rows[LongHopRow], row: LongHopRow, line: int) -> Iterator[Fin
         words = words_of(choice)
         if abs(len(words) - len(right)) > OPTION_WORDS or is_gerund(words[0]) != is_gerund(right[0]):
             yield warn(
-                rows, line, f"choice_{letter.lower()}", f"{choice!r} has another shape than {row.ground_truth_answer!r}"
+                rows, line, f"choice_{letter.lower()}", f"{choice!r} differs in shape from {row.ground_truth_answer!r}"
             )
         if common := sorted(chain & set(words)):
             yield warn(rows, line, f"choice_{letter.lower()}", f"{choice!r} shares {common[0]!r} with the chain")
 
 
 def is_gerund(word: str) -> bool:
-    """Whether the word looks like a verb in -ing: "string" does not.
+    """Return whether the word looks like a verb in -ing, unlike "string".
 
     >>> [is_gerund(word) for word in ("counting", "string")]
     [True, False]

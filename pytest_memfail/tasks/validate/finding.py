@@ -1,4 +1,4 @@
-"""One fault of a folder of rows."""
+"""A finding about a folder of rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_memfail.tasks.rows import Rows
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault: an error stops a run, a warning makes its numbers mean less."""
+    """One finding: an error stops a run, a warning makes its numbers less meaningful."""
 
     severity: Literal["error", "warning"]
     file: str
@@ -24,5 +24,5 @@ class Finding:
 
 
 def warn(rows: Rows[Any], line: int | None, field: str, message: str) -> Finding:
-    """A fault that stops no run."""
+    """Return a finding that does not stop a run."""
     return Finding("warning", str(rows.path), line, field, message)

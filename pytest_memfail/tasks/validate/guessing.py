@@ -1,4 +1,4 @@
-"""How well one scores who remembers nothing: answers must not be guessable from the questions."""
+"""Measure how well answers can be guessed from the questions, without any memory."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final
 from pytest_memfail.tasks.validate.repeats import words_of
 
 LEVEL: Final = 0.01
-"""How improbable it must be, all guesses taken together, that chance alone explains one that is reported."""
+"""The significance level for all guesses together; only guesses that chance does not explain are reported."""
 
 Guess = Callable[[str, Sequence[str]], int]
 
 
 def by_words(questions: Sequence[str], answers: Sequence[str]) -> float:
-    """The share of answers that naive Bayes over the words of all other questions guesses right."""
+    """Return the share of answers that naive Bayes, trained on the words of all other questions, guesses right."""
     documents = [set(words_of(question)) for question in questions]
     totals = Counter(answers)
     counts = {answer: Counter[str]() for answer in totals}
@@ -26,7 +26,7 @@ def by_words(questions: Sequence[str], answers: Sequence[str]) -> float:
     for words, truth in zip(documents, answers, strict=True):
 
         def score(answer: str, words: set[str] = words, truth: str = truth) -> float:
-            own = answer == truth  # the question itself is left out
+            own = answer == truth  # leave the question itself out
             n = totals[answer] - own
             seen = sum(math.log((counts[answer][word] - own + 1) / (n + 2)) for word in words)
             return seen + math.log(max(n, 1))
@@ -46,13 +46,13 @@ def _shortest(stem: str, options: Sequence[str]) -> int:
 
 
 def _nearest(stem: str, options: Sequence[str]) -> int:
-    """The option that shares most words with the stem; ties go by how the rest is spread."""
+    """Return the option that shares the most words with the stem; ties go to the first."""
     asked = set(words_of(stem))
     return max(range(len(options)), key=lambda i: (len(asked & set(words_of(options[i]))), -i))
 
 
 def _odd_one_out(stem: str, options: Sequence[str]) -> int:
-    """The option whose length is farthest from the mean."""
+    """Return the option whose length is farthest from the mean."""
     del stem
     mean = sum(map(len, options)) / len(options)
     return max(range(len(options)), key=lambda i: (abs(len(options[i]) - mean), -i))
@@ -62,22 +62,22 @@ GUESSES: Final[dict[str, Guess]] = {
     "the longest option": _longest,
     "the shortest option": _shortest,
     "the option nearest to the question": _nearest,
-    "the option of the oddest length": _odd_one_out,
+    "the option with the most unusual length": _odd_one_out,
 }
 
 
 def above_chance(share: float, chance: float, n: int) -> bool:
-    """Whether a share is more than three standard errors above chance."""
+    """Return whether a share is more than three standard errors above chance."""
     return share > chance + 3 * math.sqrt(chance * (1 - chance) / n)
 
 
 def tail(right: int, n: int, chance: float) -> float:
-    """Return the probability of so many right answers or more by chance."""
+    """Return the probability of at least this many right answers by chance."""
     return min(1.0, math.fsum(math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(right, n + 1)))
 
 
 def rejected(probabilities: Sequence[float]) -> list[int]:
-    """Return which of several guesses chance does not explain, the least probable first, corrected after Holm.
+    """Return the indices of the guesses that chance does not explain (Holm's correction), least probable first.
 
     >>> rejected([0.5, 0.001, 0.004])
     [1, 2]

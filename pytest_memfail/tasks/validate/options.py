@@ -1,4 +1,6 @@
-"""Shortcuts to the right option of a chain: what the store holds, how often an option is offered, and how options look."""
+"""Shortcuts to the right option of a chain: what the store holds, how often an option is offered, and how options
+look.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,11 @@ FIRST_PERSON: Final = re.compile(r"\b(?:I|me|my|mine|myself)\b", re.IGNORECASE)
 NAME: Final = re.compile(r"\b[A-Z][a-z]+\b")
 
 Choice = Callable[[LongHopRow], Sequence[int]]
-"""The options of a row that a way of choosing leaves; one of them is then picked at random."""
+"""Maps a row to the options that a strategy leaves; one of them is then picked at random."""
 
 
 def option_shortcuts(rows: Rows[LongHopRow]) -> Iterator[Finding]:
-    """Report each way of choosing an option, without following its chain, that is right more often than chance allows."""
+    """Report each strategy that chooses the right option without following the chain, more often than chance allows."""
     n, chance = len(rows.rows), 1 / len(LETTERS)
     shares = {name: _share(rows.rows, choose) for name, choose in _choices(rows.rows).items()}
     names = list(shares)
@@ -32,7 +34,7 @@ def option_shortcuts(rows: Rows[LongHopRow]) -> Iterator[Finding]:
 
 
 def wrong_ends(rows: Rows[LongHopRow]) -> Iterator[Finding]:
-    """Report wrong options that are no end of another chain about the same one, or to which the chain leads as well."""
+    """Report wrong options that end no other chain about the same person, or that the chain also leads to."""
     ends: dict[str, list[LongHopRow]] = defaultdict(list)
     links: dict[str, set[str]] = defaultdict(set)
     for row in rows.rows:
@@ -41,21 +43,21 @@ def wrong_ends(rows: Rows[LongHopRow]) -> Iterator[Finding]:
             links[anchor.casefold()].add(following.casefold())
     for row, line in zip(rows.rows, rows.lines, strict=True):
         reached = _reached(row.anchors[0].casefold(), links)
-        same = set(_told_of_the_same(row, [fact for other in rows.rows for fact in other.facts]))
+        same = set(_about_subject(row, [fact for other in rows.rows for fact in other.facts]))
         for letter, choice in zip(LETTERS, row.choices, strict=True):
             field, end = f"choice_{letter.lower()}", choice.casefold()
             if letter == row.correct_choice:
                 continue
             if end in reached:
-                yield warn(rows, line, field, f"{choice!r} is reached from {row.anchors[0]!r} too")
+                yield warn(rows, line, field, f"{choice!r} can also be reached from {row.anchors[0]!r}")
             elif end not in ends:
-                yield warn(rows, line, field, f"{choice!r} is the end of no other chain")
+                yield warn(rows, line, field, f"{choice!r} ends no other chain")
             elif not any(same.issuperset(other.facts) for other in ends[end]):
-                yield warn(rows, line, field, f"{choice!r} is the end of a chain about somebody else")
+                yield warn(rows, line, field, f"{choice!r} ends a chain about somebody else")
 
 
 def _reached(start: str, links: Mapping[str, Iterable[str]]) -> set[str]:
-    """Every anchor to which the links lead from this one."""
+    """Return every anchor that the links reach from `start`."""
     reached: set[str] = set()
     ahead = [start]
     while ahead:
@@ -67,7 +69,7 @@ def _reached(start: str, links: Mapping[str, Iterable[str]]) -> set[str]:
 
 
 def _share(rows: Sequence[LongHopRow], choose: Choice) -> float:
-    """The share of rows that a way of choosing gets right on average."""
+    """Return the mean share of rows that a strategy gets right."""
     right = 0.0
     for row in rows:
         left = choose(row) or range(len(row.choices))
@@ -82,9 +84,9 @@ def _choices(rows: Sequence[LongHopRow]) -> dict[str, Choice]:
     def in_store(row: LongHopRow) -> list[int]:
         return _where(row, lambda choice: any(stands(choice, fact) for fact in facts))
 
-    def of_the_one_asked_about(row: LongHopRow) -> list[int]:
-        told = _told_of_the_same(row, facts)
-        return _where(row, lambda choice: any(stands(choice, fact) for fact in told))
+    def about_the_subject(row: LongHopRow) -> list[int]:
+        about = _about_subject(row, facts)
+        return _where(row, lambda choice: any(stands(choice, fact) for fact in about))
 
     def most_offered(row: LongHopRow) -> list[int]:
         most = max(offered[choice.casefold()] for choice in row.choices)
@@ -105,7 +107,7 @@ def _choices(rows: Sequence[LongHopRow]) -> dict[str, Choice]:
 
     return {
         "an option that the store holds": in_store,
-        "an option that the store holds of the one asked about": of_the_one_asked_about,
+        "an option that the store holds about the person asked about": about_the_subject,
         "the option that is offered most often": most_offered,
         "the option that is offered least often": least_offered,
         "the first option by alphabet": first,
@@ -114,8 +116,8 @@ def _choices(rows: Sequence[LongHopRow]) -> dict[str, Choice]:
     }
 
 
-def _told_of_the_same(row: LongHopRow, facts: Sequence[str]) -> list[str]:
-    """The facts about whom the chain is about: the speaker, or the one whom question and chain name."""
+def _about_subject(row: LongHopRow, facts: Sequence[str]) -> list[str]:
+    """Return the facts about the chain's subject: the speaker, or the person whom question and chain name."""
     if any(map(FIRST_PERSON.search, row.facts)):
         return [fact for fact in facts if FIRST_PERSON.search(fact)]
     names = [set(NAME.findall(fact)) for fact in (row.stem, *row.facts)]

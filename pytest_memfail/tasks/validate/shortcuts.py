@@ -1,7 +1,7 @@
-"""Shortcuts: rules that give the answer from the evidence alone, or from the question alone, without both of them.
+"""Find shortcuts: rules that predict the answer from the evidence alone, or from the question alone.
 
-Each rule is learnt on one half of the rows and scored on the other, as if both answers were equally frequent. Rows that ask for a
-memory leave such rules at chance, which is one half.
+Each rule is trained on one half of the rows and scored on the other, with both answers weighted equally. In a good set
+no rule does better than chance, which is one half.
 """
 
 from __future__ import annotations
@@ -31,32 +31,33 @@ SPLITS: Final = 50
 HIGHEST: Final = 0.6
 """The highest mean score over all splits that a rule may reach on 100 rows or more."""
 LARGE: Final = 100
-"""Fewer rows scatter too much for a fixed limit: a binomial test decides, corrected after Holm for all rules tried on the folder."""
+"""Smaller sets scatter too much for a fixed limit: a binomial test decides, with Holm's correction over all rules tried
+on the folder."""
 CHANCE: Final = 0.5
 MOST_WORDS: Final = 5000
-HOW: Final = "learnt on one half of the rows, scored on the other"
+HOW: Final = "trained on one half of the rows, scored on the other"
 EXCLUSIVITY: Final = re.compile(
     r"\b(?:only|alone|never|solely|exclusively|purely|strictly|unless|except|otherwise|elsewhere|nowhere|sole|single|confined"
     r"|at most|not until|nothing but|none but|no (?:\w+ ){0,2}(?:but|than)"
     r"|(?:no|not any|nothing|nobody|no one) (?:\w+ )?(?:other|others|else)|(?:no|not) (?:\w+ )?(?:more|less|fewer|sooner|before))\b",
     re.IGNORECASE,
 )
-"""Words of exclusivity: that something holds then, and at no other time."""
+"""Words of exclusivity: that something holds then and at no other time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guessed:
-    """One text that could give an answer away."""
+    """One text that could reveal an answer."""
 
     text: str
     answer: bool
     group: str
-    """Texts of a group are never split: the questions of a row, the twins of a pair."""
+    """Texts of a group stay in the same half: the questions of a row, the twins of a pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """All texts of one kind in a file, and what their answer would be."""
+    """All texts of one kind in a file, and the answers they could reveal."""
 
     rows: Rows[Any]
     field: str
@@ -66,7 +67,7 @@ class Source:
 
 
 def shortcut_findings(tasks: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
-    """Report each rule that answers from one source alone, more often than chance or the limit allows."""
+    """Report each rule that predicts answers from one source, more often than chance or the limit allows."""
     tests: list[tuple[float, Finding]] = []
     for source in sources_of(tasks):
         if len({text.answer for text in source.texts}) < 2:
@@ -88,7 +89,7 @@ def shortcut_findings(tasks: Mapping[str, Rows[Any]]) -> Iterator[Finding]:
 
 
 def sources_of(tasks: Mapping[str, Rows[Any]]) -> Iterator[Source]:
-    """Everything that could give an answer away by itself."""
+    """Yield each kind of text that could reveal an answer by itself."""
     for name, rows in tasks.items():
         if name.startswith("conditional_facts"):
             yield from _conditional(rows)
@@ -111,7 +112,9 @@ def _conditional(rows: Rows[ConditionalRow]) -> Iterator[Source]:
 
 
 def _rule_of(row: ConditionalRow, essay: str) -> str:
-    """The sentences that tell the rule: where the row says, or else the one with most words of behaviour and condition."""
+    """Return the sentences that state the rule: those marked in the row, else the one with most words of behaviour and
+    condition.
+    """
     said = sentences(essay)
     if row.rule_sentences:
         return " ".join(said[place] for place in sorted(row.rule_sentences.values()) if place < len(said))
@@ -125,34 +128,34 @@ def _persona(rows: Rows[PersonaRow]) -> Source:
         for row, row_id in zip(rows.rows, rows.ids, strict=True)
         for question in row.questions
     ]
-    return Source(rows, "questions", "the question", "who is misled and who is not", asked)
+    return Source(rows, "questions", "the question", "whether a question misleads", asked)
 
 
 def _updated(rows: Rows[UpdatedRow]) -> Source:
     asked = [
         Guessed(row.question, row.kind == "deletion", row_id) for row, row_id in zip(rows.rows, rows.ids, strict=True)
     ]
-    return Source(rows, "question", "the question", "what has ended and what has not", asked)
+    return Source(rows, "question", "the question", "whether a state has ended", asked)
 
 
 Learn: TypeAlias = "Callable[[Flags, Flags, Flags], Flags]"
-"""From features (a line a text), answers and which texts to learn from: the answers to all texts."""
+"""Maps features (one row per text), answers and the training texts to predictions for all texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is looked at in each text, and how it leads to an answer."""
+    """The features of each text, and how to predict an answer from them."""
 
     features: Flags
     learn: Learn
 
     def answers(self, truth: Flags, train: Flags) -> Flags:
-        """Return the answers to all texts, learnt from those of `train`."""
+        """Return the predictions for all texts, trained on those of `train`."""
         return self.learn(self.features, truth, train)
 
 
 def best_feature(features: Flags, truth: Flags, train: Flags) -> Flags:
-    """Answer by the one feature whose rates under yes and no differ most."""
+    """Predict by the single feature whose rates under yes and no differ most."""
     met, unmet = _rates(features, truth, train)
     best = int(abs(met - unmet).argmax())
     has: Flags = features[:, best]
@@ -160,29 +163,29 @@ def best_feature(features: Flags, truth: Flags, train: Flags) -> Flags:
 
 
 def naive_bayes(features: Flags, truth: Flags, train: Flags) -> Flags:
-    """Answer by all features that a text has."""
+    """Predict by all features of a text."""
     import numpy
 
     met, unmet = _rates(features, truth, train)
-    known = features[train].any(0)  # a new word would speak for the rarer answer
+    known = features[train].any(0)  # a word unseen in training would favour the rarer answer
     answers: Flags = features[:, known] @ (numpy.log(met) - numpy.log(unmet))[known] > 0
     return answers
 
 
 def _rates(features: Flags, truth: Flags, train: Flags) -> tuple[Any, Any]:
-    """How often each feature occurs under yes and under no, as if one text more had it and one more had not."""
+    """Return how often each feature occurs under yes and under no, with add-one smoothing."""
     met, unmet = features[train & truth], features[train & ~truth]
     return (met.sum(0) + 1) / (len(met) + 2), (unmet.sum(0) + 1) / (len(unmet) + 2)
 
 
 def rules_of(texts: Sequence[str]) -> dict[str, Rule]:
-    """Every rule that is tried, by what it looks at."""
+    """Return every rule to try, by what it looks at."""
     import numpy
 
     said = [set(words_of(text)) for text in texts]
-    told = Counter(word for words in said for word in words)
-    # a word of one text alone cannot have been learnt from another
-    place = {word: i for i, (word, count) in enumerate(told.most_common(MOST_WORDS)) if count > 1}
+    counts = Counter(word for words in said for word in words)
+    # a word that occurs in only one text cannot be learnt from another
+    place = {word: i for i, (word, count) in enumerate(counts.most_common(MOST_WORDS)) if count > 1}
     features = numpy.zeros((len(texts), len(place)), dtype=bool)
     for line, words in enumerate(said):
         features[line, [place[word] for word in words if word in place]] = True
@@ -195,7 +198,7 @@ def rules_of(texts: Sequence[str]) -> dict[str, Rule]:
 
 
 def mean_score(rule: Rule, texts: Sequence[Guessed]) -> float:
-    """Return the mean share of right answers on the half that a rule has not seen, both answers counted alike."""
+    """Return the mean balanced accuracy of a rule on the half it was not trained on."""
     scores = []
     for split in range(SPLITS):
         given, truth = held_out(rule, texts, split)
@@ -205,14 +208,18 @@ def mean_score(rule: Rule, texts: Sequence[Guessed]) -> float:
 
 
 def probability(rule: Rule, texts: Sequence[Guessed]) -> tuple[int, int, float]:
-    """Return how many answers of one unseen half a rule gives right, of how many, and how probable so many are by chance."""
+    """Return the right predictions of a rule on one held-out half, their total, and the probability of so many by
+    chance.
+    """
     given, truth = held_out(rule, texts, 0)
     n, yes, right = len(truth), int(truth.sum()), int((given == truth).sum())
     return right, n, tail(right, n, max(yes, n - yes) / n) if _both(truth) else 1.0
 
 
 def held_out(rule: Rule, texts: Sequence[Guessed], split: int) -> tuple[Flags, Flags]:
-    """Return a rule's answers on one half of the groups, and the right ones, after learning on the other half."""
+    """Return a rule's predictions on one half of the groups, and the right answers, after training on the other
+    half.
+    """
     import numpy
 
     truth = numpy.array([text.answer for text in texts], dtype=bool)
@@ -226,7 +233,7 @@ def held_out(rule: Rule, texts: Sequence[Guessed], split: int) -> tuple[Flags, F
 
 @lru_cache(maxsize=4 * SPLITS)
 def _shuffled(groups: frozenset[str], seed: int) -> list[str]:
-    """The groups in an order that depends on nothing but the seed and their names."""
+    """Return the groups in an order that depends only on the seed and their names."""
     return sorted(groups, key=lambda group: sha256(f"{seed}:{group}".encode()).digest())
 
 

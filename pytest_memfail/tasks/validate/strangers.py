@@ -1,4 +1,4 @@
-"""Whether a question about somebody unknown is given away by a name that nobody in the store has."""
+"""Check whether a name that nobody in the store has reveals a question about a stranger."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pytest_memfail.tasks.validate.finding import Finding, warn
 from pytest_memfail.tasks.validate.repeats import words_of
 
 ABSENT: Final = 0.1
-"""The share of misleading questions that may name somebody without any name in common with the store."""
+"""The largest accepted share of misleading questions about a person who shares no name with the store."""
 
 
 def absent_names(rows: Rows[PersonaRow]) -> Iterator[Finding]:
-    """Report if looking the words of a name up in the store tells most misleading questions from direct ones."""
+    """Report if looking up names in the store separates most misleading questions from direct ones."""
     stored = {word for row in rows.rows for text in (row.entity, *row.entity_facts) for word in words_of(text)}
     strangers = [asked.distractor or "" for row in rows.rows for asked in row.questions if asked.is_misleading]
     absent = [name for name in strangers if not stored.intersection(words_of(name))]
@@ -24,6 +24,6 @@ def absent_names(rows: Rows[PersonaRow]) -> Iterator[Finding]:
             rows,
             None,
             "distractor",
-            f"{len(absent)} of {len(strangers)} misleading questions name someone none of whose names is in the store, "
-            f"such as {absent[0]!r}; give them a first or last name of somebody stored",
+            f"{len(absent)} of {len(strangers)} misleading questions name a person none of whose names is in the store, "
+            f"such as {absent[0]!r}; give them a first or last name that the store has",
         )

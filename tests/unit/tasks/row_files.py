@@ -1,4 +1,4 @@
-"""Rows of every task as small files, for the tests to damage."""
+"""Write small files of valid rows for every task, for the tests to damage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Record = dict[str, str]
 
 
 def conditional(n: int = 0, **changes: str) -> Record:
-    """A sound row; `n` makes it differ from others."""
+    """Return a valid row; `n` makes it differ from others."""
     return {
         "entity": f"Ada{n}",
         "entity_category": "person",
@@ -29,7 +29,7 @@ def conditional(n: int = 0, **changes: str) -> Record:
 
 
 def coexisting(n: int = 0, size: int = 2, **changes: str) -> Record:
-    """A row of `size` preferences."""
+    """Return a row with `size` preferences."""
     return {
         "preference_category": f"category {n}",
         "preferences": json.dumps([f"thing {n}-{i}" for i in range(size)]),
@@ -41,7 +41,7 @@ def coexisting(n: int = 0, size: int = 2, **changes: str) -> Record:
 
 
 def asked(n: int, i: int, *, misleading: bool) -> dict[str, Any]:
-    """One question of a persona row."""
+    """Return one question of a persona row."""
     return {
         "text": f"Question {i} about person {n}?",
         "is_misleading": misleading,
@@ -51,7 +51,7 @@ def asked(n: int, i: int, *, misleading: bool) -> dict[str, Any]:
 
 
 def persona(n: int = 0, **changes: str) -> Record:
-    """An essay with two direct questions and a misleading one."""
+    """Return an essay with two direct questions and a misleading one."""
     return {
         "entity": f"Person {n}",
         "entity_facts": json.dumps([f"Person {n} keeps {n + 3} bees in the attic."]),
@@ -61,7 +61,7 @@ def persona(n: int = 0, **changes: str) -> Record:
 
 
 def long_hop(n: int = 0, hops: int = 1, **changes: str) -> Record:
-    """A chain of `hops` hops."""
+    """Return a chain of `hops` hops."""
     anchors = [f"anchor{n}x{i}" for i in range(hops + 2)]
     choices = [f"wrong {n}-{i}" for i in range(5)]
     choices[n % 5] = anchors[-1]
@@ -81,7 +81,7 @@ KINDS = ("update", "correction", "deletion", "control")
 
 
 def updated(n: int = 0, **changes: str) -> Record:
-    """A fact and what later became of it, of each kind in turn."""
+    """Return a fact and its later change; the kinds alternate."""
     kind = KINDS[n % 4]
     changed = kind != "control"
     later = {"deletion": f"I gave the boat {n} away.", "control": f"Bo has the boat {n} at pier 1."}
@@ -118,7 +118,7 @@ MAKERS = {
 
 
 def as_csv(records: list[Record]) -> str:
-    """The records as the text of a file."""
+    """Return the records as CSV text."""
     stream = io.StringIO()
     writer = csv.DictWriter(stream, list(records[0]))
     writer.writeheader()
@@ -127,13 +127,13 @@ def as_csv(records: list[Record]) -> str:
 
 
 def write(path: Path, *records: Record) -> Path:
-    """Write the records into a file."""
+    """Write the records to a file."""
     path.write_text(as_csv(list(records)), encoding="utf-8", newline="")
     return path
 
 
 def folder(path: Path, rows: int = 6) -> Path:
-    """A folder with sound rows of every task."""
+    """Write a folder with valid rows of every task."""
     for name, make in MAKERS.items():
         write(path / f"{name}.csv", *(make(n) for n in range(rows)))
     return path

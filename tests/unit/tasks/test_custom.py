@@ -1,4 +1,4 @@
-"""Own cases in YAML: what is read, and file, line and key of every fault."""
+"""Custom cases in YAML: what is read, and file, line and key of every fault."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_case_is_a_store_of_its_own(tmp_path):
     assert second.timestamp.date().isoformat() == "2026-03-02"
 
 
-def test_an_expected_fact_has_details_and_what_must_not_stand(tmp_path):
+def test_an_expected_fact_has_details_and_forbidden_values(tmp_path):
     (fact,) = read(tmp_path, CASE).evidence.values()
     assert fact.source == "I'm allergic to penicillin."
     assert [detail.wordings for detail in fact.details] == [("allergic", "allergy"), ("penicillin",)]
@@ -96,7 +96,7 @@ def test_a_fault_names_file_line_and_key(tmp_path, old, new, said):
 
 
 @pytest.mark.parametrize("text", ["- a\n- b\n", "just text\n", ""])
-def test_what_is_no_case_is_refused(tmp_path, text):
+def test_other_yaml_is_refused(tmp_path, text):
     if not text:
         assert read(tmp_path, text) is None
         return
@@ -113,7 +113,7 @@ def test_what_is_no_case_is_refused(tmp_path, text):
         (CASE.replace("k: 3", "k: 10000000"), "15: k: got 10000000, expected: "),
     ],
 )
-def test_what_python_cannot_make_of_a_value_is_a_fault_of_its_file(tmp_path, text, said):
+def test_an_invalid_yaml_value_is_a_fault_of_its_file(tmp_path, text, said):
     with pytest.raises(RowError) as caught:
         read(tmp_path, text)
     assert f"lost-allergy.memfail.yaml:{said}" in str(caught.value)
@@ -140,14 +140,14 @@ def test_yaml_makes_no_objects(tmp_path):
 @pytest.mark.parametrize("name", ["../../x", "a/b", "a b", "..", "a\\x1b[2J", "a\\nb", "a\\n", "é"])
 def test_an_id_is_made_of_letters_digits_and_marks(tmp_path, name):
     with pytest.raises(
-        RowError, match=r"id: got .*, expected: letters and digits of ASCII, and \. _ - between them"
+        RowError, match=r"id: got .*, expected: only ASCII letters and digits, with \. _ - between them"
     ) as error:
         read(tmp_path, f'id: "{name}"\n{CASE}')
     assert len(str(error.value).splitlines()) == 1
     assert str(error.value).isprintable()
 
 
-# -- input that breaks readers ----------------------------------------------------------------------------------------
+# -- malicious input --------------------------------------------------------------------------------------------------
 
 
 def fault_in(tmp_path, text):
@@ -187,7 +187,7 @@ def test_k_beyond_any_store(tmp_path):
     assert "expected: input should be less than or equal to 1000000" in error.problem
 
 
-def test_a_day_that_there_is_not(tmp_path):
+def test_a_date_that_does_not_exist(tmp_path):
     assert "day is out of range" in fault_in(tmp_path, CASE.replace("2026-03-02", "2026-02-30")).problem
 
 
@@ -199,7 +199,7 @@ def test_more_messages_than_the_calendar_has_minutes(tmp_path):
 
     error = fault_in(tmp_path, last_day(1000))
     assert (error.field, error.line) == ("conversations.1.date", 3)
-    assert error.problem.startswith("got 9999-12-31 for 1000 messages, a minute apart from 9:00 on, expected a date")
+    assert error.problem.startswith("got 9999-12-31 for 1000 messages one minute apart from 9:00, expected a date")
     assert read(tmp_path, last_day(800)) is not None
 
 
@@ -260,7 +260,7 @@ def test_the_place_of_the_own_conversations_depends_on_the_seed_alone(tmp_path):
     assert len(places) > 2
 
 
-def test_no_id_tells_which_conversation_matters(tmp_path):
+def test_no_id_reveals_which_conversation_matters(tmp_path):
     ids = [c.id for c in stored(in_haystack(tmp_path, f"{CASE}haystack: conditional_facts_hard\n"))]
     assert len(set(ids)) == len(ids)
     assert {re.fullmatch(r"c-[0-9a-f]{10}", name) is not None for name in ids} == {True}
@@ -294,7 +294,7 @@ def test_a_changed_haystack_is_other_data(tmp_path):
     assert in_haystack(tmp_path, f"{CASE}haystack: chats\n").data_hash != before
 
 
-def test_dates_grow_with_what_is_stored(tmp_path):
+def test_dates_follow_the_storage_order(tmp_path):
     dated = CASE.replace("  - I'm allergic to penicillin.", "  - date: 2026-02-02\n    messages: [user: I'm allergic.]")
     dates = [c.timestamp for c in stored(in_haystack(tmp_path, f"{dated}haystack: long_hop\n"))]
     assert None not in dates
@@ -363,7 +363,7 @@ def test_a_sample_keeps_the_haystack_of_its_cases(tmp_path):
     assert store.conversations == whole.conversations
 
 
-def test_own_rows_go_before_the_shipped_ones(tmp_path):
+def test_own_rows_override_the_shipped_ones(tmp_path):
     rows = tmp_path / "rows"
     rows.mkdir()
     folder(rows, 1)

@@ -1,4 +1,4 @@
-"""The design of our own sets: the shipped rows keep it, and each rule that is broken is named."""
+"""The design of our own data sets: the shipped rows follow it, and a row that breaks a rule is reported."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pytest_memfail.tasks import shipped_data, validate
 
 @pytest.fixture
 def rows(tmp_path):
-    """A copy of the shipped rows."""
+    """Copy the shipped rows."""
     folder = tmp_path / "rows"
     shutil.copytree(shipped_data(), folder, ignore=shutil.ignore_patterns("calibration"))
     return folder
 
 
 def change(folder, task, row_id, change_row):
-    """Change one row, or leave it out where the change returns nothing."""
+    """Change one row, or delete it if the change returns nothing."""
     path = folder / f"{task}.csv"
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
@@ -37,7 +37,7 @@ def change(folder, task, row_id, change_row):
 
 
 def cells(**changes):
-    """A change that sets cells; functions are given the old text."""
+    """Return a change that sets cells; a function gets the old text."""
 
     def change_row(row):
         return {**row, **{name: new(row[name]) if callable(new) else new for name, new in changes.items()}}
@@ -46,7 +46,7 @@ def cells(**changes):
 
 
 def inside(edit):
-    """A change within the JSON of a cell."""
+    """Return a change within the JSON of a cell."""
 
     def change_cell(cell):
         value = json.loads(cell)
@@ -56,12 +56,12 @@ def inside(edit):
 
 
 def first(edit):
-    """A change of the first item of the JSON list in a cell."""
+    """Return a change of the first item of the JSON list in a cell."""
     return inside(lambda items: [edit(items[0]), *items[1:]])
 
 
 def asking(number, **changes):
-    """A change of one question of a persona row."""
+    """Return a change of one question of a persona row."""
     return inside(lambda asked: [{**q, **changes} if i == number else q for i, q in enumerate(asked)])
 
 
@@ -100,7 +100,7 @@ CASES = [
         EASY,
         "cfe-001",
         cells(evidence_details=inside(lambda d: [x for x in d if x["part"] != "behavior"])),
-        "names nothing of the behaviour",
+        "lists no detail of the behaviour",
     ),
     (
         EASY,
@@ -115,7 +115,7 @@ CASES = [
         "hedges the rule with 'as a rule' under a flat no",
     ),
     (EASY, "cfe-001", dropped, "condition_met: got 49 yes and 50 no"),
-    (EASY, "cfe-002", cells(entity="Oddny"), "'Oddny' stands at"),
+    (EASY, "cfe-002", cells(entity="Oddny"), "'Oddny' is also in"),
     (
         HARD,
         "cfh-001",
@@ -127,7 +127,7 @@ CASES = [
         HARD,
         "cfh-001",
         cells(rule_sentences='{"behavior": 4, "condition": 1, "link": 7}'),
-        "stands in the sentence of the other part",
+        "is in the sentence of the other part",
     ),
     (
         HARD,
@@ -146,7 +146,7 @@ CASES = [
         "coexisting_facts",
         "ce-024",
         cells(notes='"told in plain prose" leaves out some graphic novels.'),
-        "notes: got 'some graphic novels', expected what other rows tell, by their ids",
+        "notes: got 'some graphic novels', expected the facts of other rows, by their ids",
     ),
     (
         "persona_retrieval",
@@ -160,7 +160,12 @@ CASES = [
         cells(questions=asking(0, kind="other_person", look_alike="Nobody")),
         "look_alike: 'Nobody' has no essay",
     ),
-    ("persona_retrieval", "pr-001", cells(questions=asking(1, borrows=[])), "borrows: expected what of the essay"),
+    (
+        "persona_retrieval",
+        "pr-001",
+        cells(questions=asking(1, borrows=[])),
+        "borrows: expected the sentences of the essay",
+    ),
     (
         "persona_retrieval",
         "pr-001",
@@ -171,7 +176,7 @@ CASES = [
         CHAINS,
         "lh-2-001",
         cells(fact_3=lambda fact: f"{fact} Burnt toast!"),
-        "fact_3: holds 'burnt toast', which it does not border",
+        "fact_3: contains 'burnt toast', which is not an anchor of this fact",
     ),
     (
         CHAINS,
@@ -183,11 +188,11 @@ CASES = [
         CHAINS,
         "lh-1-001",
         cells(choice_a="a very long and winding thing to have done to it", graded_question=str),
-        "has another shape",
+        "differs in shape from",
     ),
-    (CHAINS, "lh-1-001", cells(choice_a="mend the fence"), "choice_a: 'mend the fence' is the end of no other chain"),
-    (CHAINS, "lh-1-001", cells(choice_a="wear two hats"), "'wear two hats' is the end of a chain about somebody else"),
-    (CHAINS, "lh-1-001", cells(choice_a="plum jam"), "choice_a: 'plum jam' is reached from 'foghorn' too"),
+    (CHAINS, "lh-1-001", cells(choice_a="mend the fence"), "choice_a: 'mend the fence' ends no other chain"),
+    (CHAINS, "lh-1-001", cells(choice_a="wear two hats"), "'wear two hats' ends a chain about somebody else"),
+    (CHAINS, "lh-1-001", cells(choice_a="plum jam"), "choice_a: 'plum jam' can also be reached from 'foghorn'"),
 ]
 
 
@@ -217,7 +222,7 @@ def test_a_copied_essay_is_a_near_duplicate(rows):
         essays = {row["id"]: row["entity_facts"] for row in csv.DictReader(file)}
     change(rows, EASY, "cfe-002", cells(entity_facts=essays["cfe-001"]))
     found = list(map(str, validate(rows)))
-    assert any("cf-002 is 100% like cf-001" in finding for finding in found)
+    assert any("cf-002 is 100% similar to cf-001" in finding for finding in found)
     assert any("cf-002 shares 'wiremu" in finding for finding in found)
 
 

@@ -1,4 +1,4 @@
-"""Guessing baselines and repeats, against cases worked out by hand."""
+"""Guessing baselines and repeated text, on cases computed by hand."""
 
 from __future__ import annotations
 

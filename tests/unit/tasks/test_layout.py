@@ -49,7 +49,7 @@ def test_by_digest_moves_no_other_row_when_one_is_left_out():
         assert layout.by_digest(rest, 42, rest) == [name for name in whole if name != gone]
 
 
-def test_by_digest_is_no_order_of_the_names():
+def test_by_digest_does_not_sort_by_name():
     assert layout.by_digest(NAMES, 42, NAMES) not in (NAMES, sorted(NAMES))
 
 
@@ -71,7 +71,7 @@ def test_the_published_shuffle_goes_on_with_the_same_generator():
     assert rng.random() == expected.random()
 
 
-def test_a_conversation_tells_its_texts_and_days_and_nothing_of_its_key():
+def test_a_conversation_has_texts_and_days_but_does_not_reveal_its_key():
     made = layout.conversation("secret-task:row", ["a", "b"], 3)
     assert [m.content for m in made.messages] == ["a", "b"]
     assert {m.role for m in made.messages} == {"user"}

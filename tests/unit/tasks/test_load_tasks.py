@@ -1,4 +1,4 @@
-"""From names, globs and folders to tasks."""
+"""Load tasks by name, pattern and folder."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def names(rows, *patterns, extra=()):
 
 
 def own_task(name="mine"):
-    """A task that a hook might provide."""
+    """Return a task as a plugin's hook might provide it."""
     return Task(name, (), (), {}, "MIT", "0" * 64)
 
 
@@ -342,7 +342,7 @@ def test_a_sample_stores_only_the_conversations_it_needs_in_the_same_order(many,
 
 
 def mid_stream_task() -> Task:
-    """Two stores, one of them probed twice."""
+    """Return a task with two stores, one of them probed twice."""
 
     def said(name):
         return Ingest(Conversation(name, (Message("user", name),)))

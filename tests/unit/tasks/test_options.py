@@ -1,4 +1,4 @@
-"""Wrong options: no way of choosing one that does without the chain is right more often than chance."""
+"""Wrong options: no strategy that ignores the chain is right more often than chance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LETTERS = "ABCDE"
 
 
 def chains(path, offered, count=20, **changes):
-    """Rows of which each is offered its own end and, as wrong options, those that `offered(n)` gives."""
+    """Return the findings for chains; each is offered its own end and the wrong options of `offered(n)`."""
     records = []
     for n in range(count):
         record = long_hop(n)
@@ -37,17 +37,17 @@ def ends_of_others(n, count=20):
     return [f"anchor{(n + step) % count}x2" for step in (3, 7, 11, 18)]
 
 
-def test_options_that_are_ends_of_other_chains_tell_nothing(tmp_path):
+def test_options_that_end_other_chains_reveal_nothing(tmp_path):
     assert chains(tmp_path, ends_of_others) == []
 
 
-def test_an_answer_that_alone_stands_in_the_store_is_reported(tmp_path):
+def test_an_answer_that_is_the_only_option_in_the_store_is_reported(tmp_path):
     found = chains(tmp_path, lambda n: [f"unheard{n}x{i}" for i in range(4)])
     assert "choosing an option that the store holds is right in 100%" in found
 
 
-def test_an_answer_that_alone_is_told_of_the_one_asked_about_is_reported(tmp_path):
-    """The ends of others do not help where each question names somebody of its own."""
+def test_an_answer_that_is_the_only_option_about_the_subject_is_reported(tmp_path):
+    """The ends of other chains do not help if each question names a different person."""
 
     def named(fact):
         return lambda n, record: f"Bo{chr(97 + n)} says: {record[fact]}"
@@ -57,10 +57,10 @@ def test_an_answer_that_alone_is_told_of_the_one_asked_about_is_reported(tmp_pat
         return f"Where does {record['chain_1']} lead Bo{chr(97 + n)}?\n\nOptions:\n{options}"
 
     found = chains(tmp_path, ends_of_others, fact_1=named("fact_1"), fact_2=named("fact_2"), graded_question=question)
-    assert found == ["choosing an option that the store holds of the one asked about is right in 100%"]
+    assert found == ["choosing an option that the store holds about the person asked about is right in 100%"]
 
 
-def test_wrong_options_that_come_again_and_again_are_reported(tmp_path):
+def test_wrong_options_that_repeat_are_reported(tmp_path):
     found = chains(tmp_path, lambda n: [f"anchor{i}x2" for i in ((0, 1, 2, 3) if n > 3 else (4, 5, 6, 7))])
     assert any("the option that is offered least often" in message for message in found)
 
@@ -74,7 +74,7 @@ def test_a_handful_of_rows_is_not_enough_to_report(tmp_path):
     assert chains(tmp_path, lambda n: [f"unheard{n}x{i}" for i in range(4)], count=2) == []
 
 
-def test_the_shipped_options_tell_nothing():
+def test_the_shipped_options_reveal_nothing():
     rows = read(shipped_data() / "long_hop.csv").rows
     shares = {name: _share(rows, choose) for name, choose in _choices(rows).items()}
     assert {name: share for name, share in shares.items() if above_chance(share, 1 / 5, len(rows))} == {}
@@ -83,7 +83,7 @@ def test_the_shipped_options_tell_nothing():
     assert Counter(choice for row in rows for choice in row.choices) == dict.fromkeys(ends, 5)
 
 
-def test_the_published_options_are_told_by_the_store():
+def test_the_store_reveals_the_published_options():
     if not (PUBLISHED / "long_hop.csv").is_file():
         pytest.skip(f"the published rows are not here: {PUBLISHED}")
     found = [finding.message for finding in validate(PUBLISHED)]

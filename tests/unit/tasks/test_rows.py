@@ -1,4 +1,4 @@
-"""Every fault of a row is named by file, line, field and expectation."""
+"""Every fault of a row is reported with file, line, field and expectation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_memfail.tasks.validate import MODELS
 
 
 def fault(path: Path, task: str) -> RowError:
-    """The error of a file that must not be read."""
+    """Return the error of a file that must be refused."""
     with pytest.raises(RowError) as caught:
         MODULES[task].read(path)
     assert str(caught.value).startswith(f"{path}:{caught.value.line}: {caught.value.field}: ")
@@ -27,7 +27,7 @@ def fault(path: Path, task: str) -> RowError:
 
 
 def fault_of(tmp_path: Path, task: str, **changes: str) -> RowError:
-    """The error of a file whose second row has these changes."""
+    """Return the error of a file whose second row has these changes."""
     make = MAKERS[task]
     return fault(write(tmp_path / f"{task}.csv", make(0), make(1, **changes)), task)
 
@@ -195,7 +195,7 @@ def test_lengths_that_differ_are_named(tmp_path, task, changes, field, problem):
 @pytest.mark.parametrize(
     "cell", ['[{"wordings": []}]', '[{"part": "condition"}]', '[{"wordings": ["a"], "parts": "b"}]']
 )
-def test_a_detail_that_is_none_is_named(tmp_path, cell):
+def test_an_invalid_detail_is_named(tmp_path, cell):
     path = write(tmp_path / "rows.csv", conditional(evidence_details=cell))
     assert fault(path, "conditional_facts_easy").field.startswith("evidence_details.0.")
 
@@ -235,7 +235,7 @@ def test_a_direct_question_that_borrows_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("row_id", ["with space", "slash/ed", "ümlaut", "../up\n"])
-def test_an_id_that_is_no_plain_word_is_named(tmp_path, row_id):
+def test_an_id_with_other_characters_is_named(tmp_path, row_id):
     path = write(tmp_path / "rows.csv", conditional(id=row_id))
     assert fault(path, "conditional_facts_easy").field == "id"
 
@@ -248,7 +248,7 @@ def test_ids_that_repeat_name_both_lines(tmp_path):
 
 
 @pytest.mark.parametrize("task", sorted(set(MAKERS) - {"long_hop"}))
-def test_a_row_that_stands_twice_is_an_id_that_repeats(tmp_path, task):
+def test_a_repeated_row_is_a_repeated_id(tmp_path, task):
     error = fault(write(tmp_path / "rows.csv", MAKERS[task](), MAKERS[task]()), task)
     assert (error.line, error.field) == (3, "id")
 
@@ -266,7 +266,7 @@ def test_several_faults_give_the_first_and_a_count(tmp_path):
     assert f"(and 2 more; `memfail validate {tmp_path}` lists them)" in error.problem
 
 
-def test_every_fault_is_listed_for_whoever_asks(tmp_path):
+def test_row_errors_lists_every_fault(tmp_path):
     path = write(tmp_path / "rows.csv", conditional(0, entity="", question=""), conditional(1, condition_met="x"))
     errors = row_errors(path, MODELS["conditional_facts_easy"])
     assert [(e.line, e.field) for e in errors] == [(2, "entity"), (2, "question"), (3, "condition_met")]
@@ -315,7 +315,7 @@ def test_the_place_of_a_bad_byte_is_right_in_a_long_file(tmp_path):
     assert f"at byte {path.read_bytes().index(0xE9)}" in fault(path, "conditional_facts_easy").problem
 
 
-def test_a_byte_order_mark_is_no_part_of_the_header(tmp_path):
+def test_a_byte_order_mark_is_not_part_of_the_header(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(as_csv([conditional()]), encoding="utf-8-sig")
     assert len(MODULES["conditional_facts_easy"].read(path).rows) == 1
@@ -362,7 +362,7 @@ def test_columns_beyond_ours_are_ignored(tmp_path):
 def test_ids_do_not_depend_on_the_position_of_a_row(tmp_path, task):
     make = MAKERS[task]
     records = [make(n) for n in range(8)]
-    if task == "persona_retrieval":  # several essays about people of one name
+    if task == "persona_retrieval":  # several essays about people with the same name
         records = [{**record, "entity": "Ada Berg"} for record in records]
     before = MODULES[task].read(write(tmp_path / "before.csv", *records))
     random.Random(1).shuffle(records)
@@ -379,7 +379,7 @@ def test_the_rows_own_id_is_used(tmp_path):
     assert MODULES["persona_retrieval"].read(write(tmp_path / "rows.csv", persona(id="mine"))).ids == ("mine",)
 
 
-def test_rows_whose_readable_ids_are_alike_are_told_apart_by_their_content(tmp_path):
+def test_rows_with_the_same_readable_id_are_distinguished_by_content(tmp_path):
     one, two = ({**persona(n), "entity": "Ada Berg"} for n in range(2))
     ids = MODULES["persona_retrieval"].read(write(tmp_path / "rows.csv", one, two)).ids
     assert len(set(ids)) == 2

@@ -1,4 +1,6 @@
-"""Shortcuts: rules that answer from the evidence or the question alone are found, and chance is not taken for one."""
+"""Shortcuts: rules that predict answers from the evidence or the question alone are reported; chance results are
+not.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +31,13 @@ WORDS = "amber bramble cinder dahlia ember fennel garnet hazel indigo juniper ke
 
 
 def told(path, *names):
-    """What is reported of these files of a folder."""
+    """Return the findings for these files of a folder."""
     tasks = {name: READERS[name](path / f"{name}.csv") for name in names}
     return [finding.message for finding in shortcut_findings(tasks)]
 
 
 def rows(count, essay, question="Ada{n} hears {word} bells. Will she bake?"):
-    """Rows whose essay and question are filled in; `{other}` says that the rule holds then and at no other time."""
+    """Write rows with filled-in essay and question; `{other}` states exclusivity."""
     rng = random.Random(5)
     for n in range(count):
         word = rng.choice(WORDS)
@@ -60,7 +62,7 @@ def test_exclusivity_that_stands_where_the_answer_is_no_is_reported(tmp_path, ta
     ]
     share = "100% of the answers, expected 60% at most" if count == 100 else "20 of 20 of the answers, more than chance"
     assert found == [
-        f"words of exclusivity in the essay alone give {share} (learnt on one half of the rows, scored on the other)"
+        f"words of exclusivity in the essay alone give {share} (trained on one half of the rows, scored on the other)"
     ]
 
 
@@ -81,7 +83,7 @@ def test_a_single_word_of_the_essay_that_gives_the_answer_is_reported(tmp_path):
 
 
 def test_the_sentences_of_the_rule_are_looked_at_by_themselves(tmp_path):
-    """An "only" elsewhere in the essay hides nothing."""
+    """An "only" elsewhere in the essay does not hide anything."""
     essay = "An only child named {word} lives next door. "
     write(tmp_path / "conditional_facts_easy.csv", *rows(100, lambda n: essay + only_where_no(n)))
     found = [
@@ -108,14 +110,14 @@ def test_misleading_questions_with_a_voice_of_their_own_are_reported(tmp_path):
     written = [persona(n, questions=json.dumps([question(n, i) for i in range(2)])) for n in range(100)]
     write(tmp_path / "persona_retrieval.csv", *written)
     found = told(tmp_path, "persona_retrieval")
-    assert any("in the question alone give 100% of who is misled and who is not" in message for message in found)
+    assert any("in the question alone give 100% of whether a question misleads" in message for message in found)
 
 
 def test_questions_that_tell_what_has_ended_are_reported(tmp_path):
     ended = [updated(n, question=f"Where {'was' if n % 4 == 2 else 'is'} boat {n}?") for n in range(100)]
     write(tmp_path / "updated_facts.csv", *ended)
     found = told(tmp_path, "updated_facts")
-    assert any("in the question alone give 100% of what has ended and what has not" in message for message in found)
+    assert any("in the question alone give 100% of whether a state has ended" in message for message in found)
 
 
 def test_rows_that_all_have_one_answer_are_passed_over(tmp_path):
@@ -135,7 +137,7 @@ def test_the_order_of_the_rows_changes_nothing(tmp_path):
 
 
 def test_answers_drawn_by_lot_are_not_reported():
-    """At a level of 1% for all rules of a folder together."""
+    """The level is 1% for all rules of a folder together."""
     easy = READERS["conditional_facts_easy"](shipped_data() / "conditional_facts_easy.csv")
     sources = [source.texts[:40] for source in sources_of({"conditional_facts_easy": easy})]
     rules = [rules_of([text.text for text in texts]) for texts in sources]
@@ -148,7 +150,7 @@ def test_answers_drawn_by_lot_are_not_reported():
             for rule in tried.values()
         ]
         alarms += bool(rejected(found))
-    assert alarms <= 4  # 1 is expected; more than 4 come up once in 300 times
+    assert alarms <= 4  # 1 is expected; more than 4 occur once in 300 times
 
 
 def test_no_rule_answers_the_shipped_rows():
@@ -163,7 +165,7 @@ def test_no_rule_answers_the_shipped_rows():
 
 
 def test_exclusivity_is_stated_under_both_answers_of_the_shipped_rows():
-    """Half of the rows say it, and as many of them are a yes as a no, to within a tenth of the rows."""
+    """Half of the rows state it, and yes and no are balanced among them to within a tenth of the rows."""
     with (shipped_data() / "conditional_facts_easy.csv").open(encoding="utf-8", newline="") as file:
         said = [row["condition_met"] for row in csv.DictReader(file) if EXCLUSIVITY.search(row["entity_facts"])]
     assert len(said) >= 50

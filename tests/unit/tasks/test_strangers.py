@@ -1,4 +1,4 @@
-"""Names of people who are asked about in vain: looked up word by word, they must not give themselves away."""
+"""Names of strangers in misleading questions must not be recognisable by looking them up in the store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "memfail"
 
 
 def found(path, *strangers):
-    """The findings on one row for each stranger."""
+    """Return the findings for one row per stranger."""
     rows = []
     for n, name in enumerate(strangers):
         questions = [asked(n, 0, misleading=False), {**asked(n, 1, misleading=True), "distractor": name}]
@@ -27,8 +27,8 @@ def found(path, *strangers):
 
 def test_names_of_which_the_store_has_no_word_are_reported(tmp_path):
     assert found(tmp_path, "Cy Drew", "Ada1 Drew") == [
-        "1 of 2 misleading questions name someone none of whose names is in the store, such as 'Cy Drew'; "
-        "give them a first or last name of somebody stored"
+        "1 of 2 misleading questions name a person none of whose names is in the store, such as 'Cy Drew'; "
+        "give them a first or last name that the store has"
     ]
 
 
@@ -63,4 +63,4 @@ def test_published_strangers_are_known_by_their_names():
     if not (PUBLISHED / "persona_retrieval.csv").is_file():
         pytest.skip(f"the published rows are not here: {PUBLISHED}")
     said = [finding.message for finding in validate(PUBLISHED) if finding.field == "distractor"]
-    assert any("20 of 157 misleading questions name someone none of whose names" in message for message in said)
+    assert any("20 of 157 misleading questions name a person none of whose names" in message for message in said)

@@ -1,4 +1,4 @@
-"""The faults of a folder of rows: errors, and what makes its numbers mean less."""
+"""The findings for a folder of rows: errors, and warnings that make its numbers less meaningful."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def found(path, field=None):
 
 
 def paired(path, *records):
-    """The same conditional rows as easy and as hard ones."""
+    """Write the same conditional rows as easy and as hard ones."""
     for name in ("easy", "hard"):
         write(path / f"conditional_facts_{name}.csv", *records)
     return path
@@ -146,7 +146,7 @@ def test_a_borrowed_passage_that_the_essay_has_not_is_a_warning(tmp_path):
     questions = [{**asked(0, 0, misleading=True), "borrows": ["keeps 3 bees", "keeps 4 bees"]}]
     write(tmp_path / "persona_retrieval.csv", persona(0, questions=json.dumps(questions)))
     (finding,) = found(tmp_path, "questions.0.borrows")
-    assert finding.message == "'4' does not stand in the essay"
+    assert finding.message == "'4' is not in the essay"
 
 
 def test_direct_questions_about_a_shared_name_are_a_warning(tmp_path):
@@ -158,7 +158,7 @@ def test_direct_questions_about_a_shared_name_are_a_warning(tmp_path):
 def test_too_few_misleading_questions_are_a_warning(tmp_path):
     write(tmp_path / "persona_retrieval.csv", persona(0), persona(1))
     (finding,) = found(tmp_path, "is_misleading")
-    assert "2 of 6 mislead" in finding.message
+    assert "2 of 6 questions mislead" in finding.message
 
 
 def test_a_link_without_its_anchor_is_a_warning(tmp_path):
@@ -188,7 +188,7 @@ def test_a_detail_whose_own_wording_its_source_does_not_have_is_a_warning(tmp_pa
     write(tmp_path / f"{name}.csv", record)
     (finding,) = found(tmp_path, "evidence_details")
     assert (finding.severity, finding.line) == ("warning", 2)
-    assert "does not stand in the source" in finding.message
+    assert "is not in the source" in finding.message
 
 
 def test_a_wording_that_keeps_a_detail_and_only_covers_it_is_a_warning(tmp_path):
@@ -196,7 +196,7 @@ def test_a_wording_that_keeps_a_detail_and_only_covers_it_is_a_warning(tmp_path)
     write(tmp_path / "coexisting_facts.csv", coexisting(evidence_details=details))
     (finding,) = found(tmp_path, "evidence_details")
     assert finding.severity == "warning"
-    assert finding.message == "'gadget' is among the wordings of 'thing 0-1' and among the vaguer ones"
+    assert finding.message == "'gadget' is both a wording and a vaguer wording of 'thing 0-1'"
 
 
 def test_numbers_are_found_in_digits_and_in_words():
