@@ -1,4 +1,4 @@
-"""Reference memory systems that need nothing installed, and adapters for real ones."""
+"""Reference memory systems without extra dependencies, and adapters for published ones."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "lossy": "drops qualifying clauses, numbers and names (summary_error)",
     "misdirected": "ranks wrongly (not_retrieved)",
 }
-"""Names of the built-in systems, each with what it is."""
+"""The built-in systems, each with a description."""
 SYSTEMS: Final[Mapping[str, str]] = {**BUILT_IN, **ADAPTERS}
-"""The built-in systems and the adapters of published ones, whose packages may be absent."""
+"""The built-in systems and the adapters of published ones, whose packages may be missing."""
 
 
 def built_in_system(
     name: str, make_inner: Callable[[str], Callable[[SystemContext], Any]]
 ) -> Callable[[SystemContext], Any]:
-    """The factory of a built-in system or an adapter; `make_inner` resolves the name of a wrapped one.
+    """Return the factory of a built-in system or an adapter; `make_inner` finds the factory of a wrapped system.
 
     Raises `KeyError` for a name not in `SYSTEMS`.
     """

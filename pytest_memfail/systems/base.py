@@ -1,4 +1,4 @@
-"""What the reference systems share: conversations as the entries a verbatim store would hold."""
+"""What the reference systems share: conversations split into the entries of a verbatim store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Entry:
 
 
 def entries_of(conversation: Conversation) -> list[Entry]:
-    """Every message with content as one entry."""
+    """Return every non-empty message as one entry."""
     entries = []
     for i, message in enumerate(conversation.messages):
         if message.content.strip():
@@ -28,7 +28,7 @@ def entries_of(conversation: Conversation) -> list[Entry]:
 
 
 def no_options(name: str) -> Callable[[Mapping[str, str]], None]:
-    """Return the `check_options` of a system that has no settings: a misspelt one must not pass for one that was set."""
+    """Return the `check_options` of a system without settings, which refuses every option."""
 
     def check_options(options: Mapping[str, str]) -> None:
         for option in options:

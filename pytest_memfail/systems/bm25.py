@@ -1,4 +1,6 @@
-"""`bm25`: every message verbatim in a SQLite FTS5 database, ranked by its bm25(). Loses nothing, understands nothing."""
+"""`bm25`: every message verbatim in a SQLite FTS5 database, ranked by BM25. It loses nothing and understands
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,47 +18,47 @@ FILE = "memories.sqlite"
 
 
 class BM25:
-    """A real file in the store's directory; every connection belongs to the thread that made it."""
+    """A database file in the store's directory; every connection is used only on the thread that made it."""
 
     check_options = staticmethod(no_options("bm25"))
     calls_model = False
-    concurrent_reads = 1  # one connection, one thread: what an embedded database allows by default
+    concurrent_reads = 1  # one connection, one thread: the default of an embedded database
 
     def __init__(self, context: SystemContext) -> None:
         self._index = WordIndex(context.path / FILE)
 
     def store_conversation(self, conversation: Conversation) -> None:
-        """Add its messages as they are."""
+        """Add the messages unchanged."""
         with self._index.db:
             self._index.add(entries_of(conversation))
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
-        """The k messages with the best BM25 for any word of the query."""
+        """Return the k messages with the best BM25 score for any word of the query."""
         return self._index.found(self._index.ranked(query, k))
 
     def get_all_memories(self) -> list[dict[str, Any]]:
-        """Every message, in the order stored."""
+        """Return every message, in storage order."""
         return self._index.entries()
 
     def snapshot(self, path: Path) -> None:
-        """Write the whole database into the directory."""
+        """Write the whole database to the directory."""
         with closing(sqlite3.connect(path / FILE)) as copy:
             self._index.db.backup(copy)
 
     def restore(self, path: Path) -> None:
-        """Replace what is held by a snapshot.
+        """Replace the content by a snapshot.
 
         Raises `FileNotFoundError` if there is none.
         """
-        if not (path / FILE).is_file():  # SQLite would make an empty one
+        if not (path / FILE).is_file():  # SQLite would create an empty one
             raise FileNotFoundError(f"no snapshot in {path}: got no file {FILE}")
         with closing(sqlite3.connect(path / FILE)) as copy:
             copy.backup(self._index.db)
 
     def close(self) -> None:
-        """Close the database; closing twice is allowed."""
+        """Close the database; repeated calls are allowed."""
         self._index.close()
 
     def describe(self) -> Mapping[str, str]:
-        """What the record says of it."""
+        """Return the description for the record."""
         return {"system": "bm25", "sqlite": sqlite3.sqlite_version}

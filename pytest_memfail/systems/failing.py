@@ -1,8 +1,9 @@
 """Systems that fail on purpose, one per memory verdict: wrappers around any other system.
 
-They show what each verdict looks like, and they are the first test of every judge. Options: `inner` (the system wrapped,
-`bm25`), `rate` (the share of conversations or queries that fail, 1) and `seed` (which ones, 0); all others go to the inner
-system.
+They show what each verdict looks like, and they are the first test of every judge. Options: `inner` (the wrapped
+system, default
+`bm25`), `rate` (the share of conversations or queries that fail, default 1) and `seed` (selects them, default 0). All
+other options go to the inner system.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Make = Callable[[str], Callable[[SystemContext], Any]]
 
 
 class Failing:
-    """Passes everything on; `_hit` says which conversations or queries fail."""
+    """Forward every call to the inner system; `_hit` selects the conversations or queries that fail."""
 
     loses_on_purpose = True
 
@@ -30,30 +31,30 @@ class Failing:
         self._rate, self._seed = rate, seed
 
     def __getattr__(self, name: str) -> Any:
-        # flush, close, snapshot, concurrent_reads ...: whatever the inner system offers, and nothing else
-        if name == "_inner":  # not set yet: a copy or an unpickled instance must not recurse
+        # forward optional attributes (flush, close, snapshot, concurrent_reads ...) only if the inner system has them
+        if name == "_inner":  # not set yet: copying or unpickling must not recurse
             raise AttributeError(name)
         return getattr(self._inner, name)
 
     def _hit(self, key: str) -> bool:
-        """The same conversations and queries at the same seed, on every machine and in every order."""
+        """Return whether this key fails; depends only on seed and key."""
         digest = hashlib.sha256(f"{self._seed}:{key}".encode("utf-8", "replace")).digest()
         return int.from_bytes(digest[:8], "big") < self._rate * 2**64
 
     def store_conversation(self, conversation: Conversation) -> Any:
-        """Store it."""
+        """Store the conversation."""
         return self._inner.store_conversation(conversation)
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> Any:
-        """Retrieve."""
+        """Retrieve memories."""
         return self._inner.retrieve_memories(query, conversation, k)
 
     def get_all_memories(self) -> Any:
-        """List."""
+        """List all memories."""
         return self._inner.get_all_memories()
 
     def describe(self) -> Mapping[str, str]:
-        """What the record says of it."""
+        """Return the description for the record."""
         inner = self._inner.describe() if hasattr(self._inner, "describe") else {}
         return {**inner, "wrapper": type(self).__name__.lower(), "rate": str(self._rate), "seed": str(self._seed)}
 
@@ -62,7 +63,7 @@ class Forgetful(Failing):
     """Drops conversations: `not_stored`."""
 
     def store_conversation(self, conversation: Conversation) -> Any:
-        """Store it, or not."""
+        """Store the conversation unless it is selected to fail."""
         return None if self._hit(conversation.text) else super().store_conversation(conversation)
 
 
@@ -70,7 +71,7 @@ class Lossy(Failing):
     """Drops qualifying clauses, numbers and names: `summary_error`."""
 
     def store_conversation(self, conversation: Conversation) -> Any:
-        """Store what a careless summary would keep of it."""
+        """Store what a careless summary would keep of the conversation."""
         if self._hit(conversation.text):
             messages = tuple(replace(m, content=careless_summary(m.content)) for m in conversation.messages)
             conversation = replace(conversation, messages=messages)
@@ -81,7 +82,7 @@ class Misdirected(Failing):
     """Ranks wrongly: `not_retrieved`."""
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> Any:
-        """What the inner system finds least relevant of all it can rank."""
+        """Return the least relevant memories that the inner system can rank."""
         if not self._hit(query):
             return super().retrieve_memories(query, conversation, k)
         ranked = self._inner.retrieve_memories(query, conversation, EVERYTHING)
@@ -128,7 +129,7 @@ _LINKING: Final = frozenset(
 
 
 def careless_summary(text: str) -> str:
-    """The text without its qualifying clauses, its numbers and its names; a single statement is noted in keywords.
+    """Return the text without its qualifying clauses, numbers and names; reduce a single statement to keywords.
 
     >>> careless_summary("Ada bakes rye bread only when it rains. She owns 3 ovens, all named.")
     'Ada bakes rye bread. She owns ovens, all named.'
@@ -152,7 +153,7 @@ def _shortened(sentence: str) -> str:
 
 
 def _keywords(statement: str) -> str:
-    """The words that are no linking words, in groups out of order: what relates them is lost."""
+    """Return the statement without linking words, its word groups sorted: their relation is lost."""
     groups: list[list[str]] = [[]]
     for word in re.findall(r"[\w'’-]+", _NUMBER.sub("", statement)):
         if word.casefold() not in _LINKING:
@@ -163,18 +164,20 @@ def _keywords(statement: str) -> str:
 
 
 class FailingFactory:
-    """Makes a wrapper; `make` gives the factory of the inner system by name."""
+    """Create wrappers; `make` returns the factory of an inner system by name."""
 
     def __init__(self, kind: type[Failing], make: Make) -> None:
         self._kind, self._make = kind, make
 
     def __call__(self, context: SystemContext) -> Failing:
-        """A fresh wrapper around a fresh inner system."""
+        """Create a wrapper around a new inner system."""
         inner, rate, seed, rest = self._read(context.options)
         return self._kind(inner(replace(context, options=rest)), rate, seed)
 
     def check_options(self, options: Mapping[str, str]) -> None:
-        """Raise `UsageError` for options out of range, an unknown inner system, or what that has no setting for."""
+        """Raise `UsageError` for options out of range, an unknown inner system, or options that the inner system
+        lacks.
+        """
         inner, _, _, rest = self._read(options)
         if callable(check := getattr(inner, "check_options", None)):
             try:
@@ -184,13 +187,13 @@ class FailingFactory:
                 raise UnknownNameError(what, error.got, [*OWN_OPTIONS, *error.known]) from None
 
     def models(self, options: Mapping[str, str], default: str | None) -> Sequence[str]:
-        """Those of the inner system."""
+        """Return the models of the inner system."""
         inner, _, _, rest = self._read(options)
         named = getattr(inner, "models", None)
         return list(named(rest, default)) if callable(named) else []
 
     def calls_model(self, options: Mapping[str, str]) -> bool:
-        """Whether the inner system may ask a model, when it is filled say."""
+        """Return whether the inner system may ask a model."""
         inner, _, _, rest = self._read(options)
         calls = getattr(inner, "calls_model", True)
         return bool(calls(rest)) if callable(calls) else calls is not False

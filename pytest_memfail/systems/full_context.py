@@ -1,4 +1,4 @@
-"""`full-context`: no memory management at all; everything ever said is shown. The ceiling of retrieval."""
+"""`full-context`: no memory management; shows everything ever said. The upper bound of retrieval."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class FullContext:
         self._entries: list[Entry] = []
 
     def store_conversation(self, conversation: Conversation) -> None:
-        """Keep its messages."""
+        """Keep the messages."""
         self._entries += entries_of(conversation)
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
-        """All messages, newest first, whatever the query and k."""
+        """Return all messages, newest first, ignoring the query and k."""
         return list(reversed(self.get_all_memories()))
 
     def get_all_memories(self) -> list[dict[str, Any]]:
-        """All messages, in the order stored."""
+        """Return all messages, in storage order."""
         return [{"text": e.text, "id": e.id, "timestamp": e.timestamp} for e in self._entries]
 
     def describe(self) -> Mapping[str, str]:
-        """What the record says of it."""
+        """Return the description for the record."""
         return {"system": "full-context"}

@@ -1,7 +1,7 @@
-"""`md-file`: one Markdown file of notes, kept by a model through tool calls; what is asked for is looked up by BM25.
+"""`md-file`: a Markdown file of notes that a model edits through tool calls; retrieval ranks its lines by BM25.
 
-Setting: `model`, by default that of the run (`--memfail-model`). Its calls go through `context.chat`, so they are cached, counted
-and held to the budget as all others are.
+Setting: `model`, by default the run's (`--memfail-model`). Its calls go through `context.chat`, so they are cached,
+counted and charged to the budget.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ SETTINGS: Final = {"model": Setting("")}
 FILE: Final = "memory.md"
 BULLET: Final = "- "
 ROUNDS: Final = 24
-"""How many replies of the model one conversation may take."""
+"""The most replies of the model per conversation."""
 FAILURES: Final = 3
-"""How many replies in a row may hold nothing that works."""
+"""The most consecutive replies without a tool call that works."""
 
 KEEPER: Final = """\
 You keep the memory of an assistant: one file of notes about its user and the user's world. You are shown a conversation that \
@@ -40,7 +40,7 @@ IDLE: Final = "Nothing was done: no tool has been called. Call append_line for w
 
 
 class MdFile:
-    """A list of bullets in the store's directory; a conversation changes all of its lines or none."""
+    """A bullet list in the store's directory; a conversation changes either all of its lines or none."""
 
     concurrent_writes = 1  # the next conversation may correct what this one adds
 
@@ -53,9 +53,9 @@ class MdFile:
         self._index: WordIndex | None = None
 
     async def store_conversation(self, conversation: Conversation) -> None:
-        """Let the model bring the file up to date.
+        """Let the model update the file.
 
-        Raises `MemorySystemError` if it does not come to an end: what it failed to write must not pass for forgotten.
+        Raises `MemorySystemError` if it does not finish, because an unwritten note is not a forgotten one.
         """
         if not any(message.content.strip() for message in conversation.messages):
             return
@@ -86,14 +86,14 @@ class MdFile:
         )
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
-        """The k lines with the best BM25 for any word of the query."""
-        if self._index is None:  # made here: a connection is bound to the thread that made it
+        """Return the k lines with the best BM25 score for any word of the query."""
+        if self._index is None:  # created on the thread that uses the connection
             self._index = WordIndex(":memory:")
             self._index.add(Entry(str(number), text, None) for number, text in enumerate(self._lines(), 1))
         return self._index.found(self._index.ranked(query, k))
 
     async def get_all_memories(self) -> list[dict[str, Any]]:
-        """Every line."""
+        """Return every line."""
         return [{"text": text, "id": str(number)} for number, text in enumerate(self._lines(), 1)]
 
     async def snapshot(self, path: Path) -> None:
@@ -102,22 +102,22 @@ class MdFile:
         shutil.copyfile(self._file, path / FILE)
 
     async def restore(self, path: Path) -> None:
-        """Replace the file. Raises `FileNotFoundError` if there is no snapshot."""
+        """Replace the file. Raise `FileNotFoundError` if there is no snapshot."""
         shutil.copyfile(path / FILE, self._file)
         self._drop_index()
 
     async def close(self) -> None:
-        """Close the index; closing twice is allowed."""
+        """Close the index; repeated calls are allowed."""
         self._drop_index()
 
     def describe(self) -> Mapping[str, str]:
-        """What the record says of it."""
+        """Return the description for the record."""
         return {"system": "md-file", **({"model": self._model} if self._model else {})}
 
     def _lines(self) -> list[str]:
         if not self._file.exists():
             return []
-        # split at newlines alone: splitlines() would also split at what a line may hold
+        # not splitlines(), which also splits at characters that a line may contain
         return [line.removeprefix(BULLET) for line in self._file.read_bytes().decode().split("\n") if line]
 
     def _write(self, lines: list[str]) -> None:
@@ -133,7 +133,7 @@ class MdFile:
 
 
 def transcript(conversation: Conversation) -> str:
-    """The conversation as one JSON object a line, in a block that nothing in it can end."""
+    """Return the conversation with one JSON object per line, in a block whose end marker no message can forge."""
     lines = []
     for message in conversation.messages:
         when = message.timestamp or conversation.timestamp
@@ -144,7 +144,7 @@ def transcript(conversation: Conversation) -> str:
 
 
 def _results(draft: Draft, reply: ChatReply) -> list[tuple[str, str | None]]:
-    """What to tell the model of each call, and what was wrong with it, if anything was."""
+    """Return for each tool call the reply to the model, and the error if there is one."""
     results: list[tuple[str, str | None]] = []
     for call in reply.calls:
         try:
@@ -155,10 +155,10 @@ def _results(draft: Draft, reply: ChatReply) -> list[tuple[str, str | None]]:
 
 
 def _turns(reply: ChatReply, results: list[str]) -> list[dict[str, Any]]:
-    """The model's turn and the answers to it, as chat completions have them."""
+    """Return the model's turn and the replies to it, in the format of chat completions."""
     if not reply.calls:
         return [{"role": "assistant", "content": reply.text}, {"role": "user", "content": IDLE}]
-    # the ids of calls are counted, not taken over: they differ from run to run, and a cached reply is found by its request
+    # number the calls instead of using the model's ids, which differ per run: the response cache looks up the request
     calls = [
         {"id": f"call-{i}", "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
         for i, call in enumerate(reply.calls)
@@ -168,10 +168,10 @@ def _turns(reply: ChatReply, results: list[str]) -> list[dict[str, Any]]:
 
 
 class MdFileFactory(AdapterFactory):
-    """Also says which model the systems ask."""
+    """A factory that also names the model its systems ask."""
 
     def models(self, options: Mapping[str, str], default: str | None) -> tuple[str, ...]:
-        """The one set, or else that of the run.
+        """Return the configured model, else the run's.
 
         Raises `UsageError` if there is neither.
         """

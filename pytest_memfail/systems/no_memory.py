@@ -1,4 +1,4 @@
-"""`no-memory`: stores nothing. What it scores, guessing scores."""
+"""`no-memory`: stores nothing. Its score is what guessing achieves."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class NoMemory:
         """Do nothing."""
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[str]:
-        """Nothing."""
+        """Return no memories."""
         return []
 
     def get_all_memories(self) -> list[str]:
-        """Nothing."""
+        """Return no memories."""
         return []
 
     def describe(self) -> Mapping[str, str]:
-        """What the record says of it."""
+        """Return the description for the record."""
         return {"system": "no-memory"}

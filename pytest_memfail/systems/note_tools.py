@@ -1,4 +1,4 @@
-"""The tools by which a model edits a list of notes: nothing else can be read or written with them."""
+"""The tools through which a model edits a list of notes; they can reach nothing else."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ SCHEMAS: Final = [
     _tool("delete_line", "Remove a line; the others keep their numbers.", number=NUMBER),
     _tool("keep_nothing", "Say that nothing in this conversation is worth keeping."),
 ]
-"""As chat completions offer them."""
+"""The tools in the format of chat completions."""
 PARAMETERS: Final = {tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in SCHEMAS}
 KINDS: Final[Mapping[str, type]] = {"string": str, "integer": int}
 
 
 class ToolError(Exception):
-    """A call that cannot be carried out: what was got, what is expected."""
+    """A tool call that cannot be executed: what was got, what was expected."""
 
 
 class Draft:
-    """The notes while one conversation is written down; numbers stay as they are until it is over."""
+    """The notes during one conversation; line numbers stay the same until it ends."""
 
     def __init__(self, lines: list[str]) -> None:
         self._lines: list[str | None] = list(lines)
@@ -52,13 +52,13 @@ class Draft:
         }
 
     def lines(self) -> list[str]:
-        """The notes that are left."""
+        """Return the remaining notes."""
         return [line for line in self._lines if line is not None]
 
     def call(self, name: str, arguments: str) -> str:
-        """Carry out a call; returns what the model is told.
+        """Execute a tool call and return the reply for the model.
 
-        Raises `ToolError` for an unknown tool, arguments that are no JSON object of its parameters, or a line that is not there.
+        Raises `ToolError` for an unknown tool, invalid arguments or a line that does not exist.
         """
         if name not in self._tools:
             raise ToolError(f"no tool {one_line(name, 60)!r}; expected {', '.join(self._tools)}")
@@ -87,7 +87,7 @@ class Draft:
 
 
 def _note(text: str) -> str:
-    """The text on one line: a line is a note."""
+    """Return the text on one line, because each line is a note."""
     note = " ".join(text.split())
     if not note:
         raise ToolError("the text is empty; to remove a line, call delete_line")
@@ -97,7 +97,7 @@ def _note(text: str) -> str:
 def _checked(name: str, arguments: str) -> dict[str, Any]:
     try:
         given = json.loads(arguments or "{}")
-    except (ValueError, RecursionError) as error:  # the latter of brackets without end
+    except (ValueError, RecursionError) as error:  # RecursionError: brackets without end
         raise ToolError(f"the arguments of {name} are not JSON: {error}") from None
     expected = PARAMETERS[name]
     if not isinstance(given, dict) or set(given) != set(expected):
@@ -105,7 +105,7 @@ def _checked(name: str, arguments: str) -> dict[str, Any]:
         raise ToolError(f"{name} got {got or 'nothing'}; expected {', '.join(expected) or 'nothing'}")
     for key, value in given.items():
         kind = expected[key]["type"]
-        if type(value) is not KINDS[kind]:  # a bool is an int, and no number of a line
+        if type(value) is not KINDS[kind]:  # a bool is an int, but not a line number
             raise ToolError(
                 f"{key} of {name} is {one_line(repr(value), 60)}; expected {'a whole number' if kind == 'integer' else 'a text'}"
             )

@@ -1,7 +1,7 @@
-"""`sqlite-hybrid`: every message verbatim in SQLite, ranked by BM25 and by static embeddings, the two ranks fused.
+"""`sqlite-hybrid`: every message verbatim in SQLite; the rankings by BM25 and by static embeddings are fused.
 
-Setting: `embeddings`: ngrams (hashed character n-grams; needs nothing) or wordllama (a table of word vectors that comes with
-the package of that name).
+Setting: `embeddings`: ngrams (hashed character n-grams, no dependencies) or wordllama (a table of word vectors from the
+package of that name).
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 SETTINGS: Final = {"embeddings": Setting("ngrams", ("ngrams", "wordllama"))}
 WORDLLAMA: Final = "wordllama>=0.4,<0.5"
 DEPTH: Final = 100
-"""How many of each ranking are fused, or k where that is more."""
+"""How many rows of each ranking are fused; k if that is more."""
 FUSION: Final = 60
-"""Of reciprocal rank fusion: rank r of a list counts 1 / (FUSION + r)."""
+"""The constant of reciprocal rank fusion: rank r scores 1 / (FUSION + r)."""
 
 
 class SqliteHybrid(BM25):
-    """`bm25` with a vector beside each message; found is what stands high in either ranking, first what does in both."""
+    """`bm25` plus a vector per message; retrieval combines both rankings."""
 
     def __init__(self, context: SystemContext, settings: Mapping[str, str]) -> None:
         self._embeddings = settings["embeddings"]
         self._vectors: tuple[list[int], Vectors] | None = None
         super().__init__(context)
         self._db = self._index.db
-        # the name of the table tells one embedding's vectors from another's
+        # the table's name distinguishes the vectors of different embeddings
         self._table = f"vectors_{self._embeddings}"
         self._db.execute(f"create table if not exists {self._table} (id integer primary key, vector blob not null)")
 
     def store_conversation(self, conversation: Conversation) -> None:
-        """Add its messages as they are, and their vectors."""
+        """Add the messages and their vectors."""
         entries = entries_of(conversation)
         vectors = embed(self._embeddings, [storable(entry.text) for entry in entries])
         with self._db:
@@ -54,25 +54,25 @@ class SqliteHybrid(BM25):
         self._vectors = None
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
-        """The k that rank best in both lists together."""
+        """Return the k messages with the best fused rank."""
         depth = max(k, DEPTH)
         by_words = [row for row, _ in self._index.ranked(query, depth)]
         return self._index.found(fused(by_words, self._nearest(query, depth))[:k])
 
     def _nearest(self, query: str, depth: int) -> list[int]:
-        """The rows whose vectors are nearest to the query's; not those that share nothing with it."""
+        """Return the rows with the nearest vectors, except those without any similarity."""
         import numpy as np
 
         rows, vectors = self._read_vectors()
         if not rows:
             return []
-        # not `@`: BLAS threads that wait for each other take a hundred times as long where other workers run
+        # not `@`: its BLAS threads wait for each other, which is a hundred times slower beside other workers
         scores = np.einsum("ij,j->i", vectors, embed(self._embeddings, [storable(query)])[0])
         order = np.argsort(-scores, kind="stable")[:depth]
         return [rows[i] for i in order if scores[i] > 0]
 
     def _read_vectors(self) -> tuple[list[int], Vectors]:
-        """All of them, read once after each change."""
+        """Return all vectors, read once after each change."""
         import numpy as np
 
         if self._vectors is None:
@@ -82,9 +82,9 @@ class SqliteHybrid(BM25):
         return self._vectors
 
     def restore(self, path: Path) -> None:
-        """Replace what is held by a snapshot.
+        """Replace the content by a snapshot.
 
-        Raises `FileNotFoundError` if there is none, `ValueError` for one without the vectors of this embedding.
+        Raises `FileNotFoundError` if there is none, `ValueError` if it has no vectors of this embedding.
         """
         if (path / FILE).is_file():
             with closing(sqlite3.connect(path / FILE)) as snapshot:
@@ -94,13 +94,13 @@ class SqliteHybrid(BM25):
         self._vectors = None
 
     def describe(self) -> Mapping[str, str]:
-        """What the record says of it."""
+        """Return the description for the record."""
         package = versions("wordllama") if self._embeddings == "wordllama" else {}
         return {**super().describe(), "system": "sqlite-hybrid", "embeddings": self._embeddings, **package}
 
 
 def fused(*rankings: Iterable[int]) -> list[tuple[int, float]]:
-    """Reciprocal rank fusion: each row with its score, best first; of equal ones the older first.
+    """Return each row with its reciprocal rank fusion score, best first; the older first among equals.
 
     >>> [row for row, _ in fused([1, 2, 3], [3, 4])]
     [3, 1, 2, 4]

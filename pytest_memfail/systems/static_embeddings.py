@@ -1,4 +1,4 @@
-"""Texts as vectors without a model that runs: a table is looked up, or character n-grams are hashed."""
+"""Embed texts without running a model: look words up in a table, or hash character n-grams."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ SIZES: Final = (3, 4, 5)
 
 
 def embed(name: str, texts: list[str]) -> Vectors:
-    """A row of length 1 (or 0, of a text without words) for each text, by the embedding `ngrams` or `wordllama`."""
+    """Return one vector per text, of length 1 (0 for a text without words), by the embedding `ngrams` or
+    `wordllama`.
+    """
     import numpy as np
 
     rows = _wordllama().embed(texts) if name == "wordllama" else _ngrams(texts)
@@ -28,7 +30,9 @@ def embed(name: str, texts: list[str]) -> Vectors:
 
 
 def _ngrams(texts: list[str]) -> Vectors:
-    """Counts of the character n-grams of each word, hashed: near for shared word stems and misspellings, blind to synonyms."""
+    """Return hashed counts of each word's character n-grams: near for shared stems and misspellings, blind to
+    synonyms.
+    """
     import numpy as np
 
     rows = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
@@ -36,9 +40,9 @@ def _ngrams(texts: list[str]) -> Vectors:
         for word in re.findall(r"\w+", text.casefold()):
             for gram in _grams(f" {word} "):
                 number = zlib.crc32(gram.encode())
-                # half of the n-grams count down, so that those which share a place cancel out instead of adding up
+                # half of the n-grams count negatively, so that collisions cancel out instead of adding up
                 row[number % DIMENSIONS] += 1 if number & 0x8000_0000 else -1
-    return np.sign(rows) * np.sqrt(np.abs(rows))  # the tenth occurrence says less than the first
+    return np.sign(rows) * np.sqrt(np.abs(rows))  # the tenth occurrence adds less than the first
 
 
 def _grams(word: str) -> list[str]:
@@ -47,14 +51,14 @@ def _grams(word: str) -> list[str]:
 
 @cache
 def _wordllama() -> Any:
-    """The vectors that the package brings along."""
+    """Return the vectors that the package ships."""
     root = logging.getLogger()
     before = root.level, root.handlers[:]
     import wordllama
 
-    # its import sends the log of the whole process to stderr
+    # the import redirects the logs of the whole process to stderr; undo that
     root.setLevel(before[0])
     root.handlers[:] = before[1]
-    # left to itself it looks for its tokenizer in a folder that the package has not, and then downloads it
+    # by default it looks for its tokenizer in a folder that the package lacks, and then downloads it
     home = Path(wordllama.__file__).parent
     return wordllama.WordLlama.load(cache_dir=home, disable_download=True)

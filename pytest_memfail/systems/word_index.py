@@ -1,4 +1,4 @@
-"""Entries in a SQLite FTS5 table, ranked by its bm25()."""
+"""Entries in a SQLite FTS5 table, ranked by BM25."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from pytest_memfail.systems.base import Entry
 
 
 class WordIndex:
-    """A database of entries; its connection belongs to the thread that made it."""
+    """A database of entries; its connection is used only on the thread that made it."""
 
     def __init__(self, file: Path | str) -> None:
-        """Open or create the file; `:memory:` for none."""
+        """Open or create the file; `:memory:` for a database in memory."""
         self.db = sqlite3.connect(file)
-        # A benchmark's store is refilled after a crash, so no write has to survive one.
+        # A benchmark refills its stores after a crash, so writes need not survive one.
         self.db.execute("pragma synchronous = off")
         self.db.execute(
             "create virtual table if not exists memories using fts5(text, id unindexed, timestamp unindexed, tokenize='porter')"
         )
 
     def add(self, entries: Iterable[Entry]) -> None:
-        """Add them at the end; whoever calls it commits."""
+        """Append entries; the caller commits."""
         self.db.executemany(
             "insert into memories (text, id, timestamp) values (?, ?, ?)",
             [(storable(e.text), e.id, e.timestamp) for e in entries],
         )
 
     def ranked(self, query: str, k: int) -> list[tuple[int, float]]:
-        """The rows with the best BM25 for any word of the query, at most k, each with its score."""
+        """Return at most k rows with the best BM25 score for any word of the query, each with its score."""
         words = list(dict.fromkeys(re.findall(r"\w+", storable(query))))
         if not words:
             return []
@@ -43,16 +43,16 @@ class WordIndex:
         return found.fetchall()
 
     def entry(self, row: int) -> dict[str, Any]:
-        """The entry of a row."""
+        """Return the entry of a row."""
         (entry,) = self._entries("where rowid = ?", row)
         return entry
 
     def entries(self) -> list[dict[str, Any]]:
-        """Every entry, in the order added."""
+        """Return every entry, in the order added."""
         return self._entries("order by rowid")
 
     def found(self, ranking: Iterable[tuple[int, float]]) -> list[dict[str, Any]]:
-        """The entries of a ranking, each with its score."""
+        """Return the entries of a ranking, each with its score."""
         return [{**self.entry(row), "score": score} for row, score in ranking]
 
     def _entries(self, which: str, *values: int) -> list[dict[str, Any]]:
@@ -60,11 +60,11 @@ class WordIndex:
         return [{"text": text, "id": identity, "timestamp": when} for text, identity, when in found]
 
     def close(self) -> None:
-        """Close it; closing twice is allowed."""
+        """Close the database; repeated calls are allowed."""
         self.db.close()
 
 
 def storable(text: str) -> str:
-    """The text as SQLite and FTS5 can hold it."""
-    # SQLite takes UTF-8 only, and a lone surrogate is none; FTS5 reads up to the first NUL
+    """Return the text in a form that SQLite and FTS5 can store."""
+    # SQLite takes only UTF-8, which has no lone surrogates; FTS5 stops at the first NUL
     return text.encode("utf-8", "replace").decode().replace("\0", " ")

@@ -1,4 +1,4 @@
-"""Adapters of published memory systems: one file each, the packages imported only when a store is opened."""
+"""Adapters of published memory systems, one file each; their packages are imported only when a store is opened."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ ADAPTERS: Final[Mapping[str, str]] = {
     "a-mem": "A-MEM's agentic memory: notes annotated and linked by a model",
     "simplemem": "SimpleMem: conversations compressed into statements by a model",
 }
-"""Names of the adapters, each with what it is; the extra of the same name installs what it needs."""
+"""The adapters, each with a description; the extra of the same name installs its packages."""
 
 
 def adapter(name: str) -> AdapterFactory:
-    """The factory of an adapter.
+    """Return the factory of an adapter.
 
     Raises `KeyError` for a name not in `ADAPTERS`.
     """

@@ -1,7 +1,7 @@
-"""`a-mem`: A-MEM's agentic memory (the package `a-mem`), a note for each message, annotated and linked by a model.
+"""`a-mem`: A-MEM's agentic memory (the package `a-mem`): one note per message, annotated and linked by a model.
 
-Settings: `llm`, and `embedding`: a sentence-transformers model, by name or by the path of its folder. The endpoint is that of
-OPENAI_BASE_URL.
+Settings: `llm`, and `embedding`: a sentence-transformers model, by name or by the path of its folder. OPENAI_BASE_URL
+sets the endpoint.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ TIME: Final = "%Y%m%d%H%M"
 
 
 class AMem:
-    """One folder: the collection within it has a fixed name."""
+    """A store in a folder of its own, because the name of the collection is fixed."""
 
     concurrent_reads = 8
-    concurrent_writes = 1  # a note is linked to those before it
+    concurrent_writes = 1  # a note is linked to earlier ones
 
     def __init__(self, context: SystemContext, settings: Mapping[str, str]) -> None:
         self._folder = context.path / "a-mem"
@@ -37,7 +37,7 @@ class AMem:
         self._open()
 
     def _open(self) -> None:
-        # read when chromadb is opened, and when litellm is imported, which otherwise downloads a table of prices
+        # read when chromadb is opened, and when litellm is imported, which otherwise downloads a price table
         os.environ["ANONYMIZED_TELEMETRY"] = "False"
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
         from agentic_memory.memory_system import AgenticMemorySystem
@@ -49,12 +49,12 @@ class AMem:
             storage_path=str(self._folder),
         )
         model = self._memory.llm_controller.llm
-        # it prints what the model raised, and stores the note without annotations
+        # A-MEM only prints the model's error and stores the note without annotations
         self._asking = model.get_completion = Watched(model.get_completion)
         self._closed = False
 
     def store_conversation(self, conversation: Conversation) -> None:
-        """One note a message, with its time."""
+        """Add one note per message, with its time."""
         with self._writing:
             for turn in turns_of(conversation):
                 when = turn.timestamp.strftime(TIME) if turn.timestamp else None
@@ -62,13 +62,15 @@ class AMem:
                 self._asking.check()
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
-        """The k nearest: the search gives ids and distances, so what the notes say is read, and the sign turned."""
+        """Return the k nearest notes. The search returns ids and distances: look up the texts and negate the
+        distances.
+        """
         found = self._memory.search(sendable(query), k=k)
         scores = {entry["id"]: -float(entry["score"]) for entry in found}
         return [{**memory, "score": scores[memory["id"]]} for memory in self._read(scores)]
 
     def get_all_memories(self) -> list[dict[str, Any]]:
-        """Every note."""
+        """Return every note."""
         return self._read(self._memory.retriever.get_all_ids())
 
     def _read(self, ids: Iterable[str]) -> list[dict[str, Any]]:
@@ -77,12 +79,12 @@ class AMem:
         return [_memory(notes[identity]) for identity in wanted if notes.get(identity) is not None]
 
     def snapshot(self, path: Path) -> None:
-        """Close it, copy its folder, and open it again."""
+        """Close the store, copy its folder and reopen it."""
         with closed(self._writing, self.close, self._open):
             save_folder(self._folder, path)
 
     def restore(self, path: Path) -> None:
-        """Replace the folder; the cache of notes goes with the system that held it."""
+        """Replace the folder and reopen, which also drops the cache of notes."""
         with closed(self._writing, self.close, self._open):
             load_folder(self._folder, path)
 
@@ -95,13 +97,13 @@ class AMem:
                 self._memory.llm_controller.llm.client.close()
 
     def describe(self) -> Mapping[str, str]:
-        """What the record says of it."""
+        """Return the description for the record."""
         return {"system": "a-mem", **versions("a-mem", "chromadb", "sentence-transformers"), **self._settings}
 
 
 def _memory(note: Any) -> dict[str, Any]:
     return {
-        "text": str(note.content),  # numbers come back as numbers
+        "text": str(note.content),  # numeric texts come back as numbers
         "id": note.id,
         "timestamp": datetime.strptime(str(note.timestamp), TIME).isoformat(),
         "metadata": {"context": note.context, "keywords": note.keywords, "tags": note.tags, "links": note.links},

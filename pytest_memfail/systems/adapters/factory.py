@@ -1,4 +1,4 @@
-"""What the adapters share: their settings, checked, and packages that may be absent or of another version."""
+"""What the adapters share: settings and their checks, and checks of the required packages."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ class Setting:
 
     default: str
     choices: tuple[str, ...] = ()
-    """The only values; empty where any will do."""
+    """The allowed values; empty if any value is allowed."""
     number: bool = False
     """A whole number of at least 1, or empty."""
 
 
 MODEL_SETTINGS: Final = {"llm": Setting("gpt-4o-mini"), "embedding": Setting("text-embedding-3-small")}
-"""The models of a system that asks an OpenAI-compatible endpoint for both."""
+"""The models of a system that uses an OpenAI-compatible endpoint for both."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterFactory:
-    """Makes the systems of one adapter: `factory(context) -> system`."""
+    """Create the systems of one adapter: `factory(context) -> system`."""
 
     name: str
-    """Also the name of the extra that installs what it needs."""
+    """The adapter's name, and that of the extra that installs its packages."""
     settings: Mapping[str, Setting]
     requires: Callable[[Mapping[str, str]], tuple[str, ...]]
-    """The packages that these settings need, as requirements with the versions that were tested."""
+    """Returns the packages that these settings need, as requirements with the tested versions."""
     make: Callable[[SystemContext, Mapping[str, str]], Any]
     obstacle: Callable[[], str | None] = lambda: None
-    """What else stands in the way on this machine, as a sentence that begins with the system."""
+    """Returns another obstacle on this machine, as a sentence whose subject is the system; None if there is none."""
     asks_models: bool = True
-    """Whether it asks the models of an endpoint by itself."""
+    """Whether the system itself asks models at an endpoint."""
     calls_model: bool = True
-    """Whether it asks models at all: a system that asks none is filled with all conversations even where few are asked about."""
+    """Whether the system asks models at all. If not, it stores all conversations even when few questions are asked."""
 
     def __call__(self, context: SystemContext) -> Any:
-        """A fresh, empty system."""
+        """Create an empty system."""
         return self.make(context, self.read(context.options))
 
     def check_options(self, options: Mapping[str, str]) -> None:
-        """Raise `UsageError` for a setting that cannot be, a package that is missing, or no key for the endpoint."""
+        """Raise `UsageError` for an invalid setting, a missing package, or a missing API key."""
         settings = self.read(options)
         for problem in self.missing(settings):
             raise UsageError(
@@ -65,7 +65,7 @@ class AdapterFactory:
             )
 
     def missing(self, settings: Mapping[str, str]) -> Iterator[str]:
-        """The packages that are not there in a version that was tested, each with what is."""
+        """Yield the packages missing in a tested version, each with the installed version."""
         from packaging.requirements import Requirement
 
         for requirement in map(Requirement, self.requires(settings)):
@@ -78,9 +78,9 @@ class AdapterFactory:
                     yield f"{requirement}, and {found} is installed"
 
     def read(self, options: Mapping[str, str]) -> dict[str, str]:
-        """All settings, the given ones over the defaults.
+        """Return all settings, with defaults for those not given.
 
-        Raises `UsageError` for one that is unknown or has an impossible value.
+        Raises `UsageError` for an unknown setting or an invalid value.
         """
         for name in options:
             if name not in self.settings:
@@ -98,5 +98,5 @@ class AdapterFactory:
 
 
 def versions(*packages: str) -> dict[str, str]:
-    """The installed version of each package, for the record."""
+    """Return the installed version of each package, for the record."""
     return {package: version(package) for package in packages}

@@ -1,4 +1,4 @@
-"""Stores that are a folder: written to and read back from a snapshot."""
+"""Snapshots of stores that are a folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 def closed(
     writing: AbstractContextManager[object], close: Callable[[], None], reopen: Callable[[], None]
 ) -> Iterator[None]:
-    """The store closed while its folder is copied or replaced, and then open again: open databases must not be copied."""
+    """Close the store while its folder is copied or replaced, then reopen it: an open database must not be copied."""
     with writing:
         close()
         yield
@@ -25,6 +25,6 @@ def save_folder(folder: Path, snapshot: Path) -> None:
 
 
 def load_folder(folder: Path, snapshot: Path) -> None:
-    """Replace the folder of a closed store by the one in the snapshot; nothing of what was there is left."""
+    """Replace the folder of a closed store by the snapshot's."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(snapshot / folder.name, folder)

@@ -1,7 +1,7 @@
 """`langmem`: LangMem's memory store manager over LangGraph's in-memory store.
 
-Settings: `llm`, `embedding`, `dimensions` (what the endpoint is asked for; unset, its own). The endpoint is that of
-OPENAI_BASE_URL.
+Settings: `llm`, `embedding`, `dimensions` (requested from the endpoint; if unset, the model's default). OPENAI_BASE_URL
+sets the endpoint.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from pytest_memfail.systems.adapters.texts import sendable, turns_of
 REQUIRES: Final = ("langmem>=0.0.30,<0.1", "langchain-openai>=1.0,<2")
 SETTINGS: Final = {**MODEL_SETTINGS, "dimensions": Setting("", number=True)}
 EVERYTHING: Final = 1_000_000
-"""The store lists 10 entries unless it is told how many."""
+"""The limit for listing a store, which defaults to 10 entries."""
 NAMESPACE: Final = ("memories",)
 TOGETHER: Final = 256
-"""Memories restored in one request for embeddings."""
+"""Memories restored per embedding request."""
 FILE: Final = "memories.json"
 
 
 class LangMem:
-    """A store of its own; a model decides what is added and what is rewritten."""
+    """A store in which a model decides what to add and what to rewrite."""
 
     concurrent_reads = 8
     concurrent_writes = 1  # the next conversation may rewrite what this one adds
@@ -39,7 +39,7 @@ class LangMem:
         self._embeddings = OpenAIEmbeddings(
             model=settings["embedding"],
             dimensions=int(settings["dimensions"]) if settings["dimensions"] else None,
-            # the check sends token numbers for text, which only OpenAI's own endpoint takes
+            # the length check sends token numbers instead of text, which only OpenAI's own endpoint accepts
             check_embedding_ctx_length=False,
         )
         self._open()
@@ -48,17 +48,17 @@ class LangMem:
         from langgraph.store.memory import InMemoryStore
         from langmem import create_memory_store_manager
 
-        # the number of dimensions is stated, not used: the vectors are taken as they come
+        # the store requires the number of dimensions but does not use it: vectors of any length work
         dimensions = int(self._settings["dimensions"] or 1)
         self._store = InMemoryStore(
             index={"dims": dimensions, "embed": self._embeddings, "fields": ["content.content"]}
         )
         self._manager = create_memory_store_manager(self._model, namespace=NAMESPACE, store=self._store)
         self._times: dict[str, str] = {}
-        """When the conversation took place that a memory was last written from; the store knows only its own clock."""
+        """The time of the conversation that last wrote each memory; the store knows only its own clock."""
 
     def store_conversation(self, conversation: Conversation) -> None:
-        """Let the manager read it, with the times in the text, for it takes none."""
+        """Let the manager read the conversation with times in the text, because it has no time input."""
         turns = turns_of(conversation)
         if not turns:
             return
@@ -68,11 +68,11 @@ class LangMem:
             self._times.update((put["key"], when.isoformat()) for put in written)
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
-        """The k nearest."""
+        """Return the k nearest memories."""
         return self._memories(self._store.search(NAMESPACE, query=sendable(query), limit=k))
 
     def get_all_memories(self) -> list[dict[str, Any]]:
-        """All of them."""
+        """Return all memories."""
         return self._memories(self._store.search(NAMESPACE, limit=EVERYTHING))
 
     def _memories(self, items: Any) -> list[dict[str, Any]]:
@@ -88,13 +88,13 @@ class LangMem:
         ]
 
     def snapshot(self, path: Path) -> None:
-        """List what is held: the store itself lives in memory."""
+        """List the memories: the store itself is in memory only."""
         items = self._store.search(NAMESPACE, limit=EVERYTHING)
         held = [{"key": item.key, "value": item.value, "time": self._times.get(item.key)} for item in items]
         (path / FILE).write_text(json.dumps(held), encoding="utf-8")
 
     def restore(self, path: Path) -> None:
-        """Put it into a fresh store, which embeds it again."""
+        """Put the memories into a new store, which embeds them again."""
         from langgraph.store.base import PutOp
 
         held = json.loads((path / FILE).read_text(encoding="utf-8"))
@@ -106,12 +106,12 @@ class LangMem:
         self._times = {entry["key"]: entry["time"] for entry in held if entry["time"]}
 
     def describe(self) -> Mapping[str, str]:
-        """What the record says of it."""
+        """Return the description for the record."""
         return {"system": "langmem", **versions("langmem", "langgraph", "langchain-openai"), **self._settings}
 
 
 def _text(content: Mapping[str, Any]) -> str:
-    """What a memory says; one of another shape as the JSON that the model wrote."""
+    """Return the text of a memory; for other content, its JSON."""
     said = content.get("content")
     return said if isinstance(said, str) else json.dumps(content, ensure_ascii=False)
 

@@ -1,9 +1,10 @@
 """`mem0`: Mem0's open-source `Memory` over an embedded vector store.
 
-Settings: `infer` (true: a model extracts facts; false: messages are kept as they are), `store` (chroma, faiss or qdrant),
-`times` (text: each message is stored with its time in front, for Mem0 takes none; metadata: only beside it), `llm`,
-`embedding`, `dimensions` (of the embeddings; needed where they are not 1536 and the store is faiss or qdrant). The endpoint
-is that of OPENAI_BASE_URL.
+Settings: `infer` (true: a model extracts facts; false: messages are stored verbatim), `store` (chroma, faiss or
+qdrant), `times` (text: each message is stored with its time in front, because Mem0 has no time input; metadata: only as
+metadata), `llm`,
+`embedding`, `dimensions` (of the embeddings; required for faiss and qdrant unless 1536). OPENAI_BASE_URL sets the
+endpoint.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ SETTINGS: Final = {
     "dimensions": Setting("", number=True),
 }
 EVERYTHING: Final = 1_000_000
-"""Mem0 lists 20 entries unless it is told how many."""
+"""The limit for listing a store, which defaults to 20 entries."""
 DIMENSIONS: Final = 1536
 USER: Final = "user"
-"""The same in every store, so that one can be restored as another: stores are kept apart by their folders."""
+"""The same in every store, so that a store can be restored as another; folders keep stores apart."""
 
 # Mem0's prompt states the day of the run as that of the conversation.
 TIME_NOTE: Final = (
@@ -43,7 +44,7 @@ TIME_NOTE: Final = (
 
 
 class Mem0:
-    """One user in a collection of its own, in the store's private folder."""
+    """One user in a collection in the store's private folder."""
 
     concurrent_reads = 8
     concurrent_writes = 1  # on embedded qdrant, parallel writes lose memories
@@ -61,7 +62,7 @@ class Mem0:
         self._closed = False
 
     def store_conversation(self, conversation: Conversation) -> None:
-        """Let Mem0 add it."""
+        """Let Mem0 add the conversation."""
         turns = turns_of(conversation)
         if not turns:
             return
@@ -70,30 +71,30 @@ class Mem0:
         metadata = {"conversation_id": conversation.id}
         prompt = None
         if (when := conversation.timestamp or turns[0].timestamp) is not None:
-            # add(timestamp=...) is refused by the open-source build; of the metadata, created_at is taken
+            # the open-source build rejects add(timestamp=...), but uses created_at in the metadata
             metadata["created_at"] = when.isoformat()
             prompt = TIME_NOTE.format(when=when)
         with self._writing:
             self._memory.add(messages, user_id=USER, metadata=metadata, infer=self._infer, prompt=prompt)
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
-        """The k best, however far: left to itself, Mem0 drops scores under 0.1 and returns 20."""
+        """Return the k best memories at any score; by default Mem0 drops scores below 0.1 and returns 20."""
         filters = {"user_id": USER}
         return _memories(self._memory.search(sendable(query), filters=filters, top_k=k, threshold=0.0))
 
     def get_all_memories(self) -> list[dict[str, Any]]:
-        """All of them."""
+        """Return all memories."""
         return _memories(self._memory.get_all(filters={"user_id": USER}, top_k=EVERYTHING))
 
     def snapshot(self, path: Path) -> None:
-        """Close it, copy its folder, and open it again."""
+        """Close the store, copy its folder and reopen it."""
         with closed(self._writing, self.close, self._open):
             save_folder(self._folder, path)
 
     def restore(self, path: Path) -> None:
         """Replace the folder.
 
-        `delete_all()` would not do: it leaves the last ten messages, and these are in the next extraction's prompt.
+        `delete_all()` would keep the last ten messages, which become part of the next extraction's prompt.
         """
         with closed(self._writing, self.close, self._open):
             load_folder(self._folder, path)
@@ -108,8 +109,8 @@ class Mem0:
             stores = (
                 memory.vector_store,
                 memory._entity_store,
-            )  # the entity store has no public name that does not open it
-            # an entity store on qdrant shares the client of the other
+            )  # no public name reads the entity store without opening it
+            # on qdrant, the entity store shares the client
             clients = {id(c): c for store in stores if (c := getattr(store, "client", None)) is not None}
             for client in (*clients.values(), memory.llm.client, memory.embedding_model.client):
                 if callable(close := getattr(client, "close", None)):
@@ -123,7 +124,7 @@ class Mem0:
 
 
 def _memory_class() -> Any:
-    # Telemetry sends events and asks for flags. It is decided when mem0 is imported; by then it may have been.
+    # Telemetry sends events and asks for flags. mem0 decides on import, which may already have happened.
     os.environ["MEM0_TELEMETRY"] = "False"
     from mem0 import Memory
 
@@ -138,7 +139,7 @@ def _configuration(settings: Mapping[str, str], folder: Path) -> dict[str, Any]:
     if store != "chroma":
         vector_store["embedding_model_dims"] = int(dimensions or DIMENSIONS)
     if store == "qdrant":
-        vector_store["on_disk"] = True  # without it the folder is emptied when it is opened
+        vector_store["on_disk"] = True  # otherwise opening empties the folder
     if store == "faiss":
         vector_store["distance_strategy"] = "cosine"
     embedder = {"model": settings["embedding"]} | ({"embedding_dims": int(dimensions)} if dimensions else {})

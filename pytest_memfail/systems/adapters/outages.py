@@ -1,4 +1,4 @@
-"""Systems that go on when their model cannot be reached: what it raised is kept, to be raised where the adapter can."""
+"""Keep the model errors that a system swallows, so that the adapter can raise them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 
 class Watched:
-    """Calls a function of the system that asks its model, and keeps the error of the last call if it failed."""
+    """Call a function that asks the system's model, and keep the error if the last call failed."""
 
     def __init__(self, ask: Callable[..., Any]) -> None:
         self._ask = ask
         self._error: Exception | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Ask."""
+        """Ask the model."""
         try:
             reply = self._ask(*args, **kwargs)
         except Exception as error:
@@ -24,7 +24,7 @@ class Watched:
         return reply
 
     def check(self) -> None:
-        """Raise what the last call raised, which the system swallowed: an outage must not pass for a lost memory."""
+        """Raise the error of the last call, which the system swallowed: an outage is not a lost memory."""
         error, self._error = self._error, None
         if error is not None:
             raise error

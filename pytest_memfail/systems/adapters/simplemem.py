@@ -1,7 +1,7 @@
 """`simplemem`: SimpleMem, which compresses each conversation into statements and searches them by meaning.
 
-Settings: `llm`, and `embedding`: a sentence-transformers model, by name or by the path of its folder. The endpoint is that of
-OPENAI_BASE_URL. What is asked for is k statements by semantic search; its planning and reflection, which take no k, are off.
+Settings: `llm`, and `embedding`: a sentence-transformers model, by name or by the path of its folder. OPENAI_BASE_URL
+sets the endpoint. Retrieval is a semantic search for k statements; planning and reflection, which have no k, are off.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class SimpleMem:
     """One table in a folder of its own."""
 
     concurrent_reads = 8
-    concurrent_writes = 1  # its buffer of turns is shared: parallel writes store turns twice
+    concurrent_writes = 1  # the buffer of turns is shared: parallel writes store turns twice
 
     def __init__(self, context: SystemContext, settings: Mapping[str, str]) -> None:
         self._folder = context.path / "simplemem"
@@ -39,7 +39,7 @@ class SimpleMem:
     def _open(self) -> None:
         from simplemem import SimpleMemConfig, SimpleMemSystem, set_config
 
-        # the embedding model can be named only here, for the whole process; it is the same for all stores of a run
+        # the embedding model can be set only here, for the whole process; all stores of a run use the same
         set_config(SimpleMemConfig(embedding_model=self._settings["embedding"]))
         self._memory = SimpleMemSystem(
             model=self._settings["llm"],
@@ -52,11 +52,13 @@ class SimpleMem:
             enable_parallel_processing=False,
         )
         model = self._memory.llm_client
-        # it prints what the model raised, and drops the turns
+        # SimpleMem only prints the model's error and drops the turns
         self._asking = model.chat_completion = Watched(model.chat_completion)
 
     def store_conversation(self, conversation: Conversation) -> None:
-        """Add its turns and have them processed: left alone, it waits for forty, and keeps the last ones for ever."""
+        """Add the turns and process them at once; by default SimpleMem waits for forty and never processes the last
+        ones.
+        """
         with self._writing:
             for turn in turns_of(conversation):
                 when = turn.timestamp.isoformat() if turn.timestamp else None
@@ -65,15 +67,15 @@ class SimpleMem:
             self._asking.check()
 
     def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
-        """The k nearest; it tells no scores."""
+        """Return the k nearest statements, which have no scores."""
         return [_memory(entry) for entry in self._memory.vector_store.semantic_search(sendable(query), top_k=k)]
 
     def get_all_memories(self) -> list[dict[str, Any]]:
-        """Every statement."""
+        """Return every statement."""
         return [_memory(entry) for entry in self._memory.get_all_memories()]
 
     def snapshot(self, path: Path) -> None:
-        """Copy its folder: every write is a file of its own, complete when it is there."""
+        """Copy the folder, in which every write is a file of its own."""
         with self._writing:
             save_folder(self._folder, path)
 
@@ -84,12 +86,12 @@ class SimpleMem:
             self._open()
 
     def describe(self) -> Mapping[str, str]:
-        """What the record says of it."""
+        """Return the description for the record."""
         return {"system": "simplemem", **versions("simplemem", "lancedb", "sentence-transformers"), **self._settings}
 
 
 def _obstacle() -> str | None:
-    # it is imported when something is stored, and one without an origin is a folder without code
+    # lancedb imports `datasets` when something is stored; a spec without an origin is a folder without code
     found = find_spec("datasets")
     if found is None or found.origin is not None:
         return None

@@ -1,4 +1,4 @@
-"""Conversations as systems without a time input can take them."""
+"""Prepare conversations for systems without a time input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytest_memfail.core import Conversation
 
 
 class Turn(NamedTuple):
-    """One message with content, as text that can be sent and stored."""
+    """A non-empty message, as text that can be sent and stored."""
 
     role: str
     content: str
@@ -17,12 +17,12 @@ class Turn(NamedTuple):
 
     @property
     def stamped(self) -> str:
-        """The content with its time in front, where it has one."""
+        """Return the content, preceded by its time if there is one."""
         return f"[{self.timestamp:%Y-%m-%d %H:%M}] {self.content}" if self.timestamp else self.content
 
 
 def turns_of(conversation: Conversation) -> list[Turn]:
-    """The messages that say something, each with its own time or else that of the conversation."""
+    """Return the non-empty messages, each with its own time, else the conversation's."""
     return [
         Turn(message.role, sendable(message.content), message.timestamp or conversation.timestamp)
         for message in conversation.messages
@@ -31,5 +31,5 @@ def turns_of(conversation: Conversation) -> list[Turn]:
 
 
 def sendable(text: str) -> str:
-    """The text as UTF-8 can carry it: a lone surrogate, which no request and no database takes, is replaced."""
+    """Return the text without lone surrogates, which no request and no database accepts."""
     return text.encode("utf-8", "replace").decode()
