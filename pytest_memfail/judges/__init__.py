@@ -1,6 +1,6 @@
-"""Judges: what decides whether a fact was stored, kept faithfully, retrieved and used.
+"""Judges decide whether a fact was stored, kept faithfully, retrieved and used.
 
-Those that ask a model are loaded at first use: the offline judge needs no SDK.
+Judges that ask a model load on first use, because the offline judge needs no SDK.
 """
 
 from __future__ import annotations

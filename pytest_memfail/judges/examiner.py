@@ -1,4 +1,4 @@
-"""Asks a model about entries: the closest first, all of them before anything is said to be lost."""
+"""Ask a model about entries: the closest first, and all of them before declaring anything lost."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from pytest_memfail.llm import ModelClient
 
 FIRST_ENTRIES: Final = 20
-"""How many entries are shown at first: those closest to what was said."""
+"""The number of entries shown first: those closest to the source."""
 ATTEMPTS: Final = 2
-"""How often a reply is asked for that parses but cannot be (the client asks again for those that do not parse)."""
+"""The most requests for a reply that is valid JSON but inconsistent. (The client retries invalid JSON.)"""
 WARM_CHARACTERS: Final = 4096
-"""Providers cache no prompt that begins with less (1,024 tokens)."""
+"""Providers do not cache shorter prompts (1,024 tokens)."""
 
 T = TypeVar("T")
 R = TypeVar("R", bound=JudgeReply)
@@ -31,7 +31,7 @@ E = TypeVar("E", bound=EntriesReply)
 
 
 class Examiner:
-    """A model that is shown entries by their numbers, in as few tokens as the question allows."""
+    """Shows numbered entries to a model, with as few tokens as the question allows."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Examiner:
         repeat: int,
         first_entries: int,
     ) -> None:
-        """As for `ModelJudge`."""
+        """Take the arguments of `ModelJudge`."""
         self._client = client
         self._model = model
         self._parameters = parameters
@@ -59,7 +59,7 @@ class Examiner:
         source: str,
         store: Listing,
     ) -> E:
-        """What it says of all entries of a store; those closest to the source are shown first."""
+        """Return the model's reply about a store's entries, showing those closest to the source first."""
 
         def closest() -> list[int]:
             ranking = self._rankings.get(store)
@@ -77,7 +77,7 @@ class Examiner:
         source: str,
         shown: Sequence[Memory],
     ) -> E:
-        """The same of the memories shown to a question."""
+        """Return the model's reply about the memories shown to a question."""
 
         def closest() -> list[int]:
             return Ranking([memory.text for memory in shown]).closest(source, self._first)
@@ -85,9 +85,9 @@ class Examiner:
         return await self._check_entries(build, schema, stage, _numbered(shown), closest)
 
     async def ask(self, messages: Messages, schema: type[R], stage: str, shown: Iterable[int]) -> R:
-        """The model's reply, asked for once more if it cannot be.
+        """Return the model's reply; ask once more if it is inconsistent.
 
-        Raises `ReplyError` if the second one cannot be either, and whatever the client raises.
+        Raises `ReplyError` if the second reply is inconsistent too, and any error of the client.
         """
         numbers = frozenset(shown)
         problem: str | None = None
@@ -105,14 +105,14 @@ class Examiner:
             problem = problem_of(reply, numbers)
             if problem is None:
                 return reply
-            # the refused reply becomes part of the question, so that the response cache does not give it again
+            # quoting the refused reply changes the request, so the response cache cannot return the same reply
             messages = prompts.once_more(messages, done.text, problem)
         raise ReplyError(f"the judge {self._model} gave an impossible reply to the {stage} check twice: {problem}")
 
     async def warm(self, listing: Listing) -> None:
-        """Let the provider read the store once, if every check of it will begin with the whole of it.
+        """Let the provider cache the store if every check will start with the whole of it.
 
-        Larger stores are shown whole only on demand; there the first such check does the warming.
+        A larger store is shown whole only on demand, and its first such check fills the cache.
         """
         if len(listing.memories) <= self._first and _is_long(listing) and listing not in self._warmed:
             await self._behind_first(listing, lambda: self._warm_up(listing))
@@ -129,14 +129,14 @@ class Examiner:
         closest: Callable[[], list[int]],
         store: Listing | None = None,
     ) -> E:
-        """The closest entries first; all of them before anything is said to be lost."""
+        """Check the closest entries; before declaring anything lost, check all of them."""
         near: list[Entry] = []
         if len(entries) > self._first:
             near = [entries[at] for at in sorted(closest())]
             try:
                 reply = await self.ask(build(near), schema, stage, _numbers(near))
             except ContextLengthError:
-                near = []  # even these are too long: only batches are left
+                near = []  # even these are too long: use batches only
             else:
                 if reply.passed:
                     return reply
@@ -149,7 +149,7 @@ class Examiner:
                     raise
                 pieces = min(2 * pieces, len(entries))
                 if store is not None:
-                    # a fact of the same store need not find out again
+                    # the store's next fact need not find this out again
                     self._pieces[store] = max(pieces, self._pieces.get(store, 1))
 
     async def _check_batches(
@@ -161,7 +161,9 @@ class Examiner:
         near: Sequence[Entry],
         store: Listing | None,
     ) -> E:
-        """All batches until one passes; then, as a fact may be spread over several, what they named together."""
+        """Check all batches until one passes; else check the entries they named together, as a fact may span
+        several.
+        """
         replies: list[E] = []
         for batch in batches:
 
@@ -179,12 +181,12 @@ class Examiner:
             named = {number for reply in replies for number in reply.entries} | _numbers(near)
             together = [entry for batch in batches for entry in batch if entry.number in named]
             if together:
-                with suppress(ContextLengthError):  # every entry was shown; only the combined view would be missing
+                with suppress(ContextLengthError):  # every entry was checked; only the combined check is missing
                     replies.insert(0, await self.ask(build(together), schema, stage, _numbers(together)))
         return max(replies, key=lambda reply: (reply.passed, reply.found))
 
     async def _behind_first(self, store: Listing, ask: Callable[[], Awaitable[T]]) -> T:
-        """The first call that begins with a store goes alone: the others then find it in the provider's prompt cache."""
+        """Run the first call about a store alone, so that later ones find it in the provider's prompt cache."""
         warmed = self._warmed.get(store)
         if warmed is not None:
             await warmed.wait()
@@ -205,7 +207,7 @@ def _numbers(entries: Iterable[Entry]) -> set[int]:
 
 
 def _split(entries: Sequence[Entry], pieces: int) -> list[Sequence[Entry]]:
-    """The entries in so many runs of about equal number."""
+    """Split the entries into runs of about equal length."""
     size = -(-len(entries) // pieces)
     return [entries[at : at + size] for at in range(0, len(entries), size)]
 

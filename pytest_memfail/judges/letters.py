@@ -1,4 +1,4 @@
-"""The option letter of a reply (paper, section 4, task 4)."""
+"""Find the option letter in a reply (paper, section 4, task 4)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LONE_LETTER: Final = re.compile(r"(?<![^\W_])(?<!['’])[A-E](?![^\W_]|['’][^\
 BARE_LETTER: Final = re.compile(r"\W*([A-Ea-e])\W*")
 LEADING_LETTER: Final = re.compile(r"\W*([A-E])\s*[).:\-–—]")
 MAX_OBJECTS: Final = 64
-"""How many opening braces are tried: a hostile reply must not cost quadratic time."""
+"""The most opening braces to try, so that a malicious reply cannot cost quadratic time."""
 
 
 def parse_letter(text: str) -> str | None:
-    """The letter A to E that a reply chooses, or None.
+    """Return the letter A to E that a reply chooses, or None.
 
-    The whole reply as a JSON object with `selected_choice`, `answer` or `choice`; else any embedded JSON object with one
-    of them (the last counts: models think aloud first); else the last lone capital.
+    Takes the whole reply as a JSON object with `selected_choice`, `answer` or `choice`; else the last embedded JSON
+    object with one of them, because models reason first; else the last capital on its own.
 
     >>> parse_letter('{"selected_choice": "B"}'), parse_letter("It is C."), parse_letter("no idea")
     ('B', 'C', None)

@@ -1,4 +1,4 @@
-"""The judge that asks a model: structured replies, as few tokens as the question allows, and no verdict out of a fault."""
+"""A judge that asks a model: structured replies, few tokens, and an error instead of a verdict when something fails."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class _Kept:
     reported: tuple[str, ...] = ()
     label: str | None = None
     is_gone: bool = False
-    """Whether nothing is there of a state that was taken back."""
+    """Whether the store mentions nothing of a state that was taken back."""
 
 
 class ModelJudge:
-    """Decides every stage by a model, the option letter aside.
+    """Judges every stage with a model, except option letters.
 
-    Under `ours` storage and summary are one call per fact and listing; the essay of a persona is checked once for all its
-    questions. Under `paper` each stage is a call of its own, with the published readings.
+    Under `ours`, one call per fact and listing judges storage and summary, and a persona's essay is checked once for
+    all its questions. Under `paper`, each stage is a call of its own, with the published criteria.
     """
 
     def __init__(
@@ -64,14 +64,14 @@ class ModelJudge:
         """Judge by `model` through `client`.
 
         Args:
-            client: asks, retries, caches and keeps the books.
-            model: its name at the endpoint.
-            protocol: our readings or the published ones.
-            parameters: what the user set: temperature, seed, ...; they go into each request as they are.
-            repeat: which of several independent replies to the same request is wanted.
-            first_entries: how many entries are shown before all are.
+            client: sends, retries, caches and accounts for requests.
+            model: the model's name at the endpoint.
+            protocol: `ours` or `paper`.
+            parameters: the user's settings (temperature, seed, ...), passed through in each request.
+            repeat: the number of the independent reply to request.
+            first_entries: the number of entries to show before showing all.
 
-        Raises `ValueError` for another protocol, or a number that is none.
+        Raises `ValueError` for an unknown protocol or an invalid `first_entries`.
         """
         if protocol not in get_args(Protocol):
             raise ValueError(f"got protocol {protocol!r}, expected one of {', '.join(get_args(Protocol))}")
@@ -86,7 +86,7 @@ class ModelJudge:
     # -- the stages --------------------------------------------------------------------------------------------------
 
     async def storage(self, evidence: Evidence, store: Listing) -> StageResult:
-        """Is some version of the fact anywhere in the store (paper, section 3.2)?"""
+        """Judge whether some version of the fact is in the store (paper, section 3.2)."""
         if not store.memories:
             return _nothing("the store is empty", evidence)
         if self.protocol == "paper" and not evidence.taken_back:
@@ -105,7 +105,7 @@ class ModelJudge:
         )
 
     async def summary(self, evidence: Evidence, store: Listing) -> StageResult:
-        """Does the store keep what a right answer needs (paper, section 3.2)?"""
+        """Judge whether the store keeps everything that a right answer needs (paper, section 3.2)."""
         if not store.memories:
             return _nothing("the store is empty", evidence)
         if self.protocol == "paper" and not evidence.taken_back:
@@ -124,7 +124,7 @@ class ModelJudge:
         return StageResult("passed", kept.reason, kept.entries, reported=kept.reported)
 
     async def retrieval(self, evidence: Evidence, question: Question, shown: Sequence[Memory]) -> StageResult:
-        """Can the fact be recovered from the memories shown, and from them alone?"""
+        """Judge whether the fact can be recovered from the memories shown alone."""
         if not shown:
             return _nothing("no memory was shown", evidence)
         if evidence.taken_back:
@@ -141,7 +141,7 @@ class ModelJudge:
         return _result(reply, passed=reply.recoverable)
 
     async def _end_shown(self, evidence: Evidence, shown: Sequence[Memory]) -> StageResult:
-        """Whether the entries shown tell that a state has ended, still state it, or say nothing of it."""
+        """Judge whether the memories shown say that a state has ended, still state it, or do not mention it."""
         reply = await self._examiner.of_shown(
             lambda some: prompts.about_entries("stored", evidence, some, self.protocol),
             StateReply,
@@ -154,7 +154,9 @@ class ModelJudge:
         return _result(reply, passed=reply.passed)
 
     async def answer(self, question: Question, evidence: Sequence[Evidence], reply: Reply | None) -> StageResult:
-        """Did the reply use the facts rightly (invocation, abstention), or is its option letter right?"""
+        """Judge whether the reply uses the facts correctly (invocation, abstention), or chooses the right option
+        letter.
+        """
         if reply is None:
             return NO_REPLY
         if question.answer_format == "letter":
@@ -171,7 +173,7 @@ class ModelJudge:
         )
 
     async def warm(self, listing: Listing) -> None:
-        """Let the provider read the store once, if every check of it will begin with the whole of it."""
+        """Let the provider cache the store if every check will start with the whole of it."""
         await self._examiner.warm(listing)
 
     # -- storage and summary in one call (`ours`) --------------------------------------------------------------------
@@ -179,9 +181,9 @@ class ModelJudge:
     async def _kept(self, evidence: Evidence, store: Listing) -> _Kept:
         if evidence.kind != "persona" or not (evidence.value or evidence.telling):
             return await self._stored(evidence, store)
-        # an essay is checked once for all that is asked about it; what one answer needs matters only if something is lost
+        # check an essay once for all its questions; the needs of one answer matter only if something is lost
         essay = await self._stored(replace(evidence, value=None, telling=(), details=()), store)
-        # (curated details decide themselves)
+        # (curated details decide by themselves)
         if not essay.present or (essay.faithful and not essay.reported and not evidence.details):
             return essay
         needed = await self._check_store("summary", FaithfulReply, _shareable(evidence), store)
@@ -193,7 +195,7 @@ class ModelJudge:
         schema = StateReply if evidence.kind == "fact" else StoredReply
         reply = await self._check_store("stored", schema, _shareable(evidence), store)
         lost = tuple(map(one_line, reply.missing))
-        # what a faithfully kept fact has lost fails nobody
+        # losses from a faithfully kept fact fail no question
         missing, reported = ((), lost) if reply.passed else (lost, ())
         label = "stale_value" if isinstance(reply, StateReply) and reply.outdated and not reply.passed else None
         is_gone = evidence.taken_back and not reply.present and label is None
@@ -202,10 +204,10 @@ class ModelJudge:
         )
 
     def _shown_support(self, evidence: Evidence, shown: Sequence[Memory]) -> tuple[int, ...] | None:
-        """Where the entries are that keep the fact, if all of them were shown; else None.
+        """Return where the entries that keep the fact were shown, if all of them were; else None.
 
-        What keeps the fact faithfully in the store does so in what was shown: no call can tell more. States that replace
-        one another are the exception, since other entries shown may contradict.
+        Entries that keep the fact in the store also keep it when shown, so no call is needed. States that replace one
+        another are the exception, because other memories shown may contradict.
         """
         if self.protocol == "paper" or evidence.stale_values:
             return None
@@ -216,7 +218,7 @@ class ModelJudge:
         return None
 
     async def _check_store(self, check: prompts.Check, schema: type[E], evidence: Evidence, store: Listing) -> E:
-        """One check of one fact over one listing, made once however many ask for it at the same time or later."""
+        """Run one check of one fact over one listing, only once for all callers."""
 
         async def run() -> E:
             return await self._examiner.of_store(
@@ -231,14 +233,14 @@ class ModelJudge:
 
 
 async def _shared(tasks: dict[Any, asyncio.Task[T]], key: Any, work: Callable[[], Awaitable[T]]) -> T:
-    """The result of the work, done once per key; a failure is not kept."""
+    """Return the result of the work, run once per key; a failure is not kept."""
     task = tasks.get(key)
     if task is None:
 
         async def run() -> T:
             return await work()
 
-        # a task of its own: whoever comes first may be cancelled, the others still need it
+        # a task of its own, because the first caller may be cancelled while others still wait
         task = tasks[key] = asyncio.get_running_loop().create_task(run())
 
         def done(task: asyncio.Task[T]) -> None:
@@ -250,17 +252,19 @@ async def _shared(tasks: dict[Any, asyncio.Task[T]], key: Any, work: Callable[[]
 
 
 def _shareable(evidence: Evidence) -> Evidence:
-    """The evidence without what no prompt contains, so that questions about the same text share one check."""
+    """Return the evidence without the fields that no prompt contains, so that questions about the same text share a
+    check.
+    """
     return replace(evidence, id="", conversation_id="", asked=None, importance=1.0)
 
 
 def _places(reply: EntriesReply) -> tuple[int, ...]:
-    """The entries of a reply as indices, each once."""
+    """Return the entries of a reply as indices, each once."""
     return tuple(dict.fromkeys(number - 1 for number in reply.entries))
 
 
 def _nothing(reason: str, evidence: Evidence) -> StageResult:
-    """The result where no entry says anything of the fact: a state that was taken back may well be gone."""
+    """Return the result if no entry mentions the fact: passed for a state that was taken back, else failed."""
     if evidence.taken_back:
         return StageResult("passed", reason, vacuous=True)
     return StageResult("failed", reason, missing=(evidence.text,))

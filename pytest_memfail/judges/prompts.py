@@ -1,11 +1,12 @@
-"""Every prompt of the model judge, in one place.
+"""All prompts of the model judge.
 
-A prompt is a system message that never changes and one user message: the entries (first, so that providers can cache a
-store that is sent again), the fact, the criteria of the check, and the shape of the reply. Entries and facts stand in
-marked blocks, one JSON value a line; no `<` stands in a block, so that nothing in it can pass for a marker.
+A prompt has a system message that never changes and one user message. The user message has the entries (first, so that
+providers can cache a store that is sent again), the fact, the criteria of the check, and the format of the reply.
+Entries and facts are in marked blocks with one JSON value per line. Blocks contain no `<`, so that their content cannot
+imitate a marker.
 
-The criteria are those of the paper (appendix D.3; what each verdict means: section 3.2), in our words. Where the paper
-contradicts itself or asks for what was never said, `ours` decides otherwise than `paper`.
+The criteria are the paper's (appendix D.3; section 3.2 defines the verdicts) in our own words. Where the paper
+contradicts itself or requires information that was never stated, `ours` differs from `paper`.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from pytest_memfail.core import Evidence, Memory, Question
 
 Protocol = Literal["ours", "paper"]
 Check = Literal["stored", "storage", "summary", "retrieval"]
-"""`stored` is storage and summary in one."""
+"""`stored` checks storage and summary together."""
 Messages = list[dict[str, str]]
 
 WORDINGS: Final = 4
-"""Wordings of a detail that a prompt shows: a model needs an example or two, where the offline judge uses them all."""
+"""The most wordings of a detail in a prompt: a model needs only examples, while the offline judge uses all."""
 
 
 class Entry(NamedTuple):
-    """One memory under the number by which replies name it: its 1-based place in the listing or among the shown."""
+    """A memory with the number by which replies refer to it: its 1-based place in the listing or among those shown."""
 
     number: int
     memory: Memory
@@ -188,20 +189,22 @@ def about_entries(
     protocol: Protocol = "ours",
     question: Question | None = None,
 ) -> Messages:
-    """One of the first three stages: is the fact stored, kept faithfully, recoverable from these entries?"""
+    """Return the prompt of one of the first three stages: is the fact stored, kept faithfully, recoverable from these
+    entries?
+    """
     fact = {"check": check, "kind": evidence.kind, **_fact(evidence, protocol)}
     if question is not None and evidence.kind not in ("link", "preference"):
         fact["question"] = question.text
     shape = "state" if check == "stored" and evidence.kind == "fact" else check
     blocks = [_memories(entries), _block("fact", [_value(fact)])]
     if evidence.kind == "fact" and check != "retrieval":
-        # only where states replace one another does it matter when an entry was made; the test-taker is not told either
+        # times matter only if states replace one another; the test-taker does not see them either
         blocks.insert(1, _times(entries))
     return _messages(*blocks, _criteria(check, evidence, protocol), _SHAPES[shape])
 
 
 def about_answer(question: Question, evidence: Sequence[Evidence], reply: str) -> Messages:
-    """The last stage: did the reply use the facts rightly?"""
+    """Return the prompt of the answer stage: does the reply use the facts correctly?"""
     facts: dict[str, Any] = {
         "check": "answer",
         "kind": question.kind,
@@ -213,7 +216,7 @@ def about_answer(question: Question, evidence: Sequence[Evidence], reply: str) -
         facts["said"] = "\n".join(e.source for e in evidence)
         if question.kind == "misleading":
             facts["distractor"] = question.metadata.get("distractor")
-            del facts["gold"]  # a refusal word for word is one right reply of many
+            del facts["gold"]  # a literal refusal is only one of many right replies
     elif question.kind != "all_of":
         facts["facts"] = [e.text for e in evidence]
         if replaced := [old for e in evidence for old in e.stale_values]:
@@ -223,12 +226,12 @@ def about_answer(question: Question, evidence: Sequence[Evidence], reply: str) -
 
 
 def warm_up(entries: Sequence[Entry]) -> Messages:
-    """Nothing but a store, so that the provider has read it before it is asked about."""
+    """Return a prompt with only a store, so that the provider caches it."""
     return _messages(_memories(entries), 'Nothing is asked yet: reply {"reason": "ok"}.')
 
 
 def once_more(messages: Messages, reply: str, problem: str) -> Messages:
-    """The same check again after a reply that cannot be."""
+    """Repeat a check after an inconsistent reply."""
     correction = f"That reply cannot be used: {problem}. Decide again and send the whole corrected JSON object."
     return [*messages, {"role": "assistant", "content": reply}, {"role": "user", "content": correction}]
 
@@ -239,7 +242,7 @@ def _messages(*parts: str) -> Messages:
 
 def _criteria(check: Check, evidence: Evidence, protocol: Protocol) -> str:
     kind: str = evidence.kind
-    # the published harness asks for the parts of a rule in hard rows, for the whole fact in easy ones
+    # the published harness checks the parts of a rule in hard rows, the whole fact in easy ones
     composed = "composed rule" if kind == "rule" and evidence.task.endswith("_hard") else kind
     if check == "storage":
         return _PAPER_STORAGE[composed]
@@ -255,7 +258,7 @@ def _criteria(check: Check, evidence: Evidence, protocol: Protocol) -> str:
 
 
 def _fact(evidence: Evidence, protocol: Protocol) -> dict[str, Any]:
-    """The gold of the fact, without what is empty or repeats."""
+    """Return the gold data of the fact, without empty or repeated fields."""
     fact: dict[str, Any] = {
         "protocol": protocol if protocol == "paper" else None,
         "entity": evidence.entity,
@@ -264,7 +267,7 @@ def _fact(evidence: Evidence, protocol: Protocol) -> dict[str, Any]:
         "preference": evidence.preference,
         "anchors": list(evidence.anchors),
         "fact": evidence.text if evidence.kind == "fact" and evidence.text != evidence.source else None,
-        # a rule's gold answer is about one question, and would only distract from the rule
+        # a rule's gold answer is about one question and would distract from the rule
         "needed" if evidence.kind == "persona" else "value": None if evidence.kind == "rule" else _needed(evidence),
         "about": evidence.subject,
         "replaced": list(evidence.stale_values),
@@ -277,17 +280,17 @@ def _fact(evidence: Evidence, protocol: Protocol) -> dict[str, Any]:
 
 
 def _needed(evidence: Evidence) -> str | None:
-    """What a right answer needs; of a misleading question what a wrong one would be made of."""
+    """Return what a right answer needs; for a misleading question, what a wrong answer would use."""
     return evidence.value or "; ".join(evidence.telling) or None
 
 
 def _memories(entries: Iterable[Entry]) -> str:
-    """The entries, one a line."""
+    """Return the block of entries, one per line."""
     return _block("memories", (f"{entry.number} {_value(entry.memory.text)}" for entry in entries))
 
 
 def _times(entries: Iterable[Entry]) -> str:
-    """When entries were made, apart from them: a store must begin all its prompts alike."""
+    """Return when the entries were made, in a block after them, so that all prompts about a store start the same."""
     made = ((entry.number, entry.memory.timestamp) for entry in entries if entry.memory.timestamp)
     return _block("times", (f"{number} {_value(time)}" for number, time in made))
 
@@ -297,7 +300,7 @@ def _block(name: str, lines: Iterable[str]) -> str:
 
 
 def _value(value: object) -> str:
-    """The value as one line of JSON in which nothing can end the line or the block, nor break the request's encoding."""
+    """Return the value as one line of JSON that cannot end the line or the block, nor break the request's encoding."""
     return _UNSAFE.sub(lambda m: f"\\u{ord(m[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 

@@ -1,4 +1,4 @@
-"""Which entries are closest to a text, by the words they share: deterministic, no model, one index per listing."""
+"""Rank entries by the words they share with a text: deterministic, without a model, one index per listing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ K1: Final = 1.2
 B: Final = 0.75
 """BM25's usual saturation and length normalisation."""
 STEM: Final = 5
-"""Letters of a word that are compared: enough to join its inflected forms."""
+"""The letters of a word to compare, which joins most inflected forms."""
 
 WORD: Final = re.compile(r"[^\W_]+")
 
@@ -32,9 +32,9 @@ class Ranking:
                 self._postings[word].append((at, times))
 
     def closest(self, text: str, n: int) -> list[int]:
-        """The n entries closest to the text, best first; equally close ones in the order of the listing.
+        """Return the indices of the n entries closest to the text, best first; ties in the order of the listing.
 
-        Entries that share no word with it come last: what is asked for is n entries, not n matches.
+        Fills up with entries that share no word, because the caller wants n entries, not n matches.
         """
         scores = [0.0] * self._size
         for word in dict.fromkeys(_words(text)):  # in the text's order, so that sums are the same in every process

@@ -1,6 +1,6 @@
-"""What a model must reply at each check; anything else is asked for again, and then an error.
+"""The replies that each check expects from a model. Other replies are requested again, then an error.
 
-Reasons stand first, so that a model that writes before it thinks writes them before it decides.
+Reasons come first, so that a model states them before it decides.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class JudgeReply(BaseModel):
-    """The part that all replies share."""
+    """The fields that all replies share."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -25,51 +25,51 @@ class EntriesReply(JudgeReply):
 
     @property
     def passed(self) -> bool:
-        """Whether nothing was found wrong."""
+        """Return whether nothing was found wrong."""
         raise NotImplementedError
 
     @property
     def found(self) -> bool:
-        """Whether the fact was found at all, in whatever state."""
+        """Return whether the fact was found, in any state."""
         return self.passed
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """The details that are gone."""
+        """Return the details that are lost."""
         return ()
 
     def problem(self, shown: Collection[int]) -> str | None:
-        """Entries that were not shown."""
+        """Return the fault of a reply that names entries that were not shown; else None."""
         if unknown := [number for number in self.entries if number not in shown]:
             return f'"entries" names {unknown[:5]}, but no entry with such a number was shown'
         return None
 
 
 class MissingReply(EntriesReply):
-    """A reply that names what is lost."""
+    """A reply that names lost details."""
 
     missing: list[str]
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """The details that are gone."""
+        """Return the details that are lost."""
         return tuple(self.missing)
 
 
 class StoredReply(MissingReply):
-    """Storage and summary at once."""
+    """Storage and summary together."""
 
     present: bool
     faithful: bool
 
     @property
     def passed(self) -> bool:
-        """Stored, and faithfully."""
+        """Return whether the fact is stored faithfully."""
         return self.present and self.faithful
 
     @property
     def found(self) -> bool:
-        """Stored in whatever state."""
+        """Return whether the fact is stored in any state."""
         return self.present
 
 
@@ -77,7 +77,7 @@ class StateReply(StoredReply):
     """Storage and summary of a fact that may have replaced another."""
 
     outdated: bool
-    """Only the replaced state is stored, or it is stated as if it still held."""
+    """Whether only the replaced state is stored, or it is stated as current."""
 
 
 class PresentReply(EntriesReply):
@@ -87,18 +87,18 @@ class PresentReply(EntriesReply):
 
     @property
     def passed(self) -> bool:
-        """Stored."""
+        """Return whether the fact is stored."""
         return self.present
 
 
 class FaithfulReply(MissingReply):
-    """Summary alone (`paper`, and what one question needs of an essay)."""
+    """Summary alone (`paper`, and the part of an essay that one question needs)."""
 
     faithful: bool
 
     @property
     def passed(self) -> bool:
-        """Stored faithfully."""
+        """Return whether the fact is stored faithfully."""
         return self.faithful
 
 
@@ -109,19 +109,21 @@ class RetrievedReply(MissingReply):
 
     @property
     def passed(self) -> bool:
-        """Recoverable from what was shown."""
+        """Return whether the fact can be recovered from the memories shown."""
         return self.recoverable
 
 
 class AnswerReply(JudgeReply):
-    """The last stage."""
+    """The answer stage."""
 
     missing: list[str]
     right: bool
 
 
 def problem_of(reply: JudgeReply, shown: Collection[int]) -> str | None:
-    """Why a well-formed reply cannot be, given the numbers of the entries shown, in words for the model; else None."""
+    """Return why a reply contradicts itself or names entries not shown, in words for the model; None if it is
+    consistent.
+    """
     if isinstance(reply, EntriesReply) and (unknown := [number for number in reply.entries if number not in shown]):
         return f'"entries" names {unknown[:5]}, but no entry with such a number was shown'
     if isinstance(reply, StoredReply) and reply.faithful and not reply.present:

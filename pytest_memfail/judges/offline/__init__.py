@@ -1,4 +1,4 @@
-"""The offline judge: statements read from memories, named features, a small trained model."""
+"""The offline judge: reads memories as statements, computes named features, applies a small trained model."""
 
 from __future__ import annotations
 

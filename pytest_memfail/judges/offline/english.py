@@ -38,7 +38,7 @@ STOP: Final = frozenset(
     somebody anyone anybody everyone everybody nobody none
     say says said tell tells told mention mentions mentioned note notes noted""".split()
 )
-"""Words without content of their own; negation, order, frequency and the like are features of their own."""
+"""Words without content of their own; negation, order and frequency have features of their own."""
 ABBREVIATIONS: Final = {
     short: full
     for full, shorts in {
@@ -56,7 +56,7 @@ ABBREVIATIONS: Final = {
     }.items()
     for short in shorts.split()
 }  # fmt: skip
-"""Common short forms, whatever is talked about."""
+"""Common abbreviations."""
 NUMBERS: Final = {
     **{w: n for n, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
                                   "sixteen seventeen eighteen nineteen twenty".split())},
@@ -64,7 +64,7 @@ NUMBERS: Final = {
     "twice": 2, "thrice": 3, "dozen": 12, "hundred": 100, "thousand": 1000, "million": 1_000_000,
     **{w: n for n, w in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1)},
 }  # fmt: skip
-"""Number words; "second" as a unit of time is told by what stands before it (`numbers`)."""
+"""Number words. `numbers` decides from the word before whether "second" is a unit of time."""
 DAYS: Final = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 MONTHS: Final = frozenset(
     "january february march april may june july august september october november december".split()
@@ -74,13 +74,13 @@ _RULES: Final = (
     ("ied", "y"), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""), ("er", ""),
     ("er", "e"), ("est", ""), ("est", "e"), ("ly", ""), ("ally", ""),
 )  # fmt: skip
-"""Endings and what may stand in their place: WordNet's rules of detachment, and adverbs."""
+"""Suffixes and their replacements: WordNet's rules of detachment, and adverbs."""
 BASE_BONUS: Final = 4
-"""A base form wins over an entry of its own (painting, building) that is up to so many times as frequent."""
+"""A base form wins over a separate entry (painting, building) that is up to this many times as frequent."""
 
 
 class Token(NamedTuple):
-    """One token as it stands in a text."""
+    """One token, with its position in a text."""
 
     surface: str
     lower: str
@@ -92,13 +92,13 @@ class Token(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """Return the text with typographic characters made plain, and a.m. and p.m. in one spelling."""
+    """Return the text with plain instead of typographic characters, and one spelling of a.m. and p.m."""
     text = text.translate(CHARACTERS)
     return HALF_OF_DAY.sub(r"\1m", text) if ".m" in text or ". m" in text else text
 
 
 def base_form(word: str, counts: Mapping[str, int], forms: Mapping[str, str]) -> str:
-    """Return the base form of a lower-case word among those that `counts` knows.
+    """Return the base form of a lower-case word among those in `counts`.
 
     Args:
         word: one lower-case word.
@@ -123,7 +123,7 @@ def base_form(word: str, counts: Mapping[str, int], forms: Mapping[str, str]) ->
 
 @lru_cache(maxsize=65536)
 def key_of(lower: str) -> str:
-    """Return the key of a lower-case word that is no name; empty for words without content.
+    """Return the key of a lower-case word that is not a name; empty for words without content.
 
     >>> key_of("writes") == key_of("wrote") == key_of("writing")
     True
@@ -159,7 +159,7 @@ def tokens_of(text: str, names: frozenset[str] = frozenset()) -> tuple[Token, ..
 
     Args:
         text: one sentence or field.
-        names: lower-case words known to be names here, wherever they stand and however they are spelt.
+        names: lower-case words that are names here, in any position and capitalisation.
     """
     from pytest_memfail.judges.offline import lexicon
 
@@ -195,6 +195,6 @@ def _key(lower: str) -> str:
 
 
 def _opens(text: str, start: int) -> bool:
-    """Return whether a word that starts there opens a sentence, a field or a quotation."""
+    """Return whether a word at this position starts a sentence, a field or a quotation."""
     before = text[max(0, start - 3) : start].rstrip()
     return not before or before[-1] in ".!?:;\"'([|-*#>=/"

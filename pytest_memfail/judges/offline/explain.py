@@ -1,4 +1,4 @@
-"""Why a judge decided as it did, for the person who reads the failure: what is missing, and which check fired."""
+"""Explain a decision of the offline judge: what is missing, and which check found the fault."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_memfail.judges.offline.model import Model
 from pytest_memfail.judges.offline.numbers import quantities
 
 KEPT: Final = 0.7
-"""From this similarity on a word counts as found."""
+"""The similarity from which a word counts as found."""
 QUOTED: Final = 80
 STRONGEST: Final = 10
 
@@ -54,7 +54,7 @@ def reason_for(match: Match, name: str, missing: Sequence[str]) -> str:
 
 
 def _fault(match: Match, missing: Sequence[str]) -> str:
-    """Return the first check that fires on the best statement."""
+    """Return the first fault found in the best statement."""
     best, reading = match.best, match.reading
     assert best is not None
     statement = best.statement
@@ -100,9 +100,9 @@ def _turned(match: Match) -> str:
 
 
 def strongest(model: Model, features: Mapping[str, float]) -> list[tuple[str, float, float]]:
-    """Return the features that decide most: name, value, and by how much the probability of `kept` changes without it.
+    """Return the most decisive features: name, value, and the change in the probability of `kept` without the feature.
 
-    Without it means: with its median over the training data in its place.
+    "Without" replaces its value by the median over the training data.
     """
     values = [features[name] for name in model.features]
     whole = model.probabilities(values).kept
@@ -116,14 +116,14 @@ def strongest(model: Model, features: Mapping[str, float]) -> list[tuple[str, fl
 
 
 def strongest_lines(model: Model, features: Mapping[str, float]) -> list[str]:
-    """Return a line for each of the strongest features, with its meaning."""
+    """Return one line per decisive feature, with its meaning."""
     return [
         f"{change:+.3f}  {name} = {value:g}: {MEANINGS[name]}" for name, value, change in strongest(model, features)
     ]
 
 
 def is_near_copy(one: Iterable[str], other: Iterable[str], least: float) -> bool:
-    """Return whether two runs of words are alike but for a few."""
+    """Return whether two runs of words differ in only a few words."""
     matcher = SequenceMatcher(None, list(one), list(other), autojunk=False)
     return matcher.real_quick_ratio() >= least and matcher.quick_ratio() >= least and matcher.ratio() >= least
 

@@ -1,4 +1,4 @@
-"""An inverted index of memory texts: which statements share words with a claim, and by how much."""
+"""An inverted index of memory texts: which statements share words with a claim, and how much."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from pytest_memfail.judges.offline.reading import Reading, owner_relation
 from pytest_memfail.judges.offline.statements import Statement, read_entry
 
 CORE, CONTEXT, SAID, OWNER, TAGS = 0.5, 0.25, 0.25, 0.15, 0.1
-"""What makes a statement a candidate: shares of the core, the context and the source sentence, its owner, being keywords."""
+"""The weights of a candidate's score: the shares of the core, the context and the source sentence, its owner, being
+keywords."""
 MOST: Final = 12
-"""How many candidates are looked at closely."""
+"""The number of candidates to examine closely."""
 FEW: Final = 1000
-"""Up to so many different words are looked through one by one for those related to a word."""
+"""Up to this number of different words, all are compared with a word one by one."""
 
 
 class Candidate:
-    """A statement with what it keeps of a claim."""
+    """A statement, with what it keeps of a claim."""
 
     __slots__ = ("at", "entry", "held", "owner", "score", "statement")
 
@@ -30,15 +31,15 @@ class Candidate:
         self.statement = statement
         self.entry = entry
         self.at = at
-        """Its place in the index; statements of an entry are neighbours."""
+        """Its position in the index; statements of an entry are adjacent."""
         self.held = held
-        """For keys of the claim, how far some word of the statement keeps them."""
+        """For each key of the claim, how well the statement keeps it."""
         self.owner = owner
         self.score = score
 
 
 class Index:
-    """The statements of some memory texts by their keys."""
+    """The statements of some memory texts, indexed by their keys."""
 
     def __init__(self, texts: Sequence[str], times: Sequence[str | None] = ()) -> None:
         """Read and index the texts.
@@ -49,19 +50,19 @@ class Index:
         """
         self.texts = tuple(texts)
         self.times: tuple[str, ...] = tuple(t for t in times if t) if all(times) else ()
-        """Timestamps of the entries; empty where any lacks one."""
+        """Timestamps of the entries; empty unless all have one."""
         self.known = frozenset(self.texts)
         self.statements: list[Statement] = []
         self.entries: list[int] = []
         self._postings: dict[str, list[int]] = defaultdict(list)
         self._shadows: dict[str, list[int]] = defaultdict(list)
-        """Words that two words of a statement mean together."""
+        """Statements by the meanings of their two-word phrases."""
         self.places: dict[str, list[int]] = {}
-        """Statements by their words, for what stands word for word."""
+        """Statements by their words, for verbatim matches."""
         seen: set[str] = set()
         for entry, text in enumerate(self.texts):
             if text in seen:
-                continue  # said once more it says nothing more
+                continue  # a repetition adds nothing
             seen.add(text)
             for statement in read_entry(text):
                 at = len(self.statements)
@@ -75,10 +76,12 @@ class Index:
         self._kinds: dict[str, list[str]] | None = None
         self._kept: dict[str, dict[int, float]] = {}
         self.cache: dict[object, object] = {}
-        """Results by claim, for whoever judges."""
+        """Results by claim, for the judge."""
 
     def candidates(self, reading: Reading) -> list[Candidate]:
-        """Return the statements that share most with the claim, best first; ties go by text, not by place."""
+        """Return the statements that share most with the claim, best first; ties are ordered by text, not by
+        position.
+        """
         core, context, said = (self.shares(keys) for keys in (reading.core, reading.context, reading.said_keys))
         shares = {
             at: CORE * core.get(at, 0.0) + CONTEXT * context.get(at, 0.0) + SAID * said.get(at, 0.0)
@@ -86,7 +89,7 @@ class Index:
         }
         if not shares:
             return []
-        # whose it is and whether it is keywords moves a score by no more than this: the others cannot be among the best
+        # owner and keywords change a score by at most this much, so all other statements cannot be among the best
         least = heapq.nlargest(MOST, shares.values())[-1] - OWNER - TAGS
         owners: dict[tuple[str, ...], float] = {}
         found = []
@@ -113,19 +116,19 @@ class Index:
         ]
 
     def order(self, at: int) -> tuple[str, int]:
-        """Return where the statement stands in time: by the timestamp of its entry, else by its place."""
+        """Return the statement's position in time: by its entry's timestamp, else by its place."""
         return (self.times[self.entries[at]] if self.times else "", at)
 
     def held_at(self, at: int, keys: Sequence[str]) -> dict[str, float]:
-        """Return how far the statement there keeps each of the keys; those that it does not keep are left out."""
+        """Return how well the statement at this position keeps each key, without the keys it does not keep."""
         return {key: near for key in keys if (near := self._kept_by(key).get(at))}
 
     def shares(self, keys: Sequence[str], least: float = 0.0) -> dict[int, float]:
-        """Return, by statement, the share of the keys by weight that it keeps.
+        """Return, per statement, the weighted share of the keys that it keeps.
 
         Args:
-            keys: what is looked for. Statements that keep none of them are left out.
-            least: words that are less similar than this count as others.
+            keys: the keys to look for. Statements without any of them are left out.
+            least: words with a lower similarity do not count.
         """
         kept: dict[int, float] = {}
         for key in keys:
@@ -136,7 +139,9 @@ class Index:
         return {at: share / total for at, share in kept.items()}
 
     def exact_shares(self, keys: Sequence[str], at_least: int) -> dict[int, float]:
-        """Return, by statement, the share of the keys that it has word for word, where it has so many of them."""
+        """Return, per statement, the weighted share of the keys it contains literally, if it contains at least
+        `at_least`.
+        """
         kept: dict[int, float] = {}
         numbers: dict[int, int] = {}
         for key in keys:
@@ -148,7 +153,7 @@ class Index:
         return {at: kept[at] / total for at, number in numbers.items() if number >= at_least}
 
     def _kept_by(self, key: str) -> dict[int, float]:
-        """Return the statements that have the key or a word like it, with the similarity; made once."""
+        """Return the statements with the key or a similar word, with the similarity; computed once."""
         known = self._kept.get(key)
         if known is None:
             others = {key, *(self._perhaps_similar(key) if key[:1].isalpha() else ())}
@@ -162,7 +167,7 @@ class Index:
         return known
 
     def _perhaps_similar(self, key: str) -> Iterable[str]:
-        """Return the indexed keys that the key may be similar to, and perhaps others that are not indexed."""
+        """Return the indexed keys that may be similar to this key, and possibly others that are not indexed."""
         if len(self._postings) <= FEW:  # a table would cost more than it saves
             return lexicon.perhaps_similar(key, self._postings)
         if self._kinds is None:

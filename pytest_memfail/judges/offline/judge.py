@@ -1,4 +1,4 @@
-"""The offline judge: stages decided by a small trained model behind two exact guards."""
+"""The offline judge: a small trained model decides the stages, behind two exact guards."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ from pytest_memfail.judges.offline.statements import USER, Statement, read_entry
 
 Protocol = Literal["ours", "paper"]
 KEPT: Final = 0.55
-"""From this probability on a claim counts as kept (chosen on the dev split: damage passes less often than at 0.5)."""
+"""The probability from which a claim counts as kept (chosen on the dev split: fewer damaged claims pass than at
+0.5)."""
 SHOWN_KEPT: Final = 16
-"""How many sets of shown memories stay indexed: systems that show everything show the same again and again."""
+"""The number of indexed sets of shown memories to keep, for systems that show the same memories repeatedly."""
 CERTAIN: Final = 0.995
 STALE: Final = 0.75
-"""From this share on a replaced value counts as stated."""
+"""The share of a replaced value from which it counts as stated."""
 STALE_VALUE: Final = "stale_value"
 HARDLY: Final = 0.3
-"""Below this share next to nothing of the current value is there."""
+"""Below this share, practically nothing of the current value is there."""
 CONTRADICTS: Final = 0.6
-"""A statement so like the source sentence, yet not the same, may contradict it: the guard then leaves the decision to the model."""
+"""From this similarity, a statement that is not the source sentence may contradict it, so the model decides instead of
+the guard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +52,16 @@ class Finding:
 
 
 class OfflineJudge:
-    """Decides storage, summary, retrieval and the option letter: offline, deterministic, in milliseconds."""
+    """Judges storage, summary, retrieval and option letters: offline, deterministic, in milliseconds."""
 
     inline = True
 
     def __init__(self, protocol: Protocol = "ours", weights: str | Path | None = None) -> None:
-        """Judge by our readings or the published ones.
+        """Load the model.
 
         Args:
             protocol: `ours` or `paper`.
-            weights: a correction learned from a user's own labels (`memfail judge-check --train`).
+            weights: a correction learned from a user's labels (`memfail judge-check --train`).
 
         Raises `ValueError` for another protocol, `UsageError` for weights that cannot be read.
         """
@@ -73,7 +75,7 @@ class OfflineJudge:
         self._shown: OrderedDict[tuple[tuple[str, ...], tuple[str | None, ...]], Index] = OrderedDict()
 
     def storage(self, evidence: Evidence, store: Listing) -> StageResult:
-        """Is some version of the fact anywhere in the store (paper, section 3.2, permissive)?"""
+        """Judge whether some version of the fact is in the store (paper, section 3.2, permissive)."""
         finding = self._of_store(evidence, store)
         absent = finding.believed.absent
         if finding.name == "absent":
@@ -82,7 +84,7 @@ class OfflineJudge:
         return _result(finding, "passed", 1 - absent, reason)
 
     def summary(self, evidence: Evidence, store: Listing) -> StageResult:
-        """Does the store keep what a right answer needs?"""
+        """Judge whether the store keeps everything that a right answer needs."""
         finding = self._of_store(evidence, store)
         if finding.name == "kept":
             return _result(finding, "passed", finding.believed.kept)
@@ -94,7 +96,7 @@ class OfflineJudge:
         question: Question,  # noqa: ARG002 - the protocol's; what is needed of a fact is in the evidence
         shown: Sequence[Memory],
     ) -> StageResult:
-        """Can the fact be recovered from the memories shown, and from them alone?"""
+        """Judge whether the fact can be recovered from the memories shown alone."""
         claim = claim_of(evidence, self.protocol)
         if not shown and not claim.has_ended:
             return StageResult("failed", "no memory was shown", confidence=1.0)
@@ -117,7 +119,7 @@ class OfflineJudge:
         evidence: Sequence[Evidence],  # noqa: ARG002 - the protocol's; a letter needs none
         reply: Reply | None,
     ) -> StageResult:
-        """Is the option letter right? Free text is left ungraded (paper, section 4)."""
+        """Judge the option letter; free text stays ungraded (paper, section 4)."""
         if reply is None:
             return NO_REPLY
         if question.answer_format != "letter":
@@ -127,12 +129,14 @@ class OfflineJudge:
     def logits(
         self, evidence: Evidence, store: Sequence[str], shown: Sequence[str] | None = None
     ) -> tuple[float, float]:
-        """Return the model's log odds that a store, or what was shown of it, keeps a fact, and if not that nothing is there."""
+        """Return the model's log odds for a store, or memories shown from it: that the fact is kept, and that it is
+        absent if not kept.
+        """
         found = self._features(evidence, store, shown)
         return self._model.logits([found[name] for name in self._model.features])
 
     def explained(self, evidence: Evidence, store: Sequence[str], shown: Sequence[str] | None = None) -> list[str]:
-        """Return a line for each of the features that decide most: change of the probability, name, value, meaning."""
+        """Return a line per decisive feature: change of the probability, name, value, meaning."""
         return strongest_lines(self._model, self._features(evidence, store, shown))
 
     def _features(self, evidence: Evidence, store: Sequence[str], shown: Sequence[str] | None) -> dict[str, float]:
@@ -151,7 +155,7 @@ class OfflineJudge:
         return self._find(claim, index)
 
     def _shown_from(self, claim: Claim, shown: Index) -> Index | None:
-        """Return the store that the memories shown come from: one that was judged for the claim and has them all."""
+        """Return the judged store that contains all memories shown; None if there is none."""
         judged = [
             index for index in self._stores.values() if (claim, "match") in index.cache and shown.known <= index.known
         ]
@@ -212,15 +216,16 @@ class OfflineJudge:
 
 
 def closest(evidence: Evidence, texts: Sequence[str], number: int) -> list[int]:
-    """Return the places of the texts that come closest to a fact, closest first."""
+    """Return the indices of the texts closest to a fact, closest first."""
     match = Match(read_claim(claim_of(evidence)), Index(texts))
     return list(dict.fromkeys(candidate.entry for candidate in match.candidates))[:number]
 
 
 def _support(claim: Claim, store: Index, shown: tuple[str, ...]) -> tuple[tuple[int, ...], float] | None:
-    """Return where the entries are that keep the claim in the store, if all were shown, with the confidence of that.
+    """Return the positions of the entries that keep the claim in the store and the confidence, if all were shown; else
+    None.
 
-    Of states that replace one another other entries shown may say otherwise.
+    Returns None for states that replace one another, because other memories shown may contradict.
     """
     finding = store.cache.get((claim, False, None))
     if not isinstance(finding, Finding) or finding.name != "kept" or not finding.entries or claim.replaced:
@@ -232,7 +237,7 @@ def _support(claim: Claim, store: Index, shown: tuple[str, ...]) -> tuple[tuple[
 
 
 def _matched(claim: Claim, store: Index) -> Match:
-    """Return the claim beside the store, as it was looked for there."""
+    """Return the claim matched against the store, as computed before."""
     known = store.cache.get((claim, "match"))
     if known is None:
         known = store.cache[claim, "match"] = Match(read_claim(claim), store)
@@ -261,7 +266,7 @@ def _needs(claim: Claim) -> tuple[str, ...]:
 
 
 def _stated_value(match: Match) -> float:
-    """Return the largest share of a replaced value in any statement; what is only like a value is another value."""
+    """Return the largest share of a replaced value in any statement; a merely similar value does not count."""
     return max((s for keys in match.reading.replaced for s in match.index.shares(keys, SYNONYM).values()), default=0.0)
 
 
@@ -270,10 +275,11 @@ def _decoy_stated(match: Match) -> bool:
 
 
 def _verbatim(match: Match) -> tuple[int, ...] | None:
-    """Return the entries that hold the source sentences word for word, if they settle the matter; else None.
+    """Return the entries that contain the source sentences verbatim, if that settles the matter; else None.
 
-    They do where an entry of the same owner has each sentence, and no statement contradicts: a replaced value, a wording that
-    tells an end, somebody else's sentence that is the same, or a sentence that is the same but for a few words.
+    It does if an entry of the same owner has each sentence and no statement contradicts it. These contradict: a
+    replaced value, a wording that states an end, the same sentence about somebody else, or a sentence that differs in a
+    few words.
     """
     reading, index = match.reading, match.index
     claim = reading.claim
@@ -296,13 +302,15 @@ def _verbatim(match: Match) -> tuple[int, ...] | None:
 
 
 def _contradicts(words: str, candidate: Candidate) -> bool:
-    """Return whether a statement of the owner is the same as a source sentence but for a few words."""
+    """Return whether a statement of the owner differs from a source sentence in only a few words."""
     other = candidate.statement.words
     return words not in other and candidate.owner >= 0.75 and is_near_copy(words.split(), other.split(), CONTRADICTS)
 
 
 def _stated_later(match: Match, at: int) -> bool:
-    """Return whether a replaced value is stated behind the statement there; memories shown without times have no order."""
+    """Return whether a replaced value is stated after this position; False for memories shown without times, which are
+    unordered.
+    """
     index = match.index
     if match.is_shown and not index.times:
         return False
@@ -315,9 +323,9 @@ def _stated_later(match: Match, at: int) -> bool:
 
 
 def _is_owners(reading: Reading, sentence: Statement, at: int, index: Index) -> bool:
-    """Return whether a statement that is a sentence of the source is about the claim's owner.
+    """Return whether a statement that repeats a source sentence is about the claim's owner.
 
-    It is if its entry names the owner, and if nothing there says otherwise and it is read as in the source.
+    It is if its entry names the owner, nothing there says otherwise, and it is read as in the source.
     """
     if not reading.owner:
         return True

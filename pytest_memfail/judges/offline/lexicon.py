@@ -1,6 +1,6 @@
-"""Synonyms, more general words and opposites, from WordNet only: a table that is read when a word is first looked up.
+"""Synonyms, more general words and opposites from WordNet: a table that is loaded on first use.
 
-`tools/build_wordnet.py` makes the table; `tables/LICENSE` holds WordNet's licence.
+`tools/build_wordnet.py` builds the table; `tables/LICENSE` is WordNet's licence.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Final
 
 NONE: Final[frozenset[str]] = frozenset()
 SAME, SYNONYM, CLOSE, NARROWER, BROADER, RELATED = 1.0, 0.9, 0.75, 0.8, 0.55, 0.4
-"""How far one word stands for another: equal, of the same meaning, of the same origin or similar, a kind of it, what it is a
-kind of, in its definition."""
+"""How well one word replaces another: equal, a synonym, a related form or similar, a kind of it, a more general word,
+in its definition."""
 LOOKALIKE: Final = 5
-"""Unknown words with so many first letters in common count as forms of one word."""
+"""Unknown words with this many first letters in common count as forms of one word."""
 UNKNOWN_WEIGHT: Final = 1.0
 NUMBER_WEIGHT: Final = 1.0
 WEIGHT_SCALE: Final = 100
@@ -25,20 +25,20 @@ WEIGHT_SCALE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What WordNet knows of a base form."""
+    """What WordNet knows about a base form."""
 
     weight: float = UNKNOWN_WEIGHT
-    """How much the word tells, 0.25 to 1: rare in WordNet's definitions is much."""
+    """How informative the word is, 0.25 to 1; words that are rare in WordNet's definitions are informative."""
     part: str = ""
-    """Its commonest part of speech: n, v, a, r; empty for an unknown word."""
+    """Its most common part of speech: n, v, a, r; empty for an unknown word."""
     field: int = -1
-    """Number of the lexicographer file of its commonest noun sense; -1 for none."""
+    """Number of the lexicographer file of its most common noun sense; -1 for none."""
     same: frozenset[str] = NONE
     close: frozenset[str] = NONE
     parents: frozenset[str] = NONE
-    """What it is directly a kind of."""
+    """The words it is directly a kind of."""
     general: frozenset[str] = NONE
-    """What it is a kind of, further up."""
+    """The more general words above those."""
     opposite: frozenset[str] = NONE
     gloss: frozenset[str] = NONE
     """Content words of its definitions."""
@@ -57,7 +57,7 @@ def _table(name: str) -> dict[str, str]:
 
 @cache
 def counts() -> dict[str, int]:
-    """Return how frequent each base form is, 1 for the rarest."""
+    """Return how frequent each base form is; 1 for the rarest."""
     return {word: int(line.split("\t", 1)[0]) for word, line in _table("words").items()}
 
 
@@ -68,7 +68,7 @@ def forms() -> dict[str, str]:
 
 @lru_cache(maxsize=16384)
 def lookup(key: str) -> Entry:
-    """Return what WordNet knows of a base form; an empty entry for an unknown one."""
+    """Return the entry of a base form; an empty entry for an unknown one."""
     line = _table("words").get(key)
     if line is None:
         return EMPTY
@@ -80,13 +80,13 @@ def lookup(key: str) -> Entry:
 
 @lru_cache(maxsize=16384)
 def related(key: str) -> frozenset[str]:
-    """Return the words that mean the same as a base form, or something close, and those that it is a kind of."""
+    """Return the words with the same or a close meaning as a base form, and the more general ones."""
     entry = lookup(key) if key[:1].isalpha() else EMPTY
     return entry.same | entry.close | entry.parents | entry.general
 
 
 def perhaps_similar(key: str, words: Iterable[str]) -> list[str]:
-    """Return those of some words that a base form may be similar to by more than a word of its definition."""
+    """Return the words that may be similar to a base form through more than a definition."""
     mine, start = related(key), key[:LOOKALIKE]
     if len(start) < LOOKALIKE:
         return [word for word in words if word in mine or key in related(word) or word == key]
@@ -95,12 +95,12 @@ def perhaps_similar(key: str, words: Iterable[str]) -> list[str]:
 
 @lru_cache(maxsize=16384)
 def phrase(words: str) -> frozenset[str]:
-    """Return the single words that mean the same as two base forms in a row ("call off": cancel)."""
+    """Return the single words that mean the same as two consecutive base forms ("call off": cancel)."""
     return frozenset(_table("phrases").get(words, "").split())
 
 
 def is_common(word: str) -> bool:
-    """Return whether a lower-case word is a common one of English, in whatever form."""
+    """Return whether a lower-case word is a common English word in any form."""
     from pytest_memfail.judges.offline.english import base_form
 
     known = counts()
@@ -109,13 +109,13 @@ def is_common(word: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def weight(key: str) -> float:
-    """Return how much a key tells, from 0.25 to 1; names and numbers tell 1."""
+    """Return how informative a key is, from 0.25 to 1; names and numbers have 1."""
     return NUMBER_WEIGHT if not key[:1].isalpha() else lookup(key).weight
 
 
 @lru_cache(maxsize=262144)
 def similarity(wanted: str, held: str) -> float:
-    """Return how far the word `held` keeps what `wanted` says, from 0 to 1; numbers and names are equal or not.
+    """Return how well the word `held` keeps the meaning of `wanted`, from 0 to 1; numbers and names are equal or not.
 
     >>> similarity("dog", "dog"), similarity("dog", "beagle"), similarity("beagle", "dog")
     (1.0, 0.8, 0.55)
@@ -144,7 +144,7 @@ def similarity(wanted: str, held: str) -> float:
 
 @lru_cache(maxsize=65536)
 def is_rival(one: str, other: str) -> bool:
-    """Return whether two words exclude each other: opposites, other kinds of the same, other numbers.
+    """Return whether two words exclude each other: opposites, other kinds of the same, different numbers.
 
     >>> is_rival("monday", "tuesday"), is_rival("tea", "coffee"), is_rival("tea", "window")
     (True, True, False)

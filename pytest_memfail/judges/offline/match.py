@@ -1,4 +1,4 @@
-"""The places among some memories that come closest to a claim."""
+"""The statements in some memories that are closest to a claim."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from pytest_memfail.judges.offline.statements import Statement
 
 NEIGHBOURS: Final = 2
 ENTRY: Final = 12
-"""So many statements to either side still count as one entry: an entry may be a whole book."""
+"""The most statements to either side that are read as the same entry, because an entry may be a whole book."""
 ADDS: Final = 0.1
-"""So much of the claim an entry must add to those relied on already."""
+"""The share of the claim that a further entry must add."""
 RELIED: Final = 4
 COMBINED: Final = 0.12
-"""Statements that come closer than this are read together."""
+"""Statements with at least this score are read together."""
 
 
 class Match:
-    """A claim beside the memories that may hold it."""
+    """A claim matched against memories that may hold it."""
 
     def __init__(self, reading: Reading, index: Index, *, is_shown: bool = False, store: Match | None = None) -> None:
-        """Look for the claim.
+        """Find the closest statements.
 
         Args:
             reading: the claim.
             index: the memories.
             is_shown: whether these are the memories shown to a question.
-            store: of memories shown, the same claim beside the store that they come from, if it is known.
+            store: for memories shown, the claim matched against their store, if known.
         """
         self.reading = reading
         self.index = index
@@ -43,7 +43,7 @@ class Match:
         self.second = next((c for c in self.candidates if self.best and c.entry != self.best.entry), None)
 
     def _around(self, reach: int) -> list[int]:
-        """Return the places of the statements of the best one's entry that are no further away."""
+        """Return the positions of statements in the best one's entry within this distance of it."""
         if self.best is None:
             return []
         at, entries = self.best.at, self.index.entries
@@ -53,37 +53,37 @@ class Match:
 
     @property
     def entry_places(self) -> list[int]:
-        """Places of the statements of the best one's entry."""
+        """Return the positions of the statements in the best one's entry."""
         return self._around(ENTRY)
 
     @cached_property
     def local(self) -> dict[str, float]:
-        """What the best statement and its neighbours keep of the claim's keys."""
+        """Return what the best statement and its neighbours keep of the claim's keys."""
         return self._merged(self.index.held_at(at, self.reading.wanted) for at in self._around(NEIGHBOURS))
 
     @cached_property
     def entry(self) -> dict[str, float]:
-        """What the best statement's entry keeps."""
+        """Return what the best statement's entry keeps."""
         return self._merged(self.index.held_at(at, self.reading.wanted) for at in self._around(ENTRY))
 
     @cached_property
     def together(self) -> list[Candidate]:
-        """The statements that are read together: close to the claim and not about somebody else."""
+        """Return the statements that are read together: close to the claim and not about somebody else."""
         return [c for c in self.candidates if c.owner >= 0.5 and c.score >= COMBINED]
 
     @cached_property
     def union(self) -> dict[str, float]:
-        """What these keep together."""
+        """Return what these statements keep together."""
         return self._merged(c.held for c in self.together)
 
     @property
     def held(self) -> dict[str, float]:
-        """What the best statement keeps."""
+        """Return what the best statement keeps."""
         return self.best.held if self.best else {}
 
     @cached_property
     def relied_on(self) -> tuple[int, ...]:
-        """The entries that hold what there is of the claim, closest first."""
+        """Return the entries that hold the parts of the claim found, closest first."""
         if self.best is None:
             return ()
         keys = (*self.reading.core, *self.reading.context)
@@ -109,17 +109,17 @@ class Match:
 
     @cached_property
     def local_statements(self) -> list[Statement]:
-        """The best statement and its neighbours."""
+        """Return the best statement and its neighbours."""
         return [self.index.statements[place] for place in self._around(NEIGHBOURS)]
 
     @cached_property
     def entry_statements(self) -> list[Statement]:
-        """The statements of the best one's entry."""
+        """Return the statements of the best one's entry."""
         return [self.index.statements[place] for place in self._around(ENTRY)]
 
     @cached_property
     def new_keys(self) -> list[str]:
-        """Keys of the best statement that neither the source nor the claim says in like words."""
+        """Return the keys of the best statement that have no similar word in source or claim."""
         if self.best is None:
             return []
         full = self.reading.full
@@ -134,7 +134,7 @@ class Match:
 
     @cached_property
     def source(self) -> Statement | None:
-        """The sentence of the source that shares most with the best statement."""
+        """Return the sentence of the source that shares most with the best statement."""
         said = self.reading.said
         if self.best is None or not said:
             return said[0] if said else None
@@ -142,12 +142,12 @@ class Match:
         return max(said, key=lambda s: sum(lexicon.weight(k) * held.get(k, 0.0) for k in s.in_order))
 
     def numbers(self, statements: Iterable[Statement]) -> list[Quantity]:
-        """Return the quantities of statements and of their headings."""
+        """Return the quantities of the statements."""
         return [q for s in statements for q in quantities(s.text, s.tokens)]
 
 
 def coverage(keys: Iterable[str], held: dict[str, float]) -> float:
-    """Return the share of the keys, by weight, that is held; 1 where there are none."""
+    """Return the weighted share of the keys that is held; 1 without keys."""
     total = kept = 0.0
     for key in keys:
         weight = lexicon.weight(key)

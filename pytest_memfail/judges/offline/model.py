@@ -1,8 +1,8 @@
 """The trained model: two probabilities from the features of a claim and some memories, in numpy.
 
-One head says whether the memories keep the claim, the other whether, if they do not, nothing of it is there at all. Each is the
-average of boosted trees and a logistic regression, calibrated on rows that it was not fitted on. `tools/train_judge.py` writes
-the weights.
+One head predicts whether the memories keep the claim. The other predicts, if they do not, whether nothing of it is
+there. Each averages boosted trees and a logistic regression, and is calibrated on rows that it was not fitted on.
+`tools/train_judge.py` writes the weights.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LIMIT: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Probabilities:
-    """What the model believes of a claim and some memories; the three add up to one."""
+    """The model's probabilities for a claim and some memories; the three add up to one."""
 
     kept: float
     damaged: float
@@ -54,7 +54,7 @@ class Head:
 
         self._starts = np.arange(len(trees)) * width
         self._feature, left, right = (padded(name, np.int64) for name in ("feature", "left", "right"))
-        inside = np.repeat(self._starts, width)  # children by their place among all nodes
+        inside = np.repeat(self._starts, width)  # child indices, counted over all trees
         self._left, self._right = left + inside, right + inside
         self._threshold, self._value = padded("threshold", np.float64), padded("value", np.float64)
         self._depth = stored["depth"]
@@ -81,7 +81,7 @@ class Head:
 
 
 class Model:
-    """Both heads, the names of their inputs, and a correction learned from a user's labels if there is one."""
+    """Both heads, the names of their inputs, and an optional correction learned from a user's labels."""
 
     def __init__(
         self, stored: Mapping[str, Any], fingerprint: str, correction: Mapping[str, Any] | None = None
@@ -91,7 +91,7 @@ class Model:
         self.typical: tuple[float, ...] = tuple(stored["typical"])
         """The median of each feature over the training data."""
         self.fingerprint = fingerprint
-        """Tells weights apart: the first digits of their SHA-256."""
+        """Identifies the weights: the first digits of their SHA-256."""
         self._heads = {name: Head(stored["heads"][name]) for name in HEADS}
         self._correction = correction["heads"] if correction else dict.fromkeys(HEADS, (1.0, 0.0))
 
@@ -103,7 +103,7 @@ class Model:
         return self._heads["kept"].logit(row), self._heads["absent"].logit(row)
 
     def probabilities(self, features: Sequence[float]) -> Probabilities:
-        """Return what the model believes, from one value a feature in the order of `features`."""
+        """Return the probabilities for one value per feature, in the order of `features`."""
         kept, absent = (
             sigmoid(self._correction[name][0] * value + self._correction[name][1])
             for name, value in zip(HEADS, self.logits(features), strict=True)
@@ -112,35 +112,35 @@ class Model:
 
 
 def sigmoid(value: float) -> float:
-    """Return the probability that belongs to log odds."""
+    """Return the probability for log odds."""
     return 1 / (1 + math.exp(-max(-LIMIT, min(LIMIT, value))))
 
 
 def logit(probability: float) -> float:
-    """Return the log odds of a probability, kept away from the ends."""
+    """Return the log odds of a probability, which is kept away from 0 and 1."""
     held = min(1 - 1e-6, max(1e-6, probability))
     return math.log(held / (1 - held))
 
 
 @cache
 def shipped_model() -> Model:
-    """Return the model that comes with the package; read once."""
+    """Return the model that ships with the package; read once."""
     packed = files(__package__).joinpath(WEIGHTS).read_bytes()
     return Model(json.loads(gzip.decompress(packed)), fingerprint(packed))
 
 
 def weights_in_use() -> str:
-    """Return what tells the shipped weights apart."""
+    """Return the fingerprint of the shipped weights."""
     return fingerprint(files(__package__).joinpath(WEIGHTS).read_bytes())
 
 
 def fingerprint(content: bytes) -> str:
-    """Return the digits that tell weights apart."""
+    """Return the digits that identify weights."""
     return hashlib.sha256(content).hexdigest()[:10]
 
 
 def corrected_model(path: Path) -> Model:
-    """Return the shipped model with the correction in a file that `memfail judge-check --train` wrote.
+    """Return the shipped model with a correction from a file that `memfail judge-check --train` wrote.
 
     Raises `UsageError` for a file that cannot be read or was made for other weights.
     """

@@ -1,4 +1,4 @@
-"""Quantities that a text states: 10 p.m. is 22:00, two days are 48 hours, "at least" and "under" are sides of a number."""
+"""Quantities in a text: 10 p.m. is 22:00, two days are 48 hours, "at least" and "under" are sides of a number."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_memfail.judges.offline.english import NUMBERS, Token
 
 CLOCK: Final = "clock"
 HALF_CLOCK: Final = "clock?"
-"""An hour that may be of either half of the day."""
+"""An hour of either half of the day."""
 _MEASURES: Final[dict[str, dict[str, float]]] = {
     "time": {"second": 1 / 60, "minute": 1, "hour": 60, "h": 60, "day": 1440, "week": 10080, "fortnight": 20160, "month": 43830,
              "year": 525960, "night": 1440},
@@ -81,7 +81,7 @@ class Quantity:
 
     value: float
     unit: str
-    """Empty, a kind of measure, `clock` (minutes after midnight), or the base form of what is counted."""
+    """Empty, a kind of measure, `clock` (minutes after midnight), or the base form of the thing counted."""
     side: int
     """1: at least or above, -1: at most or below, 0: not stated."""
     at: int
@@ -89,7 +89,7 @@ class Quantity:
     text: str
 
     def same(self, other: Quantity) -> bool:
-        """Return whether both state the same number, of the same unit where both have a measure."""
+        """Return whether both are the same number, with the same unit if both have a measure."""
         clocks = (CLOCK, HALF_CLOCK)
         if self.unit in clocks or other.unit in clocks:
             if self.unit in clocks and other.unit in clocks:
@@ -103,11 +103,13 @@ class Quantity:
 
     @property
     def is_measure(self) -> bool:
-        """Whether its unit is a measure and not a thing that is counted."""
+        """Return whether its unit is a measure rather than a thing that is counted."""
         return self.unit in _MEASURES or self.unit in (CLOCK, HALF_CLOCK)
 
     def comparable(self, other: Quantity) -> bool:
-        """Return whether two different values would contradict each other: both of one measure, or of one counted thing."""
+        """Return whether different values of the two would contradict each other: same measure, or same counted
+        thing.
+        """
         clocks = (CLOCK, HALF_CLOCK)
         return self.unit == other.unit or (self.unit in clocks and other.unit in clocks)
 

@@ -1,4 +1,4 @@
-"""A claim made ready for comparison: the words that must be found, the sentences it was said in, its quantities."""
+"""A claim prepared for comparison: the words to find, the sentences that state it, its quantities."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from pytest_memfail.judges.offline.numbers import Quantity, quantities
 from pytest_memfail.judges.offline.statements import USER, Statement, read_entry
 
 SAID: Final = 0.7
-"""From this similarity on a word of a part counts as said by the source."""
+"""The similarity from which the source counts as stating a word of a part."""
 MOST_SENTENCES: Final = 3
 ENOUGH: Final = 0.95
 LEAST_GAIN: Final = 0.15
-"""A further sentence of the source must say so much of the parts that the others do not."""
+"""The share of the parts that a further source sentence must add."""
 LONG: Final = 4
-"""From so many sentences on a source is a text of which other parts may be stored."""
+"""A source with this many sentences is long: other parts of it may be stored without the fact."""
 ASKING: Final = frozenset("what which who when where why how".split())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """A claim as the features see it. Keys are base forms; names have no mark in them."""
+    """A claim as the features see it. Keys are base forms; names have no marker."""
 
     claim: Claim
     owner: frozenset[str]
@@ -37,39 +37,39 @@ class Reading:
     context: tuple[str, ...]
     """Keys of the condition, topic or cause that are not in the core."""
     said: tuple[Statement, ...]
-    """The sentences of the source that carry the parts, in order."""
+    """The sentences of the source that state the parts, in order."""
     said_keys: tuple[str, ...]
-    """Their keys, in order, each once, without the owner's name."""
+    """The keys of these sentences, in order, each once, without the owner's name."""
     full: frozenset[str]
     """All keys of source and parts."""
     core_numbers: tuple[Quantity, ...]
     context_numbers: tuple[Quantity, ...]
     said_numbers: tuple[Quantity, ...]
     siblings: tuple[tuple[str, ...], ...]
-    """Keys of each sibling that the claim lacks."""
+    """For each sibling, the keys that the claim lacks."""
     replaced: tuple[tuple[str, ...], ...]
-    """Keys of each replaced value that the claim lacks."""
+    """For each replaced value, the keys that the claim lacks."""
     decoys: tuple[tuple[str, ...], ...]
     earlier: tuple[str, ...]
     rest: tuple[tuple[str, ...], ...]
     """Keys of each other sentence of the source, without the owner's name."""
     wanted: tuple[str, ...]
-    """All keys that are looked for, core first."""
+    """All keys to find, core first."""
 
     def weigh(self, keys: Iterable[str]) -> float:
-        """Return how much the keys tell together."""
+        """Return how informative the keys are together."""
         return sum(map(lexicon.weight, keys))
 
 
 def keys_of(text: str, without: frozenset[str] = frozenset(), names: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """Return the keys of a text in order, each once; `without` names those that do not count."""
+    """Return the keys of a text in order, each once, except those in `without`."""
     keys = (token.key.lstrip("@") for token in tokens_of(plain(text), names) if token.key)
     return tuple(dict.fromkeys(key for key in keys if key and key not in without))
 
 
 @lru_cache(maxsize=8192)
 def read_claim(claim: Claim) -> Reading:
-    """Return the claim made ready; the same object for the same claim."""
+    """Return the prepared claim; the same object for the same claim."""
     source = read_entry(claim.source)
     owner = frozenset(t.lower.removesuffix("'s") for t in tokens_of(plain(claim.owner or "")) if t.lower not in STOP)
     names = owner | {t.lower.removesuffix("'s") for s in source for t in s.tokens if t.is_name}
@@ -80,7 +80,7 @@ def read_claim(claim: Claim) -> Reading:
     context = _keys(context_texts, owner, names)
     core = _keys(core_texts, owner, names)
     if claim.texts("topic") and len(core) > len(set(core) - set(context)) > 0:
-        core = tuple(key for key in core if key not in context)  # an answer repeats what was asked
+        core = tuple(key for key in core if key not in context)  # an answer repeats words of the question
     if not core:
         core = context or _keys((claim.source,), owner, names)
     context = tuple(key for key in context if key not in core)
@@ -119,7 +119,7 @@ def read_claim(claim: Claim) -> Reading:
 
 
 def _telling(source: tuple[Statement, ...], texts: Iterable[str], owner: frozenset[str]) -> str:
-    """Return the sentence of the source that says most of some texts: where a state ends, not all of a message says so."""
+    """Return the source sentence closest to some texts: only part of a message may state that something ended."""
     wanted = _keys(texts, owner, frozenset())
     if not source:
         return ""
@@ -144,14 +144,14 @@ def _numbers(texts: Iterable[str]) -> tuple[Quantity, ...]:
 
 
 def _stated(keys: tuple[str, ...], source: frozenset[str]) -> tuple[str, ...]:
-    """Return the keys that the source says in the same or like words: only what was said can be lost."""
+    """Return the keys that the source states in the same or similar words: only stated information can be lost."""
     return tuple(
         key for key in keys if key in source or any(lexicon.similarity(key, other) >= SAID for other in source)
     )
 
 
 def _said(source: tuple[Statement, ...], core: tuple[str, ...], context: tuple[str, ...]) -> tuple[Statement, ...]:
-    """Return the fewest sentences of the source that together say the parts, best first chosen, in order."""
+    """Return the fewest sentences of the source that state the parts together, in order."""
     if len(source) <= 1:
         return source
     weights = {key: lexicon.weight(key) * 0.6 for key in context} | {key: lexicon.weight(key) for key in core}
@@ -180,9 +180,9 @@ def _said(source: tuple[Statement, ...], core: tuple[str, ...], context: tuple[s
 
 
 def owner_relation(reading: Reading, owner: tuple[str, ...]) -> float:
-    """Return how the owner of a statement relates to the claim's: 1 the same, 0.5 not told, 0 somebody else.
+    """Return how a statement's owner relates to the claim's: 1 the same, 0.5 not stated, 0 somebody else.
 
-    A name that shares a part with the claim's owner and adds another one (a namesake) is 0.25.
+    A namesake (a name that shares a part with the owner's and adds another) is 0.25.
     """
     if not owner:
         return 0.5

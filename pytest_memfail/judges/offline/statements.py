@@ -1,4 +1,6 @@
-"""Memory texts as statements: sentences, and the fields of JSON, YAML, lists, tables and notes with their owner and headings."""
+"""Read memory texts as statements: sentences, and fields of JSON, YAML, lists, tables and notes, with owner and
+headings.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,9 @@ from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.english import Token, plain, tokens_of
 
 MAX_TOKENS: Final = 60
-"""Longer stretches without a full stop are cut."""
+"""Longer stretches without a full stop are split."""
 USER: Final = "user"
-"""The owner of statements about the user, in whatever words."""
+"""The owner of statements about the user, however they refer to the user."""
 STAMP: Final = re.compile(
     r"^\W*(?:\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\d\d:\d\d(?=\]))\W*"
 )
@@ -25,7 +27,7 @@ SPEAKER: Final = re.compile(
 ROLES: Final = frozenset("user human speaker me".split())
 VOICES: Final = frozenset("assistant ai system bot agent".split())
 HEADING: Final = re.compile(r"(?:\*\*([^*]+)\*\*:?|([^:|]{1,60}):)")
-"""A line in bold, or one that ends with a colon; lines that begin with # are headings too."""
+"""A line in bold, or one that ends with a colon; lines starting with # are headings too."""
 BULLET: Final = re.compile(r"^(\s*)(?:[-*•–+]|\d{1,3}[.)])\s+")
 FIELD: Final = re.compile(r"^([\w][\w /'&().-]{0,48}?)\s*[:=]\s+(?=\S)")
 TAGS: Final = re.compile(r"^\W*(?:tags?|keywords?|topics?|labels?|categor(?:y|ies))\b", re.IGNORECASE)
@@ -34,14 +36,14 @@ TITLE: Final = re.compile(
 )
 BREAKS: Final = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=\S)|\s*[;•|]\s+|\s+(?:->|→|=>)\s+(?=[A-Z])")
 FENCE: Final = re.compile(r"'''\w*\n(.*)\n'''", re.DOTALL)
-"""A block of code, its backticks made plain."""
+"""A block of code, with plain characters instead of backticks."""
 BEFORE_PLACES: Final = frozenset(
     """in at from to of near on with by for about via through into around between behind beside outside inside after before
     since""".split()
 )
-"""A name behind one of these is not what a sentence is about."""
+"""A name after one of these is not the subject of a sentence."""
 NAMED: Final = frozenset("name owner user person entity subject who client patient contact".split())
-"""Keys of a profile whose value says whom the rest is about."""
+"""Keys of a profile whose value is the person the rest is about."""
 CAMEL: Final = re.compile(r"(?<=[a-z])[A-Z](?=[a-z])")
 FIRST_PERSON: Final = frozenset("i i'm i've i'd i'll my me mine myself we our us".split())
 THIRD_PERSON: Final = frozenset("he she they it his her their its him them hers theirs he's she's they're it's".split())
@@ -49,25 +51,25 @@ THIRD_PERSON: Final = frozenset("he she they it his her their its him them hers 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statement:
-    """One thing that an entry says."""
+    """One statement of an entry."""
 
     text: str
     tokens: tuple[Token, ...]
     context: tuple[Token, ...] = ()
     """Tokens of the headings and keys above it."""
     owner: tuple[str, ...] = ()
-    """Whom it is about: lower-case words of a name, `("user",)`, or nothing where that is not told."""
+    """The person it is about: lower-case words of a name, `("user",)`, or empty if not stated."""
     is_tags: bool = False
-    """Whether it lists keywords only."""
+    """Whether it is only a list of keywords."""
 
     in_order: tuple[str, ...] = field(init=False)
-    """The keys of its words and of its headings in their order, each once, names without their mark."""
+    """The keys of its words and headings in order, each once, names without their marker."""
     keys: frozenset[str] = field(init=False)
     """The same keys as a set."""
     words: str = field(init=False)
     """Its lower-case words, with a space between and around them."""
     pairs: tuple[str, ...] = field(init=False)
-    """The single words that two words in a row mean together ("call off": cancel)."""
+    """Single words that mean the same as two consecutive words ("call off": cancel)."""
 
     def __post_init__(self) -> None:
         keys = tuple(dict.fromkeys(t.key.lstrip("@") for some in (self.tokens, self.context) for t in some if t.key))
@@ -88,9 +90,9 @@ class _Line:
     starts: bool = True
     """Whether nothing before it explains its pronouns."""
     is_field: bool = False
-    """Whether it is a field, whose value may have names that it is not about."""
+    """Whether it is a field, whose value may contain names that it is not about."""
     is_apart: bool = False
-    """Whether what stands before it does not say whom it is about, unless its headings do (fields of JSON)."""
+    """Whether only its headings, not the lines before it, can state its owner (fields of JSON)."""
 
 
 def read_entry(text: str) -> tuple[Statement, ...]:
@@ -145,7 +147,7 @@ def _statements(text: str) -> tuple[Statement, ...]:
                     subject = _subject(key, owner, line.speaker)
                 elif (
                     not found and not context and value and all(t.is_name for t in value)
-                ):  # a profile that opens with whose it is
+                ):  # a profile that starts with its person
                     subject = first = tuple(t.lower for t in value)
             elif not named or some[0].is_name or some[0].lower in FIRST_PERSON:
                 subject = _subject(some, owner, line.speaker)
@@ -158,7 +160,7 @@ def _statements(text: str) -> tuple[Statement, ...]:
 
 
 def _subject(tokens: tuple[Token, ...], owner: tuple[str, ...], speaker: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return whom the statement is about: the first person it refers to, else whom the one before was about."""
+    """Return the owner of the statement: the first person it refers to, else the owner of the one before."""
     for at, token in enumerate(tokens):
         lower = token.lower
         if lower in ("user", "user's", "users"):
@@ -169,7 +171,7 @@ def _subject(tokens: tuple[Token, ...], owner: tuple[str, ...], speaker: tuple[s
         if lower in THIRD_PERSON:
             return _related(tokens, at, owner) if lower in ("his", "her", "their") else owner
         if token.is_name and at and tokens[at - 1].is_name and _follows(tokens, at - 1):
-            continue  # part of a name that was left aside
+            continue  # part of a name that was skipped
         if token.is_name and not (at and tokens[at - 1].lower in BEFORE_PLACES):
             names = [lower.removesuffix("'s").rstrip("'")]
             while at + 1 < len(tokens) and _follows(tokens, at) and not lower.endswith("'s"):
@@ -181,12 +183,12 @@ def _subject(tokens: tuple[Token, ...], owner: tuple[str, ...], speaker: tuple[s
 
 
 def _follows(tokens: tuple[Token, ...], at: int) -> bool:
-    """Return whether the next token is a name right behind this one: with a comma between them they are two."""
+    """Return whether the next token continues this name; a comma would separate two names."""
     return tokens[at + 1].is_name and tokens[at + 1].start - tokens[at].end <= 1
 
 
 def _related(tokens: tuple[Token, ...], at: int, owner: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the relative or friend that a possessive leads to ("her brother Kit"); else the owner."""
+    """Return the relative or friend that a possessive introduces ("her brother Kit"); else the owner."""
     for token in tokens[at + 1 : at + 4]:
         if token.key and not token.is_name and lexicon.lookup(token.key).field == lexicon.PERSON:
             behind = tokens[tokens.index(token) + 1 : tokens.index(token) + 2]
@@ -230,7 +232,7 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _fields(value: Any) -> Iterator[_Line]:
-    """Flatten JSON: a field a line, with the keys above it; iterative, so that deep nesting costs nothing."""
+    """Flatten JSON into one line per field, with the keys above it; iterative, so that deep nesting is harmless."""
     stack: list[tuple[str, str, Any]] = [("", "", value)]
     while stack:
         path, key, held = stack.pop()
@@ -254,7 +256,7 @@ def _field(key: str, value: str) -> str:
 
 
 def _written(text: str) -> Iterator[_Line]:
-    """Read lines: headings, bullets, fields and rows of tables above or beside plain sentences."""
+    """Read lines: headings, bullets, fields and table rows among plain sentences."""
     reader = _Lines()
     lines = [line for line in text.splitlines() if line.strip()]
     for raw, following in zip(lines, [*lines[1:], ""], strict=False):
@@ -263,7 +265,7 @@ def _written(text: str) -> Iterator[_Line]:
 
 
 class _Lines:
-    """Reads one line after the other and keeps what earlier ones say of later ones."""
+    """Reads lines in order and remembers what earlier lines imply for later ones."""
 
     def __init__(self) -> None:
         self._headings: list[tuple[float, str]] = []
@@ -273,13 +275,13 @@ class _Lines:
         """Lines of a single word, which are read together."""
 
     def rest(self) -> Iterator[_Line]:
-        """Return the words that are still held."""
+        """Yield the words still held back."""
         for at in range(0, len(self._words), MAX_TOKENS):
             yield _Line(" ".join(self._words[at : at + MAX_TOKENS]), self._path)
         self._words = []
 
     def read(self, raw: str, following: str) -> Iterator[_Line]:
-        """Return the statements of one line."""
+        """Yield the statements of one line."""
         if raw.strip().isalnum() and not raw[:1].isspace() and not BULLET.match(following):
             self._words.append(raw.strip())
             return
@@ -308,7 +310,7 @@ class _Lines:
             and len(following) - len(following.lstrip()) >= depth
             and len(pieces) == 1
         ):
-            self._headings.append((depth, re.split(r"\s-\s|:", line)[0][:80]))  # the list below is about it
+            self._headings.append((depth, re.split(r"\s-\s|:", line)[0][:80]))  # it introduces the list below
 
     @property
     def _path(self) -> str:
@@ -362,7 +364,7 @@ class _Lines:
 
 
 def _is_name(value: str) -> bool:
-    """Return whether the value of a field is a name: a few words, the first with a capital, and no sentence."""
+    """Return whether the value of a field is a name: a few words, the first capitalised, not a sentence."""
     words = value.strip(" .\"'").split()
     return (
         0 < len(words) <= 4

@@ -1,4 +1,4 @@
-"""Named numbers about a claim and the memories that may hold it, one file a group."""
+"""Features of a claim and the memories that may hold it: named numbers, one file per group."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from pytest_memfail.judges.offline.match import Match
 
 GROUPS: Final = (shape, cover, edits, amounts, polarity, whose, direction, rivals, states, listed, shown)
 MEANINGS: Final[dict[str, str]] = {name: meaning for group in GROUPS for name, meaning in group.NAMES.items()}
-"""What each feature says, by name, in the order of the model's inputs."""
+"""The meaning of each feature, by name, in the order of the model's inputs."""
 
 
 def features_of(match: Match) -> dict[str, float]:
-    """Return all features of a claim beside some memories, by name."""
+    """Return all features of a claim and some memories, by name."""
     found: dict[str, float] = {}
     for group in GROUPS:
         found.update(group.compute(match))
@@ -33,5 +33,5 @@ def features_of(match: Match) -> dict[str, float]:
 
 
 def turns_of(match: Match) -> dict[str, float]:
-    """Return the features that say whether something is turned round: negation, liking, order, cause and effect."""
+    """Return the features that detect reversals: negation, liking, order, cause and effect."""
     return {**polarity.compute(match), **direction.compute(match)}

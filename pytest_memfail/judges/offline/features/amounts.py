@@ -10,14 +10,14 @@ from pytest_memfail.judges.offline.numbers import Quantity
 NAMES = {
     "numbers_needed": "quantities in core and condition",
     "numbers_lost_best": "of these, how many the best statement lacks",
-    "numbers_lost_entry": "how many its entry lacks",
-    "numbers_lost_union": "how many all close statements lack",
-    "numbers_contradicted": "needed quantities in whose place the best statement has another of the same measure",
+    "numbers_lost_entry": "of these, how many its entry lacks",
+    "numbers_lost_union": "of these, how many all close statements lack",
+    "numbers_contradicted": "needed quantities for which the best statement has another value of the same measure",
     "numbers_contradicted_union": "the same over all close statements",
     "numbers_new": "quantities of the best statement that the source lacks",
     "numbers_said_lost": "quantities of the source sentence that the best statement lacks",
-    "numbers_said_new": "quantities of the best statement of a measure of the source sentence, with another value",
-    "side_turned": "kept quantities whose side (at least, at most) is the other one",
+    "numbers_said_new": "quantities of the source sentence for which the best statement has another value",
+    "side_turned": "kept quantities whose side (at least, at most) is reversed",
     "side_lost": "kept quantities whose side is no longer stated",
 }
 

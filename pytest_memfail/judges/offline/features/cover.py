@@ -1,4 +1,4 @@
-"""How much of the claim's words is found: in the best statement, around it, in its entry, and over all statements."""
+"""How many of the claim's words are found: in the best statement, around it, in its entry, and in all statements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.match import Match, coverage
 
 CROWD = 50
-_PARTS = {"core": "core", "context": "condition, topic or cause", "said": "sentences that say it"}
+_PARTS = {"core": "core", "context": "condition, topic or cause", "said": "source sentences"}
 _VIEWS = {
     "best": "the best statement",
     "local": "the best statement and its neighbours",
@@ -22,26 +22,26 @@ NAMES = {
         "exact": "share of the {} kept word for word by the best statement",
         "firm": "share of the {} kept by words of the same or nearly the same meaning in the best statement",
         "firm_union": "the same over all close statements",
-        "least": "similarity of the least kept word of the {} in the best statement",
-        "lost": "weight of the most telling word of the {} that the best statement lacks",
-        "lost2": "weight of the second such word of the {}",
-        "lost_union": "weight of the most telling word of the {} that no close statement has",
+        "least": "similarity of the worst kept word of the {} in the best statement",
+        "lost": "weight of the most informative word of the {} that the best statement lacks",
+        "lost2": "weight of the second most informative such word of the {}",
+        "lost_union": "weight of the most informative word of the {} that no close statement has",
         "count_lost": "number of words of the {} that the best statement lacks",
         "broader": "number of words of the {} for which the best statement has a broader one",
     }.items()},
-    **{f"{p}_{sort}_lost": f"weight of the most telling {text} of the {part} that the best statement lacks"
+    **{f"{p}_{sort}_lost": f"weight of the most informative {text} of the {part} that the best statement lacks"
        for p, part in _PARTS.items() for sort, text in _SORTS.items()},
-    **{f"{p}_{sort}_gone": f"weight of the most telling {text} of the {part} that no close statement has"
+    **{f"{p}_{sort}_gone": f"weight of the most informative {text} of the {part} that no close statement has"
        for p, part in _PARTS.items() for sort, text in _SORTS.items()},
-    **{f"new_{sort}": f"weight of the most telling new {text} of the best statement" for sort, text in _SORTS.items()},
-    "best_score": "how close the best statement comes",
-    "second_score": "how close the best statement of another entry comes",
-    "score_lead": "how much closer the best one comes than the second",
+    **{f"new_{sort}": f"weight of the most informative new {text} of the best statement" for sort, text in _SORTS.items()},
+    "best_score": "score of the best statement",
+    "second_score": "score of the best statement in another entry",
+    "score_lead": "difference between these two scores",
     "core_most": "largest share of the core in any statement",
     "context_most": "largest share of the context in any statement",
-    "both_least": "the smaller of core and context share in the best statement",
-    "both_union": "the smaller of core and context share over close statements",
-    "core_apart": "largest core share among statements of other entries than the best",
+    "both_least": "the smaller of the core and context shares in the best statement",
+    "both_union": "the smaller of the core and context shares over all close statements",
+    "core_apart": "largest core share in statements of other entries",
     "is_tags": "the best statement is a list of keywords",
     "best_keys": "number of words in the best statement",
     "entry_size": "number of statements in the best one's entry (at most 25)",
@@ -50,8 +50,8 @@ NAMES = {
     "core_last": "similarity of the core's last word in the best statement",
     "core_first_union": "the same over all close statements, first word",
     "core_last_union": "the same, last word",
-    "crowd": "0 for up to 50 entries, growing to 1 for 500: the more there are, the more are alike by chance",
-    "phrase_run": "longest run of the core's words that the best statement has in the same order",
+    "crowd": "0 up to 50 entries, rising to 1 at 500: more entries are similar by chance",
+    "phrase_run": "longest run of core words in the same order in the best statement",
 }  # fmt: skip
 
 
@@ -113,14 +113,14 @@ def compute(match: Match) -> dict[str, float]:
 
 
 def _sort(key: str) -> str:
-    """Return what sort of word a key is; empty for numbers."""
+    """Return the part of speech of a key, or "name"; empty for numbers."""
     if not key[:1].isalpha():
         return ""
     return {"n": "noun", "v": "verb", "a": "other", "r": "other"}.get(lexicon.lookup(key).part, "name")
 
 
 def _run(match: Match) -> float:
-    """Return the share of the core that stands in one run, in order, in the best statement."""
+    """Return the longest run of the core's words in the best statement, as a share of the core."""
     core = match.reading.core
     if match.best is None or not core:
         return 0.0

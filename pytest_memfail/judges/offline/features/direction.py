@@ -1,4 +1,4 @@
-"""Which way a link goes: the order of cause and effect, and the words between them."""
+"""The direction of a link: the order of cause and effect, and the words between them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pytest_memfail.judges.offline.statements import Statement
 
 LEADS = frozenset("leads lead leading led makes make made causes cause gets sends prompts triggers brings means then so therefore "
                   "results into before sets turns pushes until".split())  # fmt: skip
-"""The first of two ends leads to the second with one of these between them."""
+"""Between two ends, one of these says that the first leads to the second."""
 FOLLOWS = frozenset(
     "after because since from when whenever once if as due following by owing comes caused triggered prompted".split()
 )
-"""The second of two ends leads to the first with one of these between them; the first to the second where it opens the sentence."""
+"""Between two ends, one of these says that the second leads to the first; at the start of the sentence, the reverse."""
 NAMES = {
-    "ends_found": "share of both ends in the best statement, the smaller one",
-    "order_turned": "the ends stand in another order than in the source, without words that make up for it",
-    "way": "which way the best statement goes: 1 cause to effect, -1 effect to cause, 0 not told",
-    "way_turned": "the way differs from the source's",
-    "way_lost": "the source tells the way, the best statement does not",
-    "ends_apart": "words between the ends in the best statement",
-    "between_same": "the ends stand in another order, and this share of the source's words between them is between them still",
-    "linked": "a word that links stands in the best statement",
+    "ends_found": "the smaller share of the two ends of the link in the best statement",
+    "order_turned": "the ends are in another order than in the source, and no words make up for it",
+    "way": "direction in the best statement: 1 cause to effect, -1 effect to cause, 0 not stated",
+    "way_turned": "the direction is the reverse of the source's",
+    "way_lost": "the source states the direction, the best statement does not",
+    "ends_apart": "number of words between the ends in the best statement",
+    "between_same": "for ends in another order: share of the source's words between them still there",
+    "linked": "the best statement has a linking word",
 }
 
 
@@ -59,7 +59,7 @@ def compute(match: Match) -> dict[str, float]:
 
 
 def _ends(reading: Reading, statement: Statement) -> tuple[float, float] | None:
-    """Return where the words of the context and of the core stand, on average; None if either is not there."""
+    """Return the mean positions of the context's and the core's words; None if either is missing."""
     places: tuple[list[int], list[int]] = ([], [])
     for at, token in enumerate(statement.tokens):
         key = token.key.lstrip("@")
@@ -76,13 +76,13 @@ def _ends(reading: Reading, statement: Statement) -> tuple[float, float] | None:
 
 
 def _between(statement: Statement, ends: tuple[float, float]) -> set[str]:
-    """Return the words between the two ends, base forms where they have one."""
+    """Return the words between the two ends, as base forms if they have one."""
     low, high = sorted(ends)
     return {t.key or t.lower for at, t in enumerate(statement.tokens) if low < at < high}
 
 
 def _way(statement: Statement, ends: tuple[float, float]) -> float:
-    """Return 1 where the words say that the context leads to the core, -1 for the reverse, 0 where nothing says so."""
+    """Return 1 if words say that the context leads to the core, -1 for the reverse, 0 if nothing says so."""
     cause, effect = ends
     low, high = sorted(ends)
     order = 1.0 if cause < effect else -1.0

@@ -1,4 +1,4 @@
-"""The best statement aligned with the sentence it was made from: what was replaced, dropped, added or moved."""
+"""The best statement aligned with its source sentence: what was replaced, dropped, added or moved."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pytest_memfail.judges.offline.english import Token
 from pytest_memfail.judges.offline.match import Match
 
 NAMES = {
-    "same_order": "share of the source sentence's tokens that stand in the best statement in order",
-    "same_run": "longest run of tokens shared in order, as a share of the source sentence",
-    "replaced": "weight of content words that others stand in the place of",
-    "replaced_core": "weight of core words that others stand in the place of",
-    "replaced_context": "weight of condition, topic or cause words that others stand in the place of",
+    "same_order": "share of the source sentence's tokens that the best statement has in order",
+    "same_run": "longest run of shared tokens, as a share of the source sentence",
+    "replaced": "weight of content words that were replaced by others",
+    "replaced_core": "weight of core words that were replaced by others",
+    "replaced_context": "weight of condition, topic or cause words that were replaced by others",
     "replaced_rival": "number of replaced words whose replacement excludes them",
     "replaced_number": "number of replaced numbers",
     "replaced_name": "number of replaced names",
-    "dropped": "weight of content words left out between words that are kept",
-    "dropped_core": "weight of core words left out so",
-    "added": "weight of content words added between words that are kept",
-    "new_words": "weight of words that neither source nor claim says",
-    "new_most": "weight of the most telling such word",
-    "new_share": "their share of the best statement",
+    "dropped": "weight of content words dropped between kept words",
+    "dropped_core": "weight of core words dropped between kept words",
+    "added": "weight of content words added between kept words",
+    "new_words": "weight of words that neither source nor claim contains",
+    "new_most": "weight of the most informative such word",
+    "new_share": "share of such words in the best statement",
     "function_words": "share of the source sentence's function words in the best statement",
 }
 

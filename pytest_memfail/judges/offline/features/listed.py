@@ -1,4 +1,4 @@
-"""The wordings that a row lists for its parts: kept, or only covered by vaguer ones."""
+"""The wordings that a row lists for its parts: kept, or only mentioned in vaguer words."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pytest_memfail.judges.offline.match import Match, coverage
 from pytest_memfail.judges.offline.reading import keys_of
 
 MISSING = -1.0
-"""Value of a feature of lists where the row lists nothing."""
+"""Value of these features if the row lists nothing."""
 NAMES = {
-    "listed_least": "of the listed parts, the one kept least by the best statement's entry",
-    "listed_mean": "how well the listed parts are kept by it on average",
-    "listed_union": "of the listed parts, the one kept least by all close statements together",
-    "listed_best": "of the listed parts, the one kept least by the best statement",
-    "listed_core": "the core's listed part kept least by the entry",
-    "listed_context": "the condition's or cause's listed part kept least by the entry",
-    "listed_literal": "share of the listed parts that stand in the entry literally",
+    "listed_least": "how well the best statement's entry keeps the worst kept listed part",
+    "listed_mean": "how well it keeps the listed parts on average",
+    "listed_union": "how well all close statements together keep the worst kept listed part",
+    "listed_best": "how well the best statement keeps the worst kept listed part",
+    "listed_core": "how well the entry keeps the core's worst kept listed part",
+    "listed_context": "how well the entry keeps the condition's or cause's worst kept listed part",
+    "listed_literal": "share of the listed parts that the entry contains literally",
     "vaguer": "largest share of a vaguer wording in the best statement",
 }
 
@@ -48,10 +48,10 @@ def compute(match: Match) -> dict[str, float]:
         is_literal = False
         for wording in part.wordings:
             keys = _keys(wording)
-            is_literal = is_literal or _stands(wording, entry_text)
-            in_entry = max(in_entry, float(_stands(wording, entry_text)), _share(keys, index, entry_places))
-            in_best = max(in_best, float(_stands(wording, best_text)), _share(keys, index, {match.best.at}))
-            in_union = max(in_union, float(_stands(wording, union_text)), _share(keys, index, union_places))
+            is_literal = is_literal or _contains(wording, entry_text)
+            in_entry = max(in_entry, float(_contains(wording, entry_text)), _share(keys, index, entry_places))
+            in_best = max(in_best, float(_contains(wording, best_text)), _share(keys, index, {match.best.at}))
+            in_union = max(in_union, float(_contains(wording, union_text)), _share(keys, index, union_places))
         kept["entry"].append(in_entry)
         kept["best"].append(in_best)
         kept["union"].append(in_union)
@@ -59,7 +59,7 @@ def compute(match: Match) -> dict[str, float]:
         literal += is_literal
         for wording in part.vaguer:
             keys = _keys(wording)
-            vaguer = max(vaguer, float(_stands(wording, best_text)), _share(keys, index, {match.best.at}))
+            vaguer = max(vaguer, float(_contains(wording, best_text)), _share(keys, index, {match.best.at}))
     found["listed_least"], found["listed_best"], found["listed_union"] = (
         min(kept[v]) for v in ("entry", "best", "union")
     )
@@ -83,8 +83,8 @@ def _plain(wording: str) -> str:
     return plain(wording).casefold()
 
 
-def _stands(wording: str, text: str) -> bool:
-    """Return whether the text has the wording at the beginning of a word."""
+def _contains(wording: str, text: str) -> bool:
+    """Return whether the text contains the wording at the start of a word."""
     wanted = _plain(wording)
     at = text.find(wanted)
     while at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_"):
@@ -93,7 +93,7 @@ def _stands(wording: str, text: str) -> bool:
 
 
 def _share(keys: tuple[str, ...], index: Index, places: set[int]) -> float:
-    """Return the share of the keys that the statements at these places keep together."""
+    """Return the share of the keys that the statements at these positions keep together."""
     if not keys:
         return 0.0
     merged: dict[str, float] = {}

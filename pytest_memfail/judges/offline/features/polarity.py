@@ -1,4 +1,4 @@
-"""Negation, exclusivity, order, frequency and liking: what the best statement says of them and the source does not, or the reverse."""
+"""Negation, exclusivity, order, frequency and liking: differences between the best statement and the source."""
 
 from __future__ import annotations
 
@@ -34,21 +34,22 @@ DISLIKING = (
     "dislike hate loathe detest avoid refuse despise abhor reject shun resent bother annoy tolerate allergic intolerant"
 )
 NAMES = {
-    **{f"{name}_more": f"words of the class {name} in the best statement beyond those of the source sentences" for name in MARKERS},
-    **{f"{name}_less": f"words of the class {name} in the source sentences beyond those of the best statement" for name in MARKERS},
-    **{f"{name}_entry_less": f"the same beside the whole entry, class {name}" for name in ("only", "negation", "past", "now")},
-    "negation_turned": "the best statement has a negation where the source sentence has none, or the reverse",
+    **{f"{name}_more": f"words of class '{name}' that only the best statement has, not the source" for name in MARKERS},
+    **{f"{name}_less": f"words of class '{name}' that only the source has, not the best statement" for name in MARKERS},
+    **{f"{name}_entry_less": f"words of class '{name}' that only the source has, not the whole entry"
+       for name in ("only", "negation", "past", "now")},
+    "negation_turned": "exactly one of best statement and source sentence is negated",
     "liking_turned": "the best statement likes what the source dislikes, or the reverse",
-    "liking_lost": "the source likes or dislikes, the best statement does neither",
-    "before_turned": "before stands where the source has after, or the reverse",
-    "above_turned": "above stands where the source has below, or the reverse",
-    "opposite": "needed words whose opposite the best statement has",
+    "liking_lost": "the source likes or dislikes something, the best statement does neither",
+    "before_turned": "'before' instead of the source's 'after', or the reverse",
+    "above_turned": "'above' instead of the source's 'below', or the reverse",
+    "opposite": "number of needed words whose opposite the best statement has",
 }  # fmt: skip
 
 
 @cache
 def _classes() -> dict[str, tuple[str, ...]]:
-    """Return the classes that a lower-case word or a base form belongs to."""
+    """Return the classes of each lower-case word or base form."""
     found: dict[str, list[str]] = {}
     for name, words in MARKERS.items():
         for word in words.split():
@@ -62,7 +63,7 @@ def _classes() -> dict[str, tuple[str, ...]]:
 
 
 def counts(statements: Iterable[Statement]) -> dict[str, int]:
-    """Return how many words of each class the statements have."""
+    """Return the number of words of each class in the statements."""
     classes = _classes()
     found: dict[str, int] = {}
     for statement in statements:
@@ -79,7 +80,7 @@ def counts(statements: Iterable[Statement]) -> dict[str, int]:
 
 @lru_cache(maxsize=4096)
 def _of_phrase(words: str) -> tuple[str, ...]:
-    """Return the classes of what a phrasal verb means: to give up is to stop."""
+    """Return the classes of a phrasal verb's meaning: to give up is to stop."""
     classes = _classes()
     return tuple(dict.fromkeys(name for word in sorted(lexicon.phrase(words)) for name in classes.get(word, ())))
 

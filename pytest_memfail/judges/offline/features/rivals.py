@@ -1,4 +1,4 @@
-"""Other things in the place of what is needed: other kinds of the same, broader words, other facts of the row."""
+"""Other things in place of what is needed: other kinds of the same, broader words, other facts of the row."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from pytest_memfail.judges.offline import lexicon
 from pytest_memfail.judges.offline.match import Match, coverage
 
 NAMES = {
-    "rival_core": "lost core words for which the best statement has another of the kind",
-    "rival_context": "lost condition, topic or cause words for which it has another of the kind",
-    "rival_said": "lost words of the source sentence for which it has another of the kind",
+    "rival_core": "lost core words for which the best statement has an alternative of the same kind",
+    "rival_context": "the same for lost condition, topic or cause words",
+    "rival_said": "the same for lost words of the source sentence",
     "broader_core": "lost core words for which the best statement's entry has a broader word",
-    "related_core": "lost core words that a word of the best statement is related to by definition",
+    "related_core": "lost core words with a definition related to a word of the best statement",
     "related_context": "the same for condition, topic or cause",
     "field_core": "lost core words for which the best statement has a new word of the same field (food, time, person)",
     "sibling_best": "largest share of another fact of the row in the best statement",
-    "sibling_more": "by how much that is more than the claim's own share",
+    "sibling_more": "by how much that exceeds the claim's own share",
     "apart_context": "context share of the closest statement that lacks the core",
-    "apart_rival": "that statement has another of the core's kind",
-    "core_kept_elsewhere": "another entry keeps more of the core than the best statement",
-    "second_rival": "the second best statement has another of the kind of a core word that it lacks",
+    "apart_rival": "that statement has an alternative of the core's kind",
+    "core_kept_elsewhere": "by how much another entry keeps more of the core than the best statement",
+    "second_rival": "core words for which the second best statement has an alternative of the same kind",
 }
 
 

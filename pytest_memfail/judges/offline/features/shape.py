@@ -1,4 +1,4 @@
-"""What kind of claim it is: what is said of it, not how well it is kept."""
+"""The kind of the claim, independent of how well it is kept."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ NAMES = {
     "has_topic": "the claim is about a stated topic",
     "has_cause": "the claim links a cause to what follows",
     "has_owner": "the claim is about a named owner, not the user",
-    "has_replaced": "values are known that no longer hold",
+    "has_replaced": "the claim has outdated values",
     "has_ended": "the claim is that a state has ended",
-    "has_siblings": "the row has other facts like it",
-    "has_listed": "wordings that keep it are listed",
+    "has_siblings": "the row has similar facts",
+    "has_listed": "the row lists wordings that keep the claim",
     "core_keys": "number of words in the core",
     "context_keys": "number of words in condition, topic or cause",
-    "said_keys": "number of words in the sentences that say it",
-    "said_sentences": "number of sentences that say it",
-    "core_weight": "how much the core's words tell together",
+    "said_keys": "number of words in the source sentences",
+    "said_sentences": "number of source sentences",
+    "core_weight": "how informative the core's words are together",
     "is_shown": "the memories are those shown to a question",
 }
 

@@ -1,18 +1,18 @@
-"""The memories shown beside the whole store: do they have what the store has of the claim?"""
+"""The memories shown compared with the whole store: do they have what the store has of the claim?"""
 
 from __future__ import annotations
 
 from pytest_memfail.judges.offline.match import Match, coverage
 
 UNKNOWN = -1.0
-"""Value where these are not memories shown, or the store they come from is not known."""
+"""Value if these are not memories shown, or their store is unknown."""
 NAMES = {
     "shown_has_best": "the store's best statement is among those shown",
-    "shown_has_relied": "share of the entries relied on in the store that are shown",
-    "shown_score": "score of the best statement shown, as a share of the store's",
-    "shown_core": "core share of all close statements shown, as a share of the store's",
+    "shown_has_relied": "share of the store's relevant entries that are shown",
+    "shown_score": "score of the best statement shown, relative to the store's",
+    "shown_core": "core share of all close statements shown, relative to the store's",
     "shown_context": "the same for condition, topic or cause",
-    "shown_said": "share of the source sentences in the best statement shown, as a share of the store's",
+    "shown_said": "share of the source sentences in the best statement shown, relative to the store's",
 }
 
 

@@ -1,4 +1,4 @@
-"""States that replace one another: is the old value there, as current or as past, and which is the newer?"""
+"""States that replace one another: is the old value there, is it stated as current or past, and which is newer?"""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pytest_memfail.judges.offline.statements import Statement
 
 DATE = re.compile(r"\b(?:19|20)\d\d(?:-\d\d)?(?:-\d\d)?\b")
 NAMES = {
-    "stale_best": "share of a replaced value in the best statement",
-    "stale_most": "largest share of a replaced value in any statement",
+    "stale_best": "share of an outdated value in the best statement",
+    "stale_most": "largest share of an outdated value in any statement",
     "stale_context": "context share of that statement",
     "stale_past": "that statement has words for the past or for an end",
     "stale_negated": "that statement has a negation",
     "stale_with_new": "core share of that statement",
-    "stale_later": "1: that statement stands behind the one with the current value, -1: before it, 0: not both there",
-    "stale_dated": "1: dates say that the old value is the older, -1: the newer, 0: dates tell nothing",
-    "stale_count": "statements that have a replaced value",
+    "stale_later": "1: that statement comes after the one with the current value, -1: before it, 0: not both found",
+    "stale_dated": "1: by its date the outdated value is older, -1: newer, 0: no dates",
+    "stale_count": "number of statements with an outdated value",
     "current_most": "largest share of the current value in any statement",
     "current_now": "that statement has words for a change or for the present",
-    "earlier_most": "largest share of what was said before in any statement",
-    "ending_most": "largest share of a wording that tells the end",
-    "decoy_most": "largest share of what only looks like an update",
+    "earlier_most": "largest share of the earlier statement in any statement",
+    "ending_most": "largest share of a wording that states the end",
+    "decoy_most": "largest share of a statement that only looks like an update",
     "decoy_rival": "a statement has the decoy's words and lacks the core",
 }
 
@@ -83,7 +83,7 @@ def _describe(found: dict[str, float], match: Match, place: int, current: Candid
     found["stale_with_new"] = coverage(match.reading.core, held) if held else 0.0
     found["stale_later"] = found["stale_dated"] = 0.0
     if current is not None and current.at != place:
-        if not match.is_shown or index.times:  # memories shown are in the order of their ranks
+        if not match.is_shown or index.times:  # memories shown are ordered by rank, not by time
             found["stale_later"] = 1.0 if index.order(place) > index.order(current.at) else -1.0
         old, new = _date(match, index.entries[place], statement), _date(match, current.entry, current.statement)
         if old and new and old != new:
@@ -91,7 +91,9 @@ def _describe(found: dict[str, float], match: Match, place: int, current: Candid
 
 
 def _date(match: Match, entry: int, statement: Statement) -> str:
-    """Return the date of a statement: its entry's timestamp, its own, or the one that opens its entry; empty if there is none."""
+    """Return the date of a statement: its entry's timestamp, its own date, or the one at the start of its entry; else
+    empty.
+    """
     if match.index.times:
         return match.index.times[entry]
     own = DATE.findall(statement.text)

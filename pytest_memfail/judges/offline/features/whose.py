@@ -1,4 +1,4 @@
-"""Whose the best statement is, and whether somebody else's comes closer."""
+"""The owner of the best statement, and whether a statement about somebody else is closer."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from pytest_memfail.judges.offline.match import Match, coverage
 from pytest_memfail.judges.offline.reading import owner_relation
 
 LEAST_KEYS = 3
-"""Sentences with fewer words of their own may be found by chance."""
+"""Sentences with fewer own words may be found by chance."""
 MOST = 0.5
 NAMES = {
-    "owner_best": "owner of the best statement: 1 the claim's, 0.5 not told, 0 somebody else",
+    "owner_best": "owner of the best statement: 1 the claim's, 0.5 not stated, 0 somebody else",
     "owner_named": "share of the owner's name in the best statement or its headings",
     "owner_entry": "share of the owner's name in the best statement's entry",
-    "core_own": "largest core share among statements of the claim's owner",
-    "core_unknown": "largest core share among statements whose owner is not told",
-    "core_others": "largest core share among statements of somebody else",
-    "score_own": "largest score among statements of the claim's owner",
-    "score_others": "largest score among statements of somebody else",
+    "core_own": "largest core share in statements about the claim's owner",
+    "core_unknown": "largest core share in statements without a stated owner",
+    "core_others": "largest core share in statements about somebody else",
+    "score_own": "largest score of statements about the claim's owner",
+    "score_others": "largest score of statements about somebody else",
     "names_new": "names in the best statement that the source lacks",
-    "name_opens": "the best statement opens with a name that the source lacks",
-    "name_before": "a name that the source lacks stands before the first word of the core",
-    "relative": "the best statement is about a relative or friend of somebody's",
-    "person_new": "words for persons in the best statement that the source lacks",
-    "person_before": "such a word stands before the first word of the core",
-    "rest_best": "largest share of another sentence of the source that a statement not about somebody else has",
-    "rest_count": "other sentences of the source of which such a statement has most",
+    "name_opens": "the best statement starts with a name that the source lacks",
+    "name_before": "a name that the source lacks comes before the first word of the core",
+    "relative": "the best statement is about somebody's relative or friend",
+    "person_new": "words for people in the best statement that the source lacks",
+    "person_before": "such a word comes before the first word of the core",
+    "rest_best": "largest share of another source sentence in a statement that is not about somebody else",
+    "rest_count": "other source sentences that such statements contain at least half of",
     "user_named": "the best statement is about the user",
 }
 
@@ -70,7 +70,7 @@ def compute(match: Match) -> dict[str, float]:
 
 
 def _rest(found: dict[str, float], match: Match) -> None:
-    """Say how much else of the source is stored: a fact may be gone while others that were said with it are there."""
+    """Set how much of the rest of the source is stored: a fact may be lost while others from the same text are kept."""
     reading, index = match.reading, match.index
     theirs: dict[tuple[str, ...], bool] = {}
     for keys in reading.rest:
