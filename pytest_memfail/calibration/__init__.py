@@ -1,4 +1,4 @@
-"""How far a judge can be trusted: labelled cases, the judge's verdicts on them, and the measures of agreement."""
+"""Measure how reliable a judge is: labelled cases, the judge's verdicts on them, and measures of agreement."""
 
 from __future__ import annotations
 

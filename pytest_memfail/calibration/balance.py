@@ -1,4 +1,4 @@
-"""How labelled cases are balanced: rows, facts, labels, styles and sizes, by split."""
+"""Show how labelled cases are balanced: rows, facts, labels, styles and sizes, by split."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ class Balance:
     styles: Counter[str]
     """Facts by style; empty for cases without one."""
     several: int
-    """Facts with more than one label that can be defended."""
+    """Facts with more than one defensible label."""
     with_details: int
     """Rows that list wordings."""
     named: int
-    """Facts about somebody else than the user."""
+    """Facts about somebody other than the user."""
     entries: tuple[int, int, int]
     """Entries in the smallest, the median and the largest store."""
 
     @property
     def facts(self) -> int:
-        """All labelled facts."""
+        """Return the number of labelled facts."""
         return sum(self.labels.values())
 
 
 def balance(cases: Sequence[Case]) -> list[Balance]:
-    """Return the counts of each split that occurs, then of all."""
+    """Return the counts of each split, then of all cases."""
     splits = [split for split in ("train", "dev", "test") if any(case.split == split for case in cases)]
     found = [_of(split, [case for case in cases if case.split == split]) for split in splits]
     return [*found, _of("all", cases)] if len(found) != 1 else found

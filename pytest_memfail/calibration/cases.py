@@ -1,4 +1,6 @@
-"""Labelled cases, JSON Lines: a row, what a store kept of it, what was retrieved, and the right verdict on each fact."""
+"""Labelled cases in JSON Lines: a row, what a store kept of it, what was retrieved, and the right verdict on each
+fact.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ OK: Final = "ok"
 """Stored, faithful and retrieved."""
 LABELS: Final = (OK, NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED)
 LABEL_OF: Final = {CORRECT: OK}
-"""What a verdict is called as a label, where the two differ."""
+"""Maps verdicts to labels if their names differ."""
 
 LabelName = Literal["ok", "not_stored", "summary_error", "not_retrieved"]
 TaskName = Literal[
@@ -46,11 +48,12 @@ TaskName = Literal[
 Split = Literal["train", "dev", "test"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 STYLES: Final = ("atomic", "profile", "keywords", "paragraph", "bullets", "quotes", "verbatim")
-"""How a store is written: a fact a line, JSON or YAML, notes with keywords, a paragraph a session, lists, dialogue, as it was said."""
+"""How a store is written: one fact per line, JSON or YAML, notes with keywords, one paragraph per session, lists,
+dialogue, verbatim."""
 POINTS: Final = "points"
-"""Plain points: facts of which only the text and what was said are known."""
+"""Plain facts of which only the text and the source are known."""
 ROWS: Final = "rows.jsonl"
-"""The file that holds the rows of the cases beside it."""
+"""The file with the rows for the cases in the same folder."""
 
 
 class Label(BaseModel):
@@ -60,18 +63,18 @@ class Label(BaseModel):
 
     label: LabelName
     accept: tuple[LabelName, ...] = ()
-    """All labels that a careful reader could defend; the label itself always is one."""
+    """All labels that a careful reader could defend; always includes the label itself."""
     kind: str = ""
     """What was done to the fact, in free text."""
 
     @property
     def accepted(self) -> frozenset[str]:
-        """The labels that count as right."""
+        """Return the labels that count as right."""
         return frozenset((self.label, *self.accept))
 
 
 class PointsRow(BaseModel):
-    """What somebody said, and the points that a careful note-taker would list of it."""
+    """A statement, and the points that a careful note-taker would list from it."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
@@ -104,7 +107,7 @@ class _Line(BaseModel):
     """The columns of the task's CSV, or the id of a row in `rows.jsonl` or in the task's shipped CSV."""
     question_index: Annotated[int, Field(ge=0)] | None = None
     wordings: bool = True
-    """Whether the judge is given the wordings that the row lists; users' rows list none."""
+    """Whether the judge gets the wordings that the row lists; users' rows list none."""
     style: Annotated[str, Field(pattern=f"^({'|'.join(STYLES)}|)$")] = ""
     store: tuple[str, ...]
     retrieved: tuple[int, ...]
@@ -133,10 +136,10 @@ class Case:
     listing: Listing
     shown: tuple[Memory, ...]
     labels: tuple[Label, ...]
-    """One a fact."""
+    """One label per fact."""
     style: str = ""
     row: str = ""
-    """Id of its row; its own id where the row stands in the case."""
+    """Id of its row; the case's own id if it contains the row."""
     author: str = ""
     domain: str = ""
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -144,12 +147,12 @@ class Case:
 
 
 def calibration_folder() -> Path:
-    """Return the folder of the calibration set that comes with the package."""
+    """Return the folder of the shipped calibration set."""
     return Path(shipped_data(), "calibration")
 
 
 def data_hash(folder: Path) -> str:
-    """Return the digest of the rows and cases that the offline judge is trained and chosen on (not of `test`)."""
+    """Return the digest of the rows and cases that the offline judge is trained and tuned on (excludes `test`)."""
     digest = hashlib.sha256()
     for name in (ROWS, "train.jsonl", "dev.jsonl"):
         digest.update((folder / name).read_bytes())
@@ -157,9 +160,9 @@ def data_hash(folder: Path) -> str:
 
 
 def shipped_cases(splits: Sequence[str] = ("dev", "test")) -> tuple[Path, ...]:
-    """Return the files of these splits of the calibration set that comes with the package.
+    """Return the files of these splits of the shipped calibration set.
 
-    Raises `UsageError` where one is missing; a wheel has no `train`.
+    Raises `UsageError` if one is missing; a wheel has no `train`.
     """
     folder = calibration_folder()
     files = tuple(folder / f"{split}.jsonl" for split in splits)
@@ -172,9 +175,9 @@ def shipped_cases(splits: Sequence[str] = ("dev", "test")) -> tuple[Path, ...]:
 
 
 def read_cases(paths: Sequence[Path], protocol: Protocol = "ours") -> list[Case]:
-    """Read and check all cases of the files; blank lines are ignored.
+    """Read and check all cases of the files, ignoring blank lines.
 
-    Raises `RowError` naming file, line and field of the first fault, `UsageError` for a file that cannot be read.
+    Raises `RowError` with file, line and field of the first fault, `UsageError` for a file that cannot be read.
     """
     cases: list[Case] = []
     seen: dict[str, str] = {}
@@ -211,7 +214,7 @@ class _Rows:
         self._shipped: dict[str, dict[str, dict[str, Any]]] = {}
 
     def find(self, case: _Line, path: Path) -> _Row | None:
-        """Return the row that a case names; None if there is none of that id."""
+        """Return the row that a case names; None if there is none with that id."""
         assert isinstance(case.row, str)
         beside = self._beside.get(path.parent)
         if beside is None:
@@ -298,7 +301,7 @@ def _case(path: Path, number: int, text: str, protocol: Protocol, rows: _Rows) -
 
 
 def _points(row: _Row, path: Path, number: int) -> tuple[list[Question], dict[str, Evidence]]:
-    """Return the question of plain points, which asks for them all, and their evidence."""
+    """Return the question about plain points, which asks for all of them, and their evidence."""
     try:
         told = PointsRow.model_validate(row.row)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""A judge's verdicts on labelled cases, staged by the same code as in a run."""
+"""Judge labelled cases with the same code as in a run."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What the judge said of one case."""
+    """The judge's verdicts on one case."""
 
     case: Case
     predictions: tuple[str, ...]
-    """A label a fact (or `ungraded`); none where the judge failed."""
+    """One label per fact (or `ungraded`); empty if the judge failed."""
     reasons: tuple[str, ...] = ()
-    """Why, a fact."""
+    """One reason per fact."""
     confidences: tuple[float | None, ...] = ()
-    """Of the verdict on each fact: the least of the stages it rests on; None where the judge gives none."""
+    """The confidence per fact: the least of the stages it rests on; None if the judge gives none."""
     seconds: float = 0.0
     error: str | None = None
-    """What went wrong; such a case counts neither as right nor as wrong."""
+    """The judge's error; such a case counts neither as right nor as wrong."""
 
 
 def judge_cases(
@@ -40,14 +40,14 @@ def judge_cases(
     progress: Callable[[int], object] = int,
     close: Callable[[], Awaitable[None]] | None = None,
 ) -> list[Judged]:
-    """Judge every case, each in a store of its own, in the order given.
+    """Judge every case in a store of its own, in the given order.
 
     Args:
         judge: any judge.
-        cases: what to judge.
-        concurrency: cases in flight at most; a judge that computes and never waits (`inline`) has one.
-        progress: is told how many are done; nobody is by default.
-        close: ends what the judge holds open, in the loop that it ran in.
+        cases: the cases to judge.
+        concurrency: the most cases in flight; 1 for a judge that computes and never waits (`inline`).
+        progress: called with the number of finished cases.
+        close: closes the judge's resources, in the event loop it ran in.
     """
 
     async def one(case: Case, pool: DaemonPool) -> Judged:
@@ -73,7 +73,7 @@ async def _judge(grader: Grader, case: Case) -> Judged:
 
 
 def _confidence(fact: FactVerdict) -> float | None:
-    """How sure the judge is: a failure rests on the stage that failed, a pass on all three."""
+    """Return the judge's confidence: that of the failed stage, or for a pass the least of all three."""
     stage, deciding = fact.deciding
     stages = (fact.storage, fact.summary, fact.retrieval) if deciding.outcome == "passed" else (deciding,)
     known = [result.confidence for result in stages if result.confidence is not None]

@@ -1,7 +1,7 @@
-"""A correction of the offline judge learned from a user's own labels: slope and offset of its two probabilities.
+"""Learn a correction of the offline judge from a user's labels: slope and offset of its two probabilities.
 
-The shipped model stays as it is. Both heads get a slope and an offset, fitted by regularised logistic regression on the model's log
-odds and drawn towards one and zero, so that few labels change little.
+The shipped model does not change. Both heads get a slope and an offset, fitted by regularised logistic regression on
+the model's log odds. Regularisation draws them towards one and zero, so that few labels change little.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, UsageE
 from pytest_memfail.judges import KEPT, OfflineJudge, sigmoid, weights_in_use
 
 LEAST: Final = 50
-"""Fewer labels say too little."""
+"""The minimum number of labels."""
 PRIOR: Final = 8.0
 """Weight of the shipped slope and offset, in labels."""
 STEPS: Final = 30
@@ -24,15 +24,15 @@ FOLDS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What was learned, and what it brings."""
+    """The learned correction, and its benefit."""
 
     content: dict[str, Any]
-    """What is written to the file."""
+    """The content of the file."""
     labels: int
     before: float
     """Accepted share with the shipped weights alone."""
     after: float
-    """The same with the correction, each label judged by one that was fitted without its fold."""
+    """Accepted share with the correction, cross-validated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class _Fact:
     accepted: frozenset[str]
     label: str
     stored: tuple[float, float]
-    """Log odds of kept, and of absent where it is not kept, for the store."""
+    """Log odds for the store: of kept, and of absent if not kept."""
     shown: tuple[float, float]
 
 

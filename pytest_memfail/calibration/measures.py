@@ -15,7 +15,7 @@ from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR
 
 Z95: Final = 1.96
 BANDS: Final = (0.95, 0.9, 0.8, 0.7, 0.0)
-"""Lower ends of the bands of confidence, surest first."""
+"""Lower bounds of the confidence bands, highest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,10 @@ class _Fact:
 
 
 def measure(judged: Sequence[Judged]) -> dict[str, Any]:
-    """All measures: `overall`, `tasks`, `bands` (accuracy by confidence), `kinds` (by kind of fault), `errors` and `disagreements`.
+    """Return all measures: `overall`, `tasks`, `bands` (accuracy by confidence), `kinds` (by kind of fault), `errors`,
+    `disagreements`.
 
-    A case that the judge failed on counts in `errors` alone.
+    A case on which the judge failed counts only in `errors`.
     """
     sound = [result for result in judged if result.error is None]
     facts = [
@@ -62,7 +63,7 @@ def measure(judged: Sequence[Judged]) -> dict[str, Any]:
 
 
 def mutation_score(judged: Sequence[Judged]) -> float | None:
-    """The share of planted faults that the judge names; facts without a fault do not count."""
+    """Return the share of planted faults that the judge names; facts without a fault do not count."""
     return _share(
         predicted in label.accepted
         for result in judged
@@ -100,7 +101,9 @@ def _share(outcomes: Iterable[bool]) -> float | None:
 
 
 def _interval(judged: Sequence[Judged]) -> tuple[float, float] | None:
-    """Return the 95 % interval of the accepted share, from its spread over rows: the facts of a row are no independent draws."""
+    """Return the 95 % interval of the accepted share, from its variance over rows, because facts of a row are not
+    independent.
+    """
     rows: dict[str, list[bool]] = defaultdict(list)
     for result in judged:
         for label, predicted in zip(result.case.labels, result.predictions, strict=True):
@@ -115,7 +118,7 @@ def _interval(judged: Sequence[Judged]) -> tuple[float, float] | None:
 
 
 def _macro_f1(confusion: Counter[tuple[str, str]]) -> float | None:
-    """The mean F1 over the labels that occur; one that is never given and never predicted has none."""
+    """Return the mean F1 over the labels that occur as label or prediction."""
     scores = []
     for label in LABELS:
         right = confusion[label, label]
@@ -127,7 +130,9 @@ def _macro_f1(confusion: Counter[tuple[str, str]]) -> float | None:
 
 
 def _kappa(confusion: Counter[tuple[str, str]], n: int) -> float | None:
-    """Cohen's kappa: agreement beyond what the two shares of labels would give by chance; None where that is all."""
+    """Return Cohen's kappa: agreement beyond chance, given both distributions of labels; None if chance alone agrees
+    fully.
+    """
     if not n:
         return None
     given, said = Counter[str](), Counter[str]()
@@ -140,7 +145,7 @@ def _kappa(confusion: Counter[tuple[str, str]], n: int) -> float | None:
 
 
 def _bands(facts: Sequence[_Fact]) -> list[dict[str, Any]]:
-    """Accuracy (any accepted label) by how sure the judge was."""
+    """Return the accuracy (any accepted label) by confidence."""
     bands = []
     above = 1.01
     for least in BANDS:
@@ -160,7 +165,7 @@ def _bands(facts: Sequence[_Fact]) -> list[dict[str, Any]]:
 
 
 def _kinds(facts: Sequence[_Fact]) -> list[dict[str, Any]]:
-    """Accuracy (any accepted label) by task and kind of fault, as far as kinds recur."""
+    """Return the accuracy (any accepted label) by task and by recurring kind of fault."""
     found: dict[tuple[str, str], list[_Fact]] = defaultdict(list)
     for fact in facts:
         found[fact.task, fact.label.kind].append(fact)

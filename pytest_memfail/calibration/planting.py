@@ -1,4 +1,4 @@
-"""Known faults, planted one at a time into verbatim stores: a judge must name each (its mutation score)."""
+"""Plant known faults, one at a time, into verbatim stores. A judge must name each (its mutation score)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_memfail.core import Evidence, Listing, Memory, Question, Task
 SHOWN: Final = 5
 """Memories shown for a question."""
 STRANGER: Final = "Bartholomew"
-"""Whoever a fact is given to instead."""
+"""The person who gets a fact that belongs to somebody else."""
 
 SENTENCE: Final = re.compile(r"(?<=[.!?])(?<![ap]\.m\.) +")
 WORD: Final = re.compile(r"[^\W\d_]{3,}|\d+")
@@ -28,20 +28,20 @@ ONLY: Final = re.compile(r"\b(?:only|exclusively|solely) ", re.IGNORECASE)
 OTHERWISE: Final = re.compile(
     r"\b(?:otherwise|reserved?|never|unless|except|others?|else|certain|rest of|no)\b", re.IGNORECASE
 )
-"""What says by itself that the rule holds at no other time."""
+"""Phrases that state by themselves that the rule holds at no other time."""
 BACK: Final = re.compile(
     r"(?:^|\b(?:in|on|at|by|to|of|from|with|under|amid|around|about|during|before|after|once|when|while|than|for|like) (?:all )?)"
     r"(?:that|those|these|this|such)\b"
     r"|\b(?:then|otherwise|usually|typically)\b|\b(?:it's|it’s|it is) (?:\w+ ){0,2}(?:often|always|mostly|generally)",
     re.IGNORECASE,
 )
-"""What refers back to something told before."""
+"""References to an earlier statement."""
 NUMBER_WORDS: Final = "zero one two three four five six seven eight nine ten eleven twelve".split()
 NUMBER: Final = re.compile(rf"\b(\d+)(?=\b|%|°|[ap]m)|\b({'|'.join(NUMBER_WORDS[2:11])})\b", re.IGNORECASE)
 SCALE: Final = re.compile(r"(?:out of |scale of |1 to |\d/)$")
-"""What stands before the end of a scale, which is no threshold."""
+"""What comes before the end of a scale, which is not a threshold."""
 IN_WORDS: Final = {12: re.compile(r"\b(?:noon|midnight|dozen)\b", re.IGNORECASE)}
-"""Numbers that may be told without their digits."""
+"""Numbers that may be written without digits."""
 OPPOSITES: Final = (
     ("before", "after"),
     ("above", "below"),
@@ -61,16 +61,16 @@ DONE_TO: Final = re.compile(
     r"(?P<thing>(?!(?:across|aloud|upside|down|instead|twice|\w+ly|\w+wards)\b)[a-z]{4,})"
     r"(?= (?:on|in|at|to|with|into|onto|under|over|by|of|for|from|and)\b|,|$)"
 )
-"""What a behaviour is done to: the last word before a preposition."""
+"""The object of a behaviour: the last word before a preposition."""
 THINGS: Final = ("umbrella", "turnip", "ladder", "kettle")
-"""What may take the place of a thing."""
+"""Replacements for an object."""
 STOP: Final = frozenset(
     """the and for with his her their has have are was when who that this from only after before while whenever during than
     more""".split()
 )
 ENDING: Final = re.compile(r"(?:ings?|ied|ies|ed|es|s|e|y)$")
 LEAST: Final = 0.5
-"""Share of the behaviour's words that shows a sentence to state it."""
+"""The share of the behaviour's words from which a sentence states it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +79,22 @@ class Fault:
 
     name: str
     kinds: tuple[str, ...]
-    """The kinds of evidence that it can befall."""
+    """The kinds of evidence that can have it."""
     label: LabelName
     damage: Callable[[Evidence, Question, str], str | None]
-    """The text as it stands in the store instead; None where this fault cannot be planted, empty where nothing stands."""
+    """Returns the damaged text; None if the fault cannot be planted, empty if nothing remains."""
     accept: tuple[LabelName, ...] = ()
     shown: bool = True
-    """Whether what is left of the fact is shown."""
+    """Whether the rest of the fact is shown."""
 
 
 def planted_cases(tasks: Sequence[Task], seed: int = 42, every: int = 1) -> list[Case]:
-    """A case for each fact and each fault that can befall it, in a store that holds all conversations of its task.
+    """Return a case per fact and possible fault, each in a store with all conversations of its task.
 
     Args:
-        tasks: rows as tasks; stores are verbatim, one entry a conversation.
-        seed: for what else is shown beside the fact.
-        every: takes each so-manyth fact only.
+        tasks: rows as tasks; stores are verbatim, one entry per conversation.
+        seed: selects the other memories shown.
+        every: use every Nth fact.
     """
     return [case for task in tasks for case in _of_task(task, random.Random(seed), every)]
 
@@ -106,7 +106,7 @@ def _of_task(task: Task, rng: random.Random, every: int) -> Iterator[Case]:
     for question, fact in pairs[::every]:
         own = fact.conversation_id
         others = rng.sample([id for id in texts if id != own], min(SHOWN, len(texts) - 1))
-        twice = _told_elsewhere(fact, texts)
+        twice = _stated_elsewhere(fact, texts)
         for fault in FAULTS:
             if fact.kind not in fault.kinds or (fault.label != "ok" and twice):
                 continue
@@ -128,8 +128,8 @@ def _of_task(task: Task, rng: random.Random, every: int) -> Iterator[Case]:
             )
 
 
-def _told_elsewhere(fact: Evidence, texts: Mapping[str, str]) -> bool:
-    """Whether another conversation tells the same: damage to one of the two loses nothing."""
+def _stated_elsewhere(fact: Evidence, texts: Mapping[str, str]) -> bool:
+    """Return whether another conversation states the same, so that damage to one of them loses nothing."""
     parts = fact.anchors or ((fact.preference,) if fact.preference else ())
     others = (text.casefold() for id, text in texts.items() if id != fact.conversation_id)
     return bool(parts) and any(all(part.casefold() in text for part in parts) for text in others)
@@ -144,9 +144,9 @@ def _nothing(evidence: Evidence, question: Question, text: str) -> str:
 
 
 def _condition_dropped(evidence: Evidence, question: Question, text: str) -> str | None:
-    """The rule's sentence ends before its condition; where that has sentences of its own, these go.
+    """End the rule's sentence before its condition, or remove the sentences that state the condition.
 
-    With it goes all that refers back to it: "It is in those hours that ..." tells a condition as well.
+    Also remove sentences that refer back to it: "It is in those hours that ..." states a condition too.
     """
     sentences = SENTENCE.split(text)
     name = _words(evidence.entity)
@@ -164,21 +164,21 @@ def _condition_dropped(evidence: Evidence, question: Question, text: str) -> str
         gone = again | {i for i, sentence in enumerate(sentences) if i > at and BACK.search(sentence)}
     elif not places:
         if len(_words(sentences[at]) & behavior) < LEAST * len(behavior) or BACK.search(sentences[at]):
-            return None  # what states the behaviour cannot be told from the rest
+            return None  # the sentence with the behaviour cannot be identified
         told = [_words(sentence) for sentence in sentences]
-        # who introduces the entity may speak of what it is known for
+        # the sentence that introduces the entity may mention the behaviour
         again = {i for i, words in enumerate(told) if words & behavior and not name <= words}
         gone = {i for i, words in enumerate(told) if words & alone or BACK.search(sentences[i])} | again
         gone -= {at}
         if not any(_words(sentences[i]) & alone for i in gone):
             return None
     left = " ".join(sentence for i, sentence in enumerate(sentences) if i not in gone)
-    # whom the rest is about must still be told: else it would be another fault
+    # the rest must still name the entity, or it would be a different fault
     return left if name <= _words(left) else None
 
 
 def _before_condition(sentence: str, behavior: set[str], alone: set[str]) -> str | None:
-    """The sentence up to its condition, where that stands at its end."""
+    """Return the sentence up to its condition; None if it does not end with the condition."""
     whole = _words(sentence)
     for match in CONNECTIVE.finditer(sentence):
         head = sentence[: match.start()]
@@ -188,21 +188,21 @@ def _before_condition(sentence: str, behavior: set[str], alone: set[str]) -> str
 
 
 def _exclusivity_dropped(evidence: Evidence, question: Question, text: str) -> str | None:
-    """No "only" is left in the rule's sentence, where the answer hangs on it and nothing else says as much."""
+    """Remove "only" from the rule's sentence, if the answer depends on it and nothing else states it."""
     if question.metadata.get("condition_met") != "no" or OTHERWISE.search(text):
         return None
     sentences = SENTENCE.split(text)
     at = _best(sentences, _words(evidence.behavior) | _words(evidence.condition))
     alone = _words(evidence.condition) - _words(evidence.behavior)
     if len(_words(sentences[at]) & alone) < LEAST * len(alone):
-        return None  # its "only" is said of something else
+        return None  # its "only" refers to something else
     without = ONLY.sub("", sentences[at])
     sentences[at] = without[:1].upper() + without[1:]
     return " ".join(sentences)
 
 
 def _condition_inverted(evidence: Evidence, question: Question, text: str) -> str | None:
-    """Before becomes after, and so on, in the sentence that ties the condition to the behaviour."""
+    """Turn before into after, and so on, in the sentence that connects condition and behaviour."""
     sentences = SENTENCE.split(text)
     name = _words(evidence.entity)
     behavior = _words(evidence.behavior) - name
@@ -221,10 +221,10 @@ def _condition_inverted(evidence: Evidence, question: Question, text: str) -> st
 
 
 def _number_changed(evidence: Evidence, question: Question, text: str) -> str | None:
-    """Every number of the fact is another one."""
+    """Change every number of the fact."""
     gold = (evidence.condition if evidence.kind == "rule" else evidence.value) or ""
     if evidence.kind == "persona" and evidence.details:
-        gold = ". ".join(detail.wordings[0] for detail in evidence.details)  # the answer may tell more than is needed
+        gold = ". ".join(detail.wordings[0] for detail in evidence.details)  # the answer may state more than is needed
     wanted = {_value(match) for match in NUMBER.finditer(gold) if not SCALE.search(gold[: match.start()])}
     if any(IN_WORDS[number].search(text) for number in wanted & IN_WORDS.keys()):
         return None
@@ -238,7 +238,7 @@ def _number_changed(evidence: Evidence, question: Question, text: str) -> str | 
 
 
 def _thing_exchanged(evidence: Evidence, question: Question, text: str) -> str | None:
-    """Another thing stands wherever the fact's did: "waters the umbrella"."""
+    """Replace the fact's object by another one: "waters the umbrella"."""
     things = _things(evidence, question, text)
     other = next((thing for thing in THINGS if not re.search(rf"\b{thing}", text, re.IGNORECASE)), None)
     if not things or other is None:
@@ -247,7 +247,7 @@ def _thing_exchanged(evidence: Evidence, question: Question, text: str) -> str |
 
 
 def _things(evidence: Evidence, question: Question, text: str) -> set[str]:
-    """The things without which the fact cannot be told."""
+    """Return the objects that the fact cannot be stated without."""
     if evidence.kind == "rule":
         match = DONE_TO.match(evidence.behavior or "")
         if match is None or not (match["whose"] or match["thing"].endswith("s")):
@@ -256,7 +256,7 @@ def _things(evidence: Evidence, question: Question, text: str) -> set[str]:
         places = question.metadata.get("rule_sentences") or {}
         at = places.get("behavior", _best(sentences, _words(evidence.behavior), _words(evidence.condition)))
         thing = _stem(match["thing"].casefold())
-        return {thing} if thing in _words(sentences[at]) else set()  # elsewhere the behaviour is told without it
+        return {thing} if thing in _words(sentences[at]) else set()  # elsewhere the behaviour is stated without it
     if evidence.kind == "persona":
         parts = [detail.wordings[0] for detail in evidence.details] or list(evidence.telling)
     else:
@@ -266,7 +266,7 @@ def _things(evidence: Evidence, question: Question, text: str) -> set[str]:
 
 
 def _given_to_another(evidence: Evidence, question: Question, text: str) -> str | None:
-    """Somebody else's name stands wherever the entity's did."""
+    """Replace the entity's name by somebody else's."""
     if not evidence.entity:
         return None
     for part in evidence.entity.split():
@@ -276,7 +276,7 @@ def _given_to_another(evidence: Evidence, question: Question, text: str) -> str 
 
 
 def _answer_dropped(evidence: Evidence, question: Question, text: str) -> str | None:
-    """The sentences that hold what the question needs are gone."""
+    """Remove the sentences that state what the question needs."""
     if not evidence.value:
         return None
     sentences = SENTENCE.split(text)
@@ -290,18 +290,18 @@ def _answer_dropped(evidence: Evidence, question: Question, text: str) -> str | 
 
 
 def _generalised(evidence: Evidence, question: Question, text: str) -> str | None:
-    """The category stands where the preference did."""
+    """Replace the preference by its category."""
     category = str(question.metadata.get("category", "such things"))
     return re.sub(rf"\b{re.escape(evidence.preference or '')}(?:s|ing)?\b", category, text, flags=re.IGNORECASE)
 
 
 def _disliked(evidence: Evidence, question: Question, text: str) -> str:
-    """The preference is stored as a dislike."""
+    """Store the preference as a dislike."""
     return f"The user can't stand {evidence.preference}."
 
 
 def _reversed(evidence: Evidence, question: Question, text: str) -> str | None:
-    """The two ends of the link change places."""
+    """Swap the two ends of the link."""
     found = _ends(evidence, text)
     if found is None:
         return None
@@ -311,7 +311,7 @@ def _reversed(evidence: Evidence, question: Question, text: str) -> str | None:
 
 
 def _end_lost(evidence: Evidence, question: Question, text: str) -> str | None:
-    """Something vague stands where the link's later end did."""
+    """Replace the link's later end by something vague."""
     found = _ends(evidence, text)
     if found is None:
         return None
@@ -320,7 +320,7 @@ def _end_lost(evidence: Evidence, question: Question, text: str) -> str | None:
 
 
 def _ends(evidence: Evidence, text: str) -> tuple[tuple[int, str], tuple[int, str]] | None:
-    """The link's anchors with their places, the earlier first."""
+    """Return the link's anchors with their positions, the earlier first."""
     low = text.casefold()
     places = sorted((low.find(anchor.casefold()), anchor) for anchor in evidence.anchors)
     if len(places) != 2 or places[0][0] < 0 or places[1][0] < places[0][0] + len(places[0][1]):
@@ -329,7 +329,7 @@ def _ends(evidence: Evidence, text: str) -> tuple[tuple[int, str], tuple[int, st
 
 
 def _words(text: str | None) -> set[str]:
-    """The telling words, without their endings."""
+    """Return the stems of the content words."""
     return {_stem(word.casefold()) for word in WORD.findall(text or "") if word.casefold() not in STOP}
 
 
@@ -339,7 +339,7 @@ def _stem(word: str) -> str:
 
 
 def _best(sentences: Sequence[str], wanted: set[str], unwanted: Set[str] = frozenset()) -> int:
-    """The sentence with most of the words; of several, one with fewest of the others, then the first."""
+    """Return the sentence with most of the wanted words, then fewest of the unwanted, then the first."""
     found = [_words(sentence) for sentence in sentences]
     return max(range(len(found)), key=lambda i: (len(found[i] & wanted), -len(found[i] & unwanted), -i))
 

@@ -1,4 +1,4 @@
-"""Makes more rows with any model: what each is about is drawn first, and everything a model writes is checked."""
+"""Generate more rows with any model: draw the subject of each row first, and check everything the model writes."""
 
 from __future__ import annotations
 

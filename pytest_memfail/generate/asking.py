@@ -1,4 +1,4 @@
-"""Batches of rows: asked for, checked, and asked for again with the rule that was broken."""
+"""Request rows in batches; check them, and request invalid ones again with the rule they broke."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pytest_memfail.generate.raw import Raw
 from pytest_memfail.llm import Completion, ModelCallError, ModelClient, RefusalError, ReplyError
 
 TRIES: Final = 4
-"""A batch is asked for once, and three times again."""
+"""A batch is requested once and retried three times."""
 CLIENT_TRIES: Final = 3
-"""How often the client has asked when it raises `ReplyError`; they count as tries of the batch."""
+"""The requests of the client before it raises `ReplyError`; they count as tries of the batch."""
 BARREN: Final = 3
-"""So many batches in a row without one usable item end the run: the model cannot do it."""
+"""The run ends after this many consecutive batches without a usable item."""
 MOST_PROBLEMS: Final = 4
 
 
 class Item(BaseModel):
-    """What a model makes of one row."""
+    """A model's answer for one row."""
 
     row: int
 
@@ -34,7 +34,7 @@ I = TypeVar("I", bound=Item)  # noqa: E741 - an item
 R = TypeVar("R", bound=BaseModel)
 T = TypeVar("T")
 Show = Callable[[str, int, int], None]
-"""Is told the stage, and how many of how many items are done."""
+"""Called with the stage, the number of finished items, and the total."""
 
 
 def _show_nothing(stage: str, done: int, total: int) -> None:
@@ -43,14 +43,14 @@ def _show_nothing(stage: str, done: int, total: int) -> None:
 
 @dataclass(slots=True)
 class Session:
-    """One run: whom it asks, and what it has."""
+    """One run: the model it asks, and its progress."""
 
     client: ModelClient
     model: str
     raw: Raw
     show: Show = _show_nothing
     given_up: dict[str, str] = field(default_factory=dict)
-    """What could not be had, and why."""
+    """Items that were given up, and why."""
     _barren: int = 0
     _stopped: str = ""
     _slots: asyncio.Semaphore = field(init=False)
@@ -59,17 +59,17 @@ class Session:
         self._slots = asyncio.Semaphore(self.client.concurrency)
 
     async def ask(self, stage: str, messages: list[dict[str, str]], schema: type[BaseModel]) -> Completion:
-        """One reply; raises `ModelCallError`."""
+        """Return one reply. Raise `ModelCallError`."""
         self._check()
         return await self.client.ask(model=self.model, messages=messages, stage=stage, schema=schema)
 
     @property
     def slots(self) -> asyncio.Semaphore:
-        """One for each batch that may be under way."""
+        """Return the semaphore that limits concurrent batches."""
         return self._slots
 
     def ended(self, stage: str, batch: Batch) -> None:
-        """A batch is over. Raises `ModelCallError` when too many in a row brought nothing."""
+        """Record a finished batch. Raise `ModelCallError` after too many consecutive ones without a result."""
         if self._stopped:
             return
         self._barren = 0 if batch.fruitful else self._barren + 1
@@ -82,38 +82,38 @@ class Session:
         self._check()
 
     def _check(self) -> None:
-        if self._stopped:  # batches that wait for their turn must not be paid for either
+        if self._stopped:  # waiting batches must not cost anything either
             raise ModelCallError(self._stopped)
 
 
 class Batch(Protocol):
-    """What is asked for together."""
+    """Items that are requested together."""
 
     @property
     def fruitful(self) -> bool:
-        """Whether it has brought anything."""
+        """Return whether any item was accepted."""
 
     @property
     def problem(self) -> str:
-        """What was wrong with the last try."""
+        """Return what was wrong with the last try."""
 
     def messages(self) -> list[dict[str, str]] | None:
-        """What to ask; None when nothing is left to ask for."""
+        """Return the request; None if nothing is left to request."""
 
     def take(self, reply: BaseModel) -> None:
-        """Sort a reply into what is accepted and what must be asked for again."""
+        """Accept the valid part of a reply and keep the rest for the next try."""
 
     def fail(self, problem: str) -> None:
-        """There was no usable reply."""
+        """Record that there was no usable reply."""
 
 
 async def converse(session: Session, stage: str, schema: type[BaseModel], batch: Batch) -> None:
-    """Ask for a batch until it is complete or its tries are used up.
+    """Request a batch until it is complete or its tries are used up.
 
-    Few batches are under way at once, each to its end: all of them taking turns, none would be over, and a model that cannot do it
-    would be paid for the tries of all.
+    Only a few batches run at once, each to its end. If all took turns, a model that cannot do the task would cost the
+    tries of all batches before any ended.
 
-    Raises `ModelCallError` for what would meet every other call too: the key, the budget, a dead endpoint.
+    Raises `ModelCallError` for errors that would affect every other call: the key, the budget, a dead endpoint.
     """
     async with session.slots:
         await _converse(session, stage, schema, batch)
@@ -138,7 +138,7 @@ async def _converse(session: Session, stage: str, schema: type[BaseModel], batch
 
 
 async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Run all to their end, also when one fails: what the others are paid for is kept. Raises the first error."""
+    """Run all to their end even if one fails, so that paid replies are kept. Then raise the first error."""
     results = await asyncio.gather(*work, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
@@ -148,28 +148,28 @@ async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 @dataclass(frozen=True, slots=True)
 class Stage(Generic[I]):
-    """One thing that is asked for of every row."""
+    """One kind of request, made for every row."""
 
     name: str
     item: type[I]
     reply: type[BaseModel]
-    """Has the list `rows` of items."""
+    """A model whose list `rows` has the items."""
     instructions: str
     given: Callable[[int], Mapping[str, Any]]
-    """What the model is told of a row, by its number (from 1)."""
+    """Returns the task for the model, by the row's number (from 1)."""
     check: Callable[[int, I], list[str]]
-    """The rules that an item breaks."""
+    """Returns the rules that an item breaks."""
     size: int
-    """Rows asked for together."""
+    """Rows per request."""
     given_tokens: int
     reply_tokens: int
-    """About how many a row has, for the estimate."""
+    """Approximate tokens per row, for the estimate."""
     in_turn: bool = False
-    """One batch after the other, each told what the others took."""
+    """Whether batches run one after the other, each with what earlier ones used."""
     taken: Callable[[], Mapping[str, Sequence[str]]] | None = None
 
     def key(self, number: int) -> str:
-        """The row's key in the raw file."""
+        """Return the row's key in the raw file."""
         return str(number)
 
 
@@ -177,25 +177,25 @@ class RowBatch(Generic[I]):
     """Some rows of one stage."""
 
     def __init__(self, stage: Stage[I], numbers: Sequence[int], accept: Callable[[int, I], None]) -> None:
-        """Nothing is asked yet; `accept` is handed each item that breaks no rule."""
+        """Prepare the batch; `accept` is called with each valid item."""
         self._stage = stage
         self._accept = accept
         self._asked = len(numbers)
         self.problems: dict[int, list[str]] = {number: [] for number in numbers}
-        """Of the rows that are still wanted: the rules that the last try broke."""
+        """The missing rows, each with the rules that its last try broke."""
 
     @property
     def fruitful(self) -> bool:
-        """Whether any row was accepted."""
+        """Return whether any row was accepted."""
         return len(self.problems) < self._asked
 
     @property
     def problem(self) -> str:
-        """What is wrong with the first row that is still wanted."""
+        """Return what is wrong with the first missing row."""
         return "; ".join(next(iter(self.problems.values()), []))
 
     def messages(self) -> list[dict[str, str]] | None:
-        """The rows that are still wanted, and what was wrong with them."""
+        """Return the request for the missing rows, with the rules that their last tries broke."""
         if not self.problems:
             return None
         asked: dict[str, Any] = {"rows": [{"row": n, **self._stage.given(n)} for n in self.problems]}
@@ -205,7 +205,7 @@ class RowBatch(Generic[I]):
         return prompts.messages(self._stage.instructions, asked, broken)
 
     def take(self, reply: BaseModel) -> None:
-        """Accept what breaks no rule."""
+        """Accept the valid items."""
         items: list[I] = reply.rows  # type: ignore[attr-defined]  # every reply schema has it
         for number in list(self.problems):
             given = [item for item in items if item.row == number]
@@ -218,17 +218,17 @@ class RowBatch(Generic[I]):
                 self._accept(number, given[0])
 
     def fail(self, problem: str) -> None:
-        """Every row that is wanted has this problem."""
+        """Record a problem of every missing row."""
         self.problems = {number: [problem] for number in self.problems}
 
 
 class WholeReply(Generic[R]):
-    """One thing, whose reply is accepted whole or asked for again."""
+    """A reply that is accepted as a whole or requested again."""
 
     def __init__(
         self, instructions: str, asked: Mapping[str, Any], what: str, check: Callable[[R], Iterable[str]]
     ) -> None:
-        """Nothing is asked yet; `check` gives the rules that a reply breaks, and `what` names it to the model."""
+        """Prepare the request; `check` returns the rules that a reply breaks, `what` names the reply to the model."""
         self._instructions = instructions
         self._asked = asked
         self._what = what
@@ -238,37 +238,37 @@ class WholeReply(Generic[R]):
 
     @property
     def fruitful(self) -> bool:
-        """Whether a reply was accepted."""
+        """Return whether a reply was accepted."""
         return self.accepted is not None
 
     @property
     def problem(self) -> str:
-        """What was wrong with the last try."""
+        """Return what was wrong with the last try."""
         return "; ".join(self._problems)
 
     def messages(self) -> list[dict[str, str]] | None:
-        """The task, and what was wrong with the last try."""
+        """Return the task, with the faults of the last try."""
         if self.accepted is not None:
             return None
         return prompts.messages(self._instructions, self._asked, {self._what: self._problems} if self._problems else {})
 
     def take(self, reply: BaseModel) -> None:
-        """Accept what breaks no rule."""
+        """Accept the reply if it is valid."""
         given: R = reply  # type: ignore[assignment]  # the client has parsed it by the schema that it was asked with
         self._problems = list(self._check(given))[:MOST_PROBLEMS]
         if not self._problems:
             self.accepted = given
 
     def fail(self, problem: str) -> None:
-        """There was no usable reply."""
+        """Record that there was no usable reply."""
         self._problems = [problem]
 
 
 async def run_stage(session: Session, stage: Stage[I], numbers: Sequence[int], done: dict[int, I]) -> None:
-    """Fill `done` with the items of these rows: from the raw file, else from the model. Rows may be left out."""
+    """Fill `done` with the items of these rows: from the raw file, else from the model. Rows may stay missing."""
     for number in numbers:
         item = session.raw.get(stage.name, stage.key(number), stage.item)
-        # checked again: a line may have been mended by hand, or the row that it belongs to
+        # check again: somebody may have edited the line, or the row it depends on
         if item is not None and not stage.check(number, item):
             done[number] = item
     todo = [number for number in numbers if number not in done]
@@ -294,5 +294,5 @@ async def run_stage(session: Session, stage: Stage[I], numbers: Sequence[int], d
 
 
 def as_json(value: object) -> str:
-    """Compact JSON, as it is sent."""
+    """Return compact JSON, as it is sent."""
     return json.dumps(value, ensure_ascii=False)

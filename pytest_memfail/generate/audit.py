@@ -1,4 +1,4 @@
-"""Which chains would spoil one another in one memory: asked of all at once, then of overlapping windows."""
+"""Find chains that would conflict in one memory: ask about all at once, then about overlapping windows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pytest_memfail.llm import ModelCallError
 
 WINDOW: Final = 20
 STEP: Final = 10
-"""Windows overlap by half, so that each chain meets its neighbours on both sides."""
+"""Windows overlap by half, so that each chain is compared with its neighbours on both sides."""
 Facts = Mapping[str, Sequence[str]]
 
 
@@ -28,26 +28,26 @@ class Removal(BaseModel):
 
 
 class AuditReply(BaseModel):
-    """What an audit says."""
+    """The result of an audit."""
 
     remove: list[Removal]
 
 
 def audit_faults(chains: Facts, reply: AuditReply) -> Iterator[str]:
-    """What is wrong with a list of chains to remove: it has to hold known ids, and to leave half of them at least."""
+    """Report faults of a list of chains to remove: unknown ids, or more than half of the chains."""
     for key in sorted({removal.id for removal in reply.remove} - set(chains)):
         yield f"remove: there is no chain {quoted(key)}"
     if len(reply.remove) > max(1, len(chains) // 2):
-        # of a pair only one has to go
+        # only one chain of a pair has to go
         yield f"remove: got {len(reply.remove)} of {len(chains)} chains, expected half of them at most"
     for removal in reply.remove:  # reasons are shown and kept
         yield from text_faults("reason", removal.reason, LONG)
 
 
 async def audited(session: Session, chains: Facts) -> list[str]:
-    """The keys of the chains that may stay.
+    """Return the keys of the chains that may stay.
 
-    Raises `ModelCallError` if an audit gives no usable reply: chains that nobody compared must not pass for compared.
+    Raises `ModelCallError` if an audit gives no usable reply, because unaudited chains must not count as audited.
     """
     keys = list(chains)
     if len(keys) < 2:

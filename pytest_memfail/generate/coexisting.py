@@ -1,4 +1,4 @@
-"""Coexisting-Facts: several likings of one category, each told by itself."""
+"""Coexisting-Facts: several preferences of one category, each in its own statement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIRST_PERSON: Final = re.compile(r"\b(I|I['’]\w+|me|my|mine|myself|we|us|our)\
 
 
 class Preferences(Item):
-    """What one person likes of a category."""
+    """One person's preferences of a category."""
 
     preferences: list[Line]
     preference_facts: list[Line]
@@ -28,7 +28,7 @@ class Preferences(Item):
 
 
 class PreferencesReply(BaseModel):
-    """What the only stage asks for."""
+    """The reply of the only stage."""
 
     rows: list[Preferences]
 
@@ -53,11 +53,11 @@ class CoexistingFacts:
         )
 
     def plan(self, raw: Raw) -> list[Work]:
-        """One stage."""
+        """Return the work of the only stage."""
         return stage_work([self._stage], self._request.n, raw)
 
     async def make(self, session: Session) -> Made:
-        """All rows at once: no two have the same category, and so they seldom meet."""
+        """Request all rows at once: their categories differ, so they rarely conflict."""
         return await made_at_once(session, self._stage, self._request, self._row, "question", LIKENESS)
 
     def _spec(self, number: int) -> Mapping[str, Any]:
@@ -77,7 +77,7 @@ class CoexistingFacts:
             faults += [*text_faults("preferences", liking, SHORT), *text_faults("preference_facts", fact, LONG)]
         if faults:
             yield from faults
-            return  # the rules below read texts of a sane size
+            return  # the following rules expect texts of normal length
         if len({liking.casefold() for liking in item.preferences}) != count:
             yield "preferences: the same one twice, expected different ones"
         if listed := [liking for liking in item.preferences if "," in liking]:

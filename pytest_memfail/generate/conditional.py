@@ -1,4 +1,4 @@
-"""Conditional-Facts: one rule, and two essays that carry it: a pair of an easy and a hard row."""
+"""Conditional-Facts: one rule and two essays about it, which form a pair of an easy and a hard row."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ EASY: Final = "conditional_facts_easy"
 HARD: Final = "conditional_facts_hard"
 NAME_WORDS: Final = 4
 APART: Final = 2
-"""How far the three sentences of a hard rule stand from each other at least."""
+"""The least distance between the three sentences of a hard rule."""
 MOST: Final = 0.6
-"""The share of the other case's words that one sentence must hold."""
+"""The share of the other case's words that one sentence must contain."""
 
 
 class Rule(Item):
@@ -55,7 +55,7 @@ class Rule(Item):
     behavior: Line
     condition: Line
     other_case: Line
-    """What happens where the condition fails; empty where the essays say that nothing of the kind does."""
+    """What happens if the condition is not met; empty if the essays exclude it."""
     question: Line
     question_context: Line
     condition_met: Literal["yes", "no"]
@@ -63,7 +63,7 @@ class Rule(Item):
 
 
 class RuleReply(BaseModel):
-    """What the first stage asks for."""
+    """The reply of the first stage."""
 
     rows: list[Rule]
 
@@ -75,13 +75,13 @@ class EasyEssay(Item):
 
 
 class EasyReply(BaseModel):
-    """What the second stage asks for."""
+    """The reply of the second stage."""
 
     rows: list[EasyEssay]
 
 
 class HardEssay(Item):
-    """An essay that spreads the rule over three sentences, and their numbers from 1."""
+    """An essay that spreads the rule over three sentences, with their numbers from 1."""
 
     essay: Line
     behavior_sentence: int
@@ -90,7 +90,7 @@ class HardEssay(Item):
 
 
 class HardReply(BaseModel):
-    """What the third stage asks for."""
+    """The reply of the third stage."""
 
     rows: list[HardEssay]
 
@@ -99,7 +99,7 @@ class ConditionalFacts:
     """The recipe of both variants."""
 
     def __init__(self, request: Request) -> None:
-        """Draw what each rule is about."""
+        """Draw the subject of each rule."""
         self._request = request
         self._specs = rule_specs(request.n, request.seed)
         self._rules: dict[int, Rule] = {}
@@ -115,7 +115,7 @@ class ConditionalFacts:
             size=batch_of(10, request),
             given_tokens=50,
             reply_tokens=155,
-            in_turn=True,  # names and behaviours must differ over the whole set
+            in_turn=True,  # names and behaviours must differ within the whole set
             taken=lambda: taken_of(self._rules, ("entity", "behavior")),
         )
         self._easy_stage = Stage(
@@ -142,11 +142,11 @@ class ConditionalFacts:
         )
 
     def plan(self, raw: Raw) -> list[Work]:
-        """Three stages."""
+        """Return the work of the three stages."""
         return stage_work([self._rule_stage, self._easy_stage, self._hard_stage], self._request.n, raw)
 
     async def make(self, session: Session) -> Made:
-        """Rules first; then both essays of each."""
+        """Request the rules, then both essays of each."""
         numbers = range(1, self._request.n + 1)
         await run_stage(session, self._rule_stage, numbers, self._rules)
         ruled = sorted(self._rules)
@@ -169,7 +169,7 @@ class ConditionalFacts:
             list(repeats.values()),
         )
 
-    # -- what the model is told --------------------------------------------------------------------------------------
+    # -- what the model is given -------------------------------------------------------------------------------------
 
     def _spec(self, number: int) -> Mapping[str, Any]:
         spec = self._specs[number - 1]
@@ -191,7 +191,7 @@ class ConditionalFacts:
             "other_case": rule.other_case,
         }
 
-    # -- what it must keep to ----------------------------------------------------------------------------------------
+    # -- the rules it must follow ------------------------------------------------------------------------------------
 
     def _rule_faults(self, number: int, rule: Rule) -> list[str]:
         return list(self._broken_by(number, rule))
@@ -201,7 +201,7 @@ class ConditionalFacts:
         most |= {"question": LONG, "ground_truth_answer": LONG}
         if faults := [fault for field, n in most.items() for fault in text_faults(field, getattr(rule, field), n)]:
             yield from faults
-            return  # the rules below read texts of a sane size
+            return  # the following rules expect texts of normal length
         yield from _other_case_faults(rule, exclusive=self._specs[number - 1].exclusive)
         words = rule.entity.split()
         if not 1 <= len(words) <= NAME_WORDS or not rule.entity[:1].isupper():
@@ -269,13 +269,13 @@ class ConditionalFacts:
 def _essay_faults(essay: str, rule: Rule, span: tuple[int, int]) -> Iterator[str]:
     yield from text_faults("essay", essay, ESSAY)
     if len(essay) > ESSAY:
-        return  # the searches below are for texts of a sane size
+        return  # the following searches expect texts of normal length
     count = len(sentences(essay))
     if not span[0] <= count <= span[1]:
         yield f"essay: got {count} sentences, expected {span[0]} to {span[1]}"
     if not stands(rule.entity, essay):
         yield f"essay: does not name {quoted(rule.entity)}"
-    # only what was said can be lost: a number that the essay lacks could not be kept
+    # a number that the essay lacks could not be kept in memory
     if missing := sorted(numbers_in(f"{rule.condition} {rule.other_case}") - numbers_in(essay)):
         yield f"essay: lacks the number {', '.join(missing)} of the condition or the other case"
 
@@ -292,7 +292,7 @@ def _other_case_faults(rule: Rule, *, exclusive: bool) -> Iterator[str]:
 
 
 def _otherwise_faults(essay: str, told: Sequence[str], rule: Rule) -> Iterator[str]:
-    """What an essay must say of all other circumstances, whichever answer is right: that nothing happens, or what does."""
+    """Report an essay that does not say what happens in all other circumstances: nothing, or the other case."""
     if len(essay) > ESSAY:
         return
     if not rule.other_case:

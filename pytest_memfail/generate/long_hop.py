@@ -1,4 +1,4 @@
-"""Long-Hop: chains are proposed and checked, audited against each other, and offered each other's ends as wrong options."""
+"""Long-Hop: propose and check chains, audit them against each other, and use each other's ends as wrong options."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from pytest_memfail.tasks import LETTERS, LIKENESS, is_gerund, stands, words_of
 TASK: Final = "long_hop"
 HOPS: Final = (1, 2, 3)
 SPARE: Final = 1.25
-"""So many more chains are asked for than wanted: audit and repeats lose some."""
+"""The ratio of requested to wanted chains, because audit and repeats remove some."""
 SUMMARIES: Final = 30
-"""How many earlier chains the model is told to keep away from."""
+"""The number of earlier chains that the model is told to avoid."""
 WRONG: Final = 4
-"""Wrong options: ends of so many other chains."""
+"""Wrong options per chain: the ends of this many others."""
 END_WORDS: Final = (2, 4)
-"""The fewest and most words of an end: alike in length and form, each can be offered for any other."""
+"""The fewest and most words of an end, so that each end can be an option for any other chain."""
 CHAIN_TOKENS: Final = 130
 FIRST_PERSON: Final = re.compile(r"\b(?:I|me|my|mine|myself)\b", re.IGNORECASE)
 OWNED: Final = frozenset("my your his her its our their".split())
@@ -49,7 +49,7 @@ class Chain(BaseModel):
 
 
 class ChainReply(BaseModel):
-    """What a proposal is."""
+    """The reply of a proposal."""
 
     chains: list[Chain]
 
@@ -58,9 +58,9 @@ class LongHop:
     """The recipe."""
 
     def __init__(self, request: Request) -> None:
-        """Share the chains out over the hop counts, as evenly as can be.
+        """Distribute the chains over the hop counts as evenly as possible.
 
-        Raises `UsageError` for so few chains that they cannot offer each other wrong options.
+        Raises `UsageError` for too few chains to provide each other's wrong options.
         """
         if request.n <= WRONG:
             raise UsageError(
@@ -72,7 +72,7 @@ class LongHop:
         self._wanted = {hops: share + (hops <= rest) for hops in HOPS}
 
     def plan(self, raw: Raw) -> list[Work]:
-        """Proposals, two rounds of audit."""
+        """Return the work of the proposals and of two audit rounds."""
         missing = {hops: max(0, self._asked(hops) - raw.count(_stage(hops))) for hops in HOPS}
         calls = sum(-(-count // self._size) for count in missing.values())
         chains = sum(self._asked(hops) for hops in HOPS)
@@ -84,7 +84,7 @@ class LongHop:
         return work
 
     async def make(self, session: Session) -> Made:
-        """Each phase on what the one before has left."""
+        """Run each phase on the results of the one before."""
         proposed: dict[str, Chain] = {}
         for hops in HOPS:
             await self._propose(session, hops, proposed)
@@ -117,7 +117,7 @@ class LongHop:
         return math.ceil(self._wanted[hops] * SPARE)
 
     async def _propose(self, session: Session, hops: int, proposed: dict[str, Chain]) -> None:
-        """Batch after batch, each told of the chains before it, until there are enough or a batch brings none."""
+        """Request batches, each with the earlier chains, until there are enough or a batch brings none."""
         stage, wanted = _stage(hops), self._asked(hops)
         mine: dict[str, Chain] = {}
         while len(mine) < wanted and (found := session.raw.get(stage, str(len(mine) + 1), Chain)) is not None:
@@ -187,16 +187,16 @@ class ChainBatch:
 
     @property
     def fruitful(self) -> bool:
-        """Whether any chain was accepted."""
+        """Return whether any chain was accepted."""
         return self.accepted > 0
 
     @property
     def problem(self) -> str:
-        """What was wrong with the last try."""
+        """Return what was wrong with the last try."""
         return "; ".join(self.problems)
 
     def messages(self) -> prompts.Messages | None:
-        """How many are missing, and what to keep away from."""
+        """Return the request for the missing chains, with the chains to avoid."""
         if not self.missing:
             return None
         taken = [" -> ".join(chain.anchors) for chain in list(self.known.values())[-SUMMARIES:]]
@@ -204,7 +204,7 @@ class ChainBatch:
         return prompts.messages(prompts.CHAINS, asked, {"a chain": self.problems} if self.problems else {})
 
     def take(self, reply: BaseModel) -> None:
-        """Accept the chains that hold; more than were asked for are left."""
+        """Accept the valid chains, up to the number requested."""
         assert isinstance(reply, ChainReply)
         problems: list[str] = []
         for chain in reply.chains[: self.missing]:
@@ -220,12 +220,12 @@ class ChainBatch:
         self.problems = problems[: 2 * MOST_PROBLEMS]
 
     def fail(self, problem: str) -> None:
-        """There was no usable reply."""
+        """Record that there was no usable reply."""
         self.problems = [problem]
 
 
 def chain_faults(hops: int, chain: Chain, others: Sequence[Chain]) -> Iterator[str]:
-    """The rules of appendix B.6 that a chain breaks."""
+    """Yield the rules of appendix B.6 that a chain breaks."""
     if len(chain.anchors) != hops + 2 or len(chain.facts) != hops + 1:
         yield f"got {len(chain.anchors)} anchors and {len(chain.facts)} facts, expected {hops + 2} and {hops + 1}"
         return
@@ -234,7 +234,7 @@ def chain_faults(hops: int, chain: Chain, others: Sequence[Chain]) -> Iterator[s
         faults += text_faults("facts and question", text, LONG)
     if faults:
         yield from faults
-        return  # the rules below read texts of a sane size
+        return  # the following rules expect texts of normal length
     if len({tuple(words_of(anchor)) for anchor in chain.anchors}) < len(chain.anchors):
         yield "anchors: the same one twice, expected different ones"
     for i, fact in enumerate(chain.facts):
@@ -242,7 +242,7 @@ def chain_faults(hops: int, chain: Chain, others: Sequence[Chain]) -> Iterator[s
             bordered = j in (i, i + 1)
             if bordered and anchor.casefold() not in fact.casefold():
                 yield f"fact {i + 1} lacks its anchor {quoted(anchor)}"
-            if not bordered and j > 0 and stands(anchor, fact):  # the head may stand behind every fact
+            if not bordered and j > 0 and stands(anchor, fact):  # the first anchor may be behind every fact
                 yield f"fact {i + 1} holds {quoted(anchor)}, which it does not border"
     if not _names(chain.anchors[0], chain.question):
         yield f"the question does not name {quoted(chain.anchors[0])}"
@@ -265,7 +265,7 @@ def chain_faults(hops: int, chain: Chain, others: Sequence[Chain]) -> Iterator[s
 
 
 def _end_faults(end: str) -> Iterator[str]:
-    """The rules that an end breaks: it must be possible to offer it for any other."""
+    """Yield the rules that an end breaks, so that it can be an option for any other chain."""
     words = words_of(end)
     if not words or not is_gerund(words[0]) or not END_WORDS[0] <= len(words) <= END_WORDS[1]:
         yield f"the answer is {quoted(end)}, expected {END_WORDS[0]} to {END_WORDS[1]} words that begin with a verb in -ing"
@@ -274,18 +274,18 @@ def _end_faults(end: str) -> Iterator[str]:
 
 
 def _names(anchor: str, question: str) -> bool:
-    """Whether the question holds the anchor, or at least its last word of three letters ("eat apples", "eating apples")."""
+    """Return whether the question contains the anchor, or at least its last word of three or more letters."""
     long = [word for word in words_of(anchor) if len(word) > 2]
     return anchor.casefold() in question.casefold() or bool(long and long[-1] in words_of(question))
 
 
 def wrong_options(chains: Mapping[str, Chain], rng: random.Random) -> dict[str, list[str]]:
-    """Offer each chain the ends of four others, each end about as often as any other.
+    """Return the ends of four other chains for each chain, each end about equally often.
 
-    An option that is not in the store, or is offered for one chain alone, would give the answer away. A chain that shares words
-    with too many ends gets none, and its own end is not offered either, as it will not be stored.
+    An option that is not in the store, or is used for one chain only, would reveal the answer. A chain that shares
+    words with too many ends gets no options. Its own end is then not used either, because it will not be stored.
     """
-    # that two ends are of the same verb is no hint
+    # two ends with the same verb reveal nothing
     words = {key: set(words_of(chain.answer)[1:]) for key, chain in chains.items()}
     fitting = {
         key: [other for other in chains if other != key and not _words_of_chain(chain) & words[other]]

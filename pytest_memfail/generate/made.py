@@ -1,4 +1,4 @@
-"""What a recipe makes: rows for files, and the account of what was left out."""
+"""The result of a recipe: rows for files, and the count of what was left out."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pytest_memfail.llm import count_tokens
 from pytest_memfail.tasks import near_duplicates
 
 Design = Literal["ours", "paper"]
-"""Whether people have names of their own, or the published 30 for all (`samplers.apart`)."""
+"""Whether people have unique names, or share the 30 published ones (`samplers.apart`)."""
 MESSAGE_TOKENS: Final = 60
-"""Of a message: the frame around the rows."""
+"""Tokens of a message without its rows."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is wanted."""
+    """What to generate."""
 
     task: str
     n: int
@@ -28,12 +28,12 @@ class Request:
     seed: int = 42
     design: Design = "ours"
     batch_size: int | None = None
-    """Rows asked for together; None takes each stage's own number."""
+    """Rows per request; None for each stage's default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What one stage has still to ask, as an estimate."""
+    """The remaining requests of one stage, estimated."""
 
     stage: str
     calls: int
@@ -48,25 +48,25 @@ class Made:
     files: Mapping[str, Sequence[Mapping[str, str]]]
     """Cells by column, for each task name of the loaders."""
     counts: Mapping[str, int]
-    """How many were wanted, written and left out, in this order."""
+    """The numbers of rows wanted, written and left out, in this order."""
     thresholds: Mapping[str, float]
     """Jaccard similarities from which two texts count as the same."""
     repeats: Sequence[str] = field(default=())
-    """What was left out as a near-duplicate, one line each."""
+    """The near-duplicates left out, one line each."""
 
 
 class Recipe(Protocol):
-    """How the rows of one task are made."""
+    """How to generate the rows of one task."""
 
     def plan(self, raw: Raw) -> list[Work]:
-        """What is still to be asked, at least."""
+        """Return the least work that remains."""
 
     async def make(self, session: Session) -> Made:
-        """Ask for what is missing and put the rows together."""
+        """Request what is missing and assemble the rows."""
 
 
 def stage_work(stages: Sequence[Stage[Any]], n: int, raw: Raw) -> list[Work]:
-    """What the stages have still to ask for n rows, if nothing is turned down."""
+    """Return the remaining work of the stages for n rows, if nothing is rejected."""
     work = []
     for stage in stages:
         rows = sum(not raw.has(stage.name, stage.key(number)) for number in range(1, n + 1))
@@ -77,9 +77,9 @@ def stage_work(stages: Sequence[Stage[Any]], n: int, raw: Raw) -> list[Work]:
 
 
 def distinct(texts: Mapping[str, str], threshold: float, owner: Callable[[str], T]) -> dict[T, str]:
-    """The owners to drop, so that no two kept texts are near-duplicates, each with a line that says why.
+    """Return the owners to drop so that no near-duplicates remain, each with a line that says why.
 
-    The earlier of two is kept, unless it is dropped itself. Texts of one owner may be alike.
+    Keeps the earlier of two unless it is dropped itself. Texts of the same owner may be similar.
     """
     dropped: dict[T, str] = {}
     for earlier, later, alike in near_duplicates(texts, threshold):
@@ -97,7 +97,7 @@ async def made_at_once(
     field: str,
     threshold: float,
 ) -> Made:
-    """All rows from a single stage, without those whose text in this field repeats that of an earlier one."""
+    """Return all rows of a single stage, without those whose text in this field repeats an earlier one."""
     rows: dict[int, I] = {}
     await run_stage(session, stage, range(1, request.n + 1), rows)
     texts = {f"row {number}": str(getattr(rows[number], field)) for number in sorted(rows)}
@@ -112,7 +112,7 @@ async def made_at_once(
 
 
 def row_counts(wanted: int, written: int, kept: int) -> dict[str, int]:
-    """The account of a run: what each step left."""
+    """Return how many rows each step left."""
     return {
         "wanted": wanted,
         "given_up": wanted - written,
@@ -123,15 +123,15 @@ def row_counts(wanted: int, written: int, kept: int) -> dict[str, int]:
 
 
 def finished(stages: Sequence[dict[int, Any]]) -> list[int]:
-    """The numbers of rows that every stage has."""
+    """Return the numbers of the rows that every stage has."""
     return sorted(set(stages[0]).intersection(*stages[1:]))
 
 
 def taken_of(items: Mapping[int, Item], fields: Sequence[str]) -> dict[str, list[str]]:
-    """What the rows so far have taken, for the model to keep away from."""
+    """Return the values that earlier rows use, for the model to avoid."""
     return {name: [str(getattr(items[number], name)) for number in sorted(items)] for name in fields}
 
 
 def batch_of(size: int, request: Request) -> int:
-    """Rows asked for together."""
+    """Return the rows per request."""
     return request.batch_size or size

@@ -1,4 +1,4 @@
-"""The files of a folder of generated rows: nothing is written before the loaders and `memfail validate` have taken it."""
+"""Write a folder of generated rows, after the loaders and `memfail validate` have accepted them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GIT_SECONDS: Final = 10.0
 
 
 def check_free(folder: Path, names: Sequence[str], *, force: bool) -> None:
-    """Raise `UsageError` if rows would be written over, or if the folder cannot be one."""
+    """Raise `UsageError` if rows would be overwritten, or if the folder cannot be created."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--out: got the file {folder}, expected a folder")
     for name in (*(f"{name}.csv" for name in names), CONFIG):
@@ -36,7 +36,7 @@ def check_free(folder: Path, names: Sequence[str], *, force: bool) -> None:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """The folder's `generation_config.json`; empty without one."""
+    """Return the folder's `generation_config.json`; empty without one."""
     path = folder / CONFIG
     if not path.exists():
         return {}
@@ -52,9 +52,9 @@ def read_config(folder: Path) -> dict[str, Any]:
 def write(
     folder: Path, task: str, files: Mapping[str, Sequence[Mapping[str, str]]], account: Mapping[str, Any]
 ) -> list[Finding]:
-    """Write the files of one task and its part of the config; returns what `memfail validate` finds in the rows.
+    """Write the files of one task and its part of the config; return the findings of `memfail validate`.
 
-    Raises `MemfailError` if the rows are not sound; the folder is then as it was.
+    Raises `MemfailError` if the rows are invalid, and leaves the folder unchanged.
     """
     config = read_config(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def write(
         config[KEY] = {**config.get(KEY, {}), task: part}
         (staged / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         for file in (*(f"{file}.csv" for file in files), CONFIG):
-            put_in_place(staged / file, folder / file)  # each file is there whole or not at all
+            put_in_place(staged / file, folder / file)  # each file is replaced atomically
     return findings
 
 
@@ -91,7 +91,7 @@ def _sound(staged: Path, names: Sequence[str]) -> list[Finding]:
 
 
 def git_commit() -> str | None:
-    """The commit of the checkout that this code runs from; None for an installed package."""
+    """Return the commit of the checkout that this code runs from; None for an installed package."""
     git = shutil.which("git")
     here = Path(__file__)
     if git is None:

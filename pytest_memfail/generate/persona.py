@@ -1,4 +1,4 @@
-"""Persona-Retrieval: a portrait, and questions about its person or about somebody unknown."""
+"""Persona-Retrieval: an essay about a person, and questions about that person or a stranger."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Asked(BaseModel):
 
     text: Line
     answer: Line
-    """About a stranger: the words of the essay that would answer it of the person."""
+    """For a stranger: the words of the essay that would answer the question about the person."""
 
 
 class Portrait(Item):
@@ -37,7 +37,7 @@ class Portrait(Item):
 
 
 class PortraitReply(BaseModel):
-    """What the only stage asks for."""
+    """The reply of the only stage."""
 
     rows: list[Portrait]
 
@@ -46,7 +46,7 @@ class PersonaRetrieval:
     """The recipe."""
 
     def __init__(self, request: Request) -> None:
-        """Draw the people and their slots.
+        """Draw the people and the subjects of their questions.
 
         Raises `UsageError` if there are more people than names.
         """
@@ -69,11 +69,11 @@ class PersonaRetrieval:
         )
 
     def plan(self, raw: Raw) -> list[Work]:
-        """One stage."""
+        """Return the work of the only stage."""
         return stage_work([self._stage], self._request.n, raw)
 
     async def make(self, session: Session) -> Made:
-        """All rows at once: names are given."""
+        """Request all rows at once, because the names are given."""
         return await made_at_once(session, self._stage, self._request, self._row, "essay", LIKENESS)
 
     def _spec(self, number: int) -> Mapping[str, Any]:
@@ -91,7 +91,7 @@ class PersonaRetrieval:
                 "text": asked.text,
                 "is_misleading": stranger is not None,
                 "distractor": stranger,
-                # the same for all, so that nobody's wording decides what counts as an abstention
+                # the same for all, so that no wording decides what counts as an abstention
                 "ground_truth_answer": f"I don't have information about {stranger}." if stranger else asked.answer,
                 **({"borrows": [asked.answer]} if stranger else {}),
             }
@@ -108,7 +108,7 @@ class PersonaRetrieval:
 def _broken_by(spec: PersonSpec, item: Portrait) -> Iterator[str]:
     yield from text_faults("essay", item.essay, ESSAY)
     if len(item.essay) > ESSAY:
-        return  # the rules below read texts of a sane size
+        return  # the following rules expect texts of normal length
     count = len(sentences(item.essay))
     if not PERSONA_SENTENCES[0] <= count <= PERSONA_SENTENCES[1]:
         yield f"essay: got {count} sentences, expected {PERSONA_SENTENCES[0]} to {PERSONA_SENTENCES[1]}"

@@ -1,4 +1,4 @@
-"""From a request to files: what it will cost, what was asked for before, what is asked now, what is written."""
+"""Generate rows: estimate the cost, reuse earlier replies, request the rest, write the files."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ RECIPES: Final[Mapping[str, tuple[Callable[[Request], Recipe], tuple[str, ...]]]
     "persona_retrieval": (PersonaRetrieval, ("persona_retrieval",)),
     "long_hop": (LongHop, ("long_hop",)),
 }
-"""How each task is made, and the tasks of the loaders that its files are for."""
+"""The recipe of each task, and the task names of its files."""
 GENERATED: Final = tuple(RECIPES)
 MOST_ROWS: Final = 3600
-"""So many names there are for people; the ids have no room for many more either."""
+"""The number of names for people; ids have no room for many more either."""
 SHUFFLES: Final = 128
 """Permutations of the MinHash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run is likely to ask."""
+    """The expected requests of a run."""
 
     work: tuple[Work, ...]
     model: str
@@ -47,7 +47,7 @@ class Estimate:
 
     @property
     def calls(self) -> int:
-        """If nothing is turned down."""
+        """Return the number of calls if nothing is rejected."""
         return sum(work.calls for work in self.work)
 
     def __str__(self) -> str:
@@ -61,22 +61,22 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run brought."""
+    """The result of a run."""
 
     made: Made
     given_up: Mapping[str, str]
-    """What could not be had, and why."""
+    """Items that were given up, and why."""
     findings: tuple[Finding, ...]
-    """What `memfail validate` says of the rows."""
+    """The findings of `memfail validate` about the rows."""
 
 
 class Generation:
-    """One run of the generator over one folder."""
+    """One run of the generator in one folder."""
 
     def __init__(self, request: Request, folder: Path, *, force: bool = False) -> None:
-        """Draw the specs and read what an earlier run has paid for; nothing is asked or written yet.
+        """Draw the subjects and read the replies of an earlier run, without requesting or writing anything.
 
-        Raises `UsageError` for an unknown task, a number that is none, rows that are there already, or a raw file that does not fit.
+        Raises `UsageError` for an unknown task, an invalid number, existing rows, or a raw file with other settings.
         """
         if request.task not in RECIPES:
             raise UnknownNameError("task to generate", request.task, RECIPES)
@@ -93,16 +93,16 @@ class Generation:
         self._raw = Raw(folder / "raw" / f"{request.task}.jsonl", settings, replace=force)
 
     def estimate(self, prices: Prices) -> Estimate:
-        """What is still to be asked and what it may cost."""
+        """Return the remaining requests and their possible cost."""
         work = tuple(self._recipe.plan(self._raw))
         usage = Usage(sum(w.prompt_tokens for w in work), sum(w.reply_tokens for w in work))
         model = self._request.model
         return Estimate(work, model, prices.cost(model, usage), prices.date)
 
     async def run(self, client: ModelClient, show: Show | None = None) -> Report:
-        """Ask for what is missing, and write the files.
+        """Request what is missing, and write the files.
 
-        Raises `MemfailError`; everything accepted until then is in the raw file, and the next run goes on from there.
+        Raises `MemfailError`. The raw file keeps everything accepted until then, and the next run continues from it.
         """
         session = Session(client, self._request.model, self._raw)
         if show is not None:

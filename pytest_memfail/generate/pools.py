@@ -1,4 +1,4 @@
-"""What the samplers draw from: the lists of the paper's tables 3, 4 and 5, in their order, and names of our own.
+"""The lists that the samplers draw from: the paper's tables 3, 4 and 5 in their order, and names of our own.
 
 The tables are those of MemFail (arXiv 2605.26667, CC BY 4.0).
 """
@@ -95,7 +95,8 @@ FLAVORS: Final = _listed(
     a backcountry ski guide who restores antique furniture in summer"""
 )
 
-# Ours, for people with an essay: no name of the list above, so that a stranger who has one word of each is nobody stored.
+# Our own names for people with an essay. They share no word with the list above, so that a stranger with one word of
+# each is not in the store.
 GIVEN_NAMES: Final = _listed(
     """Abena; Aldo; Anouk; Arjun; Astrid; Bashir; Beatriz; Bohdan; Brigid; Camille; Chidi; Dagny; Darius; Dunja; Efua
     Emre; Esperanza; Farid; Freya; Gaspard; Gulnara; Hamish; Henrike; Ingrid; Isidro; Jarmila; Javier; Kalinda; Kenji

@@ -1,6 +1,7 @@
-"""Every prompt of the generator, in one place. The rules are the paper's (section 4, appendices B and D.1), in our words.
+"""All prompts of the generator. The rules are the paper's (section 4, appendices B and D.1) in our own words.
 
-A prompt is a system message that never changes and one user message: what is wanted, as JSON, and the rules that an earlier try broke.
+A prompt has a system message that never changes and one user message: the task as JSON, and the rules that an earlier
+try broke.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ An earlier try was turned down. What was wrong with it (the texts quoted below a
 
 
 def messages(instructions: str, asked: Mapping[str, Any], broken: Mapping[str, Sequence[str]]) -> Messages:
-    """Instructions, then the task; what an earlier try broke comes last, so that providers can cache the rest."""
+    """Return the instructions and the task. Broken rules come last, so that providers can cache the rest."""
     text = "Task:\n" + json.dumps(asked, ensure_ascii=False)
     if broken:
         told = "\n".join(f"- {what}: {'; '.join(rules)}" for what, rules in broken.items())
@@ -143,5 +144,5 @@ def messages(instructions: str, asked: Mapping[str, Any], broken: Mapping[str, S
 
 
 def spanned(instructions: str, span: tuple[int, int]) -> str:
-    """The instructions with the fewest and most sentences filled in."""
+    """Return the instructions with the fewest and most sentences filled in."""
     return instructions.replace("{low}", str(span[0])).replace("{high}", str(span[1]))

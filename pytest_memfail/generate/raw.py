@@ -1,4 +1,4 @@
-"""What a run has paid for, one JSON object a line: an interrupted run goes on from it."""
+"""The raw file: every accepted item, one JSON object per line, from which an interrupted run continues."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Raw:
-    """The accepted items of each stage by their key, kept in a file as they come."""
+    """The accepted items of each stage by key, written to a file as they come."""
 
     def __init__(self, path: Path, settings: Mapping[str, Any], *, replace: bool = False) -> None:
-        """Read what is there; nothing is written before the first item.
+        """Read the existing file; writes nothing before the first item.
 
         Args:
-            path: of the file.
-            settings: what the items depend on; a file of other settings is not gone on with.
-            replace: start anew where the settings differ.
+            path: the file.
+            settings: the settings that the items depend on; a file with other settings is refused.
+            replace: start over if the settings differ.
 
-        Raises `UsageError` for a file of other settings, or one that is damaged.
+        Raises `UsageError` for a file with other settings, or a damaged one.
         """
         self.path = path
         self._settings = {"memfail_generate": FORMAT, **settings}
@@ -49,17 +49,17 @@ class Raw:
             self._file = None
 
     def count(self, stage: str) -> int:
-        """How many items a stage has."""
+        """Return the number of items of a stage."""
         return len(self._items.get(stage, {}))
 
     def has(self, stage: str, key: str) -> bool:
-        """Whether the item was paid for."""
+        """Return whether the file has the item."""
         return key in self._items.get(stage, {})
 
     def get(self, stage: str, key: str, model: type[M]) -> M | None:
-        """The item, or None.
+        """Return the item, or None.
 
-        Raises `UsageError` if it is not what the stage makes.
+        Raises `UsageError` if it does not fit the stage.
         """
         found = self._items.get(stage, {}).get(key)
         if found is None:
@@ -74,25 +74,25 @@ class Raw:
             ) from None
 
     def add(self, stage: str, key: str, item: BaseModel) -> None:
-        """Keep an accepted item, at once."""
+        """Write an accepted item at once."""
         content = item.model_dump(mode="json")
         self._items.setdefault(stage, {})[key] = content
         self._write({"stage": stage, "key": key, "item": content})
 
     def give_up(self, stage: str, key: str, reason: str) -> None:
-        """Note what could not be had; it is asked for again when the run is repeated."""
+        """Record an item that was given up; the next run requests it again."""
         self._write({"stage": stage, "key": key, "given_up": one_line(reason)})
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._file is None:
             self._file = self._opened()
         self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        self._file.flush()  # what was paid for must outlive the process
+        self._file.flush()  # items that were paid for must survive the process
 
     def _opened(self) -> IO[str]:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self._sound_bytes:
-            with self.path.open("r+b") as damaged:  # what a killed run had begun to write
+            with self.path.open("r+b") as damaged:  # an incomplete line of a killed run
                 damaged.truncate(self._sound_bytes)
             return self.path.open("a", encoding="utf-8", newline="\n")
         file = self.path.open("w", encoding="utf-8", newline="\n")

@@ -1,7 +1,7 @@
-"""What each row is to be about, drawn before any model is asked: the same on every machine at a seed.
+"""Draw the subject of each row before any model is asked; a seed gives the same draws on every machine.
 
-The order of the draws is the one that gives the published columns at seed 42, found by experiment; a test holds it to them. A longer
-list begins with the shorter one, so that more rows can be asked for later.
+The order of the draws reproduces the published columns at seed 42; it was found by experiment, and a test checks it. A
+longer list starts with the shorter one, so that more rows can be added later.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ Met: TypeAlias = Literal["yes", "no"]
 PUBLISHED_ROWS: Final = 100
 SLOTS: Final = 3
 FEWEST, MOST = 2, 5
-"""How many preferences a row may have."""
+"""The fewest and most preferences of a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleSpec:
-    """One rule of conditional facts, for the easy and the hard essay alike."""
+    """One rule of conditional facts, for both the easy and the hard essay."""
 
     entity_category: str
     condition_type: str
     condition_met: Met
     """Ours: the paper leaves it to the model, and 68 of its 100 easy rows are a "no"."""
     exclusive: bool
-    """Ours: whether the essays say that it happens under no other circumstance, or what happens instead. Drawn apart from the
-    answer, which the essay alone would give away otherwise."""
+    """Ours: whether the essays exclude all other circumstances, or say what happens instead. Drawn independently of the
+    answer, which the essay alone would otherwise reveal."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreferenceSpec:
-    """One category, and how many preferences of it hold at once."""
+    """One category, and the number of its preferences that hold at once."""
 
     category: str
     count: int
@@ -44,7 +44,7 @@ class PreferenceSpec:
 
 @dataclass(frozen=True, slots=True)
 class PersonSpec:
-    """One person, and whom the three questions name: None is the person, anybody else a stranger."""
+    """One person, and the subjects of the three questions: None for the person, else a stranger's name."""
 
     entity: str
     flavor: str
@@ -52,15 +52,15 @@ class PersonSpec:
 
 
 def rule_specs(n: int, seed: int) -> list[RuleSpec]:
-    """Category and condition type as published; which answer is right is balanced over each ten rows."""
+    """Return category and condition type as published; the right answers are balanced over each ten rows."""
     rng = random.Random(seed)
-    # The published draws begin where a shuffle of 100 things ends. What it was for is not known; nothing depends on it.
+    # The published draws start after a shuffle of 100 items, for an unknown purpose.
     rng.shuffle(list(range(PUBLISHED_ROWS)))
     drawn = []
     for _ in range(n):
         condition_type = rng.choice(pools.CONDITION_TYPES)
         category = rng.choice(pools.ENTITY_CATEGORIES)
-        if category == "pet":  # drawn anew also where the first draw can be seen from outside
+        if category == "pet":  # drawn again even if the first draw can be observed from outside
             condition_type = rng.choice(pools.PET_CONDITION_TYPES)
         drawn.append((category, condition_type))
     answers = _balanced(n, seed)
@@ -69,7 +69,7 @@ def rule_specs(n: int, seed: int) -> list[RuleSpec]:
 
 
 def _balanced(n: int, seed: int) -> list[Met]:
-    """Yes and no, five of each in every ten, from a stream of its own."""
+    """Return yes and no, five of each in every ten, from a separate random stream."""
     rng = random.Random(f"{seed}:condition_met")
     met: list[Met] = []
     while len(met) < n:
@@ -80,7 +80,7 @@ def _balanced(n: int, seed: int) -> list[Met]:
 
 
 def _exclusive(answers: Sequence[Met], seed: int) -> list[bool]:
-    """One of every two rows with the same answer, each answer from a stream of its own."""
+    """Return True for one of every two rows with the same answer, from a separate random stream per answer."""
     streams = {answer: random.Random(f"{seed}:exclusive:{answer}") for answer in ("yes", "no")}
     left: dict[str, list[bool]] = {answer: [] for answer in streams}
     drawn = []
@@ -93,7 +93,7 @@ def _exclusive(answers: Sequence[Met], seed: int) -> list[bool]:
 
 
 def preference_specs(n: int, seed: int) -> list[PreferenceSpec]:
-    """Each category once, in a drawn order, then all of them again."""
+    """Return each category once, in a drawn order, then all of them again."""
     rng = random.Random(seed)
     specs: list[PreferenceSpec] = []
     while len(specs) < n:
@@ -104,7 +104,7 @@ def preference_specs(n: int, seed: int) -> list[PreferenceSpec]:
 
 
 def person_specs(n: int, seed: int) -> list[PersonSpec]:
-    """People, questions and distractors as published: 30 names for all of them."""
+    """Return people, questions and distractors as published, with 30 names for all of them."""
     rng = random.Random(seed)
     specs = []
     for _ in range(n):
@@ -117,10 +117,12 @@ def person_specs(n: int, seed: int) -> list[PersonSpec]:
 
 
 def apart(specs: Sequence[PersonSpec], seed: int) -> list[PersonSpec]:
-    """The same people under names of their own, one essay a name, and no essay about anybody who is asked about in vain.
+    """Return the same people with unique names, one essay per name, and no essay about the subject of a misleading
+    question.
 
-    Of the published misleading questions 137 of 157 name someone who has an essay in the same store. Strangers here share a name
-    with somebody stored: in turn the person's first name, the person's last name, and the first name of the person before.
+    Of the 157 published misleading questions, 137 name someone who has an essay in the same store. Strangers here share
+    a name with a stored person: in turn the person's first name, the person's last name, and the previous person's
+    first name.
     """
     most = len(pools.GIVEN_NAMES) * len(pools.SURNAMES)
     if len(specs) > most:
@@ -143,14 +145,14 @@ def apart(specs: Sequence[PersonSpec], seed: int) -> list[PersonSpec]:
 
 
 def _sharing(stranger: str, names: tuple[str, str, str], kind: int) -> str:
-    """The stranger under a name that keeps one of its own words, which no person of ours has."""
+    """Return the stranger's new name, which keeps one of its own words that no stored person has."""
     first, last, before = names
     given, surname = stranger.split(" ", 1)
     return (f"{first} {surname}", f"{given} {last}", f"{before} {surname}")[kind]
 
 
 def letters(n: int, seed: int) -> list[str]:
-    """Which option is right in each of n questions: each of the five as often as the others, or once more."""
+    """Return the right option's letter for each of n questions: all five equally often, give or take one."""
     rng = random.Random(f"{seed}:letters")
     drawn: list[str] = []
     while len(drawn) < n:

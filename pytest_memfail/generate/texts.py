@@ -1,4 +1,4 @@
-"""What any text of a model must be before it may become a cell."""
+"""The rules for any text of a model before it becomes a cell."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from pytest_memfail.tasks import words_of
 SHORT: Final = 200
 LONG: Final = 500
 ESSAY: Final = 5000
-"""The most characters of a name or phrase, of a sentence or question, and of an essay: three times the longest published."""
+"""The most characters of a name or phrase, of a sentence or question, and of an essay: three times the longest
+published."""
 FORMULA: Final = ("=", "+", "-", "@")
-"""A cell that begins so is run as a formula by spreadsheets."""
+"""Spreadsheets run cells that start with these as formulas."""
 UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-"""Unicode categories of what cannot be seen: control and format characters, surrogates, private and unassigned ones."""
+"""Unicode categories of invisible characters: control and format characters, surrogates, private and unassigned
+ones."""
 STEM: Final = 4
 COMMON: Final = frozenset(
     "about after before been does during every from gets have into just least less like more most only over some than that "
@@ -30,7 +32,7 @@ Line = Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
 
 
 def text_faults(field: str, text: str, most: int) -> Iterator[str]:
-    """What is wrong with a text, each as a rule that the model can be told."""
+    """Yield the faults of a text, each as a rule for the model."""
     if not text:
         yield f"{field}: got nothing, expected a text"
         return
@@ -43,12 +45,12 @@ def text_faults(field: str, text: str, most: int) -> Iterator[str]:
 
 
 def quoted(text: object) -> str:
-    """A short piece of a model's text, as a message may show it."""
+    """Return a short excerpt of a model's text for a message."""
     return repr(one_line(text, 60))
 
 
 def stems(phrase: str) -> frozenset[str]:
-    """The beginnings of the words that carry a phrase; all words if none does.
+    """Return the stems of the content words of a phrase; of all words if it has none.
 
     >>> sorted(stems("when it has been raining"))
     ['rain']

@@ -1,6 +1,6 @@
-"""Everything about language models; the only place that may use a network.
+"""Language models; the only part that may use a network.
 
-The names are loaded at first use: importing this package loads no SDK and no tokeniser.
+Names load on first use, so importing this package loads no SDK and no tokeniser.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where requests go, with what is secret about it kept apart, and kept out of every message."""
+"""The address of an endpoint; keeps its secrets out of every message."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from pytest_memfail.llm.errors import AuthError
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 NO_KEY: Final = "none"
-"""Sent to endpoints other than OpenAI's if no key is set: most local ones want none, but the SDK wants one."""
+"""Sent to other endpoints than OpenAI's if no key is set: most local ones need none, but the SDK requires one."""
 MASK: Final = "***"
 LEAST_KNOWN: Final = 8
-"""Characters from which a key is masked in replies too; a shorter one (`ollama`) is a word."""
+"""The minimum length of a key to be masked in replies too; a shorter one (`ollama`) is an ordinary word."""
 _KEY_LIKE: Final = re.compile(r"\b(sk|pk|key)-[\w*-]{6,}")
 
 
 class Address:
-    """The base URL and the credentials of an endpoint; prints as its host."""
+    """The base URL and credentials of an endpoint; its repr shows only the host."""
 
     def __init__(self, base_url: str | None, api_key: str | None) -> None:
-        """Take the given URL and key, or what the SDK's own environment variables say.
+        """Take the given URL and key, or those of the SDK's environment variables.
 
-        Raises `UsageError` if the URL is none.
+        Raises `UsageError` if the URL is invalid.
         """
         given = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
         try:
@@ -35,19 +35,21 @@ class Address:
         except ValueError:
             parts, port = urlsplit(""), None
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            # not shown: it may hold a password
-            raise UsageError("the base URL of the model endpoint is not one; expected http(s)://HOST[:PORT]/PATH")
+            # not shown: it may contain a password
+            raise UsageError("the base URL of the model endpoint is invalid; expected http(s)://HOST[:PORT]/PATH")
         if parts.query:
-            # the HTTP library logs whole addresses, and a query may hold a key
-            raise UsageError(f"the base URL of {parts.hostname} has a query after `?`; it cannot be used here")
+            # the HTTP library logs whole addresses, and a query may contain a key
+            raise UsageError(
+                f"the base URL of {parts.hostname} has a query after `?`, which is not supported; remove it"
+            )
         self.host = parts.hostname if port is None else f"{parts.hostname}:{port}"
         """Host and port: all that messages show."""
         place = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
         place = place if port is None else f"{place}:{port}"
         self.url = urlunsplit((parts.scheme, place, parts.path.rstrip("/"), "", ""))
-        """Without user and password: what identifies the endpoint in the cache."""
+        """Without user and password; identifies the endpoint in the cache."""
         self.login: str | None = None
-        """The value of a Basic authorization header, where the URL has a user and password."""
+        """The value of a Basic authorization header, if the URL has a user and password."""
         self._key = (api_key if api_key is not None else os.environ.get("OPENAI_API_KEY", "")).strip()
         secrets = [self._key]
         if parts.username is not None:
@@ -57,27 +59,27 @@ class Address:
             secrets += [token, password, parts.password or ""]
         self._secrets = sorted({secret for secret in secrets if len(secret) > 2}, key=len, reverse=True)
         for secret in self._secrets:
-            if len(secret) >= LEAST_KNOWN:  # an endpoint may echo it in a reply, and a library log it
+            if len(secret) >= LEAST_KNOWN:  # an endpoint may echo it in a reply, and a library may log it
                 KNOWN.add(secret)
 
     def __repr__(self) -> str:
         return f"<endpoint {self.host}>"
 
     def key(self) -> str:
-        """The key to send.
+        """Return the key to send.
 
-        Raises `AuthError` if there is none, or one that no header can carry.
+        Raises `AuthError` if there is none, or if no header can carry it.
         """
         if not self._key and self.url == OPENAI_URL:
             raise AuthError(
                 f"no API key for {self.host}: set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint)"
             )
         if not (self._key.isascii() and self._key.isprintable()):
-            raise AuthError(f"the API key for {self.host} holds characters that no key has; check OPENAI_API_KEY")
+            raise AuthError(f"the API key for {self.host} contains characters that no key has; check OPENAI_API_KEY")
         return self._key or NO_KEY
 
     def clean(self, text: object, limit: int = 200) -> str:
-        """The text on one line, without the key or anything else that is secret."""
+        """Return the text on one line, without the key or other secrets."""
         line = str(text)
         for secret in self._secrets:
             line = line.replace(secret, MASK)

@@ -1,4 +1,4 @@
-"""Replies kept in one SQLite file, shared by all processes and runs."""
+"""A cache of replies in one SQLite file, shared by all processes and runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CREATE TABLE replies (
 
 @dataclass(frozen=True, slots=True)
 class CachedReply:
-    """A reply as it was given."""
+    """A stored reply."""
 
     text: str
     usage: Usage
@@ -43,14 +43,14 @@ class CachedReply:
 
 @dataclass(frozen=True, slots=True)
 class CacheSummary:
-    """What a cache holds."""
+    """The contents of a cache, summarised."""
 
     path: Path
     entries: int
     bytes: int
     """The size of its files on disk."""
     models: Mapping[str, int]
-    """Entries by model, most first."""
+    """Entries by model, most frequent first."""
     oldest: float | None
     newest: float | None
     """Seconds since the epoch; None for an empty cache."""
@@ -65,7 +65,7 @@ def request_key(
     schema: Mapping[str, Any] | None,
     repeat: int,
 ) -> str:
-    """The key of a request: SHA-256 over all that decides its reply, as canonical JSON."""
+    """Return the key of a request: the SHA-256 of everything that decides its reply, as canonical JSON."""
     parts = {
         "endpoint": endpoint,
         "model": model,
@@ -79,12 +79,13 @@ def request_key(
 
 
 class ResponseCache:
-    """Keeps replies by request. `on` reads and writes, `off` does neither, `only` reads and forbids to call."""
+    """Stores replies by request. Mode `on` reads and writes, `off` does neither, `only` reads and forbids calls."""
 
     def __init__(self, path: Path | str, mode: CacheMode = "on") -> None:
         """Open or create the file.
 
-        Raises `UsageError` for an unknown mode, a file that is no response cache, or none with mode `only`.
+        Raises `UsageError` for an unknown mode, a file that is not a response cache, or a missing file with mode
+        `only`.
         """
         if mode not in get_args(CacheMode):
             raise UsageError(f"got cache mode {mode!r}, expected {', '.join(get_args(CacheMode))}")
@@ -98,7 +99,7 @@ class ResponseCache:
             self._connection = open_database(self.path, kind=KIND, what=WHAT, schema=SCHEMA)
 
     def get(self, key: str) -> CachedReply | None:
-        """The reply kept under the key; None if there is none.
+        """Return the reply stored under the key; None if there is none.
 
         Raises `UsageError` if the file is damaged.
         """
@@ -109,7 +110,7 @@ class ResponseCache:
         return CachedReply(rows[0][0], Usage(*rows[0][1:])) if rows else None
 
     def put(self, key: str, *, endpoint: str, model: str, reply: CachedReply) -> None:
-        """Keep a reply; the first of two processes wins. Raises `UsageError` if the file cannot be written."""
+        """Store a reply unless there is one already. Raise `UsageError` if the file cannot be written."""
         if self.mode != "on":
             return
         usage = reply.usage
@@ -126,11 +127,11 @@ class ResponseCache:
         self._run("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def endpoints(self) -> list[str]:
-        """The endpoints whose replies are kept, sorted."""
+        """Return the endpoints with stored replies, sorted."""
         return [row[0] for row in self._run("SELECT DISTINCT endpoint FROM replies ORDER BY endpoint")]
 
     def summary(self) -> CacheSummary:
-        """Entries, size and age: for `memfail cache show`."""
+        """Return entries, size and age, for `memfail cache show`."""
         count, oldest, newest = self._run("SELECT count(*), min(created), max(created) FROM replies")[0]
         models = self._run("SELECT model, count(*) FROM replies GROUP BY model ORDER BY count(*) DESC, model")
         files = (self.path.with_name(self.path.name + suffix) for suffix in ("", "-wal", "-shm"))
@@ -138,7 +139,7 @@ class ResponseCache:
         return CacheSummary(self.path, count, size, dict(models), oldest, newest)
 
     def prune(self, *, older_than_seconds: float = 0.0) -> int:
-        """Forget replies older than that, by default all; returns how many. Gives the space back to the disk."""
+        """Delete replies older than this, by default all, and shrink the file; return their number."""
         before = time.time() - older_than_seconds
         forgotten = len(self._run("DELETE FROM replies WHERE created <= ? RETURNING 1", (before,)))
         self._run("VACUUM")

@@ -1,4 +1,4 @@
-"""What a memory system may ask of models, by the same client as judges and test-takers."""
+"""Ask models on behalf of a memory system, through the same client as judges and test-takers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ MEMORY_STAGE: Final = "memory"
 
 
 class SystemChat:
-    """`SystemContext.chat`; lives on the client's event loop."""
+    """`SystemContext.chat`; used only on the client's event loop."""
 
     def __init__(
         self, client: ModelClient, model: str | None = None, parameters: Mapping[str, Any] | None = None
     ) -> None:
-        """Ask `model`, unless a call names another; a request carries only the parameters given here."""
+        """Ask `model` unless a call names another; requests carry only the parameters given here."""
         self._client, self._model, self._parameters = client, model, parameters
 
     async def __call__(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), *, model: str = ""
     ) -> ChatReply:
-        """The model's next turn. Raises a `ModelCallError`, or `UsageError` if no model is named."""
+        """Return the model's next turn. Raise a `ModelCallError`, or `UsageError` if no model is named."""
         asked = model or self._model
         if asked is None:
             raise UsageError("the memory system asks a model, and none is named; give --memfail-model")

@@ -1,4 +1,4 @@
-"""Asks models: one connection pool per process, with a cache, a budget, and patience with what endpoints do."""
+"""The client for models: one connection pool per process, a cache, a budget, and retries."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 REPLY_RETRIES: Final = 2
-"""How often a reply that cannot be used is asked for again."""
+"""The number of times an unusable reply is requested again."""
 
 
 @dataclass(slots=True)
 class _Shared:
-    """A call in flight that identical ones wait for too."""
+    """A call in flight that identical calls share."""
 
     task: asyncio.Task[Completion]
     waiting: int = 0
 
 
 class ModelClient:
-    """Asks any OpenAI-compatible endpoint. Lives on one event loop; make one per process."""
+    """Asks any OpenAI-compatible endpoint. Used on one event loop; create one per process."""
 
     def __init__(
         self,
@@ -50,23 +50,24 @@ class ModelClient:
         max_wait_seconds: float = MAX_WAIT_SECONDS,
         clock: Clock | None = None,
     ) -> None:
-        """Configure a client; nothing is connected, and no SDK loaded, before a call needs it.
+        """Configure a client, without connecting or loading the SDK before the first call.
 
         Args:
-            ledger: is told of all calls, and holds the budget.
-            cache: replies already given; None for none.
-            concurrency: calls in flight at most; fewer while the endpoint answers 429.
-            timeout_seconds: for one request.
-            max_retries: of a request that failed for a reason that may pass; by default they outlast a minute. 429 is
-                retried more than twice as often.
-            base_url: of the endpoint; None takes OPENAI_BASE_URL, or else OpenAI's.
-            api_key: None takes OPENAI_API_KEY.
-            backoff_seconds: before the first retry; then doubled each time, at most 20. Retry-After may ask for more, up
-                to a minute.
-            max_wait_seconds: how long all calls may wait in all while nothing is answered; then nothing more is asked.
-            clock: what tells the time and waits; None for the real one.
+            ledger: records all calls and holds the budget.
+            cache: stored replies; None for none.
+            concurrency: the most calls in flight; fewer while the endpoint answers 429.
+            timeout_seconds: the timeout of one request.
+            max_retries: the retries of a request that failed temporarily; by default they outlast a minute. 429 gets
+                more than twice as many.
+            base_url: the endpoint; None for OPENAI_BASE_URL, else OpenAI's.
+            api_key: None for OPENAI_API_KEY.
+            backoff_seconds: the wait before the first retry; then doubled each time, up to 20 s. Retry-After may
+                require more, up to a minute.
+            max_wait_seconds: how long all calls together may wait while nothing is answered; then no more calls are
+                made.
+            clock: tells the time and waits; None for the real clock.
 
-        Raises `UsageError` for a base URL or a number that is none.
+        Raises `UsageError` for an invalid base URL or number.
         """
         if concurrency < 1:
             raise UsageError(f"got a concurrency of {concurrency}, expected a whole number of at least 1")
@@ -91,12 +92,12 @@ class ModelClient:
 
     @property
     def endpoint(self) -> str:
-        """Host and port of the endpoint: what may be shown of it."""
+        """Return the host and port of the endpoint, which may be shown."""
         return self._address.host
 
     @property
     def concurrency_now(self) -> int:
-        """How many calls may be in flight at the moment."""
+        """Return how many calls may be in flight at the moment."""
         return self._sender.concurrency_now
 
     async def ask(
@@ -112,19 +113,19 @@ class ModelClient:
     ) -> Completion:
         """Ask a model.
 
-        The request carries only the model and the messages, the schema and the tools if there are any, and the given
-        parameters.
+        The request carries only the model, the messages, the given parameters, and the schema and tools if there are
+        any.
 
         Args:
             model: its name at the endpoint.
-            messages: each with `role` and `content`, those of a talk with tools with what else belongs to it.
-            stage: what the call is for, in the books ("storage", "answer", ...).
-            schema: a pydantic model; the reply is validated by it.
-            tools: what the model may call instead of, or besides, saying something; as the wire has them.
-            parameters: what the user set: temperature, seed, ...
-            repeat: which of several independent replies to the same request is wanted.
+            messages: each with `role` and `content`; messages about tool calls have further fields.
+            stage: the purpose of the call, for the ledger ("storage", "answer", ...).
+            schema: a pydantic model that validates the reply.
+            tools: the tools that the model may call, in wire format.
+            parameters: the user's settings: temperature, seed, ...
+            repeat: the number of the independent reply to the same request.
 
-        Raises a `ModelCallError`, see `pytest_memfail.llm.errors`; never anything that holds the key.
+        Raises a `ModelCallError`, see `pytest_memfail.llm.errors`; its message never contains the key.
         """
         parameters = parameters or {}
         if reserved := sorted(OUR_PARAMETERS & set(parameters)):
@@ -149,12 +150,12 @@ class ModelClient:
         if cache.mode == "only":
             raise CacheMissError(
                 f"{cache.path} has no reply of {model!r} at {self.endpoint} to this {stage} request, and the cache "
-                "mode `only` forbids to ask; record one with the cache mode on"
+                "mode `only` forbids calls; record one with the cache mode on"
             )
         return await self._joined(request, key, cache)
 
     async def close(self) -> None:
-        """Close the connections; the client connects anew if it is used again."""
+        """Close the connections; the client reconnects if it is used again."""
         await self._sender.close()
 
     # -- where replies come from -------------------------------------------------------------------------------------
@@ -173,7 +174,7 @@ class ModelClient:
         return Completion(found.text, parsed, usage=found.usage, from_cache=True)
 
     async def _joined(self, request: Request, key: str, cache: ResponseCache) -> Completion:
-        """The reply of a call shared with all identical ones in flight; it is given up when nobody waits any more."""
+        """Return the reply of a call shared by all identical requests in flight; cancel it when nobody waits for it."""
         shared = self._shared.get(key)
         is_first = shared is None
         if shared is None:
@@ -197,7 +198,7 @@ class ModelClient:
         if (shared := self._shared.get(key)) is not None and shared.task is task:
             del self._shared[key]
         if not task.cancelled():
-            task.exception()  # retrieved, so that nothing is logged when all who waited were cancelled
+            task.exception()  # retrieved, so that nothing is logged if all waiting calls were cancelled
 
     async def _called_and_kept(self, request: Request, key: str, cache: ResponseCache) -> Completion:
         reply = await self._called(request)
@@ -206,7 +207,7 @@ class ModelClient:
         return reply
 
     async def _called(self, request: Request) -> Completion:
-        """A usable reply; one that cannot be used is asked for again."""
+        """Return a usable reply; request again if it is unusable."""
         asked = 0
         while True:
             asked += 1

@@ -1,4 +1,4 @@
-"""What comes back from a model."""
+"""A model's reply."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one reply as the endpoint counts them; 0 where it does not say."""
+    """Tokens of one reply as the endpoint counts them; 0 if it does not report them."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
-    """Those of the prompt tokens that the provider had in its own prompt cache."""
+    """The prompt tokens that the provider had in its own prompt cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Completion:
 
     text: str
     parsed: BaseModel | None = None
-    """The text validated by the schema that was asked for; None without one."""
+    """The text validated by the requested schema; None without a schema."""
     calls: tuple[ToolCall, ...] = ()
-    """The tools that the model wants to be called; none unless the request offers some."""
+    """The tool calls that the model requests; none unless the request offers tools."""
     usage: Usage = Usage()
-    """Of this reply alone; what replies that had to be asked again cost is in the ledger."""
+    """The usage of this reply alone; the ledger also counts unusable replies."""
     from_cache: bool = False
-    """True if no call was made for it: from the response cache, or shared with an identical call in flight."""
+    """Whether no call was made: from the response cache, or shared with an identical call in flight."""

@@ -1,4 +1,4 @@
-"""One way to open the SQLite files that several processes share."""
+"""Open the SQLite files that several processes share."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Final
 from pytest_memfail.core import UsageError
 
 BUSY_SECONDS: Final = 30.0
-"""How long a process waits for another one's transaction; those take milliseconds."""
+"""How long a process waits for another one's transaction, which takes milliseconds."""
 OPEN_TRIES: Final = 100
 
 
 def open_database(path: Path | None, *, kind: int, what: str, schema: str) -> sqlite3.Connection:
-    """Open or create a database of our own; None for one in memory.
+    """Open or create one of our databases; None for one in memory.
 
-    `kind` is the number in the file's header that tells our files from others, `what` names it in messages.
-    Raises `UsageError` if the file is another's, damaged, or cannot be written.
+    `kind` is the number in the file's header that identifies our files; `what` names the file in messages.
+    Raises `UsageError` if the file is another program's, damaged, or cannot be written.
     """
     if path is None:
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -27,7 +27,7 @@ def open_database(path: Path | None, *, kind: int, what: str, schema: str) -> sq
         return connection
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # replies may quote what somebody remembers
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # replies may quote private memories
         connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise UsageError(f"{path}: cannot be opened as {what}: {error}") from None
@@ -43,7 +43,7 @@ def open_database(path: Path | None, *, kind: int, what: str, schema: str) -> sq
 
 
 def damaged(path: Path | None, what: str, error: sqlite3.Error) -> UsageError:
-    """The error for a file that SQLite cannot read."""
+    """Return the error for a file that SQLite cannot read."""
     return UsageError(f"{path}: not usable as {what} ({error}); delete it or name another file")
 
 
@@ -64,7 +64,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, kind: int, what: str, s
 
 
 def _retried(connection: sqlite3.Connection, statement: str) -> None:
-    """Run a statement that SQLite may refuse at once, without waiting, while another process creates the file."""
+    """Run a statement that SQLite may refuse immediately while another process creates the file."""
     for attempt in range(OPEN_TRIES):
         try:
             connection.execute(statement)

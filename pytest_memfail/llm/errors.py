@@ -1,4 +1,4 @@
-"""What can go wrong between us and a model, as one tree.
+"""The exception hierarchy of model calls.
 
 MemfailError
 └── ModelCallError             a call gave no usable reply: the item is an error, never a verdict
@@ -6,15 +6,15 @@ MemfailError
     ├── ModelError             the endpoint does not know the model (404)
     ├── RequestError           the endpoint refuses this request (other 4xx)
     │   └── ContextLengthError the messages are longer than the model can read
-    ├── ReplyError             the reply is empty, cut off, not JSON or of another schema, also when asked again
+    ├── ReplyError             the reply is empty, cut off, not JSON or violates the schema, even after retries
     ├── RefusalError           the model refuses to answer
-    ├── EndpointError          nothing usable came back after all retries: refused, dropped, hung, 5xx
+    ├── EndpointError          nothing usable after all retries: refused, dropped, timed out, 5xx
     │   ├── RateLimitError     still 429 after all retries
-    │   └── WaitError          the run has waited for its endpoint as long as it may: nothing is asked any more
-    ├── CacheMissError         replies come from the cache only, and it lacks this one
+    │   └── WaitError          the run has reached its limit for waiting: no more calls are made
+    ├── CacheMissError         replies come from the cache only, which lacks this one
     └── BudgetError            the call would exceed the run's budget
 
-Bad input (a cache file that is none, a budget in USD for a model without a price) is a `UsageError`.
+Invalid input (a file that is not a cache, a budget in USD for a model without a price) is a `UsageError`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from pytest_memfail.core import MemfailError
 
 
 class ModelCallError(MemfailError):
-    """A call to a model gave no usable reply; no verdict may be made of it."""
+    """A call to a model gave no usable reply, so there is no verdict."""
 
 
 class AuthError(ModelCallError):
-    """The endpoint refuses the key or the account; every later call would fail alike."""
+    """The endpoint refuses the key or the account; every later call would fail too."""
 
 
 class ModelError(ModelCallError):
@@ -35,7 +35,7 @@ class ModelError(ModelCallError):
 
 
 class RequestError(ModelCallError):
-    """The endpoint refuses this request; asking again would not help."""
+    """The endpoint refuses this request; a retry would not help."""
 
 
 class ContextLengthError(RequestError):
@@ -43,7 +43,7 @@ class ContextLengthError(RequestError):
 
 
 class ReplyError(ModelCallError):
-    """The reply cannot be used: empty, cut off, not JSON, or of another schema."""
+    """The reply cannot be used: empty, cut off, not JSON, or violating the schema."""
 
 
 class RefusalError(ModelCallError):
@@ -51,19 +51,19 @@ class RefusalError(ModelCallError):
 
 
 class EndpointError(ModelCallError):
-    """The endpoint does not answer, or answers with server errors only."""
+    """The endpoint does not answer, or answers only with server errors."""
 
 
 class RateLimitError(EndpointError):
-    """The endpoint asks to slow down, however slowly it is asked."""
+    """The endpoint still asks to slow down after all retries."""
 
 
 class WaitError(EndpointError):
-    """The run has waited for its endpoint as long as it may; nothing more is asked."""
+    """The run has waited for its endpoint as long as allowed; no more calls are made."""
 
 
 class CacheMissError(ModelCallError):
-    """The reply is not in the cache, and nothing else may be asked."""
+    """The reply is not in the cache, and calls are forbidden."""
 
 
 class BudgetError(ModelCallError):

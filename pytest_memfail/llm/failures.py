@@ -1,4 +1,4 @@
-"""What a failed request means: which error it is, and whether asking again can help."""
+"""Interpret failed requests: which error it is, and whether a retry can help."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 RETRY_AFTER_CAP: Final = 60.0
 RETRIED_STATUSES: Final = frozenset({408, 409, 429})
-"""And all from 500 on."""
+"""Also retried: all statuses from 500 on."""
 CONTEXT_SIGNS: Final = ("context_length_exceeded", "exceed_context_size", "maximum context length", "context window")
-"""How endpoints say that the messages are too long: OpenAI, llama.cpp, vLLM, and gateways."""
+"""How OpenAI, llama.cpp, vLLM and gateways report that the messages are too long."""
 
 Cause = Literal["rate", "server", "timeout", "connection"]
 
 
 @dataclass(frozen=True, slots=True)
 class Transient:
-    """A failure that may pass."""
+    """A temporary failure."""
 
     cause: Cause
     message: str
@@ -37,7 +37,7 @@ class Transient:
 
 
 def explain(error: Exception, address: Address, model: str, timeout_seconds: float) -> Transient | ModelCallError:
-    """What the SDK's error means; its own text may hold the key, so only cleaned parts of it are passed on."""
+    """Interpret an error of the SDK. Its text may contain the key, so only cleaned parts are passed on."""
     import openai
 
     host = address.host
@@ -49,7 +49,7 @@ def explain(error: Exception, address: Address, model: str, timeout_seconds: flo
         return Transient("timeout", f"{host} sent no reply within {timeout_seconds:g} s")
     if isinstance(error, openai.APIConnectionError):
         return Transient("connection", f"{host} cannot be reached: {address.clean(_root(error), 120)}")
-    # a URL or a header that cannot be sent, say: the message of such an error may quote it
+    # for example a URL or header that cannot be sent; the message may quote it
     return RequestError(f"{host}: the request could not be sent: {address.clean(f'{type(error).__name__}: {error}')}")
 
 
@@ -85,7 +85,7 @@ def _said(error: APIStatusError) -> str:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds of `Retry-After` (a number, or a date) or of `retry-after-ms`; None without a usable one."""
+    """Return the seconds of `Retry-After` (a number or a date) or `retry-after-ms`; None without a usable one."""
     seconds: float | None = None
     try:
         if value := headers.get("retry-after-ms"):
@@ -104,12 +104,12 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _timestamp(date: str) -> float:
     when = parsedate_to_datetime(date)
-    # dates of HTTP are in GMT, whatever they call it
+    # HTTP dates are in GMT, even if they name another zone
     return (when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)).timestamp()
 
 
 def _own(error: BaseException) -> ModelCallError | None:
-    """Our own error, which older SDKs wrap as they do the HTTP library's."""
+    """Return our own error, which older SDKs wrap like errors of the HTTP library."""
     found: BaseException | None = error
     while found is not None and not isinstance(found, ModelCallError):
         found = found.__cause__
@@ -117,7 +117,7 @@ def _own(error: BaseException) -> ModelCallError | None:
 
 
 def _root(error: BaseException) -> str:
-    """What the innermost error says: the outer ones say "connection error"."""
+    """Return the innermost error's text; the outer ones only say "connection error"."""
     while inner := error.__cause__ or error.__context__:
         error = inner
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""The SDK's HTTP client, held to two rules: no reply without a size limit, and no request to another origin."""
+"""The SDK's HTTP client with two limits: the size of replies, and requests only to the configured origin."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 MAX_REPLY_BYTES: Final = 8 << 20
 """The longest replies of today's models are below 1 MiB."""
 MAX_ERROR_BYTES: Final = 64 << 10
-"""Of the body of an error more is not read: its first line is all that is shown."""
+"""The rest of an error's body is not read; messages show only its first line."""
 MAX_REDIRECTS: Final = 5
 MEBIBYTE: Final = 1 << 20
 REDIRECTS: Final = frozenset({307, 308})
-"""Those that keep the method and the body; the others would turn the request into a GET without one."""
+"""Redirects that keep the method and the body; others would turn the request into a GET without a body."""
 PLAIN: Final = ("", "identity")
 ZIPPED: Final = ("gzip", "x-gzip", "deflate")
 REWRITTEN: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})
-"""Headers that no longer hold once a body has been read and unpacked."""
+"""Headers that are wrong after a body has been read and decompressed."""
 
 
 def http_client(host: str) -> Any:
@@ -29,7 +29,7 @@ def http_client(host: str) -> Any:
     import openai
 
     class GuardedClient(openai.DefaultAsyncHttpxClient):
-        """Reads each body up to a limit, and follows a redirect only within the origin that the user named."""
+        """Reads each body up to a limit, and follows redirects only within the user's origin."""
 
         async def send(self, request: Any, **options: Any) -> Any:
             options |= {"stream": True, "follow_redirects": False}
@@ -48,7 +48,9 @@ def http_client(host: str) -> Any:
 
 
 def _redirected(request: Any, response: Any, host: str) -> Any:
-    """The request to send instead; None for a response that is no redirect. Raises `RequestError` for any other."""
+    """Return the redirected request; None if the response is no redirect. Raise `RequestError` if it must not be
+    followed.
+    """
     if not response.has_redirect_location:
         return None
     following, status = response.next_request, response.status_code
@@ -57,20 +59,20 @@ def _redirected(request: Any, response: Any, host: str) -> Any:
     here, there = _origin(request.url), _origin(following.url)
     if here != there:
         raise RequestError(
-            f"{host} redirects ({status}) to {there}: not followed, as the request holds memories and the key; set "
+            f"{host} redirects ({status}) to {there}: not followed, because the request contains memories and the key; set "
             "OPENAI_BASE_URL to that address if it is yours"
         )
     return following
 
 
 def _origin(url: Any) -> str:
-    """Scheme, host and port; what else a URL holds may be secret."""
+    """Return scheme, host and port; the rest of a URL may be secret."""
     port = url.port or {"http": 80, "https": 443}.get(url.scheme)
     return f"{url.scheme}://{url.host}:{port}"
 
 
 async def _read(response: Any, host: str) -> Any:
-    """The response with its body. Raises `ReplyError` for one that is too long; of an error the rest is dropped."""
+    """Return the response with its body. Raise `ReplyError` if it is too long; cut the body of an error."""
     limit = MAX_ERROR_BYTES if response.is_error else MAX_REPLY_BYTES
     raw = await _up_to(response.aiter_raw(), limit + 1)
     try:
@@ -78,7 +80,7 @@ async def _read(response: Any, host: str) -> Any:
     except ReplyError:
         if not response.is_error:
             raise
-        body = b""  # the status tells what to do, whatever the body is
+        body = b""  # the status alone decides what to do
     if max(len(raw), len(body)) > limit:
         if not response.is_error:
             raise ReplyError(f"{host} sent more than {limit // MEBIBYTE} MiB, which is no chat completion")
@@ -90,7 +92,7 @@ async def _read(response: Any, host: str) -> Any:
 
 
 async def _up_to(chunks: Any, count: int) -> bytes:
-    """At most so many bytes; what comes after them is not read."""
+    """Read at most this many bytes."""
     parts, read = [], 0
     async for chunk in chunks:
         parts.append(chunk[: count - read])
@@ -102,7 +104,7 @@ async def _up_to(chunks: Any, count: int) -> bytes:
 
 
 def _unpacked(raw: bytes, encoding: str, count: int, host: str) -> bytes:
-    """At most so many bytes of a body, which may be compressed although that was not asked for."""
+    """Return at most this many bytes of a body, decompressed if it is compressed despite the request."""
     encoding = encoding.strip().lower()
     if encoding in PLAIN:
         return raw

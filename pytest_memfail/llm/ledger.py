@@ -1,4 +1,4 @@
-"""What all processes of a run asked of models and what it cost, and the budget that they may not exceed together."""
+"""Record the calls of all processes in a run with their cost, and enforce their common budget."""
 
 from __future__ import annotations
 
@@ -41,87 +41,89 @@ CREATE TABLE given_up (said TEXT NOT NULL)
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one stage asked of one model."""
+    """The calls of one stage to one model."""
 
     stage: str
     model: str
     calls: int = 0
-    """Replies received, unusable ones included; what comes from the response cache is no call."""
+    """Replies received, including unusable ones; replies from the response cache are not calls."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
     """Prompt tokens that the provider had in its own prompt cache; a part of `prompt_tokens`."""
     cache_hits: int = 0
-    """Replies that came from the response cache, or were shared with an identical call in flight."""
+    """Replies from the response cache, or shared with an identical call in flight."""
     failures: int = 0
-    """Requests that brought no reply: refused, dropped, timed out. Retries that helped are among them."""
+    """Requests without a reply: refused, dropped, timed out. Includes those whose retry succeeded."""
     seconds: float = 0.0
-    """Time spent waiting for replies, summed over calls in parallel."""
+    """Time spent waiting for replies, summed over parallel calls."""
     cost: float | None = 0.0
     """USD; None if the model's price is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a run has spent so far."""
+    """The calls and cost of a run so far."""
 
     rows: tuple[Spent, ...]
     """By stage and model, sorted."""
 
     def plain(self) -> list[dict[str, Any]]:
-        """The rows as plain values."""
+        """Return the rows as plain values."""
         names = ("stage", "model", "calls", "cache_hits", "failures", "prompt_tokens", "cached_tokens")
         return [{name: getattr(row, name) for name in (*names, "completion_tokens", "cost")} for row in self.rows]
 
     @property
     def calls(self) -> int:
-        """Replies received."""
+        """Return the number of replies received."""
         return sum(row.calls for row in self.rows)
 
     @property
     def prompt_tokens(self) -> int:
-        """Tokens sent."""
+        """Return the tokens sent."""
         return sum(row.prompt_tokens for row in self.rows)
 
     @property
     def completion_tokens(self) -> int:
-        """Tokens received."""
+        """Return the tokens received."""
         return sum(row.completion_tokens for row in self.rows)
 
     @property
     def cached_tokens(self) -> int:
-        """Tokens sent that the provider had in its prompt cache."""
+        """Return the tokens sent that the provider had in its prompt cache."""
         return sum(row.cached_tokens for row in self.rows)
 
     @property
     def cache_hits(self) -> int:
-        """Replies that needed no call."""
+        """Return the number of replies that needed no call."""
         return sum(row.cache_hits for row in self.rows)
 
     @property
     def failures(self) -> int:
-        """Requests that brought no reply."""
+        """Return the number of requests without a reply."""
         return sum(row.failures for row in self.rows)
 
     @property
     def seconds(self) -> float:
-        """Time spent waiting, summed over calls in parallel."""
+        """Return the time spent waiting, summed over parallel calls."""
         return sum(row.seconds for row in self.rows)
 
     @property
     def cost(self) -> float | None:
-        """USD; None if a model without a known price was called: a part of the sum would read as the whole."""
+        """Return the cost in USD; None if a called model has no known price, because a partial sum would look
+        complete.
+        """
         costs = [row.cost for row in self.rows if row.calls]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
     @property
     def unpriced_models(self) -> tuple[str, ...]:
-        """The called models whose price is unknown."""
+        """Return the called models whose price is unknown."""
         return tuple(sorted({row.model for row in self.rows if row.calls and row.cost is None}))
 
 
 class Ledger:
-    """Counts calls, and grants them within the budget. Any thread may use it."""
+    """Counts calls and grants them within the budget. Thread-safe."""
 
     def __init__(
         self,
@@ -131,15 +133,15 @@ class Ledger:
         max_tokens: int | None = None,
         prices: Prices | None = None,
     ) -> None:
-        """Open or create the file that the processes of a run share; None keeps the books in memory.
+        """Open or create the file that the processes of a run share; None keeps the ledger in memory.
 
         Args:
-            path: a file of its own for each run.
+            path: a separate file for each run.
             max_cost: USD that all processes together may spend.
             max_tokens: tokens, sent and received, that they may use.
-            prices: what models cost.
+            prices: the prices of models.
 
-        Raises `UsageError` for a budget that is none, or a file that is no ledger.
+        Raises `UsageError` for an invalid budget, or a file that is not a ledger.
         """
         for name, value in (("cost", max_cost), ("tokens", max_tokens)):
             if value is not None and not (math.isfinite(value) and value >= 0):
@@ -154,17 +156,19 @@ class Ledger:
 
     @property
     def has_budget(self) -> bool:
-        """Must calls be reserved?"""
+        """Return whether calls must be reserved."""
         return self.max_cost is not None or self.max_tokens is not None
 
     def check_prices(self, models: Iterable[str]) -> None:
-        """Raise `UsageError` if the budget is in USD and the price of one of the models is unknown: call it at start."""
+        """Raise `UsageError` if the budget is in USD and the price of one of the models is unknown. Call it at the
+        start.
+        """
         if self.max_cost is None:
             return
         for model in models:
             if self.prices.of(model) is None:
                 raise UsageError(
-                    f"a budget of {self.max_cost:g} USD cannot be held: the price of {model!r} is unknown (table of "
+                    f"a budget of {self.max_cost:g} USD cannot be enforced: the price of {model!r} is unknown (table of "
                     f"{self.prices.date}); give its USD per million tokens in a price file (--memfail-prices), or set a "
                     "budget in tokens "
                     "(--memfail-max-tokens)"
@@ -173,11 +177,12 @@ class Ledger:
     # -- budget ------------------------------------------------------------------------------------------------------
 
     def reserve(self, model: str, usage: Usage, *, seconds: float) -> int | None:
-        """Set aside what a call is expected to use; returns a number for `release`, None for "not yet".
+        """Reserve the expected usage of a call; return a number for `release`, or None for "not yet".
 
-        "Not yet": it fits, but not beside what calls in flight have set aside; ask again when some of them are done.
-        A reservation lapses after `seconds`, so that a killed process does not hold it for ever.
-        Raises `BudgetError` when the budget is used up; from then on always, in all processes.
+        "Not yet" means that the call fits only after calls in flight have finished; try again then. A reservation
+        lapses after
+        `seconds`, so that a killed process does not hold it forever.
+        Raises `BudgetError` when the budget is used up, and from then on in all processes.
         """
         self.check_prices([model])
         tokens = usage.prompt_tokens + usage.completion_tokens
@@ -199,20 +204,20 @@ class Ledger:
             return run.execute("INSERT INTO reserved (tokens, cost, expires) VALUES (?, ?, ?)", row).lastrowid
 
     def release(self, reservation: int) -> None:
-        """The call is over; what it used was recorded before."""
+        """Release a reservation after the call's actual usage is recorded."""
         with self._transaction() as run:
             run.execute("DELETE FROM reserved WHERE id = ?", (reservation,))
 
     # -- the end of waiting -------------------------------------------------------------------------------------------
 
     def give_up(self, said: str) -> str:
-        """Tell all processes that the endpoint is asked no more; returns what the first of them said."""
+        """Record for all processes that the endpoint is given up; return the first reason recorded."""
         with self._transaction() as run:
             run.execute("INSERT INTO given_up SELECT ? WHERE NOT EXISTS (SELECT 1 FROM given_up)", (said,))
         return self.given_up() or said
 
     def given_up(self) -> str | None:
-        """Why the endpoint is asked no more; None while it is."""
+        """Return why the endpoint was given up; None if it was not."""
         if self._given_up is None:
             with self._transaction(reads=True) as run:
                 row = run.execute("SELECT said FROM given_up").fetchone()
@@ -222,7 +227,7 @@ class Ledger:
     # -- books -------------------------------------------------------------------------------------------------------
 
     def record_call(self, stage: str, model: str, usage: Usage, seconds: float) -> None:
-        """A reply was received."""
+        """Record a received reply."""
         self._add(
             stage,
             model,
@@ -234,15 +239,15 @@ class Ledger:
         )
 
     def record_hit(self, stage: str, model: str) -> None:
-        """A reply needed no call."""
+        """Record a reply that needed no call."""
         self._add(stage, model, cache_hits=1)
 
     def record_failure(self, stage: str, model: str) -> None:
-        """A request brought no reply."""
+        """Record a request without a reply."""
         self._add(stage, model, failures=1)
 
     def totals(self) -> Totals:
-        """What all processes have spent so far."""
+        """Return what all processes have used so far."""
         fields = "stage, model, calls, prompt_tokens, completion_tokens, cached_tokens, cache_hits, failures, seconds"
         with self._transaction() as run:
             rows = run.execute(f"SELECT {fields} FROM spent ORDER BY stage, model").fetchall()
@@ -290,7 +295,7 @@ class Ledger:
                 self._connection.execute("BEGIN" if reads else "BEGIN IMMEDIATE")
                 try:
                     yield self._connection
-                finally:  # that the budget is used up must be kept, though it raises
+                finally:  # commit the used-up budget although it raises
                     self._connection.execute("COMMIT")
             except sqlite3.Error as error:
                 raise damaged(self.path, WHAT, error) from None

@@ -1,4 +1,4 @@
-"""How many calls may be in flight: fewer when the endpoint asks to slow down, more again when it copes."""
+"""Limit the calls in flight: fewer when the endpoint asks to slow down, more again when it copes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 SUCCESSES_PER_STEP: Final = 5
-"""So many successful calls allow one more in flight."""
+"""The number of successful calls after which one more may be in flight."""
 
 
 class Limiter:
-    """Slots for calls in flight. Lives on one event loop."""
+    """Slots for calls in flight. Used on one event loop."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Limiter:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[int]:
-        """Hold one slot; yields the period it was taken in, for `slow_down`."""
+        """Hold one slot; yield the period in which it was taken, for `slow_down`."""
         await self._acquire()
         try:
             while (wait := self._resume_at - self._now()) > 0:
@@ -47,9 +47,9 @@ class Limiter:
             self._wake()
 
     def slow_down(self, period: int, pause_seconds: float) -> None:
-        """The endpoint refused a call for its rate: halve the calls in flight, and start none for a while.
+        """Halve the calls in flight and pause, after the endpoint refused a call for its rate.
 
-        Calls that were in flight together are refused together: only the first refusal of a period counts.
+        Calls that were in flight together are refused together, so only the first refusal of a period counts.
         """
         self._resume_at = max(self._resume_at, self._now() + pause_seconds)
         if period != self._period:
@@ -59,7 +59,7 @@ class Limiter:
         self.limit = max(1, min(self.limit, self.in_flight) // 2)
 
     def succeeded(self) -> None:
-        """A call was served."""
+        """Record a successful call."""
         if self.limit == self.maximum:
             return
         self._successes += 1

@@ -1,4 +1,4 @@
-"""How long a run waits for its endpoint: one clock, and one limit for all waits together."""
+"""Limit how long a run waits for its endpoint, in all."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from pytest_memfail.llm.errors import WaitError
 from pytest_memfail.llm.ledger import Ledger
 
 MAX_WAIT_SECONDS: Final = 600.0
-"""So long an outage, or a rate limit, costs no question."""
+"""An outage or rate limit up to this length costs no question."""
 NEVER_ANSWERED_SECONDS: Final = 90.0
-"""For an endpoint that has sent nothing at all yet: more often than not its address is wrong."""
+"""The limit for an endpoint that has not sent anything yet, usually because its address is wrong."""
 SHORTEST_WAIT: Final = 0.001
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """What tells the time and lets it pass; tests have one of their own."""
+    """A source of time that can wait; tests use their own."""
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
 class Patience:
-    """Adds up the time in which something waited and nothing was answered. Lives on one event loop.
+    """Adds up the time spent waiting while nothing was answered. Used on one event loop.
 
-    Waits that overlap count once, and a wait beside calls that are answered counts nothing: a limit on the sum of all
-    waits would end healthy runs of many calls.
+    Overlapping waits count once, and waits beside answered calls do not count: a limit on the sum of all waits would
+    end healthy runs with many calls.
     """
 
     def __init__(self, ledger: Ledger, max_seconds: float, clock: Clock) -> None:
-        """Allow waits of `max_seconds` in all; when they are used up the ledger tells all processes of the run."""
+        """Allow waits of `max_seconds` in all; after that the ledger stops all processes of the run."""
         self._ledger = ledger
         self._max_seconds = max_seconds
         self._clock = clock
@@ -46,23 +46,23 @@ class Patience:
         self._reason = "the endpoint did not answer"
 
     def now(self) -> float:
-        """The time on the clock of this client."""
+        """Return the time on this client's clock."""
         return self._clock.now()
 
     def answered(self) -> None:
-        """The endpoint sent something, perhaps only that it is busy."""
+        """Record that the endpoint sent something, even if only that it is busy."""
         self._has_answered = True
 
     def served(self) -> None:
-        """A call was answered: what was waited up to here beside it does not count."""
+        """Record an answered call: waits until now do not count."""
         self._counted_until = self.now()
 
     def failed(self, reason: str) -> None:
-        """A request failed; `reason` is what a run that gives up says."""
+        """Record a failed request; `reason` explains giving up."""
         self._reason = reason
 
     def check(self) -> None:
-        """Raise `WaitError` when the waits are used up, in this process or another one of the run."""
+        """Raise `WaitError` if the limit is reached, in this process or another one of the run."""
         said = self._ledger.given_up()
         if said is None and self._waited > 0 and self._left() <= 0:
             said = self._ledger.give_up(self._said())
@@ -70,7 +70,7 @@ class Patience:
             raise WaitError(said)
 
     async def pause(self, seconds: float) -> None:
-        """Wait; not at all if `seconds` is not above 0. Raises `WaitError` when the waits are used up."""
+        """Wait this long, if positive. Raise `WaitError` when the limit is reached."""
         end = self.now() + seconds
         with self.waiting():
             while (rest := end - self.now()) > 0:
@@ -81,7 +81,7 @@ class Patience:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """The time in here is waited."""
+        """Count the time spent in the block as waiting."""
         self._count()
         self._waiting += 1
         try:
@@ -102,4 +102,4 @@ class Patience:
 
     def _said(self) -> str:
         advice = "see --memfail-max-wait" if self._has_answered else "is it up? check OPENAI_BASE_URL"
-        return f"{self._reason}; waited {self._waited:.0f} s for it in all, and no longer ({advice}); not asked"
+        return f"{self._reason}; gave up after waiting {self._waited:.0f} s in all ({advice}); not asked"

@@ -1,4 +1,4 @@
-"""What models cost, as of a date; a user's own prices come first."""
+"""The prices of models at a date; a user's own prices override them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Price:
     input: float
     output: float
     cached_input: float | None = None
-    """None: cached input costs as much as any other."""
+    """None if cached input has no discount."""
 
     def of(self, usage: Usage) -> float:
-        """What this usage costs, in USD."""
+        """Return the cost of this usage, in USD."""
         cached = self.input if self.cached_input is None else self.cached_input
         fresh = usage.prompt_tokens - usage.cached_tokens
         return (fresh * self.input + usage.cached_tokens * cached + usage.completion_tokens * self.output) / 1e6
@@ -58,15 +58,15 @@ PRICES: Final[Mapping[str, Price]] = {
 
 
 class Prices:
-    """Finds the price of a model: the user's own first, then the table; None, never 0, for an unknown model."""
+    """Looks up prices: the user's own first, then the table. An unknown model has None, never 0."""
 
     date: Final = PRICES_DATE
-    """The day the table was written down (ISO 8601)."""
+    """The date of the table (ISO 8601)."""
 
     def __init__(self, own: Mapping[str, Any] | None = None, *, origin: str = "prices") -> None:
         """Take the user's own prices: model name to `{"input": USD, "cached_input": USD, "output": USD}` per million.
 
-        `origin` is named in the `UsageError` that a price which is none raises.
+        Raises `UsageError` for an invalid price; `origin` names the source in its message.
         """
         self._own = {model: _price(model, value, origin) for model, value in (own or {}).items()}
 
@@ -79,21 +79,21 @@ class Prices:
         try:
             text = path.read_text(encoding="utf-8")
             own = json.loads(text) if path.suffix == ".json" else _parse_toml(text)
-        except (OSError, ValueError) as error:  # both formats' own errors are ValueErrors
+        except (OSError, ValueError) as error:  # the errors of both formats are ValueErrors
             raise UsageError(f"{path}: not a price file: {error}") from None
         if not isinstance(own, dict):
             raise UsageError(f"{path}: got {type(own).__name__}, expected a table of model names")
         return cls(own, origin=str(path))
 
     def of(self, model: str) -> Price | None:
-        """The price of the model; a dated snapshot costs what its family costs."""
+        """Return the price of the model; a dated snapshot has the price of its family."""
         for name in (model, _SNAPSHOT.sub("", model)):
             if price := self._own.get(name) or PRICES.get(name):
                 return price
         return None
 
     def cost(self, model: str, usage: Usage) -> float | None:
-        """What the usage costs in USD; None if the model's price is unknown."""
+        """Return the cost of the usage in USD; None if the model's price is unknown."""
         price = self.of(model)
         return None if price is None else price.of(usage)
 

@@ -1,4 +1,4 @@
-"""Reading replies: from the bytes of a response to a text that can be used, or an error that says why not."""
+"""Read replies: from the bytes of a response to usable text, or an error that explains what is wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WireReply:
-    """The parts of a chat completion that matter here."""
+    """The relevant parts of a chat completion."""
 
     text: str
     refusal: str | None
@@ -28,7 +28,7 @@ class WireReply:
 def read_reply(body: bytes) -> WireReply:
     """Read the body of a response.
 
-    Read by hand, not by the SDK's models: those take anything, also what is no chat completion. Raises `ReplyError`.
+    Does not use the SDK's models, which accept anything. Raises `ReplyError` if it is not a chat completion.
     """
     try:
         data = json.loads(body)
@@ -44,9 +44,9 @@ def read_reply(body: bytes) -> WireReply:
 
 
 def check_reply(reply: WireReply, *, tools: bool = False) -> str:
-    """The reply's text. Raises `RefusalError` for a refusal, `ReplyError` if it is empty or cut off.
+    """Return the reply's text. Raise `RefusalError` for a refusal, `ReplyError` if it is empty or cut off.
 
-    With `tools` it may also be empty where it calls some.
+    With `tools`, the text may be empty if there are tool calls.
     """
     if reply.refusal:
         raise RefusalError(f"the model refuses: {_quoted(reply.refusal)}")
@@ -60,11 +60,11 @@ def check_reply(reply: WireReply, *, tools: bool = False) -> str:
 
 
 def parse_reply(text: str, schema: type[BaseModel]) -> BaseModel:
-    """The text as an instance of the schema. Raises `ReplyError` if it is none."""
+    """Return the text as an instance of the schema. Raise `ReplyError` if it does not fit."""
     from pydantic import ValidationError
 
     try:
-        # strict: a "true" where a truth value was asked for is not what was asked for
+        # strict: the string "true" is not the boolean that was asked for
         return schema.model_validate_json(text, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
@@ -73,13 +73,13 @@ def parse_reply(text: str, schema: type[BaseModel]) -> BaseModel:
 
 
 def packed(text: str, calls: tuple[ToolCall, ...]) -> str:
-    """A reply to a request with tools as one text, which can be kept."""
+    """Encode a reply with tool calls as one text for the cache."""
     plain = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in calls]
     return json.dumps({"text": text, "calls": plain}, ensure_ascii=False)
 
 
 def unpacked(kept: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """The text and the calls of a reply that was packed."""
+    """Decode the text and the calls of a packed reply."""
     plain = json.loads(kept)
     return plain["text"], tuple(ToolCall(**call) for call in plain["calls"])
 

@@ -1,4 +1,4 @@
-"""What is sent to a model: the request, as the endpoint takes it, and what it will cost."""
+"""Requests to a model in the endpoint's format, and their expected cost."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 EXPECTED_REPLY_TOKENS: Final = 256
-"""Set aside for a reply while it is awaited, where no limit is set."""
+"""The tokens reserved for a reply in flight if no limit is set."""
 OUR_PARAMETERS: Final = frozenset({"model", "messages", "response_format", "stream", "n", "tools"})
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One thing to ask."""
+    """One request."""
 
     model: str
     messages: Sequence[Mapping[str, Any]]
@@ -32,14 +32,14 @@ class Request:
 
     @property
     def has_tools(self) -> bool:
-        """Does it offer tools?"""
+        """Return whether it offers tools."""
         return "tools" in self.parameters
 
 
 async def post(sdk: AsyncOpenAI, request: Request) -> bytes:
-    """The body of the response to one request."""
+    """Send one request and return the body of the response."""
     body = {"model": request.model, "messages": request.messages}
-    # the SDK's typed method would copy each message and build models that take anything: half of a call's CPU time
+    # the SDK's typed method would copy each message and build lenient models, which doubles the CPU time of a call
     return await sdk.post(
         "/chat/completions",
         body={**body, **_response_format(request.schema), **request.parameters},
@@ -48,7 +48,7 @@ async def post(sdk: AsyncOpenAI, request: Request) -> bytes:
 
 
 def encodable(part: Any) -> Any:
-    """A message, or a part of one, without lone surrogates, which memories may hold and JSON requests may not."""
+    """Return a message, or a part of one, without lone surrogates, which JSON requests must not contain."""
     if isinstance(part, str):
         return part.encode("utf-8", "replace").decode()
     if isinstance(part, Mapping):
@@ -58,7 +58,7 @@ def encodable(part: Any) -> Any:
 
 @lru_cache(maxsize=64)
 def json_schema(schema: type[BaseModel]) -> dict[str, Any]:
-    """The schema under its name, as the cache knows a request by it."""
+    """Return the schema with its name, as the cache identifies it."""
     return {"name": schema.__name__, "schema": schema.model_json_schema()}
 
 
@@ -76,7 +76,7 @@ def _strict_format(schema: type[BaseModel]) -> dict[str, Any]:
 
 
 def expected_usage(request: Request) -> Usage:
-    """What to set aside of a budget while the reply is awaited."""
+    """Return the usage to reserve in the budget until the reply arrives."""
     limits = (request.parameters.get(name) for name in ("max_completion_tokens", "max_tokens"))
     reply = next((limit for limit in limits if isinstance(limit, int)), EXPECTED_REPLY_TOKENS)
     sent = sum(_tokens(message.get("content") or "") for message in request.messages)
@@ -85,5 +85,5 @@ def expected_usage(request: Request) -> Usage:
 
 @lru_cache(maxsize=256)
 def _tokens(text: str) -> int:
-    """Counted once for all that share a store."""
+    """Count tokens, once for all requests that share a store."""
     return count_tokens([text])

@@ -1,4 +1,4 @@
-"""Sends requests to an endpoint until it replies: retries, rate limits, timeouts, budget, and a stop when it is dead."""
+"""Send requests until the endpoint replies: retries, rate limits, timeouts, budget, and a stop if it is dead."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BUDGET_POLL_SECONDS: Final = 0.02
 
 @dataclass(slots=True)
 class _Tries:
-    """How often the requests of one call failed, by what it tells."""
+    """How often the requests of one call failed, by kind of failure."""
 
     rate: int = 0
     timeout: int = 0
@@ -43,7 +43,7 @@ class _Tries:
 
 
 class Sender:
-    """The requests of one client: all share a pool of connections, a limit, and what is known of the endpoint."""
+    """Sends the requests of one client; they share a connection pool, a limit and the state of the endpoint."""
 
     def __init__(
         self,
@@ -62,26 +62,26 @@ class Sender:
         self._timeout = timeout_seconds
         self._max_retries = max_retries
         self._backoff = backoff_seconds
-        self._random = random.Random()  # of its own: a memory system may count on the seed of the global one
+        self._random = random.Random()  # a separate generator: a memory system may rely on the seed of the global one
         self._patience = Patience(ledger, max_wait_seconds, clock)
         self._limiter = Limiter(concurrency, pause=self._patience.pause, now=clock.now)
         self._circuit = Circuit(self._patience, self._backed_off)
         self._sdk: AsyncOpenAI | None = None
         self._refused: dict[str, ModelCallError] = {}
-        """Errors that every later request would meet again: by model, or under "" for all."""
+        """Errors that every later request would cause too, by model, or under "" for all models."""
 
     @property
     def concurrency_now(self) -> int:
-        """How many requests may be in flight at the moment."""
+        """Return how many requests may be in flight at the moment."""
         return self._limiter.limit
 
     async def reply(self, request: Request) -> WireReply:
-        """A reply of whatever content; requests that failed for a reason that may pass are sent again."""
+        """Return a reply of any content; retry requests that failed temporarily."""
         tries = _Tries()
         not_before = self._patience.now()
         while True:
             async with self._limiter.slot() as period:
-                # the slot is kept while a failed request waits: a dead endpoint must not be asked by all who queue
+                # keep the slot while waiting for a retry, so that queued calls do not all ask a dead endpoint
                 while True:
                     async with self._circuit.passage(not_before):
                         self._raise_refused(request.model)
@@ -99,13 +99,13 @@ class Sender:
                 self._count(outcome, tries)
 
     def _raise_refused(self, model: str) -> None:
-        """Raise what every call would meet."""
+        """Raise the error that every call would cause, if there is one."""
         for refused in (self._refused.get(""), self._refused.get(model)):
             if refused is not None:
-                raise type(refused)(str(refused))  # one of its own: a traceback grows with each raise
+                raise type(refused)(str(refused))  # a new instance: a traceback grows with each raise
 
     def _count(self, failure: Transient, tries: _Tries) -> None:
-        """Count a failure; raises `EndpointError` when there were too many."""
+        """Count a failure. Raise `EndpointError` after too many."""
         self._patience.failed(failure.message)
         if failure.cause == "rate":
             tries.rate += 1
@@ -121,22 +121,24 @@ class Sender:
             raise EndpointError(f"{failure.message} ({tries}); is it up? check OPENAI_BASE_URL")
 
     def _delay(self, failure: Transient, failures: int) -> float:
-        """Seconds to wait after so many failures: what the endpoint asks for, or longer where that has not helped."""
+        """Return the seconds to wait after this many failures: what the endpoint asks for, or longer if that did not
+        help.
+        """
         asked = (failure.retry_after or 0.0) * self._random.uniform(1.0, 1.1)
         return min(max(asked, self._backed_off(failures - 1)), RETRY_AFTER_CAP)
 
     def _backed_off(self, failures_before: int) -> float:
-        """Seconds to wait, with some jitter: what failed together must not come back together."""
+        """Return the seconds to wait, with some jitter, so that calls that failed together do not return together."""
         # 2**30 half seconds are years
         grown = self._backoff * 2 ** min(failures_before, 30)
         return float(min(grown, MAX_BACKOFF_SECONDS) * self._random.uniform(0.75, 1.0))
 
     async def _granted(self, request: Request) -> WireReply | Transient | ModelCallError:
-        """One request, once the budget allows it."""
+        """Send one request when the budget allows it."""
         if not self._ledger.has_budget:
             return await self._sent(request)
         expected = expected_usage(request)
-        # a request takes at most one timeout; what a killed process set aside lapses after two
+        # a request takes at most one timeout; the reservation of a killed process lapses after two
         while (held := self._ledger.reserve(request.model, expected, seconds=2 * self._timeout)) is None:
             await asyncio.sleep(BUDGET_POLL_SECONDS)
         try:
@@ -145,13 +147,13 @@ class Sender:
             self._ledger.release(held)
 
     async def _sent(self, request: Request) -> WireReply | Transient | ModelCallError:
-        """One request and what came of it; raises `ReplyError` for a response that is no completion.
+        """Send one request and return its outcome. Raise `ReplyError` for a response that is not a completion.
 
-        Errors are returned and raised elsewhere, so that none carries the SDK's own: those hold the key.
+        Returns errors, which are raised elsewhere, so that they do not chain the SDK's own, which contain the key.
         """
         started = time.perf_counter()
         try:
-            sdk = self._connected()  # at first use this imports the SDK, which is not the endpoint's time
+            sdk = self._connected()  # the first use imports the SDK, which must not count as the endpoint's time
             body = await asyncio.wait_for(post(sdk, request), self._timeout)
         except ModelCallError as error:
             outcome: Transient | ModelCallError = error
@@ -194,20 +196,20 @@ class Sender:
                 api_key=self._address.key(),
                 base_url=self._address.url,
                 default_headers=headers,
-                # the whole request is timed by us: the SDK times each read, and an endpoint that trickles hangs
+                # we time the whole request: the SDK times each read, so an endpoint that trickles would hang
                 timeout=openai.Timeout(self._timeout, connect=min(self._timeout, CONNECT_SECONDS)),
-                max_retries=0,  # ours see every 429
+                max_retries=0,  # our own retries must see every 429
                 http_client=http_client(self._address.host),
             )
         return self._sdk
 
     async def close(self) -> None:
-        """Close the connections; the client connects anew if it is used again."""
+        """Close the connections; the client reconnects if it is used again."""
         if self._sdk is not None:
             sdk, self._sdk = self._sdk, None
             await sdk.close()
 
 
 def times(count: int) -> str:
-    """How often, in words."""
+    """Return "once" or "N times"."""
     return "once" if count == 1 else f"{count} times"

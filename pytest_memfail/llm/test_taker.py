@@ -37,19 +37,19 @@ themselves and others: later chats may come back to it."""
 class ModelTestTaker:
     """Answers questions, and optionally speaks the assistant's turns while conversations are stored."""
 
-    __test__ = False  # not a test class, whatever its name
+    __test__ = False  # not a test class, despite its name
 
     def __init__(
         self, client: ModelClient, model: str, parameters: Mapping[str, Any] | None = None, repeat: int = 0
     ) -> None:
-        """Answer by `model` through `client`; a request carries only the parameters given here."""
+        """Answer by `model` through `client`; requests carry only the parameters given here."""
         self.model = model
         self._client = client
         self._parameters = parameters
         self._repeat = repeat
 
     async def answer(self, question: Question, shown: Sequence[Memory]) -> Reply:
-        """The answer to the question from the memories shown."""
+        """Return the answer to the question from the memories shown."""
         reply = await self._client.ask(
             model=self.model,
             messages=graded_prompt(question, shown),
@@ -60,10 +60,10 @@ class ModelTestTaker:
         return Reply(reply.text, reply.usage.prompt_tokens, reply.usage.completion_tokens)
 
     async def respond(self, conversation: Conversation, history: Sequence[Message]) -> str:
-        """The assistant's next turn in a conversation that is being stored.
+        """Return the assistant's next turn in a conversation that is being stored.
 
-        `history` is what was said in it so far, the assistant's own turns included; the user spoke last. It does not
-        depend on the memory system, so that the same turns serve all systems.
+        `history` has the messages so far, including the assistant's own; the user's comes last. It does not depend on
+        the memory system, so that all systems store the same turns.
         """
         reply = await self._client.ask(
             model=self.model,
@@ -76,7 +76,7 @@ class ModelTestTaker:
 
 
 def graded_prompt(question: Question, shown: Sequence[Memory]) -> list[dict[str, str]]:
-    """The messages by which a graded question is asked."""
+    """Return the messages that ask a graded question."""
     memories = [f"{number} {_value(memory.text)}" for number, memory in enumerate(shown, 1)]
     how = LETTER if question.answer_format == "letter" else RESTATE
     asked = [*_block("memories", memories), *_block("question", [_value(question.text)]), how]
@@ -84,7 +84,7 @@ def graded_prompt(question: Question, shown: Sequence[Memory]) -> list[dict[str,
 
 
 def chat_prompt(conversation: Conversation, history: Sequence[Message]) -> list[dict[str, str]]:
-    """The messages by which an assistant's turn is asked for. Raises `ValueError` unless the user spoke last."""
+    """Return the messages that ask for an assistant's turn. Raise `ValueError` unless the user spoke last."""
     if not history or history[-1].role != "user":
         raise ValueError(f"got a history of {len(history)} messages, expected one that ends with the user's")
     when = history[-1].timestamp or conversation.timestamp
@@ -98,7 +98,7 @@ def _block(name: str, lines: Sequence[str]) -> list[str]:
 
 
 def _value(text: str) -> str:
-    """The text as one line of JSON in which nothing can end the line or the block."""
+    """Return the text as one line of JSON that cannot end the line or the block."""
     return _UNSAFE.sub(lambda m: f"\\u{ord(m[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 

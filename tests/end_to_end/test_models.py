@@ -246,10 +246,10 @@ def test_a_lasting_rate_limit_ends_the_run_with_its_reason(asking: Make, workers
     done = run(*SAMPLE, "--memfail-max-wait=1.5", "--memfail-keep-going", "-n", workers)
     assert done.code == 6
     assert set(done.verdicts.values()) == {"error"}
-    (said,) = {message for message in errors(done) if "waited" in message}
+    (said,) = {message for message in errors(done) if "waiting" in message}
     assert errors(done).count(said) == len(done.questions)
     assert said.startswith(f"127.0.0.1:{endpoint.port} answered 429 (too many requests): ")
-    assert "waited 2 s for it in all, and no longer (see --memfail-max-wait); not asked" in said
+    assert "gave up after waiting 2 s in all (see --memfail-max-wait); not asked" in said
     n = len(done.questions)
     (line,) = [line for line in done.output.splitlines() if "no trustworthy result" in line]
     assert line == f"memfail: no trustworthy result: {said}: {n} of {n} questions are errors"
