@@ -1,4 +1,4 @@
-"""From a name to a system, judge or task: a hook, an entry point, a built-in, or `module:attribute`."""
+"""Find a system, judge or task by name: a hook, an entry point, a built-in, or `module:attribute`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ def find(
     hook_name: str = "",
     rootdir: Path | None = None,
 ) -> Any:
-    """What goes by the name: what the hook gives, else an entry point of the group, else a built-in, else an import.
+    """Return the object with this name: from the hook, else an entry point of the group, else a built-in, else an
+    import.
 
-    Raises `UsageError` naming the option, with the valid names and the closest one.
+    Raises `UsageError` with the option, the valid names and the closest one.
     """
     found = find_or_none(name, option=option, group=group, built_in=built_in, hook=hook, rootdir=rootdir)
     if found is None:
@@ -43,7 +44,7 @@ def find_or_none(
     hook: Callable[[], Any] = lambda: None,
     rootdir: Path | None = None,
 ) -> Any:
-    """The same, but None for a name that nobody knows."""
+    """Return the same as `find`, but None for an unknown name."""
     if (found := hook()) is not None:
         return found
     for point in entry_points(group=group):
@@ -55,21 +56,21 @@ def find_or_none(
 
 
 def names(group: str) -> list[str]:
-    """What the entry points of a group are called."""
+    """Return the names of the entry points of a group."""
     return [point.name for point in entry_points(group=group)]
 
 
 def load_all(group: str) -> Iterable[tuple[str, Any]]:
-    """Every entry point of a group, with its name.
+    """Load every entry point of a group; yield its name and the object.
 
-    Raises `UsageError` naming one that fails.
+    Raises `UsageError` for one that fails.
     """
     for point in entry_points(group=group):
         yield point.name, _load(point)
 
 
 def import_object(name: str, option: str, rootdir: Path | None = None) -> Any:
-    """What `module:attribute` (or `module:attribute.attribute`) names; modules of the rootdir are found too.
+    """Import `module:attribute` (or `module:attribute.attribute`), also from the rootdir.
 
     Raises `UsageError` if there is no such module or attribute, or the import fails.
     """
@@ -77,7 +78,7 @@ def import_object(name: str, option: str, rootdir: Path | None = None) -> Any:
     if not module_name or not path:
         raise UsageError(f"{option}: got {name!r}, expected module:attribute")
     if rootdir is not None and str(rootdir) not in sys.path:
-        # the memory system's own repository is tested, installed or not
+        # tests run in the memory system's own repository, installed or not
         sys.path.insert(0, str(rootdir))
     try:
         found: Any = importlib.import_module(module_name)

@@ -1,4 +1,4 @@
-"""What a run would cost: the run itself against a verbatim store, with every prompt built and none sent."""
+"""Estimate the cost of a run: run it against a verbatim store, building every prompt and sending none."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class _Row:
 
 @dataclass(slots=True)
 class _CountingClient:
-    """Has the one method of a client that judges and test-takers use; counts, and answers by rule.
+    """Implements the one client method that judges and test-takers use; counts, and answers by rule.
 
-    A request that was made before is a hit of the cache, as in a run.
+    A repeated request counts as a cache hit, as in a run.
     """
 
     seen: set[str] = field(default_factory=set)
@@ -66,11 +66,14 @@ class _CountingClient:
 
 
 class _Assisted(ModelTestTaker):
-    """Its turns in the storage phase are counted, not made by rule: no fact may come from them."""
+    """A test-taker whose turns in the storage phase are counted, not made by rule, because no fact may come from
+    them.
+    """
 
     async def answer(self, question: Question, shown: Sequence[Memory]) -> Reply:
         reply = await super().answer(question, shown)
-        # another answer each time: how often a model says the same is not known, and the judge then asks nothing
+        # a different answer each time: how often a model repeats itself is unknown, and the judge would ask nothing
+        # then
         return replace(reply, text=reply.text + "\n" * self._repeat)
 
     async def respond(self, conversation: Conversation, history: Sequence[Message]) -> str:
@@ -93,10 +96,10 @@ def estimate(
     repeats: int = 1,
     vary: str = "all",
 ) -> list[dict[str, Any]]:
-    """Calls, tokens and USD by stage and model, of a system that stores every message as it is.
+    """Return calls, tokens and USD by stage and model, for a system that stores every message verbatim.
 
-    Provider-side caching is left out, so the cost is an upper bound for such a system; our own cache, which keeps a reply
-    that is asked for again, is reckoned with. `repeats` and `vary` are those of the run.
+    Ignores caching by providers, so the cost is an upper bound for such a system. Our own cache of replies is taken
+    into account. `repeats` and `vary` are those of the run.
     """
     client = _CountingClient()
     asked = cast("ModelClient", client)

@@ -1,4 +1,4 @@
-"""From the name of a judge to the judge: the offline judge, a model, the cascade of both, or one of the user's own."""
+"""Find a judge by name: the offline judge, a model, the cascade of both, or one of the user's own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CASCADE: Final = OFFLINE + "+"
 GROUP: Final = "pytest_memfail.judges"
 _WEIGHTS: Final = Path(__file__).parent / "judges" / "offline" / "weights.json.gz"
 DIGITS: Final = 10
-"""Digits of a SHA-256 that tell weights apart."""
+"""The number of SHA-256 digits that identify weights."""
 STAGES: Final = ("storage", "summary", "retrieval", "answer")
 
 
@@ -36,9 +36,9 @@ def named_judge(
     rootdir: Path | None = None,
     judge_options: Mapping[str, str] | None = None,
 ) -> Any:
-    """Return the judge of that name that is no model; None if there is none.
+    """Return the judge with this name, unless it is a model; None if there is none.
 
-    Raises `UsageError` for something that does not judge.
+    Raises `UsageError` for an object that is not a judge.
     """
     found = _found(name, option, hook, rootdir)
     if found is None:
@@ -50,9 +50,9 @@ def named_judge(
 
 
 def is_named(name: str, *, option: str, hook: Callable[[], Any] = lambda: None, rootdir: Path | None = None) -> bool:
-    """Whether there is a judge of that name that is no model; the offline judge is not loaded to know it.
+    """Return whether a judge other than a model has this name, without loading the offline judge.
 
-    Raises `UsageError` for something that does not judge.
+    Raises `UsageError` for an object that is not a judge.
     """
     found = _found(name, option, hook, rootdir)
     if found is not None and found is not OFFLINE:
@@ -86,16 +86,16 @@ def _checked(found: Any, name: str, option: str) -> Any:
 def judge_model(
     name: str, is_named: Callable[[], bool], *, option: str, replays: bool = False, hook: str = ""
 ) -> str | None:
-    """The model that judges under this name; None if no model does.
+    """Return the model that judges under this name; None for another kind of judge.
 
     Args:
-        name: what the user gave.
-        is_named: whether there is a judge of that name that is no model.
-        option: how the user gave it.
-        replays: whether a name can be a model although no endpoint is known (replies are kept in a cache).
-        hook: what else may provide a judge here, for the message.
+        name: the user's name for the judge.
+        is_named: returns whether a judge other than a model has this name.
+        option: the option that the user gave.
+        replays: whether the name may be a model without a known endpoint (cached replies).
+        hook: another way to provide a judge, for the message.
 
-    Raises `UsageError` for a name that is no judge and cannot be meant as a model.
+    Raises `UsageError` for a name that is not a judge and cannot be a model.
     """
     if name.startswith(CASCADE):
         if not (model := name.removeprefix(CASCADE)):
@@ -121,7 +121,7 @@ def model_judge(
     repeat: int = 0,
     judge_options: Mapping[str, str] | None = None,
 ) -> Judge:
-    """Return the judge that asks the model, alone or behind the offline judge, as the name says."""
+    """Return the judge that asks the model, alone or behind the offline judge, depending on the name."""
     from pytest_memfail.judges import CascadeJudge, ModelJudge
 
     judge = ModelJudge(client, model, protocol, options or {}, repeat)
@@ -132,9 +132,9 @@ def model_judge(
 
 
 def check_options(name: str, judge_options: Mapping[str, str] | None, *, option: str) -> None:
-    """Refuse options that the judge of that name does not take, before it judges anything.
+    """Raise `UsageError` for options that this judge does not take, and for weights that cannot be read.
 
-    Raises `UsageError` for an unknown option, and for weights that cannot be read.
+    Call it before anything is judged.
     """
     if not judge_options:
         return
@@ -159,28 +159,30 @@ def offline_judge(protocol: Any, judge_options: Mapping[str, str] | None, *, opt
 
 
 def judge_weights(name: str, judge_options: Mapping[str, str]) -> str | None:
-    """Return what tells the weights of the offline judge under this name apart; None for a judge without weights."""
+    """Return the fingerprint of the offline judge's weights; None for a judge without weights."""
     if name != OFFLINE and not name.startswith(CASCADE):
         return None
     found = [_WEIGHTS, *([Path(judge_options["weights"])] if "weights" in judge_options else [])]
-    try:  # the judge is not loaded for it: the process that starts a run may judge nothing itself
+    try:  # without loading the judge, because the process that starts a run may not judge anything
         return "+".join(hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS] for path in found)
     except OSError as error:
         raise UsageError(f"weights={found[-1]}: cannot be read ({os_reason(error)})") from None
 
 
 def needs_endpoint(model: str) -> str:
-    """What to do where a model is named and the environment does not say where models are."""
+    """Return what to do if a model is named and the environment has no endpoint."""
     return f"the model {model!r} needs OPENAI_API_KEY (or OPENAI_BASE_URL for another endpoint; see the README)"
 
 
 def has_endpoint() -> bool:
-    """Whether the environment says where models are."""
+    """Return whether the environment configures an endpoint."""
     return bool(os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL"))
 
 
 def _is_model_tag(name: str) -> bool:
-    """Whether a name with a colon is a model (`llama3:8b`) rather than `module:attribute`: there is no such module."""
+    """Return whether a name with a colon is a model (`llama3:8b`) rather than `module:attribute`: no such module
+    exists.
+    """
     if ":" not in name or not has_endpoint():
         return False
     try:

@@ -1,4 +1,4 @@
-"""Facts of a run for a person to label: which ones, as cases for `memfail judge-check`, and what the labels say of the judge."""
+"""Draw facts of a run for a person to label, write them as cases for `memfail judge-check`, and evaluate the labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pytest_memfail.tasks import TASK_NAMES
 
 Z95: Final = 1.96
 NEAR: Final = 8
-"""Entries of a store that a person is shown: those closest to the fact."""
+"""The number of entries shown to the person: those closest to the fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +28,24 @@ class Drawn:
 
     question: Recorded
     at: int
-    """Its place among the facts of the question."""
+    """Its index among the facts of the question."""
     judged: str
-    """What the judge of the run said, as a label."""
+    """The verdict of the run's judge, as a label."""
     confidence: float | None
     weight: float
-    """How many facts of the run it stands for; 0 for one that was not drawn at random."""
+    """The number of facts of the run that it represents; 0 if it was not drawn at random."""
 
     @property
     def evidence(self) -> Evidence:
-        """The expected fact."""
+        """Return the expected fact."""
         return self.question.evidence[self.at]
 
 
 def draw(questions: Sequence[Recorded], number: int, seed: int, *, unsure: bool = False) -> list[Drawn]:
-    """Return facts to label, in a mixed order.
+    """Return facts to label, in random order.
 
-    By default a random sample, stratified by verdict: each verdict gets its share, and at least a few. With `unsure` instead the
-    facts that the judge was least sure of; these say nothing of the others.
+    By default a random sample, stratified by verdict: each verdict gets its share, but at least a few facts. With
+    `unsure`, the facts that the judge was least sure of, which are not representative.
     """
     rng = random.Random(seed)
     facts = [fact for question in questions for fact in _facts(question)]
@@ -81,7 +81,7 @@ def _weighted(fact: Drawn, weight: float) -> Drawn:
 
 
 def _sizes(strata: Mapping[str, int], number: int) -> dict[str, int]:
-    """Return how many facts to draw of each verdict: a quarter of the number equally, the rest by their shares."""
+    """Return the number of facts to draw per verdict: a quarter of the total equally, the rest by their shares."""
     total = sum(strata.values())
     number = min(number, total)
     sizes = {}
@@ -94,7 +94,7 @@ def _sizes(strata: Mapping[str, int], number: int) -> dict[str, int]:
 def case_of(fact: Drawn, label: str, number: int) -> dict[str, Any]:
     """Return a labelled fact as a line for `memfail judge-check`.
 
-    A fact of several of its question is written as a plain point: the others have no label.
+    One of several facts of a question is written as a plain point, because the others have no label.
     """
     question, evidence = fact.question, fact.evidence
     store = [memory.text for memory in question.listing.memories]
@@ -120,7 +120,7 @@ def case_of(fact: Drawn, label: str, number: int) -> dict[str, Any]:
 
 
 def _row(path: Path, line: int) -> dict[str, Any]:
-    """Return the cells of the row whose record starts on that line."""
+    """Return the cells of the row that starts on this line."""
     reader = csv.reader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline=""))
     header = next(reader)
     start = reader.line_num + 1
@@ -132,7 +132,7 @@ def _row(path: Path, line: int) -> dict[str, Any]:
 
 
 def closest_entries(fact: Drawn) -> list[tuple[int, str, bool]]:
-    """Return number from 1, text and whether it was shown, of the entries of the store closest to the fact."""
+    """Return the entries of the store closest to the fact: number from 1, text, and whether it was shown."""
     from pytest_memfail.judges import closest
 
     texts = [memory.text for memory in fact.question.listing.memories]
@@ -142,7 +142,7 @@ def closest_entries(fact: Drawn) -> list[tuple[int, str, bool]]:
 
 
 def estimate_of(labelled: Sequence[tuple[Drawn, str]]) -> str:
-    """Return one sentence: the share of the run's fact verdicts that are right, weighted back to the run, with its 95 % interval."""
+    """Return one sentence: the estimated share of the run's fact verdicts that are right, with its 95 % interval."""
     strata: dict[str, list[bool]] = defaultdict(list)
     weights: Counter[str] = Counter()
     for fact, label in labelled:
@@ -156,7 +156,7 @@ def estimate_of(labelled: Sequence[tuple[Drawn, str]]) -> str:
     share = variance = 0.0
     for name, right in strata.items():
         part = weights[name] * len(right) / total
-        mean = (sum(right) + 0.5) / (len(right) + 1)  # a stratum of one or all right has a spread too
+        mean = (sum(right) + 0.5) / (len(right) + 1)  # so that a stratum with all labels right has a variance too
         share += part * sum(right) / len(right)
         variance += part**2 * mean * (1 - mean) / len(right)
     error = Z95 * math.sqrt(variance)

@@ -1,4 +1,4 @@
-"""Recorded memories before another judge: the memory system is not touched."""
+"""Judge recorded memories with another judge, without the memory system."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pytest_memfail.tasks import CUSTOM
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a judge needs of a question that was asked."""
+    """What a judge needs to know about an asked question."""
 
     line: Line
     evidence: tuple[Evidence, ...]
@@ -35,9 +35,9 @@ class Recorded:
 
 
 def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
-    """The questions of a record that have something to judge: not those that were errors.
+    """Return the questions of a record that can be judged, without those that were errors.
 
-    Raises `UsageError` if the rows are others than those of the record, or a listing is not in it.
+    Raises `UsageError` if the rows differ from those of the record, or a listing is missing from it.
     """
     by_name = {task.name: task for task in tasks}
     for name in dict.fromkeys(line["task"] for line in record.questions):
@@ -82,17 +82,17 @@ def regrade(
     progress: Callable[[int], object] = int,
     close: Callable[[], Awaitable[None]] | None = None,
 ) -> list[Line]:
-    """The lines of the questions as this judge sees them, in the order given.
+    """Return the question lines with this judge's verdicts, in the given order.
 
     Args:
-        cases: what to judge.
+        cases: the questions to judge.
         judge: any judge.
-        concurrency: questions in flight at most; a judge that computes and never waits (`inline`) has one.
-        progress: is told how many are done; nobody is by default.
-        close: ends what the judge holds open, in the loop that it ran in.
+        concurrency: the most questions in flight; 1 for a judge that computes and never waits (`inline`).
+        progress: called with the number of finished questions.
+        close: closes the judge's resources, in the event loop it ran in.
     """
 
-    # one for each store: what a judge says of a fact and a store is said once for all questions
+    # one per store, so that a fact is judged once per store for all questions
     graders: dict[int, Grader] = {}
 
     async def one(case: Recorded, pool: DaemonPool) -> Line:

@@ -1,4 +1,4 @@
-"""The `memfail` command: one file a sub-command, each with `add` (its options) and `run` (what it does)."""
+"""The `memfail` command: one file per sub-command, each with `add` (its options) and `run` (its work)."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from pytest_memfail.cli import (
 from pytest_memfail.core import MemfailError, UsageError, escape_controls, one_line, os_reason
 
 USAGE = 4
-"""The same as pytest's code for a wrong call."""
+"""Pytest's exit code for a usage error."""
 BROKEN = 3
-"""The same as pytest's code for a run that the machine did not let finish."""
+"""Pytest's exit code for an internal error."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code.
+    """Run one command and return its exit code.
 
-    0; 1 for faults found; 3 where a file could not be read or written; 4 for a wrong call.
+    0; 1 if faults were found; 3 if a file could not be read or written; 4 for a usage error.
     """
     parser, commands = _parsers()
     try:
         options, unknown = parser.parse_known_args(arguments)
-    except SystemExit as end:  # argparse has said what is wrong, and uses 2
+    except SystemExit as end:  # argparse has printed the error, and uses 2
         if not end.code:
             raise
         return USAGE
@@ -52,10 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise UsageError(_unrecognized(unknown, options.command, commands.choices[options.command]))
         with redirect_stdout(_Shown(sys.stdout)):
             code: int = options.run(options)
-    except BrokenPipeError:  # the reader has seen enough (`| head`)
+    except BrokenPipeError:  # the reader has closed the pipe (`| head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:  # a full disk, a file that somebody removed
+    except OSError as error:  # a full disk, or a file that was removed
         place = f"{error.filename}: " if error.filename else ""
         print(f"memfail: {place}{one_line(os_reason(error))}", file=sys.stderr)
         return BROKEN
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Shown(io.TextIOBase):
-    """Standard output for texts of others: control characters are written out."""
+    """Standard output that escapes control characters in foreign texts."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -86,17 +86,17 @@ class _Shown(io.TextIOBase):
 
 
 def _unrecognized(unknown: Sequence[str], name: str, command: argparse.ArgumentParser) -> str:
-    """What the command does not know, and the nearest option that it has."""
+    """Return an error message with the unknown arguments and the closest option of the command."""
     known = [option for action in command._actions for option in action.option_strings]
     option = next((part.partition("=")[0] for part in unknown if part.startswith("-")), "")
     hint = "".join(f"did you mean {near}?" for near in get_close_matches(option, known, 1))
     if option in known:
         hint = f"{option} goes after {name}"
-    return f"unrecognized arguments: {' '.join(unknown)}; {hint or f'`memfail {name} --help` lists what there is'}"
+    return f"unrecognized arguments: {' '.join(unknown)}; {hint or f'`memfail {name} --help` lists its options'}"
 
 
 def _parsers() -> tuple[argparse.ArgumentParser, argparse._SubParsersAction[argparse.ArgumentParser]]:
-    """The command's parser, and its sub-commands."""
+    """Return the command's parser and its sub-commands."""
     parser = argparse.ArgumentParser(
         prog="memfail", description="Work with the data, systems, judges, records and costs of pytest-memfail."
     )

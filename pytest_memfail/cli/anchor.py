@@ -13,26 +13,25 @@ from pytest_memfail.core import UsageError
 
 
 def add(commands: Any) -> None:
-    """Its options."""
+    """Add the sub-command and its options."""
     parser = commands.add_parser(
         "anchor",
-        help="make a run the anchor of the gate, or move it, with the reason",
-        description="Write the verdicts of a record as the anchor: the golden run that --memfail-anchor compares with beside the "
-        "baseline. A baseline moves with every change to main, so losses below what one comparison shows add up unseen; the "
-        "anchor moves only by this command, and keeps the reason. Exits with 6 for a record that is not a whole, trustworthy run.",
+        help="save a run as the anchor of the gate, with the reason",
+        description="Write the verdicts of a record as the anchor: the golden run that --memfail-anchor compares with in "
+        "addition to the baseline. A baseline moves with every change to main, so losses below what one "
+        "comparison shows add up unseen; the anchor moves only by this command, and keeps the reason. Exits "
+        "with 6 for a record that is not a whole, trustworthy run.",
     )
     parser.add_argument(
-        "record", metavar="RECORD", type=Path, help=f"whole {RECORD_HELP}; shards are joined by memfail merge"
+        "record", metavar="RECORD", type=Path, help=f"whole {RECORD_HELP}; join shards with memfail merge first"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="the anchor, to be committed")
-    parser.add_argument(
-        "--reason", metavar="TEXT", required=True, help="why it moves; the next reader of a failed gate sees it"
-    )
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="the anchor file; commit it")
+    parser.add_argument("--reason", metavar="TEXT", required=True, help="why the anchor moves; shown when a gate fails")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the anchor and say what it replaces."""
+    """Write the anchor and print what it replaces."""
     from pytest_memfail.results import (
         NO_TRUSTWORTHY_RESULT,
         anchor_reason_at,
@@ -41,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     )
 
     if not options.reason.strip():
-        raise UsageError("--reason: got nothing, expected why the anchor moves")
+        raise UsageError("--reason: got nothing, expected the reason why the anchor moves")
     check_writable(options.output, "-o", "baseline", "baseline")
     record = load(options.record)
     entries = entries_of(record)

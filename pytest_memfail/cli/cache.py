@@ -13,28 +13,26 @@ DEFAULT_CACHE = Path(".pytest_cache/d/memfail/responses.sqlite")
 
 
 def add(commands: Any) -> None:
-    """Its options."""
+    """Add the sub-command and its options."""
     parser = commands.add_parser(
         "cache",
-        help="show or prune the kept replies of models",
-        description="Show the kept replies of models, or prune them.",
+        help="show or prune the cached replies of models",
+        description="Show the cached replies of models, or prune them.",
     )
     parser.add_argument(
         "path", metavar="PATH", type=Path, nargs="?", default=DEFAULT_CACHE, help=f"default: {DEFAULT_CACHE}"
     )
-    parser.add_argument(
-        "--prune", metavar="DAYS", type=float, help="remove what is older than so many days (0: everything)"
-    )
+    parser.add_argument("--prune", metavar="DAYS", type=float, help="remove replies older than this many days (0: all)")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what the cache holds."""
+    """Print the contents of the cache."""
     from pytest_memfail.llm import ResponseCache
 
     path = options.path
     if not path.is_file():
-        raise UsageError(f"{path}: there is no response cache; give the path of one (--memfail-cache-path of the run)")
+        raise UsageError(f"{path}: no response cache; give the path of one (the run's --memfail-cache-path)")
     cache = ResponseCache(path)
     try:
         if options.prune is not None:

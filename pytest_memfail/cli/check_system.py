@@ -13,32 +13,34 @@ NAME: Final = "NAME"
 
 
 def add(commands: Any) -> None:
-    """Its options."""
+    """Add the sub-command and its options."""
     parser = commands.add_parser(
         "check-system",
-        help="whether a memory system keeps its contract",
-        description="Check a memory system against what the plugin asks of it: what is stored comes back, the listing is no page, "
-        "two stores are apart, queries do not write, snapshots are whole, and more. Needs no rows, judge or model of ours. Exits "
-        "with 1 if a check fails.",
+        help="check that a memory system keeps its contract",
+        description="Check that a memory system does what the plugin requires: what is stored comes back, the listing is "
+        "complete, stores are separate, queries do not write, snapshots are complete, and more. Needs no "
+        "rows, judge or model. Exits with 1 if a check fails.",
     )
     parser.add_argument(
         "system",
         metavar=NAME,
-        help="as --memfail-system takes it: a built-in, an entry point, module:attribute, or a name that the conftest.py of "
-        "the current folder knows",
+        help="as --memfail-system takes it: a built-in, an entry point, module:attribute, or a name that "
+        "the hook in the conftest.py of the current folder provides",
     )
     parser.add_argument(
-        "--option", metavar="KEY=VALUE", action="append", default=[], help="setting handed to its factory; repeatable"
+        "--option", metavar="KEY=VALUE", action="append", default=[], help="setting for its factory; repeatable"
     )
     parser.add_argument(
         "--checks", metavar="LIST", default="", help="names or globs separated by commas (default: all)"
     )
-    parser.add_argument("--timeout", metavar="SECONDS", type=float, default=600.0, help="for each check (default: 600)")
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", type=float, default=600.0, help="time limit of each check (default: 600)"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print a row for each check."""
+    """Print a row per check."""
     from pytest_memfail.testing import check_memory_system
 
     settings = _settings(options.option)

@@ -11,11 +11,11 @@ from pytest_memfail.core import UsageError
 
 
 def add(commands: Any) -> None:
-    """Its options."""
+    """Add the sub-command and its options."""
     parser = commands.add_parser(
         "compare",
-        help="several records as one table",
-        description="Several records side by side: verdict rates with 95 %% Wilson intervals, exact McNemar tests of the first "
+        help="compare several records in one table",
+        description="Several records side by side: verdict rates with 95 % Wilson intervals, exact McNemar tests of the first "
         "against each other on the questions decided in both (those of a row together), success by k, tokens per memory.",
     )
     parser.add_argument(

@@ -8,20 +8,20 @@ from typing import Any, Final
 
 from pytest_memfail.core import UsageError
 
-OWN_CALLS: Final = "the calls that a system itself makes of a model, as md-file does, are not counted"
+OWN_CALLS: Final = "calls to models by the system itself (as md-file makes) are not counted"
 
 
 def add(commands: Any) -> None:
-    """Its options."""
+    """Add the sub-command and its options."""
     parser = commands.add_parser(
         "estimate",
-        help="calls, tokens and cost of a run, before it is paid for",
-        description="Estimate calls, tokens and cost of a run of a system that stores every message as it is. Nothing is called: "
-        "every prompt is built and counted, and the replies are made by rule.",
+        help="estimate calls, tokens and cost before a run",
+        description="Estimate calls, tokens and cost of a run whose system stores every message verbatim. No model is called: "
+        "every prompt is built and counted, and rules make the replies.",
     )
     parser.add_argument("--model", metavar="NAME", help="the model that answers")
     parser.add_argument("--judge", metavar="NAME", default="offline", help="offline, a model name, or offline+MODEL")
-    parser.add_argument("--data", metavar="DIR", type=Path, help="folder with the rows (default: those shipped)")
+    parser.add_argument("--data", metavar="DIR", type=Path, help="folder with the rows (default: the shipped ones)")
     parser.add_argument("--tasks", metavar="LIST", default="", help="names or globs separated by commas (default: all)")
     parser.add_argument("--k", metavar="N", type=int, default=5, help="memories retrieved (default: 5)")
     parser.add_argument("--limit", metavar="N", type=int, help="at most N questions of each task")
@@ -31,12 +31,14 @@ def add(commands: Any) -> None:
         default="sample",
         help="with --limit: store all conversations, or only those that the questions need (default: sample)",
     )
-    parser.add_argument("--repeats", metavar="N", type=int, default=1, help="times each question is asked (default: 1)")
+    parser.add_argument(
+        "--repeats", metavar="N", type=int, default=1, help="how often each question is asked (default: 1)"
+    )
     parser.add_argument(
         "--vary",
         choices=("all", "judge", "answers"),
         default="all",
-        help="with --repeats: what is asked anew, the other's replies come from the cache (default: all)",
+        help="with --repeats: what is asked again; other replies come from the cache (default: all)",
     )
     parser.add_argument("--protocol", choices=("ours", "paper"), default="ours", help="default: ours")
     parser.add_argument("--prices", metavar="FILE", type=Path, help="own prices, JSON or TOML, USD per million tokens")
@@ -67,13 +69,13 @@ def run(options: argparse.Namespace) -> int:
     )
     questions = sum(len(task.questions) for task in tasks)
     if not rows:
-        print(f"{questions} questions: no model is asked, nothing is paid; {OWN_CALLS}")
+        print(f"{questions} questions: no model is asked, so the run costs nothing; {OWN_CALLS}")
         return 0
     for line in model_table(rows):
         print(line)
     times = f", each asked {options.repeats} times" if options.repeats > 1 else ""
     print(
         f"{questions} questions{times}; prices of {prices.date}; a system that loses or rewrites memories needs more: each fact "
-        f"that is not found is checked against its whole store; {OWN_CALLS}"
+        f"not found is checked against its whole store; {OWN_CALLS}"
     )
     return 0

@@ -16,25 +16,23 @@ if TYPE_CHECKING:
 
 
 class Untrusted(Exception):
-    """Why there is no trustworthy result."""
+    """There is no trustworthy result; the message says why."""
 
 
 def add(commands: Any) -> None:
-    """Its options."""
+    """Add the sub-command and its options."""
     parser = commands.add_parser(
         "gate",
-        help="the gate over a record: of merged shards, or of a run made without one",
-        description="Decide over a finished record what --memfail-fail-on decides over a run. Exits with 0 if it may pass, 1 if not, "
-        "6 if there is no trustworthy result (a part is missing, too many errors, a baseline of something else, in CI no "
+        help="apply the gate to a record: merged shards, or a run without a gate",
+        description="Apply to a finished record what --memfail-fail-on applies to a run. Exits with 0 if the gate "
+        "passes, 1 if it fails, 6 if there is no trustworthy result (missing parts, too many errors, a baseline of other data, in CI no "
         "baseline at all).",
     )
     parser.add_argument(
-        "record", metavar="RECORD", type=Path, help=f"{RECORD_HELP}; shards are joined by memfail merge"
+        "record", metavar="RECORD", type=Path, help=f"{RECORD_HELP}; join shards with memfail merge first"
     )
     parser.add_argument("--baseline", metavar="FILE", type=Path, help="earlier run to compare with")
-    parser.add_argument(
-        "--anchor", metavar="FILE", type=Path, help="golden run (memfail anchor) to compare with as well"
-    )
+    parser.add_argument("--anchor", metavar="FILE", type=Path, help="golden run (memfail anchor) to compare with too")
     parser.add_argument(
         "--fail-on",
         metavar="EXPR",
@@ -47,13 +45,13 @@ def add(commands: Any) -> None:
         "--save-baseline", metavar="FILE", type=Path, help="save the verdicts of the record as a baseline"
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, action="append", default=[], help="a report with the gate in it"
+        "-o", "--output", metavar="FILE", type=Path, action="append", default=[], help="a report that includes the gate"
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Decide, print, and write what was asked for."""
+    """Decide, print, and write the requested files."""
     from pytest_memfail.report import check_report, gate, write_reports
     from pytest_memfail.results import (
         NO_TRUSTWORTHY_RESULT,
@@ -114,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def entries_of(record: Loaded) -> Mapping[Any, Entry]:
-    """Return what became of each question of a record."""
+    """Return the result of each question of a record."""
     from pytest_memfail.results import SummaryBuilder
 
     builder = SummaryBuilder(record.protocol)
@@ -124,15 +122,15 @@ def entries_of(record: Loaded) -> Mapping[Any, Entry]:
 
 
 def check_no_errors(entries: Mapping[Any, Entry]) -> None:
-    """Raise `Untrusted` if any question is an error: nothing may be compared with it later."""
+    """Raise `Untrusted` if any question is an error, because nothing could later be compared with the record."""
     if errors := sum(entry.verdict == ERROR for entry in entries.values()):
         raise Untrusted(f"{errors} of {len(entries)} questions are errors")
 
 
 def check_whole(record: Loaded) -> None:
-    """Refuse a record that nothing may be compared with later.
+    """Refuse a record that is unfit for later comparisons.
 
-    Raises `UsageError` for a shard, `Untrusted` for a part of a run or one with too many errors.
+    Raises `UsageError` for a shard, `Untrusted` for a partial run or one with too many errors.
     """
     from pytest_memfail.results import merge
 
@@ -148,7 +146,7 @@ def check_whole(record: Loaded) -> None:
 
 
 def _anchor(path: Path | None, header: Line) -> Baseline | None:
-    """The anchor, if it is there; in CI it has to be."""
+    """Return the anchor; None if it does not exist. Raise `Untrusted` if it is missing in CI."""
     from pytest_memfail.results import ANCHOR_COMMAND, check_baseline, in_ci, read_anchor
 
     if path is None:
@@ -165,7 +163,7 @@ def _anchor(path: Path | None, header: Line) -> Baseline | None:
 
 
 def _baseline(path: Path | None, expressions: Sequence[Expression], header: Line) -> Baseline | None:
-    """What to compare with, if it is there; in CI it has to be."""
+    """Return the baseline; None if it does not exist. Raise `Untrusted` if it is missing in CI."""
     from pytest_memfail.results import check_baseline, in_ci, read_baseline
 
     if path is not None and path.exists():

@@ -15,46 +15,48 @@ if TYPE_CHECKING:
     from pytest_memfail.llm import Ledger, Prices
 
 INTERRUPTED: Final = 130
-"""What shells give a command that was ended by Ctrl-C."""
+"""The exit code that shells give to a command ended by Ctrl-C."""
 TIMEOUT_SECONDS: Final = 300.0
-"""A batch of essays by a reasoning model takes minutes."""
+"""A batch of essays from a reasoning model takes minutes."""
 SHOWN: Final = 5
 
 
 def add(commands: Any) -> None:
-    """Its options."""
+    """Add the sub-command and its options."""
     parser = commands.add_parser(
         "generate",
-        help="make more rows with a model",
-        description="Make rows of one task with any OpenAI-compatible model (OPENAI_BASE_URL, OPENAI_API_KEY): drawn at a seed, "
-        "checked, freed of near-duplicates. An interrupted run goes on where it was when it is repeated.",
+        help="generate more rows with a model",
+        description="Generate rows of one task with any OpenAI-compatible model (OPENAI_BASE_URL, OPENAI_API_KEY): drawn with "
+        "a seed, checked, without near-duplicates. Repeat the command to continue an interrupted run.",
     )
     parser.add_argument(
         "task",
         metavar="TASK",
         help="conditional_facts (easy and hard), coexisting_facts, persona_retrieval or long_hop",
     )
-    parser.add_argument("-n", metavar="N", type=int, required=True, help="how many rows")
-    parser.add_argument("--model", metavar="NAME", required=True, help="the model that writes them")
+    parser.add_argument("-n", metavar="N", type=int, required=True, help="number of rows")
+    parser.add_argument("--model", metavar="NAME", required=True, help="the model that writes the rows")
     parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="the folder for the rows")
-    parser.add_argument("--seed", metavar="S", type=int, default=42, help="what the rows are about (default: 42)")
+    parser.add_argument(
+        "--seed", metavar="S", type=int, default=42, help="selects the subjects of the rows (default: 42)"
+    )
     parser.add_argument(
         "--design",
         choices=("ours", "paper"),
         default="ours",
-        help="ours: one essay a name, and none about those asked about in vain; paper: the published 30 names (default: ours)",
+        help="ours: one essay per name, none about strangers in questions; paper: the published 30 names (default: ours)",
     )
-    parser.add_argument("--estimate", action="store_true", help="print calls, tokens and cost, and end")
-    parser.add_argument("--max-cost", metavar="USD", type=float, help="never spend more than so much")
+    parser.add_argument("--estimate", action="store_true", help="only print calls, tokens and cost")
+    parser.add_argument("--max-cost", metavar="USD", type=float, help="never spend more than this")
     parser.add_argument("--prices", metavar="FILE", type=Path, help="own prices, JSON or TOML, USD per million tokens")
-    parser.add_argument("--batch-size", metavar="N", type=int, help="rows asked for together (default: by task)")
+    parser.add_argument("--batch-size", metavar="N", type=int, help="rows per request (default: depends on the task)")
     parser.add_argument("--concurrency", metavar="N", type=int, default=8, help="calls in flight (default: 8)")
-    parser.add_argument("--force", action="store_true", help="write over rows that are there")
+    parser.add_argument("--force", action="store_true", help="overwrite existing rows")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the estimate, make the rows, and print what came of it."""
+    """Print the estimate, generate the rows, and print the result."""
     from pytest_memfail.generate import Generation, Request
     from pytest_memfail.llm import Ledger, Prices
 
@@ -68,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
             return 0
         report = asyncio.run(_asked(generation, ledger, options.concurrency))
     except KeyboardInterrupt:
-        print("\nmemfail: interrupted; the same command goes on where it was", file=sys.stderr)
+        print("\nmemfail: interrupted; repeat the command to continue", file=sys.stderr)
         return INTERRUPTED
     finally:
         _clear()
@@ -88,8 +90,8 @@ def _estimated(generation: Generation, prices: Prices, options: argparse.Namespa
     estimate = generation.estimate(prices)
     if options.max_cost is not None and not options.estimate and (estimate.cost or 0.0) > options.max_cost:
         raise UsageError(
-            f"--max-cost: got {options.max_cost:g} USD, expected {estimate.cost:.4f} at least, which is the estimate; "
-            "raise it, lower -n, or take a cheaper model"
+            f"--max-cost: got {options.max_cost:g} USD, expected at least {estimate.cost:.4f}, the estimate; "
+            "raise it, lower -n, or use a cheaper model"
         )
     return str(estimate)
 

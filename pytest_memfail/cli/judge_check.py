@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
 
 def add(commands: Any) -> None:
-    """Its options."""
+    """Add the sub-command and its options."""
     parser = commands.add_parser(
         "judge-check",
-        help="how far a judge agrees with labelled cases",
-        description="Run a judge over labelled cases and print how far it agrees with their labels: by task, by verdict and by how "
-        "sure it was. Exits with 1 if the judge failed on a case, or agrees less than --fail-under.",
+        help="measure how well a judge agrees with labelled cases",
+        description="Run a judge over labelled cases and print how well it agrees with their labels: by task, by verdict and by "
+        "its confidence. Exits with 1 if the judge failed on a case, or agrees less than --fail-under.",
     )
     parser.add_argument(
-        "files", metavar="FILE", type=Path, nargs="*", help="labelled cases, JSON Lines (default: those shipped)"
+        "files", metavar="FILE", type=Path, nargs="*", help="labelled cases, JSON Lines (default: the shipped ones)"
     )
     parser.add_argument(
         "--planted",
         action="store_true",
-        help="instead of labelled cases: known faults planted one by one into verbatim stores of rows (mutation score)",
+        help="instead of labelled cases: plant known faults one by one into verbatim stores of rows (mutation score)",
     )
     parser.add_argument(
-        "--data", metavar="DIR", type=Path, help="with --planted: folder with the rows (default: those shipped)"
+        "--data", metavar="DIR", type=Path, help="with --planted: folder with the rows (default: the shipped ones)"
     )
     parser.add_argument(
-        "--every", metavar="N", type=int, default=1, help="with --planted: each Nth fact only (default: 1)"
+        "--every", metavar="N", type=int, default=1, help="with --planted: use every Nth fact (default: 1)"
     )
     parser.add_argument(
         OPTION,
@@ -46,10 +46,12 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--split",
         choices=("train", "dev", "test"),
-        help="which part of the shipped cases, or only the cases of this split in the files (default: dev and test, apart)",
+        help="use only this split of the shipped cases or of the files (default: dev and test, separately)",
     )
     parser.add_argument("--tasks", metavar="LIST", default="", help="names or globs separated by commas (default: all)")
-    parser.add_argument("--show", metavar="N", type=int, default=20, help="disagreements shown (default: 20; -1: all)")
+    parser.add_argument(
+        "--show", metavar="N", type=int, default=20, help="disagreements to show (default: 20; -1: all)"
+    )
     parser.add_argument(
         "--fail-under", metavar="SHARE", type=float, help="exit with 1 below this accepted accuracy, such as 0.9"
     )
@@ -60,19 +62,19 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--data-report",
         action="store_true",
-        help="instead of judging: how the cases are balanced, by split, task and style",
+        help="instead of judging: show the balance of the cases by split, task and style",
     )
     parser.add_argument(
         "--explain",
         metavar="CASE",
-        help="instead of all: one case, with the ten features that decide most (offline judge)",
+        help="show only this case, with the ten most decisive features (offline judge)",
     )
     parser.add_argument(
         "--train",
         action="store_true",
-        help="instead of judging: fit a small correction of the offline judge to the labels in the files (50 at least)",
+        help="instead of judging: fit a small correction of the offline judge to the labels in the files (at least 50)",
     )
-    parser.add_argument("-o", "--output", metavar="PATH", type=Path, help="with --train: where the correction goes")
+    parser.add_argument("-o", "--output", metavar="PATH", type=Path, help="with --train: the file for the correction")
     parser.add_argument("--json", action="store_true", help="print everything as JSON instead")
     parser.set_defaults(run=run)
 
@@ -145,7 +147,7 @@ def _planted(options: argparse.Namespace) -> list[Case]:
     from pytest_memfail.calibration import planted_cases
     from pytest_memfail.tasks import TaskRequest, load_tasks
 
-    # ours stores one entry a statement, so that a fault damages one fact alone
+    # `ours` stores one entry per statement, so that a fault damages only one fact
     return planted_cases(load_tasks(TaskRequest(_patterns(options), options.data)), every=options.every)
 
 
@@ -158,12 +160,12 @@ def _labelled(options: argparse.Namespace) -> list[Case]:
     names = match_tasks(_patterns(options), (*TASK_NAMES, POINTS))
     chosen = [case for case in cases if case.task in names and options.split in (None, case.split)]
     if not chosen:
-        raise UsageError("no case is left: --split and --tasks leave none of the files' cases")
+        raise UsageError("no case is left after --split and --tasks")
     return chosen
 
 
 def _explain(options: argparse.Namespace, cases: list[Case]) -> int:
-    """Print, for each fact of a case, the verdict, the reason and the features that decide most."""
+    """Print, for each fact of a case, the verdict, the reason and the most decisive features."""
     from pytest_memfail.calibration import judge_cases
     from pytest_memfail.judge_names import offline_judge
 
@@ -179,7 +181,7 @@ def _explain(options: argparse.Namespace, cases: list[Case]) -> int:
         print(f"  label {label.label}, judged {predicted} ({judged.confidences[at]:.2f}): {judged.reasons[at]}")
         store, shown = ([memory.text for memory in some] for some in (case.listing.memories, case.shown))
         for place, texts in (("store", None), ("shown", shown)):
-            print(f"  {place}: change of the probability that it is kept, feature, value, meaning")
+            print(f"  {place}: change of the probability of 'kept', feature, value, meaning")
             print("\n".join(f"    {line}" for line in judge.explained(evidence, store, texts)))
     return 0
 

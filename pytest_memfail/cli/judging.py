@@ -1,4 +1,4 @@
-"""What the commands that judge have in common."""
+"""What the judging commands share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPTION: Final = "--judge"
 def open_judge(
     name: str, protocol: Protocol, concurrency: int, judge_options: Mapping[str, str] | None = None
 ) -> tuple[Judge, ModelClient | None]:
-    """Return the judge of that name, and the client of its model if one judges."""
+    """Return the judge with this name, and the client of its model; the client is None for a judge without a model."""
     from pytest_memfail.judge_names import is_named, judge_model, model_judge, named_judge
 
     model = judge_model(name, lambda: is_named(name, option=OPTION, rootdir=Path.cwd()), option=OPTION)
@@ -32,7 +32,7 @@ def open_judge(
 
 
 def progress(total: int, what: str) -> Callable[[int], None]:
-    """Shows how many are done, on a terminal only."""
+    """Return a function that shows the progress, on a terminal only."""
 
     def show(done: int) -> None:
         if sys.stderr.isatty():

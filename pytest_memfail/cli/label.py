@@ -23,10 +23,10 @@ WIDTH: Final = 100
 
 
 def add(commands: Any) -> None:
-    """Declare the options."""
+    """Add the sub-command and its options."""
     parser = commands.add_parser(
         "label",
-        help="label facts of a run yourself, to see how far its judge can be believed on your system",
+        help="label facts of a run yourself, to measure how reliable its judge is on your system",
         description="Show facts of a run, one key per label, and write them as cases for `memfail judge-check`. Draws a random "
         "sample, stratified by verdict, so that fifty labels estimate how often the judge is right on this system.",
     )
@@ -35,14 +35,14 @@ def add(commands: Any) -> None:
         "-o", "--output", metavar="PATH", type=Path, default=Path("labels.jsonl"), help="default: labels.jsonl"
     )
     parser.add_argument("-n", "--number", metavar="N", type=int, default=50, help="facts to label (default: 50)")
-    parser.add_argument("--seed", metavar="N", type=int, default=42, help="of the sample (default: 42)")
+    parser.add_argument("--seed", metavar="N", type=int, default=42, help="selects the sample (default: 42)")
     parser.add_argument(
         "--unsure",
         action="store_true",
-        help="the facts that the judge was least sure of instead; these give no estimate",
+        help="label the facts that the judge was least sure of instead; gives no estimate",
     )
     parser.add_argument(
-        "--data", metavar="DIR", type=Path, help="folder with the rows of the run (default: those shipped)"
+        "--data", metavar="DIR", type=Path, help="folder with the rows of the run (default: the shipped ones)"
     )
     parser.add_argument(
         "--cases",
@@ -56,7 +56,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ask for labels on standard input, one line each, and write what was labelled."""
+    """Read labels from standard input, one per line, and write the labelled facts."""
     from pytest_memfail.labelling import case_of, draw, estimate_of
 
     if options.number < 1:
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _shown(fact: Drawn, number: int, total: int) -> Iterator[str]:
-    """Yield what a person needs to label a fact; not what the judge said."""
+    """Yield the lines that a person needs to label a fact, without the judge's verdict."""
     from pytest_memfail.labelling import closest_entries
 
     evidence, trace = fact.evidence, fact.question.trace
@@ -114,7 +114,7 @@ def _field(label: str, text: str) -> list[str]:
 
 
 def _asked() -> str:
-    """Return one of the keys; the end of the input quits."""
+    """Return one of the keys; end of input quits."""
     while True:
         print(PROMPT, end="", flush=True)
         answer = sys.stdin.readline()

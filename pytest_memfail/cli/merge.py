@@ -11,14 +11,14 @@ from pytest_memfail.core import UsageError
 
 
 def add(commands: Any) -> None:
-    """Its options."""
+    """Add the sub-command and its options."""
     parser = commands.add_parser(
         "merge",
-        help="the records of shards as one",
-        description="Join the records of the shards of a run (--memfail-shard) and print the joint summary. They must be of the same "
-        "run and must not overlap. Exits with 1 if something of the run is missing, and says what.",
+        help="join the records of shards",
+        description="Join the records of the shards of a run (--memfail-shard) and print the joint summary. They must "
+        "belong to the same run and must not overlap. Exits with 1 if parts of the run are missing, and lists them.",
     )
-    parser.add_argument("records", metavar="RECORD", type=Path, nargs="+", help=f"of the shards; {RECORD_HELP}")
+    parser.add_argument("records", metavar="RECORD", type=Path, nargs="+", help=f"the shards; {RECORD_HELP}")
     parser.add_argument(
         "-o", "--output", metavar="OUT", type=Path, required=True, help="where to write the joint record"
     )
@@ -26,7 +26,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the joint record, print what it adds up to and what it lacks."""
+    """Write the joint record; print its summary and what is missing."""
     from pytest_memfail.report import summary
     from pytest_memfail.results import check_writable, load_record, merge, write_record
 

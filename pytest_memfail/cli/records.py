@@ -1,4 +1,4 @@
-"""The record that a command is given: a file, or a kept run by its name."""
+"""Find the record that a command is given: a file, or a kept run by name."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 CACHE: Final = Path(".pytest_cache")
 BELOW_CACHE: Final = Path("d/memfail/runs")
 RECORD_HELP: Final = (
-    "record of a run: a file, or a kept run: last (the last whole one), newest (partial ones too) or a part of its id, "
+    "record of a run: a file, or a kept run: last (the last complete one), newest (even if partial) or a part of its id, "
     "as memfail show lists them"
 )
 
 
 def load(name: Path, cache: Path | None = None) -> Loaded:
-    """Read a record, or that of a kept run.
+    """Read a record from a file, or that of a kept run.
 
-    Raises `UsageError` for what is neither.
+    Raises `UsageError` if the name is neither.
     """
     from pytest_memfail.results import load_record
 
@@ -33,14 +33,14 @@ def load(name: Path, cache: Path | None = None) -> Loaded:
 
 
 def recorded_questions(record: Loaded, data: Path | None, cases: Sequence[Path] | None) -> list[Recorded]:
-    """Return the questions of a record with their rows, listings and what was shown.
+    """Return the questions of a record with their rows, listings and memories shown.
 
     Args:
-        record: a record that was read.
-        data: folder with the rows of the run; None for those shipped.
-        cases: folders with the user's own `*.memfail.yaml` cases; none means the current one.
+        record: the record.
+        data: folder with the rows of the run; None for the shipped ones.
+        cases: folders with the user's own `*.memfail.yaml` cases; None for the current folder.
 
-    Raises `UsageError` if the rows are others than those of the run, or nothing was asked.
+    Raises `UsageError` if the rows differ from those of the run, or nothing was asked.
     """
     from pytest_memfail.regrade import recorded
     from pytest_memfail.tasks import TaskRequest, load_tasks
@@ -71,9 +71,9 @@ def _own_cases(record: Loaded, folders: Sequence[Path], data: Path | None) -> li
 
 
 def place_of(name: Path, cache: Path | None = None) -> Path:
-    """The file of a record; a name that is no path and no file is that of a kept run.
+    """Return the file of a record; a name that is not an existing file is looked up among the kept runs.
 
-    Raises `UsageError` if there is none of that name.
+    Raises `UsageError` if there is none.
     """
     from pytest_memfail.results import find_run
 
@@ -88,14 +88,16 @@ def place_of(name: Path, cache: Path | None = None) -> Path:
 
 
 def runs_folder(cache: Path | None = None) -> Path | None:
-    """The kept runs of pytest's cache: of the one given, else of the nearest one here or above; None if there are none."""
+    """Return the folder of kept runs in this pytest cache, else in the nearest cache here or above; None if there is
+    none.
+    """
     here = Path.cwd()
     caches = [folder / CACHE for folder in (here, *here.parents)] if cache is None else [cache]
     return next((found for one in caches if (found := one / BELOW_CACHE).is_dir()), None)
 
 
 def listed(cache: Path | None) -> list[KeptRun]:
-    """The kept runs, oldest first.
+    """Return the kept runs, oldest first.
 
     Raises `UsageError` if there are none.
     """

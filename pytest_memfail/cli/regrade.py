@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def add(commands: Any) -> None:
-    """Its options."""
+    """Add the sub-command and its options."""
     parser = commands.add_parser(
         "regrade",
-        help="judge recorded memories by another judge",
-        description="Judge what a record holds by another judge; the memory system is not touched. Exits with 1 if the judge failed "
-        "on a question.",
+        help="judge recorded memories with another judge",
+        description="Judge the memories of a record with another judge, without the memory system. Exits with 1 if the "
+        "judge failed on a question.",
     )
     parser.add_argument("record", metavar="RECORD", type=Path, help=RECORD_HELP)
     parser.add_argument(
@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
         help="offline, a model name, offline+MODEL, an entry point or module:attribute",
     )
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="where to write the new record")
-    parser.add_argument("--data", metavar="DIR", type=Path, help="folder with the rows (default: those shipped)")
+    parser.add_argument("--data", metavar="DIR", type=Path, help="folder with the rows (default: the shipped ones)")
     parser.add_argument(
         "--cases",
         metavar="DIR",
@@ -45,7 +45,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the new record, print what it adds up to and how many verdicts are others now."""
+    """Write the new record; print its summary and the number of changed verdicts."""
     from pytest_memfail.regrade import regrade
     from pytest_memfail.report import summary
     from pytest_memfail.results import check_writable, load_record, write_record

@@ -10,15 +10,16 @@ from pytest_memfail.cli.records import RECORD_HELP, load
 
 
 def add(commands: Any) -> None:
-    """Its options."""
+    """Add the sub-command and its options."""
     parser = commands.add_parser(
         "report",
-        help="a page, a pull-request comment or JSON from records",
+        help="write a page, a pull-request comment or JSON from records",
         description="Render records again: x.html is one self-contained page, x.md a pull-request comment (in CI appended to the "
-        "step summary too), x.json the summary by a published schema, x.svg and x.png the plots. Several are put side by side.",
+        "step summary too), x.json the summary by a published schema, x.svg and x.png the plots. "
+        "Several records are shown side by side.",
     )
     parser.add_argument(
-        "records", metavar="RECORD", type=Path, nargs="+", help=f"{RECORD_HELP}; the others are held against the first"
+        "records", metavar="RECORD", type=Path, nargs="+", help=f"{RECORD_HELP}; the first is compared with the others"
     )
     parser.add_argument(
         "-o",

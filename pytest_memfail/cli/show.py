@@ -17,14 +17,16 @@ if TYPE_CHECKING:
 
 
 def add(commands: Any) -> None:
-    """Its options."""
+    """Add the sub-command and its options."""
     parser = commands.add_parser(
         "show",
-        help="list the kept runs, or print the failures of a run again",
-        description="List the kept runs; given one, or the file of a record, print its failures again, and its summary; with a "
-        "filter, only what it leaves. Nothing is run.",
+        help="list the kept runs, or print the failures of a run",
+        description="List the kept runs, or print the failures and the summary of one (or of the file of a record). With a "
+        "filter, print only the matching questions. Nothing is run.",
     )
-    parser.add_argument("record", metavar="RECORD", type=Path, nargs="?", help=f"{RECORD_HELP}; default: list them")
+    parser.add_argument(
+        "record", metavar="RECORD", type=Path, nargs="?", help=f"{RECORD_HELP}; default: list the kept runs"
+    )
     parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
     parser.add_argument("--verdict", metavar="NAME", help="only this verdict, correct and ungraded too")
     parser.add_argument("--task", metavar="NAME", help="only this task")
@@ -33,7 +35,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what was asked for; without a filter, the summary of the record too."""
+    """Print the selected failures; without a filter, the summary of the record too."""
     from pytest_memfail.report import failure, gate, rerun_words, run_table, summary
 
     filtered = bool(options.verdict or options.task or options.id)
@@ -64,22 +66,22 @@ def run(options: argparse.Namespace) -> int:
         if found.gate is not None:
             print("\n".join(gate(found.gate, full=True)))
         if not record.complete:
-            print("the run did not end, or not all that was selected has a result")
+            print("the run did not end, or some selected questions have no result")
     print(f"{len(shown)} of {len(record.questions)} questions shown{'' if shown else _others(named, options)}")
     return 0
 
 
 def _others(named: Sequence[Line], options: argparse.Namespace) -> str:
-    """The verdicts of the questions of an id, where none of them is shown: most likely none failed."""
+    """Return the verdicts of the questions with this id if none is shown, usually because none failed."""
     if not options.id:
         return ""
     counts = Counter(line["verdict"] for line in named)
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    return f"; of that id: {said} (--verdict NAME shows them)"
+    return f"; with that id: {said} (--verdict NAME shows them)"
 
 
 def _unknown(wanted: str, ids: Sequence[str], path: str) -> str:
-    """That no id contains this, with those that come nearest: whole ids, or their last part."""
+    """Return an error message with the ids closest to an unknown one."""
     names = {name.rpartition("::")[2]: name for name in ids} | {name: name for name in ids}
     close = dict.fromkeys(names[name] for name in get_close_matches(wanted, names, 6, cutoff=0.5))
     nearest = (

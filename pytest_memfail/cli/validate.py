@@ -8,11 +8,11 @@ from typing import Any
 
 
 def add(commands: Any) -> None:
-    """Its options."""
+    """Add the sub-command and its options."""
     parser = commands.add_parser(
         "validate",
         help="check a folder of rows",
-        description="Check a folder of rows. Errors stop a run; warnings make its numbers mean less.",
+        description="Check a folder of rows. Errors stop a run; warnings make its numbers less meaningful.",
     )
     parser.add_argument(
         "folder", metavar="DIR", type=Path, help="folder with the rows, or with cases in *.memfail.yaml"
@@ -22,7 +22,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print every finding; 1 if there are errors."""
+    """Print every finding; return 1 if there are errors."""
     from pytest_memfail.tasks import validate
 
     findings = validate(options.folder)

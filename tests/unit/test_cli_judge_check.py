@@ -103,10 +103,10 @@ def test_a_broken_judge_is_no_disagreement(cases, capsys, tmp_path, monkeypatch)
         (["--judge", "ofline"], "unknown judge 'ofline'; did you mean 'offline'?"),
         (["--planted", "--split", "dev"], "--planted makes its own cases"),
         (["--every", "2"], "--data and --every need --planted"),
-        (["--tasks", "long_hop"], "no case is left: --split and --tasks"),
+        (["--tasks", "long_hop"], "no case is left after --split and --tasks"),
         (["--tasks", "soups"], "unknown task 'soups'"),
         (["--taks", "long_hop"], "unrecognized arguments: --taks long_hop; did you mean --tasks?"),
-        (["--xyzzy"], "unrecognized arguments: --xyzzy; `memfail judge-check --help` lists what there is"),
+        (["--xyzzy"], "unrecognized arguments: --xyzzy; `memfail judge-check --help` lists its options"),
         (["--planted", "--every", "0"], "--every and --concurrency: expected 1 or more"),
     ],
 )

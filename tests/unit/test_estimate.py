@@ -70,12 +70,12 @@ def test_what_is_kept_fixed_comes_from_the_cache(tmp_path, monkeypatch):
     assert judge == run(tmp_path, monkeypatch, *options)
 
 
-OWN = "; the calls that a system itself makes of a model, as md-file does, are not counted"
+OWN = "; calls to models by the system itself (as md-file makes) are not counted"
 
 
 def test_without_a_model_the_systems_own_calls_are_left(capsys):
     assert main(["estimate", "--tasks=long_hop", "--limit=2"]) == 0
-    assert capsys.readouterr().out == f"2 questions: no model is asked, nothing is paid{OWN}\n"
+    assert capsys.readouterr().out == f"2 questions: no model is asked, so the run costs nothing{OWN}\n"
 
 
 def test_the_command(capsys):

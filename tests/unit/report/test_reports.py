@@ -452,7 +452,7 @@ def test_show_some(record, capsys, words, ids):
 
 def test_show_says_what_became_of_a_question_that_did_not_fail(record, capsys):
     assert main(["show", str(record), "--id", "q-0"]) == 0
-    assert capsys.readouterr().out == "0 of 4 questions shown; of that id: 1 correct (--verdict NAME shows them)\n"
+    assert capsys.readouterr().out == "0 of 4 questions shown; with that id: 1 correct (--verdict NAME shows them)\n"
 
 
 @pytest.mark.parametrize(
