@@ -1,6 +1,6 @@
-"""How often the gate is wrong: simulated pairs of runs, with and without a true regression.
+"""Measure how often the gate is wrong: simulated pairs of runs, with and without a true regression.
 
-`python benchmarks/gate.py` prints the tables of docs/gate.md; README.md says how to read them.
+`python benchmarks/gate.py` prints the tables of docs/gate.md; README.md explains them.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ SHIPPED = {
 PERSONA = {"persona_retrieval": 300}
 QUESTIONS_OF_A_ROW = {"persona_retrieval": 3}
 FAILING = 0.3
-"""The share that fails before. It does not matter to false alarms: a failure is misread as often as a success."""
+"""The share that fails before. Irrelevant for false alarms: failures are misread as often as successes."""
 ALPHA = 0.05
-"""The share of runs without a change that may fail."""
+"""The accepted share of failing runs without a change."""
 OVERALL, EACH = (expression.text for expression in parse_expressions(DEFAULT))
 LEVEL, EACH_LEVEL = (expression.number for expression in parse_expressions(DEFAULT))
 ANCHOR_LEVEL, ANCHOR_EACH_LEVEL = (expression.number for expression in parse_expressions(ANCHOR_DEFAULT))
@@ -51,31 +51,31 @@ BY_QUESTION = "p by question"
 BOTH = "the default"
 WITH_ANCHOR = "with an anchor"
 STEPS = 10
-"""How many changes follow each other, each losing one point."""
+"""The number of consecutive changes, each losing one point."""
 REPLAYED = 5
-"""So many pairs of each scenario go through the gate itself, which must say the same as the arrays."""
+"""The number of pairs per scenario that also go through the gate itself, which must agree with the arrays."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What a change does, and how well verdicts are read."""
+    """The effect of a change, and the reliability of verdicts."""
 
     name: str
     tasks: dict[str, int]
     rows: bool = True
-    """Whether questions share rows as in the shipped sets; else each is a row of its own."""
+    """Whether questions share rows as in the shipped sets; else each has its own row."""
     noise: float = 0.03
-    """The chance that a verdict is read as its opposite, in each run anew."""
+    """The chance that a verdict is misread, independent in each run."""
     linked: bool = False
     """Whether the questions of a row are misread together."""
     drop: float = 0.0
-    """The share of all questions of `dropped` that pass before and truly fail after."""
+    """The share of all questions in `dropped` that pass before and truly fail after."""
     dropped: tuple[str, ...] | None = None
     scattered: bool = False
-    """Whether at most one question of a row is lost; else rows are lost whole."""
+    """Whether at most one question of a row is lost; else whole rows are lost."""
 
     def size(self, task: str) -> int:
-        """Questions of a row."""
+        """Return the number of questions per row."""
         return QUESTIONS_OF_A_ROW.get(task, 1) if self.rows else 1
 
 
@@ -103,11 +103,11 @@ DESCENTS = (
 
 
 def simulate(scenario: Scenario, pairs: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Whether each question fails before and after, in each pair of runs."""
+    """Return whether each question fails before and after, in each pair of runs."""
     before, after = [], []
     for task, n in scenario.tasks.items():
         failing = np.zeros((pairs, n), dtype=bool)
-        failing[:, : round(FAILING * n)] = True  # questions of a row stand together, so whole rows fail
+        failing[:, : round(FAILING * n)] = True  # questions of a row are adjacent, so whole rows fail
         failing_after = failing.copy()
         if scenario.dropped is None or task in scenario.dropped:
             step = scenario.size(task) if scenario.scattered else 1
@@ -125,16 +125,18 @@ def p_value(counts: tuple[int, ...], least: int) -> float:
 
 
 def p_values(balances: np.ndarray) -> np.ndarray:
-    """The p of each pair of runs, from how many questions of each row got worse less how many got better."""
+    """Return the p of each pair of runs, from regressions minus fixes per row."""
     least = int(balances.min())
     counts = np.stack([(balances == value).sum(1) for value in range(least, int(balances.max()) + 1)], axis=1)
     if least <= 0 < least + counts.shape[1]:
-        counts[:, -least] = 0  # rows without a change do not matter
+        counts[:, -least] = 0  # rows without a change have no effect
     return np.array([p_value(tuple(row), least) for row in counts.tolist()])
 
 
 def tested(scenario: Scenario, before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The p of each pair of runs: over all rows, the least over the tasks after Holm, and with questions as independent."""
+    """Return the p of each pair of runs: over all rows, the least over the tasks (Holm), and with independent
+    questions.
+    """
     change = after.astype(int) - before
     ends = np.cumsum(list(scenario.tasks.values()))[:-1]
     rows = [
@@ -147,7 +149,7 @@ def tested(scenario: Scenario, before: np.ndarray, after: np.ndarray) -> tuple[n
 
 
 def fired(scenario: Scenario, before: np.ndarray, after: np.ndarray) -> dict[str, np.ndarray]:
-    """In which pairs each expression fails the gate; the last is what the first would do if questions were independent."""
+    """Return in which pairs each expression fails the gate; the last assumes independent questions."""
     overall, each, by_question = tested(scenario, before, after)
     return {
         BOTH: (overall < LEVEL) | (each < EACH_LEVEL),
@@ -159,15 +161,16 @@ def fired(scenario: Scenario, before: np.ndarray, after: np.ndarray) -> dict[str
 
 
 def anchored(scenario: Scenario, anchor: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """In which runs the default fails, the baseline's or the anchor's."""
+    """Return in which runs the default fails, with the baseline or the anchor."""
     overall, each, _ = tested(scenario, anchor, after)
     return fired(scenario, before, after)[BOTH] | (overall < ANCHOR_LEVEL) | (each < ANCHOR_EACH_LEVEL)
 
 
 def descend(scenario: Scenario, pairs: int, seed: int) -> list[tuple[float, float]]:
-    """Ten changes, each losing one more question in a hundred: the share stopped so far, with a baseline only and with an anchor.
+    """Return, for ten changes that lose one point each, the share stopped so far with a baseline only and with an
+    anchor.
 
-    The baseline is always the run before, as where every push to main saves a new one.
+    The baseline is always the run before, as if every push to main saved a new one.
     """
     rng = np.random.default_rng(seed)
     runs = [simulate(replace(scenario, drop=step / 100), pairs, rng)[1] for step in range(STEPS + 1)]
@@ -181,7 +184,7 @@ def descend(scenario: Scenario, pairs: int, seed: int) -> list[tuple[float, floa
 
 
 def replay(scenario: Scenario, before: Sequence[bool], after: Sequence[bool]) -> dict[str, bool]:
-    """What the gate itself says of a pair of runs."""
+    """Return the decisions of the gate itself about a pair of runs."""
     builders = []
     for failing in (before, after):
         builder = SummaryBuilder()
@@ -214,7 +217,7 @@ def replay(scenario: Scenario, before: Sequence[bool], after: Sequence[bool]) ->
 
 
 def measured(scenario: Scenario, pairs: int, seed: int) -> dict[str, Any]:
-    """The share of pairs in which each expression fires."""
+    """Return the share of pairs in which each expression fires."""
     rng = np.random.default_rng(seed)
     before, after = simulate(scenario, pairs, rng)
     found = fired(scenario, before, after)
@@ -233,7 +236,7 @@ def measured(scenario: Scenario, pairs: int, seed: int) -> dict[str, Any]:
 
 
 def expected(scenario: Scenario) -> float:
-    """The power from the formula that the summary's last line rests on."""
+    """Return the power from the formula behind the summary's last line."""
     n, noise = sum(scenario.tasks.values()), scenario.noise
     lost = sum(round(scenario.drop * size) for size in scenario.tasks.values()) / n
     by_chance = noise * (1 - noise)

@@ -1,6 +1,6 @@
-"""What the offline judge costs: CPU time per question over the size of the store, and over questions of one store.
+"""Measure the cost of the offline judge: CPU time per question by store size, and by questions per store.
 
-`python benchmarks/judge.py` prints two tables; README.md says how to read them.
+`python benchmarks/judge.py` prints two tables; README.md explains them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SHOWN = 5
 
 
 def enlarged(task: Task, size: int) -> list[Memory]:
-    """The task's conversations, verbatim, with as many copies under other names as make up the size."""
+    """Return the task's conversations verbatim, with copies under other names up to the size."""
     texts = [c.text for store in task.stores for c in store.conversations]
     memories = [Memory(text, id=str(i)) for i, text in enumerate(texts[:size])]
     names = sorted({e.entity.split()[0] for e in task.evidence.values() if e.entity}, key=len, reverse=True)
@@ -37,7 +37,7 @@ def enlarged(task: Task, size: int) -> list[Memory]:
 
 
 def judge_question(judge: OfflineJudge, task: Task, question: Question, listing: Listing, shown: list[Memory]) -> float:
-    """CPU seconds for all stages of all facts of a question."""
+    """Return the CPU seconds for all stages of all facts of a question."""
     start = time.process_time()
     for fact in question.evidence:
         evidence = task.evidence[fact]
@@ -48,7 +48,7 @@ def judge_question(judge: OfflineJudge, task: Task, question: Question, listing:
 
 
 def measured(task: Task, size: int, at_most: int) -> dict[str, Any]:
-    """Indexing, and each question in turn, over a store of that size."""
+    """Measure indexing, and each question in turn, over a store of that size."""
     memories = enlarged(task, size)
     listing = Listing("s", tuple(memories))
     homes = {c.id: i for i, c in enumerate(c for store in task.stores for c in store.conversations)}
@@ -71,7 +71,7 @@ def measured(task: Task, size: int, at_most: int) -> dict[str, Any]:
 
 
 def repeated(task: Task, size: int, counts: list[int]) -> list[dict[str, Any]]:
-    """The CPU time of so many questions over one store, its indexing included, beside that of the first."""
+    """Return the CPU time of this many questions over one store including indexing, and that of the first."""
     rows = []
     for n in counts:
         found = measured(task, size, n)

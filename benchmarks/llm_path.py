@@ -1,6 +1,6 @@
-"""What models cost in calls, tokens and time: the five tasks against an endpoint on this machine, with a latency.
+"""Measure calls, tokens and time of models: the five tasks against a local endpoint with a latency.
 
-`python benchmarks/llm_path.py` prints the tables; README.md says how to read them.
+`python benchmarks/llm_path.py` prints the tables; README.md explains them.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ PUBLISHED: Final = (
     "32, 13.6 s at 64"
 )
 GOALS: Final = {"ours": 2_600_000, "cascade": 1_000_000}
-"""Judge input tokens at most, with the published rows."""
+"""The most judge input tokens, with the published rows."""
 GOAL_RATIO: Final = 1.5
 
 
-# -- the endpoint, in a process of its own: its CPU time must not hold up the client's -----------------------------------
+# -- the endpoint, in a separate process so that its CPU time does not slow the client -------------------------------
 
 
 def serve(latency: float) -> None:
-    """Answer until standard input ends; each line of it asks for all that came in since the last."""
+    """Answer until standard input ends; for each line of it, report the requests since the last."""
     arrived: list[tuple[float, str, str]] = []
 
     def answer(request: dict[str, Any]) -> str:
@@ -61,7 +61,7 @@ def serve(latency: float) -> None:
 
 
 def _kind(request: Mapping[str, Any]) -> tuple[str, str]:
-    """The stage of a request, and what it is about: a fact's source or a question."""
+    """Return the stage of a request, and its subject: a fact's source or a question."""
     blocks = dict(BLOCK.findall(request["messages"][1]["content"]))
     if "fact" in blocks:
         fact = json.loads(blocks["fact"])
@@ -81,7 +81,7 @@ class Endpoint:
         self.url = url
 
     def since_last(self) -> dict[str, Any]:
-        """What came in since this was asked last."""
+        """Return the requests since the last call."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write("\n")
@@ -91,7 +91,7 @@ class Endpoint:
 
 @contextmanager
 def endpoint_process(latency: float) -> Iterator[Endpoint]:
-    """Serve until left."""
+    """Serve until the block ends."""
     process = subprocess.Popen(
         [sys.executable, __file__, "--serve", str(latency)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -109,7 +109,7 @@ def endpoint_process(latency: float) -> Iterator[Endpoint]:
 
 @dataclass
 class Finished:
-    """What one pytest run cost."""
+    """The cost of one pytest run."""
 
     wall: float
     cpu: float
@@ -125,17 +125,17 @@ class Finished:
         return {line["id"]: line["verdict"] for line in self.questions}
 
     def tokens(self, *stages: str) -> int:
-        """Input tokens of these stages, or of all."""
+        """Return the input tokens of these stages, or of all."""
         rows = self.record[-1]["models"]
         return sum(row["prompt_tokens"] for row in rows if not stages or row["stage"] in stages)
 
     def asking(self, latency: float) -> float:
-        """Seconds from the first request to the last reply: no start-up, collection or summary."""
+        """Return the seconds from the first request to the last reply, without start-up, collection and summary."""
         times = [at for at, *_ in self.served["arrived"]]
         return max(times) - min(times) + latency if times else 0.0
 
     def chain(self) -> int:
-        """The most calls that one question needs one after the other, those shared with others included."""
+        """Return the longest chain of sequential calls for one question, including shared ones."""
         counts: Counter[tuple[str, str]] = Counter((kind, about) for _, kind, about in self.served["arrived"])
         asked_about: Counter[str] = Counter()
         for line in self.questions:
@@ -146,7 +146,7 @@ class Finished:
             for fact in line["facts"]:
                 about = fact["source"]
                 stored = counts["storage", about]
-                # an essay's retrieval checks are one for each question about it
+                # an essay's retrieval checks: one per question about it
                 checks = counts["retrieval", about] / max(1, asked_about[about])
                 calls += stored + checks
             calls += bool(counts["test_taker", line["text"]]) + bool(counts["answer", line["text"]])
@@ -154,7 +154,9 @@ class Finished:
         return longest
 
     def by_task(self, latency: float) -> list[tuple[str, int, float, float]]:
-        """Calls of each task, when its first came in and its last was answered; what two tasks ask alike goes apart."""
+        """Return the calls of each task with the times of the first request and the last reply; shared calls are
+        separate.
+        """
         tasks: defaultdict[str, set[str]] = defaultdict(set)
         for line in self.questions:
             for text in (line["text"], *(fact["source"] for fact in line["facts"])):
@@ -168,7 +170,7 @@ class Finished:
 
 
 def run(endpoint: Endpoint, folder: Path, data: Path | None, judge: str, concurrency: int, *cache: str) -> Finished:
-    """Run pytest in a process of its own, as a user does."""
+    """Run pytest in a process, as a user does."""
     record = folder / "record.jsonl"
     record.unlink(missing_ok=True)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "OPENAI_"))}
@@ -238,7 +240,7 @@ def show_tokens(judge: str, done: Finished) -> None:
 
 
 def show_tasks(judge: str, latency: float, concurrency: int, done: Finished) -> None:
-    """Where in the run each task was asked."""
+    """Print when in the run each task was asked."""
     print(f"\n{judge}, {latency * 1000:.0f} ms, {concurrency} at once: from the first request on")
     for task, calls, first, last in done.by_task(latency):
         mean = calls * latency / (last - first)
@@ -246,12 +248,12 @@ def show_tasks(judge: str, latency: float, concurrency: int, done: Finished) -> 
 
 
 def digest(verdicts: Mapping[str, str]) -> str:
-    """A few letters that are the same for the same verdicts."""
+    """Return a few letters that are equal for equal verdicts."""
     return hashlib.sha256(json.dumps(sorted(verdicts.items())).encode()).hexdigest()[:8]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run and print; returns 1 if verdicts differed or the cache was not enough."""
+    """Run and print; return 1 if verdicts differed or the cache was incomplete."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--latency", default="0,0.2", help="seconds per call, comma-separated (default: %(default)s)")
     parser.add_argument("--concurrency", default="32,64", help="questions in flight at once (default: %(default)s)")

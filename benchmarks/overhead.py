@@ -1,7 +1,7 @@
-"""What the plugin itself costs: an instant memory system, beside as many trivial tests in plain pytest.
+"""Measure the overhead of the plugin: an instant memory system, compared with as many trivial tests in plain pytest.
 
-`python benchmarks/overhead.py` prints a table; README.md says how to read it. The hooks that the measured projects use are
-in this file too: their `conftest.py` imports them from here.
+`python benchmarks/overhead.py` prints a table; README.md explains it. The hooks of the measured projects are in this
+file too: their `conftest.py` imports them from here.
 """
 
 # ruff: noqa: ARG001, ARG002 - hooks, judges and memory systems implement a given signature
@@ -32,15 +32,15 @@ from pytest_memfail.core import NOT_STORED, Ingest, Probe, StorePlan
 HERE: Final = Path(__file__).resolve().parent
 QUESTIONS: Final = "OVERHEAD_QUESTIONS"
 PER_STORE: Final = "OVERHEAD_PER_STORE"
-"""Environment variables that tell a measured project how large its task is."""
+"""The environment variables that set the task size of a measured project."""
 DEFAULT_PER_STORE: Final = 100
 K: Final = 5
 ONCE_ABOVE: Final = 20_000
-"""Larger sizes are measured once: one run takes minutes."""
+"""Larger sizes are measured only once, because a run takes minutes."""
 SLOW: Final = 100_000
-"""From this size on, the offline judge is not measured under xdist as well."""
+"""From this size on, the offline judge is not measured under xdist."""
 
-# -- the task: short facts in the first person, told apart by four slots ---------------------------------------------
+# -- the task: short facts in the first person, distinguished by four slots ------------------------------------------
 
 DRINKS: Final = (
     "jasmine tea,black coffee,ginger ale,almond milk,tomato juice,hot chocolate,mint lemonade,barley water,plum brandy,"
@@ -68,7 +68,7 @@ REASONS: Final = (
 
 
 def make_task(questions: int, per_store: int) -> Task:
-    """So many questions, one fact each, in stores of about `per_store` conversations."""
+    """Return a task with this many questions, one fact each, in stores of about `per_store` conversations."""
     evidence: dict[str, Evidence] = {}
     stores = []
     for start in range(0, questions, per_store):
@@ -97,7 +97,7 @@ def _fact(i: int) -> tuple[str, str, str]:
     return f"I always enjoy {preference}, {reason}.", preference, f"What do I drink from {vessel} {place}? ({i})"
 
 
-# -- the system and the judges: as close to no work as can be --------------------------------------------------------
+# -- the system and the judges do as little as possible --------------------------------------------------------------
 
 
 class InstantMemory:
@@ -123,7 +123,7 @@ class InstantMemory:
 
 
 class InstantJudge:
-    """Passes every memory stage; the answer stage as it is told."""
+    """Passes every memory stage; returns the given result for the answer stage."""
 
     inline = True
 
@@ -183,7 +183,7 @@ class Condition:
     """None: plain pytest."""
     single_store: bool = False
     smallest_only: bool = False
-    """A variant that one size is enough for."""
+    """Whether to measure it only at the smallest size."""
 
     def arguments(self) -> list[str]:
         if self.judge is None:
@@ -204,7 +204,7 @@ CONDITIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one process and its children cost."""
+    """The cost of one process and its children."""
 
     cpu: float
     wall: float
@@ -213,13 +213,13 @@ class Cost:
 
 
 class Failed(Exception):
-    """A measured run did not do what it should; the message says what it printed."""
+    """A measured run failed; the message quotes its output."""
 
 
 def measure(command: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: float, expected: str = "") -> Cost:
-    """Run it to its end.
+    """Run a command to its end.
 
-    Raises `Failed` if it fails, takes too long, or does not print what is expected.
+    Raises `Failed` if it fails, takes too long, or does not print the expected text.
     """
     with tempfile.TemporaryFile() as output:
         began = time.perf_counter()
@@ -235,9 +235,9 @@ def measure(command: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: 
         timer = threading.Timer(timeout, stop)
         timer.start()
         try:
-            # this process with its own children; getrusage(RUSAGE_CHILDREN) would mix in all runs before
+            # only this process with its children; getrusage(RUSAGE_CHILDREN) would include all earlier runs
             _, status, usage = os.wait4(process.pid, 0)
-        except BaseException:  # interrupted: what is measured is in a session of its own, and would run on
+        except BaseException:  # interrupted: the measured processes have a session of their own, and would keep running
             os.killpg(process.pid, signal.SIGKILL)
             raise
         finally:
@@ -255,7 +255,7 @@ def measure(command: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: 
 
 
 class Bench:
-    """Two projects in a temporary folder, and what was measured in them."""
+    """Two projects in a temporary folder, and their measurements."""
 
     def __init__(self, folder: Path, timeout: float) -> None:
         self._timeout = timeout
@@ -269,12 +269,12 @@ class Bench:
     def environment(self, **more: str) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "CI", "GITHUB_"))}
         path = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH", ""))))
-        # no colours, no other plugins, a folder for temporary files of its own
+        # no colours, no other plugins, a separate folder for temporary files
         return kept | {"PYTHONPATH": path, "PYTHONHASHSEED": "0", "TERM": "dumb",
                        "PYTEST_DEBUG_TEMPROOT": str(self._folder / "tmp"), **more}  # fmt: skip
 
     def run(self, condition: Condition, n: int, workers: int, *, collect: bool) -> Cost:
-        """One run of one condition, from a clean cache."""
+        """Run one condition from a clean cache."""
         project = self._folder / ("plain" if condition.judge is None else "memfail")
         shutil.rmtree(project / ".pytest_cache", ignore_errors=True)
         command = [sys.executable, "-m", "pytest", "-q", "-p", "xdist.plugin", f"-n{workers}", *condition.arguments()]
@@ -289,7 +289,7 @@ class Bench:
         return measure(command, project, env, self._timeout, f"{n} {outcome}")
 
     def startup(self, repeats: int) -> dict[str, list[Cost]]:
-        """One trivial test with the plugin installed and not used, as a user has it, and with it blocked; in turn."""
+        """Measure one trivial test with the plugin installed but not used, and with it blocked, alternately."""
         env = self.environment(**{QUESTIONS: "1"})
         commands = {
             "not installed (-p no:memfail)": ["-p", "no:memfail"],
@@ -305,7 +305,7 @@ class Bench:
 
 
 def best(costs: Sequence[Cost]) -> Cost:
-    """The least of each figure: what else the machine does only ever adds."""
+    """Return the minimum of each figure, because other load only adds."""
     return Cost(min(c.cpu for c in costs), min(c.wall for c in costs), min(c.peak_mb for c in costs))
 
 
@@ -322,7 +322,7 @@ class Row:
 
 
 def plan(sizes: Sequence[int], workers: Sequence[int]) -> Iterator[tuple[int, Condition, int]]:
-    """What is measured; size 1 is the fixed cost that the figures per item leave out."""
+    """Yield what to measure; size 1 is the fixed cost that the figures per item exclude."""
     for n in (1, *sizes):
         for count in workers:
             for condition in CONDITIONS:
@@ -334,7 +334,9 @@ def plan(sizes: Sequence[int], workers: Sequence[int]) -> Iterator[tuple[int, Co
 
 
 def measure_all(bench: Bench, sizes: Sequence[int], workers: Sequence[int], repeats: int) -> Iterator[Row]:
-    """Every row, a size at a time; its repeats go round all its conditions, so that a busy minute harms them alike."""
+    """Yield every row, one size at a time; repeats alternate between conditions, so that other load affects all of
+    them.
+    """
     cells = list(plan(sizes, workers))
     for n in (1, *sizes):
         here = [(condition, count) for size, condition, count in cells if size == n]
@@ -366,7 +368,7 @@ def measure_all(bench: Bench, sizes: Sequence[int], workers: Sequence[int], repe
 
 
 def table(rows: Sequence[Row]) -> list[str]:
-    """The rows as text, each beside the floor of the same size and workers."""
+    """Return the rows as text, each compared with the floor of the same size and workers."""
     by_key = {(row.n, row.condition, row.workers): row for row in rows}
     lines = [
         f"{'':>7}  {'':<26}{'':>3}  {'collection':^22}  {'collection and run':^22}  {'peak':>6}  {'of the floor':^20}",
@@ -398,7 +400,7 @@ def table(rows: Sequence[Row]) -> list[str]:
 
 
 def _per_item(row: Row | None, one: Row | None) -> tuple[float | None, float | None]:
-    """CPU seconds of collection, and of collection and run, for each item beyond the first."""
+    """Return the CPU seconds per item beyond the first, of collection and of collection plus run."""
     if row is None or one is None or row.n == 1 or not (row.collect and row.run and one.collect and one.run):
         return None, None
     return (row.collect.cpu - one.collect.cpu) / (row.n - 1), (row.run.cpu - one.run.cpu) / (row.n - 1)
@@ -409,7 +411,7 @@ def _cell(value: float | None, scale: float = 1, digits: int = 2) -> str:
 
 
 def startup_lines(costs: Mapping[str, Sequence[Cost]]) -> list[str]:
-    """Start-up as text, in milliseconds."""
+    """Return the start-up times as text, in milliseconds."""
     lines = [f"{'one trivial test':<32}{'CPU ms: least':>14}{'median':>9}{'wall ms: least':>16}{'median':>9}"]
     for name, some in costs.items():
         cpu, wall = ([1000 * getattr(c, what) for c in some] for what in ("cpu", "wall"))
@@ -417,7 +419,7 @@ def startup_lines(costs: Mapping[str, Sequence[Cost]]) -> list[str]:
             f"{name:<32}{min(cpu):>14.1f}{statistics.median(cpu):>9.1f}{min(wall):>16.1f}{statistics.median(wall):>9.1f}"
         )
     without, with_ = costs.values()
-    # each pair ran back to back
+    # the runs of each pair are adjacent
     pairs = [1000 * (b.wall - a.wall) for a, b in zip(without, with_, strict=True)]
     cpu_pairs = [1000 * (b.cpu - a.cpu) for a, b in zip(without, with_, strict=True)]
     lines.append(
@@ -432,7 +434,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def main() -> None:
-    """Measure, print, and write JSON if asked to."""
+    """Measure, print, and optionally write JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=_numbers, default=[692, 5000, 20000, 100000], help="numbers of questions")
     parser.add_argument("--workers", type=_numbers, default=[0, 2], help="values of xdist's -n")

@@ -1,7 +1,8 @@
-"""Make the offline judge's word tables (`pytest_memfail/judges/offline/tables/`) from the database files of WordNet 3.0.
+"""Build the offline judge's word tables (`pytest_memfail/judges/offline/tables/`) from the database files of WordNet
+3.0.
 
-`python tools/build_wordnet.py /usr/share/wordnet` (Debian's package `wordnet-base`). Three tables, one entry a line, with
-fields behind tabs:
+`python tools/build_wordnet.py /usr/share/wordnet` (Debian's package `wordnet-base`). There are three tables with one
+entry per line and tab-separated fields:
 
 * `words`: base form, count, weight, part of speech, lexicographer file, synonyms, close words, parents, general words,
   opposites, words of its definitions
@@ -23,18 +24,18 @@ from pytest_memfail.judges.offline.english import STOP, base_form
 PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 PART_OF = {"n": "noun", "v": "verb", "a": "adj", "s": "adj", "r": "adv"}
 SENSES = {"noun": 2, "verb": 2, "adj": 2, "adv": 1}
-"""How many senses of a word are used, commonest first."""
+"""The number of senses used per word, most common first."""
 LEAST_SHARE = 0.2
-"""Senses that are rarer than this among a word's occurrences are left out where occurrences are known."""
+"""Leave out senses with a lower share of a word's occurrences, if those are known."""
 LEVELS = 5
 BROADEST = 500
-"""A synset with more kinds than this below it is too broad to stand for any of them."""
+"""A synset with more kinds below it is too broad to replace any of them."""
 CLOSE = {"&", "^", "+", "\\", "=", "<"}
 """Similar to, see also, derived from, pertains to, attribute, participle of."""
 WORD = re.compile(r"[a-z]{2,}")
 GLOSS_WORDS = 10
 SCALE = 7.0
-"""Natural logarithm of rarity at which a word has full weight."""
+"""The natural logarithm of rarity at which a word has full weight."""
 TABLES = Path(__file__).parent.parent / "pytest_memfail" / "judges" / "offline" / "tables"
 
 
@@ -187,19 +188,19 @@ def chosen(
 
 
 def single(words: list[str], *, last: bool = False) -> list[str]:
-    """Return the single words among a synset's, in lower case; of longer ones their last word where that is asked for."""
+    """Return the single words of a synset in lower case; with `last`, also the last word of longer ones."""
     low = [word.casefold() for word in words]
     low = [word.split("_")[-1] for word in low] if last else low
     return [word for word in low if WORD.fullmatch(word) and word not in STOP]
 
 
 def weight(used: int, total: int) -> int:
-    """Return how much a word tells, in hundredths: by how rare it is in definitions and examples."""
+    """Return how informative a word is, in hundredths: rare words of definitions and examples are informative."""
     return round(100 * min(1.0, max(0.25, math.log(total / (used + 5)) / SCALE)))
 
 
 def descendants(synsets: dict[tuple[str, str], Synset]) -> dict[tuple[str, str], int]:
-    """Return how many synsets stand below each."""
+    """Return the number of synsets below each."""
     below: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for synset_id, synset in synsets.items():
         for kind, target, _ in synset.pointers:
@@ -233,7 +234,7 @@ def phrases(senses, synsets, by_sense, base) -> list[str]:  # type: ignore[no-un
 
 
 def write(name: str, lines: list[str]) -> None:
-    """Write a table so that the same lines make the same bytes."""
+    """Write a table; the same lines give the same bytes."""
     TABLES.mkdir(exist_ok=True)
     path = TABLES / f"{name}.tsv.gz"
     with path.open("wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:

@@ -1,4 +1,4 @@
-"""What a built wheel and sdist hold: everything that is used, and nothing else.
+"""Check that a built wheel and sdist contain everything needed and nothing else.
 
 python tools/check_package.py dist/*.whl dist/*.tar.gz
 """
@@ -15,15 +15,15 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[1]
 ROWS = "pytest_memfail/_datasets/"
 NOT_IN_WHEEL = ("datasets/calibration/train.jsonl",)
-"""What only training the offline judge needs."""
+"""Files that only the training of the offline judge needs."""
 CASES = ROWS + "calibration/"
 MOST_OF_CASES = 1_500_000
-"""Compressed bytes of the labelled cases in a wheel."""
+"""The most compressed bytes of labelled cases in a wheel."""
 NOT_IN_SDIST = (".gitignore", ".pre-commit-config.yaml")
 
 
 def main(paths: Iterable[str]) -> int:
-    """Print each fault; 1 if there is one."""
+    """Print each fault; return 1 if there is one."""
     files = subprocess.run(["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     tracked = set(files.stdout.splitlines())
     faults = [f"{Path(path).name}: {fault}" for path in paths for fault in faults_of(Path(path), tracked)]
@@ -32,7 +32,7 @@ def main(paths: Iterable[str]) -> int:
 
 
 def faults_of(path: Path, tracked: set[str]) -> Iterator[str]:
-    """What is wrong with a wheel or sdist of a repository with these files."""
+    """Yield the faults of a wheel or sdist of a repository with these files."""
     if path.suffix == ".whl":
         with zipfile.ZipFile(path) as wheel:
             names = {name for name in wheel.namelist() if ".dist-info/" not in name}
@@ -40,7 +40,7 @@ def faults_of(path: Path, tracked: set[str]) -> Iterator[str]:
         if cases > MOST_OF_CASES:
             yield f"{CASES}: got {cases} compressed bytes, expected {MOST_OF_CASES} at most"
         yield from _differ(names, {*_below("pytest_memfail/", tracked), *_rows(tracked)})
-        # a package called datasets, anybody's, must not be shadowed
+        # the folder must not shadow a package called datasets
         if ROWS + "__init__.py" in names:
             yield f"{ROWS}__init__.py: the rows are no package"
         for needed in ("pytest_memfail/py.typed", ROWS + "generation_config.json"):

@@ -1,4 +1,4 @@
-"""The figures of the data card: `python tools/describe_rows.py DIR`, in the shape of the paper's table 2."""
+"""Print the figures of the data card: `python tools/describe_rows.py DIR`, in the form of the paper's table 2."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_memfail.tasks import TaskRequest, load_tasks
 
 
 def main(folder: Path) -> None:
-    """Print a line a task."""
+    """Print a line per task."""
     for task in load_tasks(TaskRequest(data=folder)):
         conversations = [c for store in task.stores for c in store.conversations]
         strata = Counter(question.stratum for question in task.questions)

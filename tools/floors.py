@@ -1,8 +1,8 @@
-"""Whether the lowest versions that pyproject.toml promises are the ones installed; prints them.
+"""Check that the installed versions are the lowest ones that pyproject.toml allows, and print them.
 
     python tools/floors.py
 
-A floor that nothing can be installed with (another package asks for more, or it was withdrawn) promises too much.
+A floor that cannot be installed (another package needs more, or it was withdrawn) is wrong.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from packaging.version import Version
 
 
 def floor_of(requirement: Requirement) -> Version:
-    """The version after `>=`."""
+    """Return the version after `>=`."""
     found = [Version(each.version) for each in requirement.specifier if each.operator == ">="]
     if len(found) != 1:
         raise SystemExit(f"{requirement}: no lowest version, expected one >=")
@@ -23,14 +23,14 @@ def floor_of(requirement: Requirement) -> Version:
 
 
 def main() -> int:
-    """Print a line for each dependency; 1 if one is installed in another version than its floor."""
+    """Print a line per dependency; return 1 if one is installed in another version than its floor."""
     wrong = 0
     for line in requires("pytest-memfail") or ():
         requirement = Requirement(line)
-        if requirement.marker is not None:  # of an extra
+        if requirement.marker is not None:  # belongs to an extra
             continue
         floor, installed = floor_of(requirement), Version(version(requirement.name))
-        # 3.6.1 is the lowest of 3.6 where 3.6.0 was withdrawn
+        # 3.6.1 is the lowest of 3.6 if 3.6.0 was withdrawn
         same = installed.release[: len(floor.release)] == floor.release
         wrong += not same
         print(

@@ -1,7 +1,7 @@
-"""The parts of the reference that are read from the code: `python tools/reference_pages.py` writes them into docs/.
+"""Write the parts of the reference that come from the code into docs/: `python tools/reference_pages.py`.
 
-A part stands between two comments, `<!-- NAME: written by tools/reference_pages.py -->` and `<!-- end -->`; a test holds the
-pages to it.
+A part is between two comments, `<!-- NAME: written by tools/reference_pages.py -->` and `<!-- end -->`. A test checks
+that the pages are up to date.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PART = re.compile(r"(<!-- (\w+): written by tools/reference_pages\.py -->\n).*?(
 
 
 def options_part() -> Iterator[str]:
-    """The options of pytest, as `pytest --help` and `pytest.ini` have them."""
+    """Yield the table of pytest options, as in `pytest --help` and `pytest.ini`."""
     yield "| option | meaning |"
     yield "| --- | --- |"
     for name, _, metavar, text in options.OPTIONS:
@@ -37,7 +37,7 @@ def _option(name: str, value: str, text: str) -> str:
 
 
 def command_part() -> Iterator[str]:
-    """The sub-commands of `memfail`, each with its options."""
+    """Yield the sub-commands of `memfail` with their options."""
     _, commands = _parsers()
     for name, parser in commands.choices.items():
         yield f"## memfail {name}"
@@ -61,7 +61,7 @@ def _written(action: argparse.Action) -> str:
 
 
 def hooks_part() -> Iterator[str]:
-    """Signature and explanation of each hook."""
+    """Yield the signature and explanation of each hook."""
     for name, hook in vars(hookspecs).items():
         if not name.startswith("pytest_memfail_"):
             continue
@@ -92,7 +92,7 @@ PARTS: dict[str, Callable[[], Iterator[str]]] = {
 
 
 def written(text: str) -> str:
-    """A page with its parts as the code has them now."""
+    """Return a page with its generated parts up to date."""
     return PART.sub(lambda m: f"{m[1]}\n" + "\n".join(PARTS[m[2]]()).rstrip() + f"\n\n{m[3]}", text)
 
 

@@ -1,7 +1,8 @@
-"""What the site shows besides docs/: pages that live elsewhere in the repository. A hook of MkDocs, named in mkdocs.yml.
+"""Add pages to the site that live elsewhere in the repository. A hook of MkDocs, named in mkdocs.yml.
 
-Every page is written to be read in the repository, as GitHub shows it. Here its links to other pages become links within the
-site, links to anything else (code, folders) become plain text, and a `|` in code in a table is written as MkDocs reads it.
+Every page is written to be read in the repository, as GitHub shows it. This hook turns links to other pages into links
+within the site, links to anything else (code, folders) into plain text, and escapes a `|` in code in a table for
+MkDocs.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ OUTSIDE = {
         for readme in REPOSITORY.glob(pattern)
     },
 }
-"""Page of the site: file of the repository. mkdocs.yml gives each its place."""
+"""Pages of the site and their files in the repository. mkdocs.yml gives each its place."""
 FENCE = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\|.*$", re.MULTILINE)
 INLINE = re.compile(r"`[^`\n]+`")
@@ -29,7 +30,7 @@ LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 
 def on_config(config: Any) -> Any:
-    """Name the headings as GitHub does, so that links to them hold in both places."""
+    """Name headings as GitHub does, so that links to them work in both places."""
     from pymdownx.slugs import slugify
 
     config.mdx_configs.setdefault("toc", {})["slugify"] = slugify(case="lower")
@@ -46,12 +47,12 @@ def on_files(files: Any, *, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Turn the repository's text into the site's."""
+    """Convert the repository's text for the site."""
     return site_text(markdown, page.file.src_uri)
 
 
 def site_text(markdown: str, page: str) -> str:
-    """The text of a page of the site, its links as they lead from there."""
+    """Return the text of a page for the site, with adapted links."""
     parts = FENCE.split(markdown)
     parts[::2] = [ROW.sub(_row, LINK.sub(lambda m: _link(m, page), part)) for part in parts[::2]]
     return "".join(parts)

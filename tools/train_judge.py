@@ -1,7 +1,7 @@
-"""Train the offline judge: from `datasets/calibration/` to its weights and its model card, in one command.
+"""Train the offline judge: from `datasets/calibration/` to its weights and its model card.
 
     python tools/train_judge.py            # fit on train, calibrate, measure on dev, write weights and card
-    python tools/train_judge.py --test     # measure on test as well, once everything is decided
+    python tools/train_judge.py --test     # measure on test too, after all decisions
 
 Needs scikit-learn (`pip install -e '.[train]'`). The same data and versions give the same weights.
 """
@@ -66,27 +66,27 @@ LINEAR_C = 0.01
 TREE_SHARE = 0.7
 FOLDS = 3
 FIRST_LABEL = 0.75
-"""Weight of the label itself where a careful reader could defend others too; these share the rest."""
+"""The weight of the label itself if a careful reader could defend others; these share the rest."""
 SHOWN_OF_LOST = 0.3
-"""Weight of shown memories whose fact the store has lost already: the stage is not reached for them."""
+"""The weight of memories shown whose fact the store has lost already, so that the stage is not reached."""
 PLANTED = 0.5
-"""Weight of a planted fault beside a labelled fact."""
+"""The weight of a planted fault relative to a labelled fact."""
 PLANTED_EVERY = 3
 POOL_SIZES = (90, 200)
-"""How many entries of other cases a store is mixed with."""
+"""The sizes of stores mixed with entries of other cases."""
 AS_IS = 0.6
-"""Weight of a store as it was written; the rest is that of the mixed one."""
+"""The weight of a store as written; the mixed one has the rest."""
 FOREIGN = 0.25
-"""Weight of a fact beside a store of others only."""
+"""The weight of a fact with a store of other cases only."""
 FOREIGN_FEW = 0.1
-"""Weight of a fact beside a few entries of others only."""
+"""The weight of a fact with a few entries of other cases only."""
 MANY = ("early", "shipped")
-"""Authors who stand for several."""
+"""Author names that stand for several people."""
 
 
 @dataclass
 class Examples:
-    """Rows of features with what they should give."""
+    """Rows of features with their targets."""
 
     features: np.ndarray[Any, Any]
     kept: np.ndarray[Any, Any]
@@ -95,7 +95,7 @@ class Examples:
     weight_kept: np.ndarray[Any, Any]
     weight_absent: np.ndarray[Any, Any]
     groups: list[str]
-    """The row that each comes from."""
+    """The row of each example."""
 
 
 class Gatherer:
@@ -115,7 +115,9 @@ class Gatherer:
         weight: float,
         shown: Sequence[str] | None = None,
     ) -> None:
-        """Add one fact of a case beside a store, or beside what was shown of it; `share` says how far each label is right."""
+        """Add one fact of a case with a store, or with memories shown from it; `share` is the probability of each
+        label.
+        """
         reading = read_claim(claim_of(case.evidence[at]))
         match = Match(reading, self._index_of(tuple(texts)))
         if shown is not None:
@@ -130,7 +132,7 @@ class Gatherer:
         self._groups.append(case.row)
 
     def examples(self) -> Examples:
-        """Return what was collected."""
+        """Return the collected examples."""
         return Examples(np.array(self._rows), *np.array(self._targets).T, self._groups)
 
     @staticmethod
@@ -140,7 +142,7 @@ class Gatherer:
 
 
 def shares_of(label: Label) -> dict[str, float]:
-    """Return how far each label is right."""
+    """Return the probability of each label."""
     others = label.accepted - {label.label}
     share = {name: (1 - FIRST_LABEL) / len(others) for name in others}
     share[label.label] = FIRST_LABEL if others else 1.0
@@ -148,13 +150,13 @@ def shares_of(label: Label) -> dict[str, float]:
 
 
 def examples_of(cases: Sequence[Case], weight: float = 1.0, *, varied: bool = False) -> Examples:
-    """Return two examples a fact: the store, and the memories shown.
+    """Return two examples per fact: the store, and the memories shown.
 
     Args:
         cases: labelled cases.
-        weight: of each example.
-        varied: whether to add each store among entries of other cases, and each fact beside a store of others only, of which
-            nothing can be there: runs have hundreds of entries, and some are alike by chance.
+        weight: the weight of each example.
+        varied: whether to add each store mixed with entries of other cases, and each fact with a store of other cases
+            only, where it must be absent: runs have hundreds of entries, some of which are similar by chance.
     """
     gatherer = Gatherer()
     rng = random.Random(SEED)
@@ -185,7 +187,7 @@ def examples_of(cases: Sequence[Case], weight: float = 1.0, *, varied: bool = Fa
 
 
 def planted_of(cases: Sequence[Case]) -> list[Case]:
-    """Return planted faults on the rows of the cases, a store for each task: as large as those of a run."""
+    """Return planted faults for the rows of the cases, with one store per task, as large as in a run."""
     rows: dict[str, dict[str, Any]] = defaultdict(dict)
     for case in cases:
         if case.task != POINTS:
@@ -196,7 +198,7 @@ def planted_of(cases: Sequence[Case]) -> list[Case]:
 
 
 def doubled(features: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
-    """Return each example once as true and once as false, weighted by how far it is either."""
+    """Return each example once as true and once as false, weighted by the probability of either."""
     both = np.vstack([features, features])
     truth = np.r_[np.ones(len(target)), np.zeros(len(target))]
     weights = np.r_[weight * target, weight * (1 - target)]
@@ -205,7 +207,7 @@ def doubled(features: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
 
 
 class Fitted:
-    """Trees and a line for one head."""
+    """Trees and a logistic regression for one head."""
 
     def __init__(self, features: Any, target: Any, weight: Any) -> None:
         x, y, w = doubled(features, target, weight)
@@ -223,7 +225,7 @@ class Fitted:
         return TREE_SHARE / (1 + np.exp(-by_trees)) + (1 - TREE_SHARE) / (1 + np.exp(-by_line))
 
     def stored(self) -> dict[str, Any]:
-        """Return what inference needs."""
+        """Return the values that inference needs."""
         trees = [_tree(predictors[0].nodes) for forest in self.forests for predictors in forest._predictors]
         baseline = float(np.mean([forest._baseline_prediction.ravel()[0] for forest in self.forests]))
         return {
@@ -246,7 +248,7 @@ def _rounded(values: Iterable[float]) -> list[float]:
 
 
 def _tree(nodes: Any) -> tuple[dict[str, list[Any]], int]:
-    """Return the nodes of a tree as lists; a leaf leads to itself."""
+    """Return the nodes of a tree as lists; a leaf points to itself."""
     places = range(len(nodes))
     leaf = [bool(node["is_leaf"]) for node in nodes]
     tree = {
@@ -342,7 +344,7 @@ def trained() -> dict[str, Any]:
 
 
 def write(stored: dict[str, Any]) -> None:
-    """Write the weights so that the same ones make the same bytes."""
+    """Write the weights; the same weights give the same bytes."""
     path = OFFLINE / WEIGHTS
     text = json.dumps(stored, separators=(",", ":"), sort_keys=True)
     with path.open("wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:

@@ -1,4 +1,4 @@
-"""A user's own code: type-checked against the installed package by `.ci/package`."""
+"""A user's code, which `.ci/package` type-checks against the installed package."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ class MyMemory:
 
 
 def make(context: SystemContext) -> MemorySystem:
-    """A factory, as the hook in a conftest returns it."""
+    """Return a memory system, like the hook in a conftest."""
     return MyMemory(context)
 
 
 def failed(verdict: Verdict) -> list[str]:
-    """Facts that were lost: nothing of the package is `Any` here."""
+    """Return the lost facts; no type of the package is `Any` here."""
     if sys.version_info >= (3, 11):
         assert_type(verdict.name, str)
     return [fact.name for fact in verdict.facts if fact.name != "correct"]
 
 
 def check() -> str:
-    """The contract, and an endpoint."""
+    """Use the contract kit and the endpoint."""
     check_memory_system(make)
     with LocalEndpoint() as endpoint:
         return endpoint.url

@@ -1,4 +1,4 @@
-"""Tells pytest-memfail how to make an empty memory, and what its calls are called here."""
+"""Tell pytest-memfail how to create an empty memory, and map its calls to mymem's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ FILE = "memory.sqlite"
 
 
 class Adapter:
-    """A `Memory` as the benchmark calls it."""
+    """Adapts a `Memory` to the benchmark's calls."""
 
     def __init__(self, context) -> None:
         model = context.options.get("model")

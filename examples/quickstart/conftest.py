@@ -1,4 +1,4 @@
-"""Tells pytest-memfail how to make a fresh, empty memory; called once per store."""
+"""Tell pytest-memfail how to create an empty memory; called once per store."""
 
 from __future__ import annotations
 

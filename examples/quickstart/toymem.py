@@ -1,4 +1,4 @@
-"""A toy memory system, as an application would have it; it knows nothing of the benchmark."""
+"""A toy memory system as part of an application; it does not know about the benchmark."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Cognee: conversations as documents that a model turns into a graph; what is searched are their chunks.
+"""Cognee: conversations become documents, which a model turns into a graph; searches return their chunks.
 
-Untested: its model fills schemas that no rule of the local endpoint answers. The calls follow cognee's source (add, cognify, search).
+Untested: its model fills schemas that the local endpoint has no rules for. The calls follow cognee's source (add,
+cognify, search).
 
-Needs `pip install cognee` and LLM_API_KEY; LLM_MODEL, LLM_ENDPOINT and EMBEDDING_MODEL for others than OpenAI's.
+Needs `pip install cognee` and LLM_API_KEY; LLM_MODEL, LLM_ENDPOINT and EMBEDDING_MODEL for other providers than OpenAI.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ class CogneeMemory:
     async def flush(self):
         if not self._filled:
             return
-        await cognee.cognify(datasets=[DATASET])  # dearer by each call: once, when all is there
+        await cognee.cognify(datasets=[DATASET])  # costly, so only once at the end
 
     async def retrieve_memories(self, query, conversation, k):
         return await self._search(query, k) if self._filled and query.strip() else []
 
     async def get_all_memories(self):
-        # no call lists the chunks; a search for as many as there can be gives them all
+        # no call lists the chunks; a search with a large limit returns all
         return await self._search("memory", 1_000_000) if self._filled else []
 
     async def _search(self, query, k):
@@ -51,10 +52,10 @@ class CogneeMemory:
 
 
 def _chunks(result):
-    """With access control on, a result holds the chunks of a data set; without, it is a chunk."""
+    """Yield the chunks of a result, which is a data set of chunks with access control, else one chunk."""
     found = result.get("search_result", result) if isinstance(result, dict) else result.search_result
     for chunk in found if isinstance(found, list) else [found]:
-        score = chunk.get("score")  # a distance: the lower, the nearer
+        score = chunk.get("score")  # a distance: lower is nearer
         yield {"id": chunk.get("id"), "text": chunk["text"], "score": None if score is None else -score}
 
 

@@ -19,18 +19,18 @@ from graphiti_core.errors import GroupsEdgesNotFoundError
 from graphiti_core.llm_client.config import LLMConfig
 from graphiti_core.llm_client.openai_generic_client import OpenAIGenericClient
 
-GROUP = "memfail"  # stores are kept apart by their files
+GROUP = "memfail"  # separate files keep stores apart
 
 
 class AsFound(CrossEncoderClient):
-    """Leaves the ranking as the search gives it: the reranker that is built in asks a model for every query."""
+    """Keeps the ranking of the search; the built-in reranker asks a model for every query."""
 
     async def rank(self, query, passages):
         return [(passage, 1.0) for passage in passages]
 
 
 class GraphitiMemory:
-    """Async only, and bound to the loop it was made on; the plugin keeps one loop for a store."""
+    """Async only, and bound to the loop that created it; the plugin uses one loop per store."""
 
     def __init__(self, context):
         self._file = context.path / "graph.kuzu"
@@ -82,7 +82,7 @@ class GraphitiMemory:
 
 
 def _memories(edges):
-    # valid_at is what the model made of the words, created_at the clock of the machine
+    # valid_at is what the model concluded from the text, created_at the clock of the machine
     return [{"text": e.fact, "id": e.uuid, "timestamp": e.valid_at or e.reference_time} for e in edges]
 
 

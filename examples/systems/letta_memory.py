@@ -1,8 +1,9 @@
-"""Letta: an agent that reads each conversation and keeps what it sees fit in its archive; the archive is what is searched.
+"""Letta: an agent reads each conversation and keeps what it chooses in its archive; searches cover the archive.
 
 Untested: needs a Letta server. The calls were checked against letta-client 1.12.1.
 
-Needs `pip install "letta-client>=1.12,<2"` and a server; LETTA_BASE_URL (and LETTA_API_KEY, if it asks for one). Options: `model` and
+Needs `pip install "letta-client>=1.12,<2"` and a server; LETTA_BASE_URL (and LETTA_API_KEY, if required). Options:
+`model` and
 `embedding`, as the server names them.
 """
 
@@ -35,7 +36,7 @@ class LettaMemory:
         )
 
     def store_conversation(self, conversation):
-        # every conversation starts afresh: what the agent still had in its context would be no memory
+        # start every conversation with an empty context, which must not serve as memory
         self._client.agents.messages.reset(self._agent.id)
         self._client.agents.messages.create(
             self._agent.id, messages=[{"role": "user", "content": self._context.render(conversation)}]
@@ -47,7 +48,7 @@ class LettaMemory:
 
     def get_all_memories(self):
         memories, after = [], None
-        while True:  # it lists a page at a time
+        while True:  # it lists page by page
             page = self._client.agents.passages.list(
                 self._agent.id, limit=PAGE, ascending=True, **({"after": after} if after else {})
             )

@@ -44,13 +44,13 @@ class LightMemMemory:
             "collection_name": "memfail",
             "embedding_model_dims": embedding["embedding_dims"],
             "path": str(context.path / "qdrant"),
-            "on_disk": True,  # without it the folder is emptied when it is opened
+            "on_disk": True,  # otherwise opening empties the folder
         }
         self._memory = LightMemory.from_config(
             {
                 "pre_compress": True,
                 "pre_compressor": {"model_name": "llmlingua-2", "configs": compressor},
-                "topic_segment": True,  # without it nothing is ever extracted
+                "topic_segment": True,  # otherwise nothing is ever extracted
                 "precomp_topic_shared": True,
                 "topic_segmenter": {"model_name": "llmlingua-2"},
                 "messages_use": "user_only",
@@ -74,11 +74,11 @@ class LightMemMemory:
                 stamp = when.strftime("%Y/%m/%d (%a) %H:%M")
                 messages.append({"role": message.role, "content": message.content, "time_stamp": stamp})
         if messages:
-            # left alone, it waits until its buffers are full
+            # by default it waits until its buffers are full
             self._memory.add_memory(messages, force_segment=True, force_extract=True)
 
     def retrieve_memories(self, query, conversation, k):
-        """What `retrieve()` finds, but as entries: it gives one text, with times in front that the listing has not."""
+        """Return the results of `retrieve()` as entries; it returns one text, with times that the listing lacks."""
         vector = self._memory.text_embedder.embed(query)
         found = self._memory.embedding_retriever.search(query_vector=vector, limit=k, filters=None, return_full=True)
         return [_memory(entry) for entry in found]

@@ -12,7 +12,7 @@ import os
 from memobase import ChatBlob, MemoBaseClient
 
 EVERYTHING = 1_000_000
-TEN_YEARS = 3650  # days; what is older than 180 is left out unless it is told otherwise
+TEN_YEARS = 3650  # days; by default, events older than 180 days are left out
 
 
 class MemobaseMemory:
@@ -32,15 +32,15 @@ class MemobaseMemory:
                 messages.append({"role": message.role, "content": message.content, **stamp})
         if messages:
             self._user.insert(ChatBlob(messages=messages), sync=True)
-            self._user.flush(sync=True)  # left alone, it waits until its buffer is full
+            self._user.flush(sync=True)  # by default it waits until its buffer is full
 
     def retrieve_memories(self, query, conversation, k):
-        """The k events nearest to the query; the profile cannot be searched."""
+        """Return the k events nearest to the query; the profile cannot be searched."""
         found = self._user.search_event_gist(query, topk=k, similarity_threshold=0.0, time_range_in_days=TEN_YEARS)
         return [{"id": str(event.id), "text": event.gist_data.content} for event in found]
 
     def get_all_memories(self):
-        # an empty search lists by time; the profile is stored too, though only the events are searched
+        # an empty search lists by time; the profile is stored too, although searches cover only the events
         found = self._user.search_event_gist(
             " ", topk=EVERYTHING, similarity_threshold=-1.0, time_range_in_days=TEN_YEARS
         )

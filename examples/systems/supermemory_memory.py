@@ -1,4 +1,4 @@
-"""Supermemory: conversations as documents of a namespace, from which the service makes memories.
+"""Supermemory: conversations become documents of a namespace, from which the service makes memories.
 
 Untested: a hosted service with a key. The calls were checked against supermemory 5.0.1.
 
@@ -13,7 +13,7 @@ import time
 from supermemory import Supermemory
 
 PAGE = 100
-PATIENCE = 600  # seconds for the service to work off what was added
+PATIENCE = 600  # seconds for the service to process what was added
 
 
 class SupermemoryMemory:
@@ -22,7 +22,7 @@ class SupermemoryMemory:
         self._context = context
         self._namespace = f"memfail-{context.run_id}-{context.store_id}"
         self._pending = []
-        self._filled = False  # a namespace is made by what is added first
+        self._filled = False  # the first document creates the namespace
 
     def store_conversation(self, conversation):
         if not any(message.content.strip() for message in conversation.messages):
@@ -38,7 +38,7 @@ class SupermemoryMemory:
         self._filled = True
 
     def flush(self):
-        """Wait until all of it has been worked off: adding only queues."""
+        """Wait until all documents are processed, because adding only queues them."""
         end = time.monotonic() + PATIENCE
         for name in self._pending:
             while (state := self._client.documents.get(self._namespace, name).system).dreaming_status != "done":
@@ -57,7 +57,7 @@ class SupermemoryMemory:
 
     def get_all_memories(self):
         memories, page = [], 1
-        while self._filled:  # it lists a page at a time
+        while self._filled:  # it lists page by page
             found = self._client.list(self._namespace, "memories", page=page, limit=PAGE).memories
             memories += [{"id": entry.id, "text": entry.memory} for entry in found if not entry.is_forgotten]
             if len(found) < PAGE:

@@ -13,7 +13,7 @@ MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 
 
 class TxtaiMemory:
-    concurrent_reads = 1  # one index that several threads search at once brings the process down
+    concurrent_reads = 1  # searching one index from several threads crashes the process
 
     def __init__(self, context):
         self._model = context.options.get("embedding", MODEL)
@@ -21,7 +21,7 @@ class TxtaiMemory:
 
     def _open(self):
         self._embeddings = Embeddings(path=self._model, content=True, hybrid=True)
-        self._filled = False  # an index without a row cannot be asked
+        self._filled = False  # an empty index cannot be queried
 
     def store_conversation(self, conversation):
         rows = []
@@ -43,7 +43,7 @@ class TxtaiMemory:
     def get_all_memories(self):
         if not self._filled:
             return []
-        # it lists three rows unless it is told how many
+        # it lists three rows by default
         return self._embeddings.search("select id, text, timestamp from txtai", limit=self._embeddings.count())
 
     def snapshot(self, path):

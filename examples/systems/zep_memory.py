@@ -1,4 +1,4 @@
-"""Zep: conversations as episodes of a graph of its own; what is searched are the facts on its edges.
+"""Zep: conversations become episodes of a graph; searches return the facts on its edges.
 
 Untested: a hosted service with a key. The calls were checked against zep-cloud 4.0.1.
 
@@ -14,7 +14,7 @@ from itertools import islice
 from zep_cloud.client import Zep
 
 PAGE = 50
-PATIENCE = 600  # seconds for the service to work off what was added
+PATIENCE = 600  # seconds for the service to process what was added
 
 
 class ZepMemory:
@@ -34,7 +34,7 @@ class ZepMemory:
                 self._tasks.append(added.task.uuid_)
 
     def flush(self):
-        """Wait until all of it is in the graph: adding only queues."""
+        """Wait until everything is in the graph, because adding only queues it."""
         end = time.monotonic() + PATIENCE
         for name in self._tasks:
             while (task := self._client.task.get(name)).status in ("pending", "processing"):

@@ -24,8 +24,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "gate",
         help="apply the gate to a record: merged shards, or a run without a gate",
-        description="Apply to a finished record what --memfail-fail-on applies to a run. Exits with 0 if the gate "
-        "passes, 1 if it fails, 6 if there is no trustworthy result (missing parts, too many errors, a baseline of other data, in CI no "
+        description="Apply to a finished record what --memfail-fail-on applies to a run. Exits with 0 if the gate passes, 1 if "
+        "it fails, 6 if there is no trustworthy result (missing parts, too many errors, a baseline of other data, in CI no "
         "baseline at all).",
     )
     parser.add_argument(

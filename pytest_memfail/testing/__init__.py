@@ -1,4 +1,4 @@
-"""For the tests of adapter authors: a model endpoint on this machine, and checks of a memory system."""
+"""Tools for the tests of adapter authors: a local model endpoint, and checks of a memory system."""
 
 from __future__ import annotations
 

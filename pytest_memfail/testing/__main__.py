@@ -1,7 +1,7 @@
-"""`python -m pytest_memfail.testing`: a model endpoint by rule on this machine, until it is stopped.
+"""`python -m pytest_memfail.testing`: run a local model endpoint that answers by rule, until it is stopped.
 
-It answers the judge, the test-taker and what the adapted memory systems ask while they store; its embeddings are hashed
-bags of words.
+It answers the judge, the test-taker and the requests of the adapted memory systems. Its embeddings are hashed bags of
+words.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pytest_memfail.testing import LocalEndpoint, reply_by_rule
 
 
 def main() -> int:
-    """Serve until SIGINT or SIGTERM; 4 for a port that is taken."""
+    """Serve until SIGINT or SIGTERM; return 4 if the port is taken."""
     parser = argparse.ArgumentParser(prog="python -m pytest_memfail.testing", description=__doc__)
     parser.add_argument("--port", type=int, default=8901, help="0 takes a free one (default: %(default)s)")
     options = parser.parse_args()

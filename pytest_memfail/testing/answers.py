@@ -1,8 +1,8 @@
-"""Replies by rule to the prompts of the judge and the test-taker, for a local endpoint: deterministic, no model.
+"""Answer the prompts of the judge and the test-taker by rule, for a local endpoint: deterministic, without a model.
 
-The prompts carry what they are about in marked blocks of JSON. For the memory stages the offline judge decides over just
-the entries that were sent, so that a run over HTTP can be compared with one by that judge alone. What is said about
-answers is a guess from shared words, good enough to exercise every verdict.
+The prompts contain their data in marked blocks of JSON. For the memory stages the offline judge decides over the
+entries that were sent, so that a run over HTTP can be compared with one by that judge alone. Answers are guessed from
+shared words, which is enough to produce every verdict.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ NAME_END: Final = re.compile("['’]s$")
 SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 OPTION: Final = re.compile(r"^([A-E])\. (.*)$", re.MULTILINE)
 STEM: Final = 5
-"""Letters of a word that are compared."""
+"""The letters of a word that are compared."""
 COVERED: Final = 0.5
-"""Share of an expected item's words that covers it."""
+"""The share of an expected item's words that covers it."""
 AGREES: Final = 0.4
-"""Share of the gold answer's words that a right free answer has."""
+"""The share of the gold answer's words that a right free answer contains."""
 LENT: Final = 4
-"""Words of an essay, beyond those of the question, by which an answer about somebody else gives itself away."""
+"""The number of words of an essay, beyond those of the question, that reveal a wrong use in an answer about a
+stranger."""
 HOLDS: Final = 0.6
-"""Share of a question's words in the memories from which its situation is taken to be the remembered one."""
+"""The share of a question's words in the memories from which its situation counts as the remembered one."""
 RESTATED: Final = 6
-"""Sentences that an answer repeats at most."""
+"""The most sentences that an answer repeats."""
 COMMON: Final = frozenset(
     word[:STEM]
     for word in """a an the and or but of to in on at by for from with is are was were be been do does did will would can
@@ -47,10 +48,10 @@ _one_at_a_time = threading.Lock()
 
 
 def answer_by_rule(request: Mapping[str, Any]) -> str:
-    """The reply to a chat completion request: `LocalEndpoint(answer=answer_by_rule)`."""
+    """Return the reply to a chat completion request: `LocalEndpoint(answer=answer_by_rule)`."""
     blocks = _blocks(request)
     if "fact" in blocks:
-        with _one_at_a_time:  # the judge keeps what it read, and endpoints answer on threads of their own
+        with _one_at_a_time:  # the judge caches, and endpoints answer on threads of their own
             return _text(_about_entries(json.loads(blocks["fact"]), blocks["memories"]))
     if "facts" in blocks:
         return _text(_about_answer(json.loads(blocks["facts"]), json.loads(blocks["reply"])))
@@ -60,7 +61,7 @@ def answer_by_rule(request: Mapping[str, Any]) -> str:
 
 
 def _blocks(request: Mapping[str, Any]) -> dict[str, str]:
-    """The marked blocks of the first user message that has any."""
+    """Return the marked blocks of the first user message that has any."""
     for message in request["messages"]:
         if message["role"] == "user" and (found := BLOCK.findall(message["content"])):
             return dict(found)
@@ -72,7 +73,7 @@ def _text(reply: Mapping[str, Any]) -> str:
 
 
 def _entries(block: str) -> list[tuple[int, str]]:
-    """The numbers and texts of the entries."""
+    """Return the numbers and texts of the entries."""
     lines = (line.partition(" ") for line in block.split("\n") if line)
     return [(int(number), json.loads(text)) for number, _, text in lines]
 
@@ -87,7 +88,7 @@ def _judge(protocol: str) -> OfflineJudge:
 
 @lru_cache(maxsize=16)
 def _listing(texts: tuple[str, ...]) -> Listing:
-    """One listing for all prompts about the same entries: the judge reads each listing once."""
+    """Return one listing for all prompts about the same entries, so that the judge reads it once."""
     return Listing("shown", tuple(Memory(text) for text in texts))
 
 
@@ -109,7 +110,7 @@ def _about_entries(fact: Mapping[str, Any], block: str) -> dict[str, Any]:
     reply = {**_shared(summary, numbers), "missing": _missing(summary)}
     if fact["check"] == "summary":
         return {**reply, "faithful": faithful}
-    present = present and not storage.vacuous  # a model is asked whether the entries tell that a state has ended
+    present = present and not storage.vacuous  # a model is asked whether the entries state that something ended
     reply |= {"present": present, "faithful": present and faithful}
     if evidence.kind == "fact":
         reply["outdated"] = storage.label == "stale_value"
@@ -127,7 +128,7 @@ def _missing(result: StageResult) -> list[str]:
 
 
 def _evidence(fact: Mapping[str, Any]) -> Evidence:
-    """The evidence as far as the prompt tells it, which is all that the judge reads."""
+    """Return the evidence as far as the prompt has it, which is all that the judge reads."""
     said = fact.get("said", "")
     rule = " ".join(fact[part] for part in ("entity", "behavior", "condition") if part in fact)
     return Evidence(
@@ -153,13 +154,13 @@ def _evidence(fact: Mapping[str, Any]) -> Evidence:
 
 
 def _words(text: str) -> dict[str, None]:
-    """The words of a text that tell something, in its order."""
+    """Return the content words of a text, in order."""
     stems = (word[:STEM] for word in WORD.findall(text.casefold()))
     return dict.fromkeys(stem for stem in stems if stem not in COMMON)
 
 
 def _share(wanted: str, text: str) -> float:
-    """The share of the wanted words that the text has."""
+    """Return the share of the wanted words that the text contains."""
     words, there = _words(wanted), _words(text)
     return sum(word in there for word in words) / len(words) if words else 1.0
 
@@ -180,20 +181,20 @@ def _about_answer(facts: Mapping[str, Any], reply: str) -> dict[str, Any]:
 
 
 def _first(text: str) -> str | None:
-    """The first yes or no of a text."""
+    """Return the first yes or no of a text."""
     found = re.search(r"\b(yes|no)\b", text, re.IGNORECASE)
     return found[1].casefold() if found else None
 
 
 def _answer(question: str, memories: Sequence[str]) -> str:
-    """The test-taker's reply: what shares most with the question, and of nobody else than it names."""
+    """Return the test-taker's reply: the memories that share most with the question, only about the person it names."""
     if options := OPTION.findall(question):
         known = " ".join(memories)
         letter, _ = max(options, key=lambda option: _share(option[1], known))
         return _text({"selected_choice": letter})
     names = _names(question)
     about = [text for text in memories if all(name in text.casefold() for name in names)]
-    # of long memories only the sentences to the point, as a model would
+    # of long memories take only the relevant sentences, as a model would
     shares = {text: _share(question, text) for memory in about for text in SENTENCE_END.split(memory)}
     used = [text for text in sorted(shares, key=lambda text: -shares[text]) if shares[text] > 0][:RESTATED]
     if not used:
@@ -203,8 +204,8 @@ def _answer(question: str, memories: Sequence[str]) -> str:
 
 
 def _names(question: str) -> list[str]:
-    """The full names that stand in the question."""
+    """Return the full names in the question."""
     found = (NAME_END.sub("", name).casefold().split() for name in NAME.findall(question))
-    # a question's first word has a capital, too
+    # the first word of a question is capitalised too
     parts = ([word for word in words if word[:STEM] not in COMMON] for words in found)
     return [" ".join(words) for words in parts if len(words) > 1]

@@ -1,4 +1,4 @@
-"""The body of a chat completion, as OpenAI-compatible endpoints send it."""
+"""Build the body of a chat completion, as OpenAI-compatible endpoints send it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_memfail.testing.usage import count
 
 
 def completion(reply: Reply, model: object, number: int, prompt_tokens: int, cached_tokens: int) -> dict[str, Any]:
-    """The body that carries a reply; `number` tells completions, and their tool calls, apart."""
+    """Return the body for a reply; `number` makes the ids of completions and tool calls unique."""
     calls = [_tool_call(call, f"call-{number}-{i}") for i, call in enumerate(reply.tool_calls)]
     spoken = reply.refusal is None and (reply.text or not calls)
     message = {"role": "assistant", "content": reply.text if spoken else None, "refusal": reply.refusal}

@@ -1,4 +1,4 @@
-"""The memory systems that a project's conftest.py knows, outside of a test run."""
+"""Find the memory systems of a project's conftest.py without a test run."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from pytest_memfail.core import UsageError, one_line
 
 
 def system_of_conftest(name: str) -> Any:
-    """The factory that `pytest_memfail_make_system` of the current folder's conftest.py gives; None if it gives none.
+    """Return the factory from the hook `pytest_memfail_make_system` in the current folder's conftest.py; None if there
+    is none.
 
-    Raises `UsageError` if pytest cannot begin here (a faulty conftest.py or setting), or the hook raises.
+    Raises `UsageError` if pytest cannot start here (a faulty conftest.py or setting), or the hook raises.
     """
     import pytest
 
     class Finder:
-        """Asks the hook once pytest has read its settings and conftest.py, and ends pytest there."""
+        """Calls the hook when pytest has read its settings and conftest.py, and then ends pytest."""
 
         was_asked = False
         found: Any = None
@@ -24,7 +25,7 @@ def system_of_conftest(name: str) -> Any:
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_cmdline_main(self, config: pytest.Config) -> int:
-            """In place of collecting and running tests."""
+            """Replace collecting and running tests."""
             self.was_asked = True
             try:
                 self.found = config.hook.pytest_memfail_make_system(config=config, name=name)
@@ -33,7 +34,7 @@ def system_of_conftest(name: str) -> Any:
             return 0
 
     finder = Finder()
-    # no test is run: nothing is rewritten (modules already imported would be warned of) and nothing captured
+    # no test runs: rewrite nothing (modules already imported would cause warnings), capture nothing
     code = pytest.main(["--assert=plain", "-s", "-p", "memfail"], [finder])
     if finder.error is not None:
         kind = type(finder.error).__name__

@@ -16,18 +16,18 @@ _WORDS: Final = re.compile(r"\w+")
 
 
 def embed(text: str, dimensions: int = DIMENSIONS) -> list[float]:
-    """A vector of length 1 (of zeros for a text without words); texts that share words are close."""
+    """Return a vector of length 1 (zeros for a text without words); texts that share words are close."""
     vector = [0.0] * dimensions
     for word, times in Counter(_WORDS.findall(text.casefold())).items():
         number = _number(word)
-        # the sign keeps words that fall on one place from adding up
+        # signs keep words with the same position from adding up
         vector[(number >> 1) % dimensions] += times if number & 1 else -times
     length = math.sqrt(sum(value * value for value in vector))
     return [value / length for value in vector] if length else vector
 
 
 def encoded(vector: list[float], encoding: str) -> Any:
-    """The vector as the request's `encoding_format` wants it: numbers, or `base64` of 32-bit floats."""
+    """Return the vector in the request's `encoding_format`: numbers, or `base64` of 32-bit floats."""
     if encoding != "base64":
         return vector
     return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode("ascii")

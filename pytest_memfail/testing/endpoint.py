@@ -1,4 +1,4 @@
-"""A model endpoint on loopback: real HTTP, deterministic replies, and every fault that real endpoints have."""
+"""A local model endpoint: real HTTP, deterministic replies, and the faults of real endpoints."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from pytest_memfail.testing.http import HttpRequest, error_response, json_respon
 from pytest_memfail.testing.usage import PromptMeter, count
 
 Answer: TypeAlias = "Callable[[dict[str, Any]], str | Mapping[str, Any] | Reply]"
-"""Gets the decoded request; returns the reply's text, a mapping (sent as JSON text), or a `Reply`."""
+"""Takes the decoded request; returns the reply's text, a mapping (sent as JSON text), or a `Reply`."""
 
 START_SECONDS: Final = 10.0
 BACKLOG: Final = 1024
 READ_LIMIT: Final = 1 << 20
-"""Bytes a connection may buffer: prompts hold whole stores."""
+"""Bytes a connection may buffer: prompts contain whole stores."""
 
 ENDLESS_CHUNK: Final = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
 
 
 class _Dropped(Exception):
-    """The connection is to be closed at once, after these bytes."""
+    """Close the connection at once, after sending these bytes."""
 
     def __init__(self, sent: bytes = b"") -> None:
         super().__init__("dropped")
@@ -37,20 +37,20 @@ class _Dropped(Exception):
 
 
 def _ok(_: dict[str, Any]) -> str:
-    """Answer anything with "ok"."""
+    """Answer everything with "ok"."""
     return "ok"
 
 
 class LocalEndpoint:
-    """Speaks chat completions, embeddings and the list of models on 127.0.0.1.
+    """Serves chat completions, embeddings and the list of models on 127.0.0.1.
 
     ```python
     with LocalEndpoint(answer=lambda request: "yes", latency_seconds=0.2) as endpoint:
         client = AsyncOpenAI(base_url=endpoint.url, api_key="any")
     ```
 
-    `answer` runs on the endpoint's own thread, one call at a time. What it raises is sent as a 400 that names it, so
-    that clients do not retry a fault of the test.
+    `answer` runs on the endpoint's own thread, one call at a time. An exception in it is sent as a 400 that names it,
+    so that clients do not retry a fault of the test.
     """
 
     def __init__(
@@ -66,23 +66,23 @@ class LocalEndpoint:
         port: int = 0,
         keep_requests: int = 1000,
     ) -> None:
-        """Configure an endpoint; it listens from `start()` or `with` on.
+        """Configure an endpoint, which listens after `start()` or `with`.
 
         Args:
-            answer: gives the text of each reply.
-            latency_seconds: from the arrival of a request to its reply.
-            faults: strike chat completions; see `Fault`.
-            dies_after: after so many chat completions it closes all connections and refuses new ones.
-            api_key: the only key that is let in; None lets all in.
-            models: the only models that are known; None knows all.
+            answer: returns the text of each reply.
+            latency_seconds: the time from the arrival of a request to its reply.
+            faults: faults of chat completions; see `Fault`.
+            dies_after: the number of chat completions after which it closes all connections and refuses new ones.
+            api_key: the only key accepted; None accepts all.
+            models: the only models known; None knows all.
             context_tokens: longer prompts get a context-length error.
-            port: 0 takes a free one.
-            keep_requests: how many of the last requests `requests` holds.
+            port: 0 takes a free port.
+            keep_requests: the number of recent requests in `requests`.
         """
         self.calls = 0
-        """Chat completions asked for, failed ones included."""
+        """Chat completions requested, including failed ones."""
         self.answered = 0
-        """Chat completions replied to with a completion, of whatever content."""
+        """Chat completions answered with a completion of any content."""
         self.in_flight = 0
         self.peak_in_flight = 0
         self.connections = 0
@@ -107,18 +107,18 @@ class LocalEndpoint:
 
     @property
     def port(self) -> int:
-        """The port it listens on."""
+        """Return the port it listens on."""
         if not self._port:
             raise RuntimeError("the endpoint was not started; use it as a context manager or call start()")
         return self._port
 
     @property
     def url(self) -> str:
-        """The base URL for clients."""
+        """Return the base URL for clients."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     def start(self) -> LocalEndpoint:
-        """Listen. Raises `OSError` if the port is taken."""
+        """Start listening. Raise `OSError` if the port is taken."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="memfail-endpoint", daemon=True)
         self._thread.start()
@@ -144,12 +144,12 @@ class LocalEndpoint:
         self._on_loop(self._die())
 
     def revive(self) -> None:
-        """Listen again on the same port, and stay alive."""
+        """Listen again on the same port, and ignore `dies_after` from now on."""
         self._dies_after = None
         self._on_loop(self._listen())
 
     def reset_counters(self) -> None:
-        """Count from 0 again; the fault schedule and the prompt cache go on."""
+        """Reset the counters; the fault schedule and the prompt cache continue."""
         self.calls = self.answered = self.connections = 0
         self.peak_in_flight = self.in_flight
         self.requests.clear()
@@ -202,7 +202,7 @@ class LocalEndpoint:
         except ValueError as error:
             writer.write(error_response(400, f"not a request: {error}"))
         except (ConnectionError, asyncio.CancelledError):
-            pass  # the client is gone, or the endpoint dies: nobody is left to be told
+            pass  # the client is gone or the endpoint dies, so nobody can be notified
         finally:
             del self._handlers[task]
             writer.close()
@@ -279,7 +279,7 @@ class LocalEndpoint:
             return _too_long(self._context_tokens, prompt_tokens)
         try:
             reply = _as_reply(self._answer(body))
-        except Exception as error:  # whatever a test's own function raises
+        except Exception as error:  # any exception of the test's function
             return error_response(400, f"the answer function raised {type(error).__name__}: {error}")
         if fault is not None:
             reply = _spoilt(reply, fault)
@@ -294,7 +294,7 @@ def _as_reply(answer: str | Mapping[str, Any] | Reply) -> Reply:
 
 
 def _spoilt(reply: Reply, fault: Fault) -> Reply:
-    """The reply with what the fault does to it."""
+    """Return the reply after applying the fault."""
     half = reply.text[: len(reply.text) // 2]
     spoilt = {
         "empty": Reply(""),
@@ -307,7 +307,7 @@ def _spoilt(reply: Reply, fault: Fault) -> Reply:
 
 
 def _error_of(fault: Fault, request: HttpRequest, body: Mapping[str, Any]) -> bytes | None:
-    """The error response of a fault that has one."""
+    """Return the error response of a fault; None if it has none."""
     after, to = fault.retry_after, fault.location
     headers = {} if after is None else {"retry_after": after if isinstance(after, str) else f"{after:g}"}
     headers |= {} if to is None else {"location": to}
@@ -325,7 +325,7 @@ def _error_of(fault: Fault, request: HttpRequest, body: Mapping[str, Any]) -> by
 
 
 def _wrong_key(request: HttpRequest) -> bytes:
-    # real endpoints, too, repeat the key or a part of it
+    # real endpoints repeat the key or a part of it too
     key = request.headers.get("authorization", "none")
     return error_response(401, f"Incorrect API key provided: {key}.", "invalid_api_key")
 

@@ -1,7 +1,7 @@
-"""What memory systems ask a model while they store, answered by rule: every message of the user is kept word for word.
+"""Answer the prompts of memory systems by rule: every message of the user is kept verbatim.
 
-So nothing is lost in these replies, and what a run shows missing was lost by the system's own doing. Nothing is merged,
-updated or inferred either: a run with these replies tests the plumbing, not the quality of a system.
+These replies lose nothing, so what is missing in a run was lost by the system itself. They never merge, update or
+infer, so a run with these replies tests the integration, not the quality of a system.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ SIMPLEMEM_TURN: Final = re.compile(r"^(?:\[([^\]]*)\] )?(User|Assistant|System):
 
 
 def reply_by_rule(request: Mapping[str, Any]) -> str | Reply:
-    """The reply to what Mem0, LangMem, A-MEM, SimpleMem, Graphiti and md-file ask while they store, else as `answer_by_rule`."""
+    """Return the reply to prompts of Mem0, LangMem, A-MEM, SimpleMem, Graphiti and md-file, else that of
+    `answer_by_rule`.
+    """
     remembered = _remembered(request)
     return answer_by_rule(request) if remembered is None else remembered
 
@@ -64,7 +66,7 @@ def _remembered(request: Mapping[str, Any]) -> str | Reply | None:
 
 
 def _said_by(who: str, turn: re.Pattern[str], text: str) -> list[str]:
-    """What one speaker says in a transcript whose turns begin with the pattern, without times in front."""
+    """Return what one speaker says in a transcript whose turns start with the pattern, without times."""
     _, *parts = turn.split(text)
     return [
         STAMP.sub("", said.strip()) for speaker, said in zip(parts[::2], parts[1::2], strict=True) if speaker == who
@@ -92,7 +94,9 @@ def _md_file(messages: Sequence[Mapping[str, Any]]) -> Reply:
 
 
 def _graphiti(asks: frozenset[str], text: str) -> str | None:
-    """What fills the schema with these properties; every message is a fact between its speaker and a node of its own."""
+    """Return a reply for the schema with these properties; every message becomes a fact between its speaker and a new
+    node.
+    """
     if asks == {"extracted_entities"}:
         return json.dumps({"extracted_entities": [{"name": "user", "entity_type_id": 0, "episode_indices": [0]}]})
     if asks == {"edges"}:

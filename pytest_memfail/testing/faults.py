@@ -1,4 +1,4 @@
-"""What a local endpoint replies, and how it can be made to fail."""
+"""The replies of a local endpoint, and its scripted faults."""
 
 from __future__ import annotations
 
@@ -27,50 +27,49 @@ FAULT_KINDS: Final[tuple[str, ...]] = get_args(FaultKind)
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call of a tool that the request offers."""
+    """A call of one of the request's tools."""
 
     name: str
     arguments: Mapping[str, Any] | str
-    """A text is sent as it is, JSON or not."""
+    """A text is sent unchanged, whether or not it is JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One reply, where more than its text matters."""
+    """One reply, for tests that need more than its text."""
 
     text: str
     finish_reason: str = "stop"
     refusal: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()
-    """Where there are any, the finish reason `stop` is sent as `tool_calls`."""
+    """If there are any, the finish reason `stop` becomes `tool_calls`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One way to fail.
+    """One kind of failure.
 
-    In the list of an endpoint, a fault with neither `every` nor `when` strikes once, in the order of the calls; the
-    others strike again and again.
+    In the list of an endpoint, a fault with neither `every` nor `when` strikes once, in the order of the calls; others
+    strike repeatedly.
     """
 
     kind: FaultKind = "status"
-    """`status`: an HTTP error. `hang`: never a reply. `drop`: the connection is closed before the reply;
-    `drop_mid_body`: amid it. `bad_body`: 200 with a page of HTML. `endless`: 200 with a body that never ends.
-    `empty`, `truncated` (finish reason `length`), `invalid_json`, `wrong_schema`, `refusal`: a well-formed reply with
-    such a content. `context_length` (400), `wrong_key` (401), `unknown_model` (404): the error bodies that endpoints
-    send for them."""
+    """`status`: an HTTP error. `hang`: no reply. `drop`: the connection is closed before the reply; `drop_mid_body`:
+    during the reply. `bad_body`: 200 with a page of HTML. `endless`: 200 with a body that never ends. `empty`,
+    `truncated` (finish reason `length`), `invalid_json`, `wrong_schema`, `refusal`: a well-formed reply with that
+    content. `context_length` (400), `wrong_key` (401), `unknown_model` (404): the usual error bodies of endpoints."""
     status: int = 500
     """The HTTP status of the kind `status`."""
     retry_after: float | str | None = None
-    """The header `Retry-After`, seconds or any text; None leaves it out."""
+    """The header `Retry-After`, seconds or any text; None for no header."""
     location: str | None = None
-    """The header `Location`, for a redirect (a status 307, say)."""
+    """The header `Location`, for a redirect (such as status 307)."""
     code: str | None = None
     """The error code in the body of the kind `status`."""
     every: int | None = None
-    """Strikes each nth call."""
+    """Strike every nth call."""
     when: Callable[[Mapping[str, Any]], bool] | None = None
-    """Strikes calls whose decoded request it accepts."""
+    """Strike calls whose decoded request it accepts."""
 
     def __post_init__(self) -> None:
         if self.kind not in FAULT_KINDS:
@@ -79,7 +78,7 @@ class Fault:
             raise ValueError(f"got every={self.every}, expected a whole number of at least 1")
 
     def strikes(self, number: int, request: Mapping[str, Any]) -> bool:
-        """Does it strike the call with this number (from 1) and request?"""
+        """Return whether it strikes the call with this number (from 1) and request."""
         if self.every is not None and number % self.every:
             return False
         return self.when is None or self.when(request)
@@ -89,14 +88,14 @@ class Schedule:
     """Decides which fault, if any, strikes a call."""
 
     def __init__(self, faults: Iterable[Fault | None]) -> None:
-        """Take faults in the order of the calls; None lets one call through."""
+        """Take the faults in the order of the calls; None lets one call through."""
         listed = tuple(faults)
         self._once = [fault for fault in listed if fault is None or (fault.every is None and fault.when is None)]
         self._rules = [fault for fault in listed if fault is not None and fault not in self._once]
         self._calls = 0
 
     def next(self, request: Mapping[str, Any]) -> Fault | None:
-        """The fault of the next call."""
+        """Return the fault of the next call."""
         self._calls += 1
         if self._calls <= len(self._once):
             return self._once[self._calls - 1]

@@ -1,4 +1,4 @@
-"""As much of HTTP/1.1 as a model endpoint on loopback needs."""
+"""The part of HTTP/1.1 that a local model endpoint needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """One request, with its body read."""
+    """One request with its body."""
 
     method: str
     path: str
@@ -22,9 +22,9 @@ class HttpRequest:
 
 
 async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
-    """The next request of a connection; None when the client closed it.
+    """Return the next request of a connection; None if the client closed it.
 
-    Raises `ValueError` for what is no request.
+    Raises `ValueError` for an invalid request.
     """
     try:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -40,7 +40,7 @@ async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
 
 
 def response(status: int, content: bytes, *, content_type: str = "application/json", **headers: str) -> bytes:
-    """One response that keeps the connection open; `retry_after="1"` becomes the header `retry-after: 1`."""
+    """Return a response that keeps the connection open; `retry_after="1"` becomes the header `retry-after: 1`."""
     fields = {"content-type": content_type, "content-length": str(len(content))}
     fields |= {name.replace("_", "-"): value for name, value in headers.items()}
     lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{k}: {v}" for k, v in fields.items()), "", ""]
@@ -48,11 +48,11 @@ def response(status: int, content: bytes, *, content_type: str = "application/js
 
 
 def json_response(status: int, value: Any, **headers: str) -> bytes:
-    """One response with a JSON body."""
+    """Return a response with a JSON body."""
     return response(status, json.dumps(value).encode(), **headers)
 
 
 def error_response(status: int, message: str, code: str | None = None, **headers: str) -> bytes:
-    """One response with the error body that OpenAI-compatible endpoints send."""
+    """Return a response with the error body of OpenAI-compatible endpoints."""
     kind = "invalid_request_error" if status < 500 else "server_error"
     return json_response(status, {"error": {"message": message, "type": kind, "code": code}}, **headers)

@@ -1,4 +1,4 @@
-"""Counting what a provider would bill: tokens, and those of a prompt it has seen the beginning of before."""
+"""Count the tokens that a provider would bill, and those of a prompt prefix that it has seen before."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, Final
 PREFIX_MINIMUM: Final = 1024
 """The shortest prefix that providers cache, in tokens."""
 PREFIX_STEP: Final = 128
-"""Cached prefixes are counted in steps of so many tokens."""
+"""The step in which cached prefixes are counted, in tokens."""
 MAX_PREFIXES: Final = 1_000_000
 
-# No token of cl100k_base reaches over such a place, so counting piece by piece is exact, and a store that is sent again
-# and again is counted once.
+# No token of cl100k_base spans such a place, so counting piece by piece is exact, and a store that is sent repeatedly
+# is counted once.
 _PIECES: Final = re.compile(r"(?<=\n)(?=\S)")
 
 
@@ -25,7 +25,7 @@ class PromptMeter:
         self._seen: set[int] = set()
 
     def measure(self, model: str, messages: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-        """Tokens of the messages' texts, and how many of them a provider's prompt cache would hold."""
+        """Return the tokens of the messages, and how many of them a provider's prompt cache would hold."""
         total = cached = 0
         prefix = hash(model)
         still_known = True
@@ -46,14 +46,14 @@ class PromptMeter:
 
 @lru_cache(maxsize=65536)
 def count(text: str) -> int:
-    """The tokens of a text."""
+    """Return the tokens of a text."""
     from pytest_memfail.llm import count_tokens
 
     return count_tokens([text])
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """The text of a message; of a content in parts, that of its text parts."""
+    """Return the text of a message; of a content in parts, that of its text parts."""
     content = message.get("content")
     if isinstance(content, str):
         return content

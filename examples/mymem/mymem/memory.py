@@ -1,4 +1,4 @@
-"""Notes in SQLite: added by a summariser, replaced by later ones, found by their words."""
+"""Notes in SQLite: a summariser adds them, later ones replace them, words find them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mymem.summariser import RuleSummariser, Summariser
 from mymem.text import words
 
 CANDIDATES = 5
-"""Notes that a summariser is shown as what is known already."""
+"""The number of known notes that a summariser sees."""
 SCHEMA = """
 create table if not exists notes (
     id integer primary key, text text not null, said_at text, replaced_by integer references notes
@@ -25,7 +25,7 @@ create virtual table if not exists words using fts5(text, tokenize = 'porter');
 
 @dataclass(frozen=True)
 class Note:
-    """One thing that is known about the user."""
+    """One fact about the user."""
 
     id: int
     text: str
@@ -34,7 +34,7 @@ class Note:
 
 
 class Memory:
-    """What an assistant remembers of one user; a replaced note stays in the file, but is neither listed nor found."""
+    """An assistant's memory of one user; a replaced note stays in the file, but is neither listed nor found."""
 
     def __init__(self, file: Path, summariser: Summariser | None = None) -> None:
         self._summariser = summariser or RuleSummariser()
@@ -42,14 +42,14 @@ class Memory:
         self._db.executescript(SCHEMA)
 
     def add(self, text: str, said_at: datetime | None = None) -> None:
-        """Note what is worth keeping of a message, and replace what it corrects."""
+        """Note the relevant content of a message, and replace the notes it corrects."""
         known = self.search(text, CANDIDATES)
         with self._db:
             for draft in self._summariser.drafts(text, known):
                 self._insert(draft.text, said_at, draft.replaces)
 
     def search(self, query: str, k: int) -> list[Note]:
-        """The k notes that share the rarest words with the query, best first."""
+        """Return the k notes that share the rarest words with the query, best first."""
         wanted = words(query)
         if not wanted:
             return []
@@ -61,26 +61,26 @@ class Memory:
         return [Note(*row) for row in rows]
 
     def all(self) -> list[Note]:
-        """Every note that holds, oldest first."""
+        """Return every current note, oldest first."""
         return [
             Note(*row)
             for row in self._db.execute("select id, text, said_at from notes where replaced_by is null order by id")
         ]
 
     def history(self, note: Note) -> list[Note]:
-        """What a note has replaced, latest first."""
+        """Return the notes that this one replaced, latest first."""
         rows = self._db.execute(
             "select id, text, said_at from notes where replaced_by = ? order by id desc", (note.id,)
         )
         return [Note(*row) for row in rows]
 
     def backup(self, file: Path) -> None:
-        """Write everything into another file."""
+        """Write everything to another file."""
         with closing(sqlite3.connect(file)) as copy:
             self._db.backup(copy)
 
     def load(self, file: Path) -> None:
-        """Replace everything by what a backup holds."""
+        """Replace everything by a backup."""
         if not file.is_file():
             raise FileNotFoundError(f"no backup at {file}")
         with closing(sqlite3.connect(file)) as copy:

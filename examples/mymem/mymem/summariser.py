@@ -1,4 +1,4 @@
-"""What is kept of a message: by rules, without any model, or by a language model."""
+"""Summarise messages: by rules without a model, or by a language model."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from mymem.memory import Note
 
 PASSAGE = 3
-"""Sentences that make up one note of a long message."""
+"""The number of sentences per note of a long message."""
 SAME = 0.34
-"""Share of a note's words that an update must repeat to be about the same thing."""
+"""The share of a note's words that an update must repeat to be about the same thing."""
 
 _FILLER = re.compile(r"^(By the way|Just so you know|For the record|Oh|Well|Anyway|Listen),\s+")
 _UPDATE = re.compile(
@@ -29,7 +29,7 @@ _UPDATE = re.compile(
 
 @dataclass(frozen=True)
 class Draft:
-    """A note to be, and the ids of those that no longer hold because of it."""
+    """A new note, and the ids of the notes that it makes obsolete."""
 
     text: str
     replaces: tuple[int, ...] = ()
@@ -39,16 +39,18 @@ class Summariser(Protocol):
     """Turns a message into notes."""
 
     def drafts(self, text: str, known: Sequence[Note]) -> list[Draft]:
-        """What is worth keeping of the message; `known` are the notes nearest to it."""
+        """Return the notes for a message; `known` are the notes nearest to it."""
 
 
 class RuleSummariser:
-    """Leaves out small talk, cuts long messages into passages under their subject, and sees plain corrections."""
+    """Leaves out small talk, splits long messages into passages under their subject, and detects explicit
+    corrections.
+    """
 
     name = "rules-1"
 
     def drafts(self, text: str, known: Sequence[Note]) -> list[Draft]:
-        """One note for a short message, one for every few sentences of a long one, none for mere questions."""
+        """Return one note for a short message, one per few sentences of a long one, none for mere questions."""
         said = [_tidy(sentence) for sentence in sentences(text)]
         if all(sentence.endswith("?") for sentence in said):
             return []
@@ -79,9 +81,9 @@ class LLMSummariser:
         self.name = f"llm {model}"
 
     def drafts(self, text: str, known: Sequence[Note]) -> list[Draft]:
-        """What the model notes.
+        """Return the model's notes.
 
-        Raises `ValueError` for a reply that holds no notes: a message must not be lost in silence.
+        Raises `ValueError` for a reply without notes, so that no message is lost silently.
         """
         notes = "\n".join(f"{note.id}: {note.text}" for note in known) or "none"
         reply = self._client.chat.completions.create(
@@ -107,7 +109,7 @@ def _tidy(sentence: str) -> str:
 
 
 def _subject(text: str) -> str:
-    """The name that a long message has most often, and at least twice; the earliest of those."""
+    """Return the most frequent name of a long message, if it occurs at least twice; the earliest among equals."""
     capitalised = re.findall(r"\b[A-Z][a-z][\w-]*", text)
     counts = Counter(name for name in capitalised if words(name) and not re.search(rf"\b{name.lower()}\b", text))
     name = max(counts, key=lambda name: counts[name], default="")
@@ -115,7 +117,7 @@ def _subject(text: str) -> str:
 
 
 def _corrected(text: str, known: Sequence[Note]) -> tuple[int, ...]:
-    """The known note that the message takes back or updates, if it says that it does."""
+    """Return the known note that the message retracts or updates, if it says so."""
     if not _UPDATE.search(text):
         return ()
     said = set(words(text))

@@ -13,11 +13,11 @@ _COMMON = frozenset(
 
 
 def words(text: str) -> list[str]:
-    """The words that say something, in lower case and in order."""
+    """Return the content words, in lower case and in order."""
     found = re.findall(r"\w+", text.lower())
     return [word for word in dict.fromkeys(found) if word not in _COMMON]
 
 
 def sentences(text: str) -> list[str]:
-    """The text cut after full stops, question marks and exclamation marks."""
+    """Split the text after full stops, question marks and exclamation marks."""
     return [part for part in re.split(r"(?<=[.!?])\s+", text.strip()) if part]

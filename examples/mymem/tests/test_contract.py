@@ -1,4 +1,4 @@
-"""Whether mymem keeps what the benchmark asks of any memory system."""
+"""Check that mymem does what the benchmark requires of any memory system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What mymem's authors thought of: ordinary tests, which pass before and after the regression of the README."""
+"""The ordinary tests of mymem's authors, which pass before and after the regression of the README."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_backup_is_the_whole_memory(memory, tmp_path):
 
 @pytest.fixture
 def summariser():
-    """A summariser by a model: the model is an endpoint on this machine that answers by rule."""
+    """Return a summariser whose model is a local endpoint that answers by rule."""
 
     def answer(request):
         prompt = request["messages"][-1]["content"]

@@ -1,4 +1,4 @@
-"""The contract kit: whether a memory system keeps what its protocol promises, before its numbers are believed."""
+"""The contract kit: check that a memory system fulfils its protocol, before relying on its results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pytest_memfail.testing.contract.checks import CHECKS, Check
 from pytest_memfail.testing.contract.report import CheckResult, ContractError, ContractReport
 
 TIMEOUT_SECONDS: Final = 600.0
-"""How long a check may take; systems with a model of their own are slow."""
+"""The time limit of a check; systems with their own model are slow."""
 
 
 def check_memory_system(
@@ -30,12 +30,18 @@ def check_memory_system(
 ) -> ContractReport:
     """Check a memory system against the protocol, without rows, judge or model.
 
-    `factory` is what a run would be given; `options` what `--memfail-system-option` would set; `checks` names or globs
-    separated by commas (all by default); `progress` is called with the name of each check as it begins. About 80
-    conversations are stored in about twenty fresh stores, all in a temporary folder.
+    Stores about 80 conversations in about twenty fresh stores, all in a temporary folder.
 
-    Raises `ContractError` (an `AssertionError`) with a table if a check fails, unless `raises` is false;
-    `UsageError` for a name that no check has, or options that the factory refuses.
+    Args:
+        factory: the factory, as for a run.
+        options: the options that `--memfail-system-option` would set.
+        checks: names or globs separated by commas; all by default.
+        raises: whether to raise if a check fails.
+        timeout_seconds: the time limit of each check.
+        progress: called with the name of each check when it starts.
+
+    Raises `ContractError` (an `AssertionError`) with a table if a check fails, unless `raises` is false.
+    Raises `UsageError` for an unknown check, or options that the factory refuses.
 
     ::
 
@@ -48,7 +54,7 @@ def check_memory_system(
     if callable(check_options := getattr(factory, "check_options", None)):
         check_options(options or {})
     asks_models = callable(models := getattr(factory, "models", None)) and bool(models(options or {}, None))
-    # a thread of its own: the caller may have a running loop, and a system that hangs must not keep the process alive
+    # a separate thread: the caller may have a running loop, and a system that hangs must not keep the process alive
     pool = DaemonPool(1, "memfail-check")
     try:
         with tempfile.TemporaryDirectory(prefix="memfail-check-", ignore_cleanup_errors=True) as folder:
@@ -72,7 +78,7 @@ def _chosen(patterns: str) -> list[Check]:
 
 
 async def _with_models(bench: Bench, work: Coroutine[Any, Any, list[CheckResult]]) -> list[CheckResult]:
-    """The checks of a system that asks models through its context: those of OPENAI_BASE_URL, nothing cached."""
+    """Run the checks of a system that asks models through its context, at OPENAI_BASE_URL, without a cache."""
     from pytest_memfail.llm import Ledger, ModelClient, SystemChat
 
     ledger = Ledger()

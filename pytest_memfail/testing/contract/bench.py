@@ -1,4 +1,4 @@
-"""The stores of the checks, driven as the engine drives them: same threads, same loop, same normalising."""
+"""The stores of the checks, operated as the engine does: same threads, same loop, same normalising."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class BrokenError(Exception):
 
 
 class NotApplicableError(Exception):
-    """A check does not apply to this system: why."""
+    """A check does not apply to this system; the message says why."""
 
 
 @dataclass
 class Store:
-    """One memory system and the calls a check makes of it."""
+    """One memory system, and the calls that checks make."""
 
     name: str
     system: Any
@@ -35,28 +35,28 @@ class Store:
     is_open: bool = True
 
     def offers(self, *methods: str) -> bool:
-        """Whether it has all of these optional methods."""
+        """Return whether it has all of these optional methods."""
         return all(callable(getattr(self.system, method, None)) for method in methods)
 
     @property
     def loses_on_purpose(self) -> bool:
-        """Whether it declares that what is stored need not come back."""
+        """Return whether it declares that stored information need not come back."""
         return bool(getattr(self.system, "loses_on_purpose", False))
 
     def must_keep(self) -> None:
-        """Leave the check out for a system that loses on purpose."""
+        """Skip the check for a system that loses on purpose."""
         if self.loses_on_purpose:
             raise NotApplicableError("the system loses on purpose (loses_on_purpose)")
 
     def must_list(self, names: Sequence[str], held: Sequence[Memory], what: str) -> None:
-        """Fail unless each name is in the listing; of a system that loses on purpose it is enough that it took them."""
+        """Fail unless each name is in the listing; skip this for a system that loses on purpose."""
         if not self.loses_on_purpose and (lost := without(names, held)):
             raise BrokenError(
                 f"{what}: {', '.join(lost)} in none of {got(held)} listed; expected all of it: store what was said as text"
             )
 
     async def add(self, conversations: Iterable[Conversation]) -> None:
-        """Store them one after the other and flush, as a run does."""
+        """Store the conversations in order and flush, as a run does."""
         for conversation in conversations:
             self.clock.pop("now", None)
             if conversation.timestamp is not None:
@@ -65,34 +65,34 @@ class Store:
         await self.flush()
 
     async def flush(self) -> None:
-        """Flush, where that is offered."""
+        """Call `flush` if the system has it."""
         if self.offers("flush"):
             await self.call("flush")
 
     async def call(self, method: str, *args: Any) -> Any:
-        """Any method."""
+        """Call any method."""
         return await self.lane.call(method, getattr(self.system, method), *args)
 
     async def listing(self) -> tuple[Memory, ...]:
-        """All it holds."""
+        """Return everything it holds."""
         return memories_from(await self.call("get_all_memories"), "get_all_memories")
 
     async def texts(self) -> Counter[str]:
-        """The texts of all it holds."""
+        """Return the texts of everything it holds."""
         return Counter(memory.text for memory in await self.listing())
 
     async def retrieve(self, query: str, k: int = 5) -> tuple[Memory, ...]:
-        """What it retrieves, not cut to k."""
+        """Return what it retrieves, not cut to k."""
         asked_in = Conversation(f"{self.name}-query", ())
         found, _ = await self.lane.read("retrieve_memories", self.system.retrieve_memories, query, asked_in, k)
         return memories_from(found, "retrieve_memories")
 
     async def describe(self) -> dict[str, str]:
-        """What it says of itself."""
+        """Return its description."""
         return await described_by(self.lane, self.system)
 
     async def close(self) -> None:
-        """Close it once, where that is offered, and end its threads; a call that hangs is left behind."""
+        """Close it once if it can be closed, and end its threads; abandon a call that hangs."""
         if not self.is_open:
             return
         self.is_open = False
@@ -104,7 +104,7 @@ class Store:
 
 
 class Bench:
-    """Makes stores, each with a private path and a name of its own, and gets rid of them."""
+    """Creates stores, each with its own path and name, and removes them."""
 
     def __init__(self, factory: Callable[..., Any], options: Mapping[str, str], folder: Path) -> None:
         self._factory, self._options, self._folder = factory, options, folder
@@ -115,7 +115,7 @@ class Bench:
         self._made = 0
 
     async def open(self) -> Store:
-        """A fresh store."""
+        """Return a fresh store."""
         self._made += 1
         name = f"check-{self._made}"
         path = self.folder(name)
@@ -134,9 +134,9 @@ class Bench:
         return store
 
     async def shared(self) -> Store:
-        """The store with many conversations, which several checks read.
+        """Return the store with many conversations, which several checks read.
 
-        Raises what its filling raised for the first that asks; the others do not apply.
+        If filling it raises, the first check that asks gets the error; the others do not apply.
         """
         if self._shared_error is not None:
             raise NotApplicableError(f"the store with {MANY} conversations could not be filled: {self._shared_error}")
@@ -151,13 +151,13 @@ class Bench:
         return self._shared
 
     def folder(self, name: str) -> Path:
-        """An empty folder."""
+        """Return an empty folder."""
         path = self._folder / name
         path.mkdir()
         return path
 
     async def clear(self, *, shared: bool) -> None:
-        """Close what the last check has left open, the shared store only if told so."""
+        """Close the stores of the last check, and the shared store if `shared`."""
         kept: list[Store] = []
         closing: list[Store] = []
         for store in self._stores:
@@ -166,10 +166,10 @@ class Bench:
         if shared:
             self._shared = None
         for store in closing:
-            with suppress(MemorySystemError):  # the check "close" is there to tell
+            with suppress(MemorySystemError):  # the check "close" reports that
                 await store.close()
 
 
 def got(memories: Sequence[Memory]) -> str:
-    """How many, for a message."""
+    """Return the number of entries for a message."""
     return f"{len(memories)} {'entry' if len(memories) == 1 else 'entries'}"

@@ -1,4 +1,4 @@
-"""What is checked of every memory system, in order; here what goes in and comes out, in `lifecycle` the rest."""
+"""The checks of every memory system, in order: here those of input and output, in `lifecycle` the others."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ UNICODE: Final = ("Łódź", "東京", "القاهرة", "Zoë", "𝄞", "👩�
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that must hold."""
+    """One property that must hold."""
 
     name: str
     run: Callable[[Bench], Awaitable[None]]
-    """Raises `BrokenError`, `NotApplicableError`, or whatever the system raised."""
+    """Raises `BrokenError`, `NotApplicableError`, or the system's own error."""
     shares: bool = False
     """Whether it reads the shared store."""
 
     @property
     def about(self) -> str:
-        """What must hold, in a line."""
+        """Return what must hold, in one line."""
         return (self.run.__doc__ or "").strip().splitlines()[0].rstrip(".")
 
 
 async def methods(bench: Bench) -> None:
-    """The factory makes an object with the three methods, soundly declared."""
+    """The factory returns an object with valid methods and attributes."""
     await bench.open()
 
 
@@ -61,7 +61,7 @@ async def empty(bench: Bench) -> None:
 
 
 async def round_trip(bench: Bench) -> None:
-    """What is stored is listed, and is retrieved when it is asked for."""
+    """Stored conversations are listed, and retrieved when asked for."""
     store = await bench.open()
     store.must_keep()
     await store.add(numbered(range(3)))
@@ -80,7 +80,7 @@ async def round_trip(bench: Bench) -> None:
 
 
 async def listing(bench: Bench) -> None:
-    """All of 30 conversations are listed: the listing is not a page."""
+    """All 30 conversations are listed, not only a page of them."""
     store = await bench.shared()
     held = await store.listing()
     lost = [] if store.loses_on_purpose else without(map(mark, range(MANY)), held)
@@ -100,7 +100,7 @@ async def listing(bench: Bench) -> None:
 
 
 async def top_k(bench: Bench) -> None:
-    """At most k memories are retrieved, whatever k is."""
+    """At most k memories are retrieved, for any k."""
     store = await bench.shared()
     if getattr(store.system, "unlimited_k", False):
         raise NotApplicableError("the system shows everything (unlimited_k)")
@@ -128,7 +128,7 @@ async def reading(bench: Bench) -> None:
 
 
 async def concurrent_reads(bench: Bench) -> None:
-    """Retrievals at once, as many as declared, give what each gives alone."""
+    """Concurrent retrievals, as many as declared, return what each does alone."""
     store = await bench.shared()
     if store.lane.reads < 2:
         raise NotApplicableError("one retrieval at a time (concurrent_reads is 1)")
@@ -144,7 +144,7 @@ async def concurrent_reads(bench: Bench) -> None:
 
 
 async def concurrent_writes(bench: Bench) -> None:
-    """Conversations stored at once, as many as declared, are all kept."""
+    """As many conversations stored concurrently as declared are all kept."""
     store = await bench.open()
     if store.lane.writes < 2:
         raise NotApplicableError("one conversation is stored at a time (concurrent_writes is 1)")
@@ -162,7 +162,7 @@ async def concurrent_writes(bench: Bench) -> None:
 
 
 async def idempotent(bench: Bench) -> None:
-    """A conversation stored again leaves nothing twice, where that is declared."""
+    """Storing a conversation again duplicates nothing, if that is declared."""
     store = await bench.open()
     if not getattr(store.system, "idempotent", False):
         raise NotApplicableError("a conversation stored again may be there twice (idempotent is not declared)")
@@ -178,7 +178,7 @@ async def idempotent(bench: Bench) -> None:
 
 
 async def turns(bench: Bench) -> None:
-    """Turns of system, user and assistant are taken, empty ones and none too."""
+    """Messages of all roles are accepted, even empty ones or none."""
     store = await bench.open()
     messages = (
         Message("system", "You are a helpful assistant."),
@@ -191,7 +191,7 @@ async def turns(bench: Bench) -> None:
 
 
 async def timestamps(bench: Bench) -> None:
-    """Times are taken, and a listed time is not that of the run."""
+    """Times are accepted, and listed times are not those of the run."""
     store = await bench.open()
     past = datetime(2019, 3, 4, 17, 30, tzinfo=timezone(timedelta(hours=5, minutes=30)))
     dated = Conversation("c-0", (Message("user", statement(0), past),), past)
@@ -210,7 +210,7 @@ async def timestamps(bench: Bench) -> None:
 
 
 async def unicode(bench: Bench) -> None:
-    """Text in any script comes back as it was."""
+    """Text in any script comes back unchanged."""
     store = await bench.open()
     texts = [
         f"In {name} I keep my {word}."
@@ -222,7 +222,7 @@ async def unicode(bench: Bench) -> None:
 
 
 async def long_texts(bench: Bench) -> None:
-    """A message of 100 kB is taken, and something of it is kept."""
+    """A message of 100 kB is accepted, and something of it is kept."""
     store = await bench.open()
     await store.add([saying("c-0", long_text()), *numbered([3])])
     held = await store.listing()
@@ -264,4 +264,4 @@ CHECKS: Final[tuple[Check, ...]] = (
     Check("close", close),
     Check("errors", errors),
 )
-"""All checks; those that share a store stand together."""
+"""All checks; those that share a store are adjacent."""

@@ -1,4 +1,4 @@
-"""The checks of stores as a whole: two at once, snapshots, descriptions, the end, and what goes wrong."""
+"""The checks of whole stores: isolation, snapshots, descriptions, closing, and errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_memfail.testing.contract.samples import mark, numbered, query, sayin
 
 
 async def isolation(bench: Bench) -> None:
-    """Two stores know nothing of each other."""
+    """Two stores share nothing."""
     first = await bench.open()
     await first.add(numbered(range(3)))
     if getattr(first.system, "concurrent_stores", 2) < 2:
@@ -32,7 +32,7 @@ async def isolation(bench: Bench) -> None:
 
 
 async def snapshot(bench: Bench) -> None:
-    """A snapshot restored elsewhere is the store as it was, and stays whole."""
+    """A snapshot restored elsewhere equals the store, and stays complete."""
     first = await bench.open()
     if not first.offers("snapshot", "restore"):
         raise NotApplicableError("neither snapshot() nor restore()" if not first.offers("snapshot") else "no restore()")
@@ -66,7 +66,7 @@ async def snapshot(bench: Bench) -> None:
 
 
 async def describe(bench: Bench) -> None:
-    """Two stores made alike describe themselves alike."""
+    """Two stores with the same settings have the same description."""
     first = await bench.open()
     if not first.offers("describe"):
         raise NotApplicableError("no describe()")
@@ -85,7 +85,7 @@ async def describe(bench: Bench) -> None:
 
 
 async def close(bench: Bench) -> None:
-    """Closing twice is no error."""
+    """Closing twice raises no error."""
     store = await bench.open()
     if not store.offers("close"):
         raise NotApplicableError("no close()")
@@ -100,7 +100,7 @@ async def close(bench: Bench) -> None:
 
 
 async def errors(bench: Bench) -> None:
-    """What goes wrong is an ordinary exception with a message."""
+    """Errors are ordinary exceptions with a message."""
     store = await bench.open()
     await store.add(numbered([0]))
     await _ordinary(store, "retrieve_memories() of an empty query", "retrieve_memories", "", saying("q"), 5)
@@ -116,7 +116,7 @@ async def errors(bench: Bench) -> None:
 
 
 async def _ordinary(store: Store, what: str, method: str, *args: object) -> bool:
-    """Whether the call raised; what it raised must be an `Exception` with a message."""
+    """Return whether the call raised. Fail if it raised anything but an `Exception` with a message."""
     try:
         await store.call(method, *args)
     except Exception as error:

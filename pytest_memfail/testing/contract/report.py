@@ -1,4 +1,4 @@
-"""What the checks came to, and how it is printed."""
+"""The results of the checks, and their table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INDENT: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What became of one check."""
+    """The result of one check."""
 
     name: str
     about: str
@@ -24,21 +24,21 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class ContractReport:
-    """What became of all checks; as a string, a table."""
+    """The results of all checks; as a string, a table."""
 
     results: tuple[CheckResult, ...]
 
     @property
     def failed(self) -> tuple[CheckResult, ...]:
-        """Those that failed."""
+        """Return the failed checks."""
         return tuple(result for result in self.results if result.outcome == "failed")
 
     def outcome(self, name: str) -> str:
-        """What became of the check of that name."""
+        """Return the outcome of the check with this name."""
         return next(result.outcome for result in self.results if result.name == name)
 
     def __str__(self) -> str:
-        """A row for each check, the reasons below those that did not pass, and the counts."""
+        """Return the table: a row per check, reasons below those that did not pass, and the counts."""
         lines = []
         for result in self.results:
             lines.append(f"{result.outcome:<8} {result.name:<18} {result.about}")

@@ -1,4 +1,4 @@
-"""What the checks store: short statements, each with an invented name that no other has and that a summary would keep."""
+"""The data of the checks: short statements, each with a unique invented name that a summary would keep."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from pytest_memfail.core import Conversation, Memory, Message
 
 MANY: Final = 30
-"""More than the page sizes common as defaults (10, 20, 25)."""
+"""More than common default page sizes (10, 20, 25)."""
 LONG: Final = 100_000
 """Characters of the long text."""
 
@@ -22,43 +22,43 @@ _THINGS: Final = (
 
 
 def mark(i: int) -> str:
-    """The name by which statement i is known again."""
+    """Return the name that identifies statement i."""
     return _HEADS[i % len(_HEADS)] + _TAILS[i // len(_HEADS)]
 
 
 def thing(i: int) -> str:
-    """What statement i is about."""
+    """Return the object of statement i."""
     return _THINGS[i % len(_THINGS)]
 
 
 def statement(i: int) -> str:
-    """One fact about the user."""
+    """Return one fact about the user."""
     return f"I keep my {thing(i)} in {mark(i)}."
 
 
 def query(i: int) -> str:
-    """What asks for statement i."""
+    """Return the question about statement i."""
     return f"What do I keep in {mark(i)}? My {thing(i)}?"
 
 
 def saying(name: str, *texts: str) -> Conversation:
-    """A conversation in which the user says them."""
+    """Return a conversation with these messages of the user."""
     return Conversation(name, tuple(Message("user", text) for text in texts))
 
 
 def numbered(numbers: Iterable[int]) -> list[Conversation]:
-    """For each number, a conversation with its statement."""
+    """Return a conversation with its statement for each number."""
     return [saying(f"c-{i}", statement(i)) for i in numbers]
 
 
 def without(marks: Iterable[str], memories: Iterable[Memory]) -> list[str]:
-    """Those of the marks that no memory names, whatever the case."""
+    """Return the marks that no memory names, ignoring case."""
     text = "\n".join(memory.text for memory in memories).casefold()
     return [name for name in marks if name.casefold() not in text]
 
 
 def long_text() -> str:
-    """A text of `LONG` characters that names mark 0 at its beginning, 1 in its middle and 2 at its end."""
+    """Return a text of `LONG` characters that names mark 0 at its start, 1 in its middle and 2 at its end."""
     filler = "The weather was neither good nor bad, and we talked about nothing else for a while. "
     half = filler * (LONG // (2 * len(filler)) + 1)
     room = LONG // 2 - len(statement(1)) - 2

@@ -1,4 +1,4 @@
-"""Labelled cases: what is read, and what is said of a faulty line."""
+"""Labelled cases: what is read, and how a faulty line is reported."""
 
 from __future__ import annotations
 

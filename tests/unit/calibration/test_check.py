@@ -1,4 +1,4 @@
-"""Any judge is run over cases as it is in a run: staged, sync or async, broken ones as errors."""
+"""Any judge runs over cases as in a run: in stages, sync or async, with failures as errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Passing:
 
 
 class Losing(Passing):
-    """Finds nothing whole."""
+    """Finds everything damaged."""
 
     async def summary(self, evidence, store):
         await asyncio.sleep(0)

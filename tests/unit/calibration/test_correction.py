@@ -1,4 +1,4 @@
-"""A correction learned from labels: refused for too few, drawn to the shipped weights, used by the judge that is given it."""
+"""A correction learned from labels: needs enough of them, stays near the shipped weights, and is used by the judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The measures of agreement, against values worked out by hand."""
+"""The measures of agreement, compared with values computed by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_memfail.core import Evidence
 
 
 def judged(pairs, task="long_hop", *, confidence=0.9, error=None, kind=""):
-    """A result with one fact for each pair of label(s) and prediction."""
+    """Return a result with one fact per pair of label(s) and prediction."""
     labels = tuple(Label(label=given.split("|")[0], accept=tuple(given.split("|")), kind=kind) for given, _ in pairs)
     evidence = tuple(Evidence(str(i), "link", task, "text", "source", "c") for i, _ in enumerate(pairs))
     case = SimpleNamespace(id="case", task=task, labels=labels, evidence=evidence, split=None, style="", row="")

@@ -1,4 +1,4 @@
-"""What each planted fault does to a store, and that nothing else in it changes."""
+"""Each planted fault changes what it should in a store, and nothing else."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_an_inverted_condition_is_that_of_the_behaviour():
         ("waters the roses", "Ada grows roses. Ada waters the roses.", "Ada grows umbrella. Ada waters the umbrella."),
         ("waters roses at night", "Ada waters every rose then.", "Ada waters every umbrella then."),
         ("feeds an umbrella bird", "Ada feeds an umbrella bird.", "Ada feeds an umbrella turnip."),
-        ("waters roses in the yard", "Ada grows roses. Ada waters what is in the yard.", None),  # told without it
+        ("waters roses in the yard", "Ada grows roses. Ada waters what is in the yard.", None),  # stated without it
         ("walks the dog backwards", "Ada walks the dog backwards.", None),
         ("reads the news aloud", "Ada reads the news aloud.", None),
         ("whistles softly", "Ada whistles softly.", None),

@@ -1,4 +1,4 @@
-"""The shipped cases: rows stand once, splits are apart, and the data is as much and as balanced as its README says."""
+"""The shipped cases: rows are unique, splits are disjoint, and size and balance match the README."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shipped weights are those of the shipped data, and are as good as the pages say, on the dev split."""
+"""The shipped weights belong to the shipped data and reach the documented accuracy on the dev split."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FLOORS = {
     "updated_facts": 0.66,
     "points": 0.52,
 }
-"""Least share of accepted labels on dev, a few points below what was measured."""
+"""The minimum share of accepted labels on dev, a few points below the measured one."""
 LEAST_BY_STYLE = 0.45
 LEAST = 0.67
 PLANTED = 0.92

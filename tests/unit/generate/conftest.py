@@ -1,4 +1,4 @@
-"""A folder, an endpoint that writes sound rows, and the command."""
+"""Fixtures: a folder, an endpoint that writes valid rows, and the command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_memfail.testing import LocalEndpoint
 
 @pytest.fixture
 def generate(tmp_path, monkeypatch, capsys):
-    """Runs `memfail generate` against a local endpoint; returns code, output and the endpoint."""
+    """Run `memfail generate` against a local endpoint; return exit code, output and the endpoint."""
 
     def run(task, n, *arguments, answer=row_writer.write, faults=(), out="rows", model="gpt-5-mini"):
         with LocalEndpoint(answer, faults=faults) as endpoint:

@@ -1,4 +1,4 @@
-"""A model that writes sound rows by rule, and can be made to write bad ones."""
+"""A rule-based model that writes valid rows, or invalid ones on request."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ WORDS = (
 
 
 NUMBERS = itertools.count(1)
-"""Chains have numbers of their own: no two are alike."""
+"""Every chain gets its own number, so that no two are similar."""
 
 
 def word(number, turn=0):
-    """A word of its own for each number below 900."""
+    """Return a unique word for each number below 900."""
     first, second = divmod(number + 31 * turn, len(WORDS))
     return f"{WORDS[second]}{WORDS[(first + 7 * turn) % len(WORDS)]}"
 
 
 def task_of(request):
-    """What the request wants, as sent."""
+    """Return the task in the request."""
     text = request["messages"][1]["content"]
     return json.JSONDecoder().raw_decode(text[text.index("{") :])[0]
 
 
 def kind_of(request):
-    """Which prompt it is."""
+    """Return which prompt it is."""
     system = request["messages"][0]["content"]
     for kind, mark in {
         "rules": "private habits",
@@ -61,12 +61,12 @@ def kind_of(request):
 
 
 def wants_anew(request):
-    """Whether the request tells what was wrong with an earlier try."""
+    """Return whether the request reports the faults of an earlier try."""
     return "turned down" in request["messages"][1]["content"]
 
 
 def write(request):
-    """A sound reply."""
+    """Return a valid reply."""
     task = task_of(request)
     kind = kind_of(request)
     if kind == "chains":
@@ -157,4 +157,4 @@ def chain(hops, number):
 
 
 STOP = Fault("status", 401, code="invalid_api_key")
-"""Ends a run at once."""
+"""Ends a run immediately."""

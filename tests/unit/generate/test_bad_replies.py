@@ -1,4 +1,4 @@
-"""Replies that are broken, break a rule, or mean harm."""
+"""Replies that are broken, violate a rule, or are malicious."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pytest_memfail.tasks import validate
 from pytest_memfail.testing import Fault, Reply
 
 STRANGER = next(name for name in apart(person_specs(1, 42), 42)[0].distractors if name)
-"""Somebody whom the first person's questions name."""
+"""A stranger in the first person's questions."""
 
 
 def spoiling(change, *, kind="preferences", row=3, once=True):
-    """A writer that applies a change to one row; only as long as nothing was turned down, or always."""
+    """Return a writer that changes one row: until something is rejected (`once`), or always."""
 
     def answer(request):
         reply = row_writer.write(request)
@@ -33,7 +33,7 @@ def spoiling(change, *, kind="preferences", row=3, once=True):
 
 
 def told(request):
-    """What the request says was wrong."""
+    """Return the faults that the request reports."""
     return request["messages"][1]["content"].partition("turned down")[2]
 
 
@@ -337,7 +337,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_texts_never_break_the_files(generate, text):
-    """A text is refused, or it is one cell like any other."""
+    """A text is either refused or becomes an ordinary cell."""
 
     def change(item):
         item["question"] = text
@@ -371,7 +371,7 @@ def test_ids_are_ours_whatever_a_model_adds(generate):
         item.update(id="../../etc/passwd", pair_id="/tmp/x", entity_category="../..")
 
     ran = generate("coexisting_facts", 4, answer=spoiling(change, once=False))
-    # the schema has no such field: models that add some are let through, and what they add is left
+    # the schema ignores unknown fields, so models may add some
     assert [row["id"] for row in ran.rows("coexisting_facts")] == [f"co-g42-00{i}" for i in range(1, 5)]
     assert "passwd" not in "".join(p.read_text() for p in ran.folder.rglob("*.*") if p.is_file())
 

@@ -1,4 +1,4 @@
-"""`memfail generate` end to end, against an endpoint that writes sound rows."""
+"""`memfail generate` end to end, against an endpoint that writes valid rows."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_easy_and_hard_are_one_rule_in_two_essays(generate):
 
 
 def test_what_holds_otherwise_is_said_under_both_answers(generate):
-    """The essay alone must not give the answer away, nor may the sentences of its rule."""
+    """Neither the essay nor the sentences of its rule may reveal the answer alone."""
     ran = generate("conditional_facts", 100, "--batch-size", "20")
     assert ran.code == 0, ran.err
     for variant in ("easy", "hard"):
@@ -320,7 +320,7 @@ def test_the_budget_ends_a_run_that_goes_on_with_more(generate):
 
 
 def long(request):
-    """The reply with blanks that cost tokens."""
+    """Return the reply with blanks that cost tokens."""
     return json.dumps(row_writer.write(request)) + "\n \n" * 2500
 
 

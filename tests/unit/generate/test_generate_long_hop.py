@@ -1,4 +1,4 @@
-"""Chains: what is accepted, audited, and offered as wrong."""
+"""Chains: which are accepted and audited, and which ends become wrong options."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_heads_last_word_is_enough_in_the_question():
 
 
 def chains(count, **ends):
-    """Chains whose ends share no word, except where `ends` says otherwise."""
+    """Return chains whose ends share no word, except as `ends` says."""
     made = {}
     for n in range(count):
         end = ends.get(f"c{n}", f"mending{n}ing thing{n}")

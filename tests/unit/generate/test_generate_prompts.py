@@ -1,4 +1,4 @@
-"""The prompts: our own words, and stable beginnings that providers can cache."""
+"""The prompts use our own words, and start the same so that providers can cache them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The raw file: what was paid for outlives the run."""
+"""The raw file: replies that were paid for survive the run."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Expected facts of every kind, what stores may keep of them, and the verdict of a judge.
+"""Expected facts of every kind, stores that keep or damage them, and the verdict of a judge.
 
-The names of people are in no dictionary, so that they can be exchanged for others.
+The names of people are in no dictionary, so that tests can replace them.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ def point(text: str, source: str, entity: str | None = None) -> Evidence:
 
 @dataclass(frozen=True)
 class Told:
-    """An expected fact with what stores may keep of it; nothing says how they must be judged."""
+    """An expected fact with stores that may keep it; says nothing about the right verdicts."""
 
     name: str
     evidence: Evidence
     reworded: tuple[str, ...]
     damaged: tuple[str, ...]
     people: tuple[str, ...] = ()
-    """The words of every person's name in fact and stores."""
+    """The words of all people's names in the fact and the stores."""
 
     @property
     def stores(self) -> dict[str, tuple[str, ...]]:
-        """The entries of each store: as it was said, in other words, and damaged, each beside what else was noted."""
+        """Return the entries of each store: verbatim, reworded and damaged, each among other notes."""
         return {
             "as said": (BESIDE[0], self.evidence.source, BESIDE[1]),
             "reworded": (*BESIDE, *self.reworded),
@@ -72,7 +72,7 @@ BESIDE = (
     "User's sister Keziah repairs accordions in Tromsø.",
     "User parks the camper van behind the bakery on weekdays.",
 )
-"""What else is noted in every store; no fact needs it."""
+"""Other notes in every store, which no fact needs."""
 
 TOLD = (
     Told(
@@ -193,11 +193,11 @@ TOLD = (
     ),
 )  # fmt: skip
 STEADY = tuple(told for told in TOLD if not told.evidence.stale_values)
-"""Facts of which no earlier value exists: the order of entries says nothing about them."""
+"""Facts without an earlier value, for which the order of entries is irrelevant."""
 
 
 def in_stores(facts: Sequence[Told] = TOLD) -> list[object]:
-    """Return a test parameter for each fact and store: the fact and the entries."""
+    """Return a test parameter per fact and store: the fact and the entries."""
     return [
         pytest.param(told, entries, id=f"{told.name}-{name}") for told in facts for name, entries in told.stores.items()
     ]
@@ -208,7 +208,7 @@ def listing(*entries: str) -> Listing:
 
 
 def verdict(evidence: Evidence, entries: Sequence[str], shown: Sequence[str] | None = None) -> str:
-    """Return the first stage that fails, with everything stored shown unless `shown` says what is."""
+    """Return the first stage that fails; everything stored is shown unless `shown` is given."""
     judge, store = OfflineJudge(), listing(*entries)
     if judge.storage(evidence, store).outcome == "failed":
         return "not_stored"

@@ -1,6 +1,7 @@
-"""Stores made of the conversations of benchmark rows, word for word.
+"""Stores made verbatim from the conversations of benchmark rows.
 
-The shipped rows are always there. The published rows never enter the repository: tests that need them skip without them.
+The shipped rows are always present. The published rows are not part of the repository; tests that need them are skipped
+without.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def task(name: str, rows: str) -> Task:
 
 @dataclass(frozen=True)
 class Store:
-    """A store, and where each conversation is in it."""
+    """A store, with the positions of each conversation's entries."""
 
     texts: tuple[str, ...]
     own: dict[str, tuple[int, ...]]
@@ -45,7 +46,7 @@ class Store:
         return Listing("s", tuple(Memory(text) for text in self.texts))
 
     def without(self, conversations: Iterable[str]) -> Listing:
-        """Return the store as if those conversations had never been stored."""
+        """Return the store without those conversations."""
         texts = list(self.texts)
         gone: set[int] = set()
         for conversation in conversations:
@@ -59,7 +60,7 @@ class Store:
         return Listing("without", tuple(Memory(text) for at, text in enumerate(texts) if at not in gone))
 
     def shown(self, conversation: str, rng: random.Random, *, own: bool) -> list[Memory]:
-        """Return the conversation's own entries with four others, or five others without its own."""
+        """Return the conversation's own entries plus four others, or five others without its own."""
         mine = self.own[conversation]
         others = [i for i in range(len(self.texts)) if i not in mine]
         chosen = [*mine, *rng.sample(others, min(4, len(others)))] if own else rng.sample(others, min(5, len(others)))
@@ -68,7 +69,7 @@ class Store:
 
 @cache
 def build(name: str, rows: str, granularity: str) -> Store:
-    """Return all conversations of a task as entries of that granularity."""
+    """Return all conversations of a task as entries of this granularity."""
     texts: list[str] = []
     own: dict[str, tuple[int, ...]] = {}
     conversations = {c.id: c.text for store in task(name, rows).stores for c in store.conversations}

@@ -1,4 +1,4 @@
-"""Memories are untrusted: none may talk the judge round, break it, slow it down, or hide what is beside it."""
+"""Memories are untrusted: none may manipulate the judge, break it, slow it down, or hide other memories."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ every_task = pytest.mark.parametrize("name", TASK_NAMES)
 
 @cache
 def task_and_entries(name: str) -> tuple[Task, tuple[Memory, ...]]:
-    """Return two rows of a task and what was said in them."""
+    """Return two rows of a task and their conversations as memories."""
     (task,) = load_tasks(TaskRequest((name,), limit=2))
     return task, tuple(Memory(c.text) for store in task.stores for c in store.conversations)
 
@@ -66,7 +66,7 @@ def verdicts(task: Task, memories: Sequence[Memory]) -> list[str]:
 
 @cache
 def verdicts_without(name: str) -> list[str]:
-    """Return the verdicts on what was said, with nothing beside it."""
+    """Return the verdicts on the conversations alone."""
     return verdicts(*task_and_entries(name))
 
 
@@ -121,13 +121,13 @@ LONG: dict[str, Callable[[int], str]] = {
 }
 every_long_text = pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 ENOUGH = 600
-"""So many pieces that no text is short enough for a cache."""
+"""Enough pieces that no text is short enough for a cache."""
 LONGER = 4
 TOLERANCE = 1.25
 
 
 def work(action: Callable[[], object]) -> int:
-    """Return how many functions are called, which does not depend on the machine."""
+    """Return the number of function calls, which does not depend on the machine."""
     calls = 0
 
     def count(_frame: object, event: str, _arg: object) -> None:
@@ -215,9 +215,9 @@ RUNS = {
     "commas in a number": ("1{}", ",000"),
     "hyphens": ("-{}a", "-"),
 }
-"""A text with room for a run, and what the run repeats."""
+"""A text with a place for a run, and the repeated character."""
 SECONDS = 3
-"""Processor time that a process may use; it needs a small part of that. Quadratic growth needs thirty times as much."""
+"""The processor time that a process may use, far more than it needs. Quadratic growth needs thirty times as much."""
 
 
 @pytest.mark.parametrize("name", RUNS)

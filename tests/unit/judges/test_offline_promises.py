@@ -1,4 +1,4 @@
-"""What the offline judge promises, whatever its weights are."""
+"""What the offline judge guarantees for any weights."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_nothing_shown_fails(evidence: Evidence) -> None:
 
 @cache
 def many_entries() -> tuple[OfflineJudge, Listing]:
-    """Return a judge and ten thousand entries with the sources of all kinds behind them."""
+    """Return a judge and ten thousand entries followed by sources of all kinds."""
     others = [f"Entry {i}: the lift of building {i % 97} was serviced on day {i}." for i in range(10_000)]
     return OfflineJudge(), listing(*others, *(evidence.source for evidence in KINDS.values()))
 
@@ -294,7 +294,7 @@ def test_a_store_is_judged_alike_whatever_was_judged_before(told: Told) -> None:
     fresh = {entries: stages(told.evidence, entries) for entries in stores}
     for order in permutations(stores):
         judge = OfflineJudge()
-        listings = [listing(*entries) for entries in order]  # all of them stay alive, as in a run
+        listings = [listing(*entries) for entries in order]  # all stay alive, as in a run
         for entries, store in zip(order, listings, strict=True):
             found = [judge.storage(told.evidence, store), judge.summary(told.evidence, store)]
             found.append(judge.retrieval(told.evidence, QUESTION, store.memories))
@@ -316,7 +316,7 @@ def test_a_listing_is_not_kept_alive() -> None:
 
 
 def correction(**changed: object) -> dict[str, object]:
-    """Return a correction that corrects nothing."""
+    """Return a correction that changes nothing."""
     return {"base": OfflineJudge().identity.split()[-1], "heads": {"kept": [1.0, 0.0], "absent": [1.0, 0.0]}, **changed}
 
 

@@ -1,4 +1,4 @@
-"""What must not change a verdict: order, repetition, unrelated entries, other names, stamps, typography."""
+"""What must not change a verdict: order, repetition, unrelated entries, other names, time stamps, typography."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ POOL = (
     "Gravity anomalies were plotted near Reykjavik.",
     "The violin maker imports spruce from Paneveggio.",
 )
-"""Entries about something else; a test takes those that share nothing with its fact."""
+"""Entries about other things; a test takes those that share nothing with its fact."""
 STAMPS = st.one_of(
     st.dates().map(lambda day: f"{max(day.year, 1900)}-{day.month:02}-{day.day:02}: "),
     st.datetimes().map(lambda at: f"[{max(at.year, 1900)}-{at.month:02}-{at.day:02} {at.hour:02}:{at.minute:02}] "),
@@ -41,7 +41,7 @@ NAMES = ("Dilwyn", "Orlaith", "Aurelio", "Tamsin", "Yorrick", "Anouk", "Zevran",
 
 
 def words_of(evidence: Evidence) -> set[str]:
-    """Return the base forms of all words of a fact, its names and what a row lists among them."""
+    """Return the base forms of all words of a fact, including names and listed wordings."""
     texts = [
         evidence.text,
         evidence.source,
@@ -67,7 +67,7 @@ def words_of(evidence: Evidence) -> set[str]:
 
 
 def unrelated(evidence: Evidence) -> list[str]:
-    """Return the entries of the pool of which no word is like a word of the fact."""
+    """Return the entries of the pool without a word similar to the fact's."""
     mine = words_of(evidence)
     return [
         text
@@ -158,7 +158,7 @@ def test_time_stamps_before_the_entries_change_nothing(told: Told, entries: tupl
 
 
 TYPESET = {"'": "’", " - ": " – ", " ": "\u00a0", "-": "\u2011"}
-"""Characters as they are typed, and as a word processor sets them."""
+"""Characters as typed, and as a word processor sets them."""
 
 
 @every_store
@@ -176,7 +176,7 @@ def test_quotation_marks_of_either_kind_are_the_same(told: Told, entries: tuple[
 
 @every_store
 def test_the_case_of_the_first_letter_changes_nothing(told: Told, entries: tuple[str, ...]) -> None:
-    name = (told.evidence.entity or "user").split()[0]  # a name in lower case is no name to a reader of English
+    name = (told.evidence.entity or "user").split()[0]  # readers of English do not see a lower-case word as a name
     others = [entry if entry.startswith(name) else entry[0].swapcase() + entry[1:] for entry in entries]
     assert verdict(told.evidence, others) == verdict(told.evidence, entries)
 
@@ -190,7 +190,7 @@ def test_white_space_around_an_entry_changes_nothing(told: Told, entries: tuple[
 
 
 FORMS = ("{}", "2024-05-17: {}", "[2024-05-17 09:30] {}", "User: {}", "user: {}", '"{}"', "- {}")
-"""What systems write around what was said."""
+"""How systems wrap verbatim text."""
 
 
 @every_fact

@@ -1,4 +1,4 @@
-"""Conversations stored word for word are found; those that were deleted or not shown are missed."""
+"""Conversations stored verbatim are found; deleted or hidden ones are reported missing."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ LEAST = {
     ("hidden", "published", "persona_retrieval"): 0.95,
     ("hidden", "shipped", "coexisting_facts"): 0.95,
 }
-"""Where a goal (0.99, of deleted rows 0.97) is missed, what is held instead: other rows are much alike (docs/judges.md)."""
+"""The share reached instead where a goal is missed (0.99; 0.97 for deleted rows), because other rows are similar
+(docs/judges.md)."""
 """Use every Nth fact, which keeps the suite quick."""
 STORES = 4
-"""So many stores lack a part of the conversations each, so that few stores have to be read."""
+"""The number of stores that each lack a part of the conversations, so that few stores have to be read."""
 SLOW = [pytest.param(granularity, marks=pytest.mark.slow) for granularity in ("sentences", "ten_messages")]
 
 
@@ -43,7 +44,7 @@ def judge_and_store(name: str, rows: str, granularity: str) -> tuple[OfflineJudg
 
 
 def assert_share(found: Iterable[tuple[str, str]], wanted: str, goal: float) -> None:
-    """Check the share of facts with the wanted verdict; a failure names some of the others."""
+    """Check the share of facts with the wanted verdict; name some of the others on failure."""
     verdicts = list(found)
     others = [(fact, name) for fact, name in verdicts if name != wanted]
     assert len(verdicts) >= 20

@@ -1,4 +1,4 @@
-"""Claims made ready: their parts, the sentences that carry them, and that only what was said can be lost."""
+"""Claims prepared for comparison: their parts and their sentences; only stated information can be lost."""
 
 from __future__ import annotations
 

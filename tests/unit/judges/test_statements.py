@@ -1,4 +1,4 @@
-"""Memory texts are read as statements: what is said, under which headings, and of whom."""
+"""Memory texts are read as statements with headings and owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all tests of the client need."""
+"""Fixtures for all tests of the client."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The developer's own key and endpoint must play no part."""
+    """Ignore the developer's own key and endpoint."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(autouse=True)
 def _no_file_left_open(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """From Python 3.13 on a database that nobody closed is a warning, and no test closes its books and caches."""
+    """Close databases that tests leave open, which Python 3.13 and later warn about."""
     opened: list[sqlite3.Connection] = []
     connect = sqlite3.connect
 

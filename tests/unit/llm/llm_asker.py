@@ -1,4 +1,4 @@
-"""Clients that ask an endpoint on this machine."""
+"""Clients of a local endpoint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEY = "sk-planted-5ecret-key-0123456789"
 
 
 class Finding(BaseModel):
-    """What the tests ask for."""
+    """The reply schema of the tests."""
 
     present: bool
     reason: str
@@ -25,12 +25,12 @@ GOOD = {"present": True, "reason": "entry 3"}
 
 
 def good(_: dict[str, Any]) -> dict[str, Any]:
-    """Answer rightly."""
+    """Return a valid reply."""
     return GOOD
 
 
 class Asker:
-    """Asks one endpoint; short waits, so that retries cost no time."""
+    """Asks one endpoint, with short waits so that retries cost no time."""
 
     def __init__(self, endpoint: LocalEndpoint | str, **options: Any) -> None:
         url = endpoint if isinstance(endpoint, str) else endpoint.url
@@ -39,18 +39,18 @@ class Asker:
         self.ledger: Ledger = options["ledger"]
 
     async def ask(self, text: str = "Is it there?", **options: Any) -> Completion:
-        """One question, with the schema unless told otherwise."""
+        """Ask one question, with the schema by default."""
         options = {"model": "m", "stage": "storage", "schema": Finding} | options
         return await self.client.ask(messages=[{"role": "user", "content": text}], **options)
 
     async def ask_all(self, count: int, **options: Any) -> list[Completion | BaseException]:
-        """So many different questions at once."""
+        """Ask this many different questions at once."""
         asks = (self.ask(f"Is entry {i} there?", **options) for i in range(count))
         return await asyncio.gather(*asks, return_exceptions=True)
 
 
 def run(asker: Asker, work: Callable[[], Awaitable[Any]]) -> Any:
-    """Run it on a loop of its own and close the client there."""
+    """Run the work on its own event loop and close the client there."""
 
     async def main() -> Any:
         try:

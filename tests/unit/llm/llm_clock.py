@@ -1,4 +1,4 @@
-"""A clock on which waits take no time."""
+"""A clock on which waiting takes no time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pytest_memfail.llm import Clock
 
 
 class FakeClock:
-    """The time goes on when somebody waits, and only then."""
+    """A clock that advances only when somebody waits."""
 
     def __init__(self) -> None:
         self.time = 0.0

@@ -1,4 +1,4 @@
-"""Each way an endpoint fails, over real HTTP: the call ends with the right reply or an error, never with a wrong one."""
+"""Every way an endpoint fails, over real HTTP: the call ends with the right reply or an error, never a wrong reply."""
 
 from __future__ import annotations
 

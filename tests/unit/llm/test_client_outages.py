@@ -1,4 +1,4 @@
-"""An outage costs no question, a lasting one ends the run; on a clock on which waits take no time."""
+"""A temporary outage costs no question, a permanent one ends the run; on a clock on which waiting takes no time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_memfail.testing import Fault, LocalEndpoint
 
 
 class Outage:
-    """Accepts the requests of so many seconds of a clock, from the first of them on."""
+    """Refuses the requests of this many seconds, starting with the first."""
 
     def __init__(self, clock: FakeClock, seconds: float, start: float = 0.0) -> None:
         self.clock, self.start, self.end = clock, start, start + seconds
@@ -28,7 +28,7 @@ class Outage:
 
 
 def asker_of(endpoint: LocalEndpoint | str, clock: FakeClock, **options: Any) -> Asker:
-    """A client as users have it, but for the clock."""
+    """Return a client as users have it, except for the clock."""
     return Asker(endpoint, **{"backoff_seconds": 0.5, "clock": clock.clock} | options)
 
 

@@ -1,4 +1,4 @@
-"""How many calls are in flight: the given number, fewer after a 429, more again later."""
+"""The number of calls in flight: as configured, fewer after a 429, more again later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is sent, and what is made of the reply."""
+"""What is sent, and how replies are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that offer tools: what is sent, read, kept and refused."""
+"""Requests with tools: what is sent, read, cached and refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_cached_reply_has_its_calls(tmp_path: Path) -> None:
         run(asker, lambda: asker.ask(schema=None, tools=[TOOL, TOOL]))
     assert [reply.from_cache for reply in replies] == [False, True]
     assert [reply.calls for reply in replies] == [WANTED, WANTED]
-    assert endpoint.calls == 2  # other tools are another request
+    assert endpoint.calls == 2  # other tools make another request
 
 
 def test_without_tools_a_reply_that_only_calls_some_is_empty() -> None:

@@ -1,4 +1,4 @@
-"""What goes over the wire: replies of any length are read up to a limit, and redirects stay within the origin."""
+"""The wire: replies are read up to a size limit, and redirects stay within the origin."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_no_more_than_the_limit_is_kept_of_a_reply() -> None:
 
 @contextmanager
 def canned(monkeypatch: pytest.MonkeyPatch, *bodies: bytes) -> Iterator[LocalEndpoint]:
-    """An endpoint that sends these responses, byte for byte."""
+    """Serve an endpoint that sends exactly these responses."""
     waiting = list(bodies)
 
     async def respond(self: LocalEndpoint, request: Any, reader: asyncio.StreamReader) -> bytes:
@@ -139,7 +139,7 @@ def test_a_redirect_to_another_origin_is_not_followed(status: int) -> None:
             asker = Asker(endpoint)
             with pytest.raises(RequestError, match=f"redirects.*{status}") as caught:
                 run(asker, lambda: asker.ask(MEMORY))
-            assert endpoint.calls == 1  # another time it would be the same
+            assert endpoint.calls == 1  # a retry would fail in the same way
     assert (other.connections, other.calls) == (0, 0)
     said = str(caught.value)
     assert "\n" not in said

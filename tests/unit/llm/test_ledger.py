@@ -1,4 +1,4 @@
-"""The books and the budget."""
+"""The ledger and the budget."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_no_call_beyond_the_budget(budget: dict[str, float]) -> None:
 
 
 def test_calls_in_flight_are_waited_for_before_the_budget_counts_as_used_up() -> None:
-    # one call is expected to use some 260 tokens and uses 20: side by side they would not fit
+    # one call is expected to use about 260 tokens but uses 20: in parallel they would not fit
     with LocalEndpoint(answer=good, latency_seconds=0.01) as endpoint:
         asker = Asker(endpoint, ledger=Ledger(max_tokens=600), concurrency=16)
         replies = run(asker, lambda: asker.ask_all(12))
@@ -90,7 +90,7 @@ def test_once_used_up_the_budget_stays_so(tmp_path: Path) -> None:
         ledger.reserve("m", Usage(101), seconds=60)
     with pytest.raises(BudgetError):
         Ledger(tmp_path / "ledger", max_tokens=100).reserve("m", Usage(1), seconds=60)
-    # a run that goes on with more
+    # a run that continues with a larger budget
     assert Ledger(tmp_path / "ledger", max_tokens=200).reserve("m", Usage(101), seconds=60) is not None
 
 
@@ -100,7 +100,7 @@ def test_a_reservation_is_given_back_or_lapses() -> None:
     assert held is not None
     assert ledger.reserve("m", Usage(60), seconds=60) is None
     ledger.release(held)
-    assert ledger.reserve("m", Usage(60), seconds=-1) is not None  # as of a process that was killed
+    assert ledger.reserve("m", Usage(60), seconds=-1) is not None  # as of a killed process
     assert ledger.reserve("m", Usage(60), seconds=60) is not None
 
 

@@ -1,4 +1,4 @@
-"""The response cache: what is kept, shared between processes, and refused."""
+"""The response cache: what it stores, shares between processes, and refuses."""
 
 from __future__ import annotations
 

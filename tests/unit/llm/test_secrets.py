@@ -1,4 +1,4 @@
-"""No key and no password appears in a message, a repr, a log, a traceback, a cache or the books."""
+"""No key or password appears in a message, a repr, a log, a traceback, a cache or the ledger."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def assert_clean(text: str) -> None:
 
 
 def everything_said(error: BaseException) -> str:
-    """What a test runner may show of an error: message, repr, chain, and the values of local variables."""
+    """Return what a test runner may show of an error: message, repr, chain, and the values of local variables."""
     shown = traceback.TracebackException.from_exception(error, capture_locals=True)
-    # the frames of these tests hold the secrets that they plant
+    # the frames of these tests contain the secrets that they plant
     shown.stack = traceback.StackSummary.from_list([f for f in shown.stack if "tests" not in Path(f.filename).parts])
     return "\n".join([str(error), repr(error), *shown.format()])
 

@@ -1,4 +1,4 @@
-"""Facts of every kind with stores that keep, damage or lack them, and judges that ask an endpoint on this machine."""
+"""Facts of every kind with stores that keep, damage or lack them, and judges that ask a local endpoint."""
 
 from __future__ import annotations
 
@@ -101,20 +101,20 @@ FILLERS = (
 
 
 def listing(*texts: str, fillers: int = 0) -> Listing:
-    """A store of these texts, after so many others."""
+    """Return a store of these texts after some fillers."""
     others = [f"{FILLERS[i % len(FILLERS)]} Note {i}." for i in range(fillers)]
     return Listing("s", tuple(Memory(text) for text in (*others, *texts)))
 
 
 def question(kind: Any = "open", **gold: Any) -> Question:
-    """A question of this kind."""
+    """Return a question of this kind."""
     text = gold.pop("text", "What is asked?")
     return Question("q", "t", text, text, gold.pop("gold", ("gold",)), ("e",), kind, **gold)
 
 
 @dataclass
 class Asked:
-    """What came of it, and what the endpoint was asked."""
+    """A result, and the requests to the endpoint."""
 
     result: Any
     requests: list[dict[str, Any]]
@@ -122,12 +122,12 @@ class Asked:
 
     @property
     def prompts(self) -> list[str]:
-        """The last user message of each request."""
+        """Return the last user message of each request."""
         return [request["messages"][-1]["content"] for request in self.requests]
 
     @property
     def shown(self) -> list[list[int]]:
-        """The numbers of the entries of each request."""
+        """Return the entry numbers of each request."""
         return [numbers(request) for request in self.requests]
 
 
@@ -139,7 +139,7 @@ def run(
     latency_seconds: float = 0.0,
     **options: Any,
 ) -> Asked:
-    """Do the work with a judge that asks a fresh endpoint; the result of an error is the error."""
+    """Run the work with a judge that asks a fresh endpoint; return its result or its error."""
     endpoint = LocalEndpoint(answer, context_tokens=context_tokens, latency_seconds=latency_seconds)
     with endpoint:
         result = asyncio.run(_with_judge(work, endpoint.url, options))
@@ -159,12 +159,12 @@ async def _with_judge(work: Callable[[ModelJudge], Awaitable[Any]], url: str, op
 
 
 def cascade(model: ModelJudge, sure: float = 0.9) -> CascadeJudge:
-    """The rules in front of it."""
+    """Put the offline judge in front of the model."""
     return CascadeJudge(OfflineJudge(model.protocol), model, sure)
 
 
 def block(request: dict[str, Any], name: str) -> str:
-    """The lines of a marked block of the first user message."""
+    """Return the lines of a marked block of the first user message."""
     content = request["messages"][1]["content"]
     found = re.findall(rf"^<{name}>\n(.*?)\n?^</{name}>$", content, re.DOTALL | re.MULTILINE)
     assert len(found) == 1, f"{len(found)} blocks <{name}> in:\n{content}"
@@ -172,17 +172,17 @@ def block(request: dict[str, Any], name: str) -> str:
 
 
 def texts(request: dict[str, Any]) -> dict[int, str]:
-    """The entries shown, by number."""
+    """Return the entries shown, by number."""
     lines = [line.partition(" ") for line in block(request, "memories").split("\n") if line]
     return {int(number): json.loads(text) for number, _, text in lines}
 
 
 def numbers(request: dict[str, Any]) -> list[int]:
-    """The numbers of the entries shown."""
+    """Return the numbers of the entries shown."""
     return list(texts(request)) if "<memories>" in request["messages"][1]["content"] else []
 
 
 def stored(present: bool, faithful: bool, entries: list[int] | None = None, **more: Any) -> dict[str, Any]:
-    """A reply about storage and summary."""
+    """Return a reply about storage and summary."""
     reply = {"reason": "because", "entries": entries or [], "missing": [], "present": present, "faithful": faithful}
     return {**reply, **more}

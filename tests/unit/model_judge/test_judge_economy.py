@@ -1,4 +1,6 @@
-"""What is shown when: the closest entries first, everything before a loss is declared, the store first in the prompt."""
+"""What is shown when: the closest entries first, everything before a loss is declared, the store first in the
+prompt.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ LARGE = listing(RULE.kept, fillers=40)
 
 
 def scripted(*replies):
-    """Gives these replies in turn."""
+    """Return these replies in turn."""
     left = iter(replies)
     return lambda request: next(left)
 
@@ -88,7 +90,7 @@ def test_verdicts_do_not_depend_on_how_many_are_shown_first():
 
 
 def _until_fact(request):
-    """The prompt up to the end of the store."""
+    """Return the prompt up to the end of the store."""
     system, user = request["messages"][0]["content"], request["messages"][1]["content"]
     return system, user[: user.index("</memories>")]
 

@@ -1,4 +1,4 @@
-"""The test-taker's prompts, and what the local endpoint answers to them."""
+"""The test-taker's prompts, and the local endpoint's answers to them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_memfail.testing.answers import answer_by_rule
 
 
 def take(work, answer=answer_by_rule, **options):
-    """Do the work with a test-taker; its result and the requests."""
+    """Run the work with a test-taker; return its result and the requests."""
 
     async def main(url):
         ledger = Ledger()

@@ -1,4 +1,4 @@
-"""The prompts say what the paper means in words of their own."""
+"""The prompts express the paper's meaning in our own words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RUN = 8
 
 
 def runs(text):
-    """Every run of eight words."""
+    """Return every run of eight words."""
     words = re.findall(r"[a-z0-9]+", text.casefold())
     return {tuple(words[i : i + RUN]) for i in range(len(words) - RUN + 1)}
 

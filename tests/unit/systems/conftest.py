@@ -9,7 +9,7 @@ from pytest_memfail.core import SystemContext
 
 @pytest.fixture
 def open_store(tmp_path):
-    """Makes systems in folders by name, one folder as often as wanted; they are closed at the end of the test."""
+    """Create systems in named folders, repeatedly if needed; close them at the end of the test."""
     made = []
 
     def open_store(factory, name="store", **options):

@@ -1,4 +1,4 @@
-"""The adapters without their packages: settings, what is told of what is missing, and what pyproject.toml offers."""
+"""The adapters without their packages: settings, messages about missing packages, and the extras of pyproject.toml."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ INSTALLED = {
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """The packages that seem to be installed, with their versions."""
+    """Pretend that these packages are installed, with their versions."""
     found = dict(INSTALLED)
 
     def version(name: str) -> str:

@@ -1,4 +1,4 @@
-"""`bm25`: everything verbatim in a real file."""
+"""`bm25`: everything verbatim in a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems that fail on purpose, at a rate, the same way every time."""
+"""Systems that fail on purpose, at a given rate, reproducibly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def said(text):
 
 
 class Recorder:
-    """Notes what reaches it; ranks in the order stored."""
+    """Records the calls it gets; ranks in storage order."""
 
     concurrent_reads = 4
     unlimited_k = False
@@ -46,12 +46,12 @@ class Recorder:
 
 
 def made(name, options=None, inner=Recorder):
-    """A failing system around a recorder, made as the plugin makes it."""
+    """Return a failing system around a recorder, created as the plugin does."""
     return built_in_system(name, lambda _: inner)(SystemContext("run", "store", Path(), options or {}))
 
 
 def kept(name, rate, seed=0, texts=TEXTS):
-    """The texts that came through unharmed."""
+    """Return the texts that arrived unchanged."""
     system = made(name, {"rate": str(rate), "seed": str(seed)})
     for text in texts:
         system.store_conversation(said(text))

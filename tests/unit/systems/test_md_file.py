@@ -1,4 +1,4 @@
-"""`md-file`: a model keeps one file by tool calls, over a real endpoint, whatever it replies."""
+"""`md-file`: a model edits one file through tool calls over a real endpoint, whatever it replies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def append(text):
 
 @pytest.fixture
 def keep(tmp_path):
-    """Stores a conversation with the replies given; returns the lines kept, and what the endpoint was sent."""
+    """Store a conversation with scripted replies; return the lines kept and the requests."""
 
     def keep(*replies, conversation=None, faults=(), before=()):
         script = iter(replies)
@@ -50,7 +50,7 @@ def keep(tmp_path):
 
 
 def results(request):
-    """What the model was told of its calls."""
+    """Return the replies of the tools to the model."""
     return [message["content"] for message in request["messages"] if message["role"] == "tool"]
 
 

@@ -1,4 +1,4 @@
-"""The tools that a model edits notes by: they reach the notes, and nothing else."""
+"""The tools through which a model edits notes: they reach the notes and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The systems that need nothing, and the names they go by."""
+"""The systems without dependencies, and their names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_memfail.systems.full_context import FullContext
 from pytest_memfail.systems.no_memory import NoMemory
 
 OFFLINE = [name for name in BUILT_IN if name != "md-file"]
-"""Those that need no model; see `test_md_file` for the other."""
+"""The systems that need no model; see `test_md_file` for the other."""
 
 
 def factory_of(name):

@@ -1,4 +1,4 @@
-"""`sqlite-hybrid`: BM25 and static embeddings over one real file."""
+"""`sqlite-hybrid`: BM25 and static embeddings over one file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract kit: sound systems pass, and each check finds the fault that it is there for."""
+"""The contract kit: valid systems pass, and each check finds its fault."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = [check.name for check in CHECKS]
 
 
 class Sound:
-    """Keeps every contract."""
+    """Fulfils the whole contract."""
 
     concurrent_reads = 4
     concurrent_writes = 4
@@ -62,7 +62,7 @@ class Sound:
 
 
 class AsyncSound(Sound):
-    """The same on an event loop, which must be one and the same from the beginning to the end."""
+    """The same, bound to the event loop that created it."""
 
     def __init__(self, context):
         super().__init__(context)
@@ -79,7 +79,7 @@ class AsyncSound(Sound):
 
 
 class Buffered(Sound):
-    """Stores when it is flushed."""
+    """Stores only on flush."""
 
     def __init__(self, context):
         super().__init__(context)
@@ -94,7 +94,7 @@ class Buffered(Sound):
 
 
 class OneAtATime(Sound):
-    """Bears one store of its kind in a process."""
+    """Allows one open store per process."""
 
     concurrent_stores = 1
     open_now = 0
@@ -129,7 +129,7 @@ def factory_of(name):
     return built_in_system(name, factory_of)
 
 
-@pytest.mark.parametrize("name", [name for name in BUILT_IN if name != "md-file"])  # which needs a model
+@pytest.mark.parametrize("name", [name for name in BUILT_IN if name != "md-file"])  # it needs a model
 def test_every_built_in_system_passes(name):
     report = check_memory_system(factory_of(name))
     assert [result.name for result in report.results] == NAMES
@@ -207,7 +207,7 @@ class WritesOnRead(Sound):
 
 
 class SharedCursor(AsyncSound):
-    """Declares concurrent reads, and keeps the query where all of them see it."""
+    """Declares concurrent reads, but keeps the query in shared state."""
 
     async def retrieve_memories(self, query, conversation, k):
         self.query = query
@@ -297,7 +297,7 @@ class RestoreMoves(Sound):
 
 
 class RestoreByName(Sound):
-    """Its snapshot knows the store that made it, and no other can read it."""
+    """Its snapshots can be read only by the store that made them."""
 
     def snapshot(self, path):
         (path / f"{self.context.store_id}.json").write_text(json.dumps(self.notes), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The endpoint by rule, as memory systems and the command line see it."""
+"""The rule-based endpoint, as memory systems and the command line see it."""
 
 from __future__ import annotations
 

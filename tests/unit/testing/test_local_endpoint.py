@@ -1,4 +1,4 @@
-"""The local endpoint by itself, as the SDK and bare sockets see it."""
+"""The local endpoint, as the SDK and plain sockets see it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUESTION = [{"role": "user", "content": "Where does Ada live?"}]
 
 
 def post(endpoint: LocalEndpoint, path: str, body: Any, **headers: str) -> tuple[int, Any]:
-    """Status and decoded body of one request."""
+    """Return status and decoded body of one request."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     request = urllib.request.Request(endpoint.url + path, data, {"content-type": "application/json", **headers})
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -33,12 +33,12 @@ def post(endpoint: LocalEndpoint, path: str, body: Any, **headers: str) -> tuple
 
 
 def chat(endpoint: LocalEndpoint, **body: Any) -> tuple[int, Any]:
-    """One chat completion."""
+    """Request one chat completion."""
     return post(endpoint, "/chat/completions", {"model": "m", "messages": QUESTION} | body)
 
 
 def with_sdk(endpoint: LocalEndpoint, work: Callable[[openai.OpenAI], Any]) -> Any:
-    """What the SDK makes of it."""
+    """Return what the SDK makes of it."""
     with openai.OpenAI(base_url=endpoint.url, api_key="any", max_retries=0) as client:
         return work(client)
 
