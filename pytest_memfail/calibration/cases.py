@@ -303,7 +303,7 @@ def _case(path: Path, number: int, text: str, protocol: Protocol, rows: _Rows) -
 def _points(row: _Row, path: Path, number: int) -> tuple[list[Question], dict[str, Evidence]]:
     """Return the question about plain points, which asks for all of them, and their evidence."""
     try:
-        told = PointsRow.model_validate(row.row)
+        point_row = PointsRow.model_validate(row.row)
     except ValidationError as error:
         raise _fault(str(path), number, error) from None
     evidence = {
@@ -312,12 +312,12 @@ def _points(row: _Row, path: Path, number: int) -> tuple[list[Question], dict[st
             kind="point",
             task=POINTS,
             text=point,
-            source=told.source,
+            source=point_row.source,
             conversation_id=row.id,
-            entity=None if told.owner.casefold() == "the user" else told.owner,
-            siblings=told.points[: i - 1] + told.points[i:],
+            entity=None if point_row.owner.casefold() == "the user" else point_row.owner,
+            siblings=point_row.points[: i - 1] + point_row.points[i:],
         )
-        for i, point in enumerate(told.points, 1)
+        for i, point in enumerate(point_row.points, 1)
     }
-    text = f"What is known of {told.owner}?"
-    return [Question(row.id, POINTS, text, text, told.points, tuple(evidence), "open")], evidence
+    text = f"What is known of {point_row.owner}?"
+    return [Question(row.id, POINTS, text, text, point_row.points, tuple(evidence), "open")], evidence

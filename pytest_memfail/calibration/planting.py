@@ -165,10 +165,10 @@ def _condition_dropped(evidence: Evidence, question: Question, text: str) -> str
     elif not places:
         if len(_words(sentences[at]) & behavior) < LEAST * len(behavior) or BACK.search(sentences[at]):
             return None  # the sentence with the behaviour cannot be identified
-        told = [_words(sentence) for sentence in sentences]
+        words_of = [_words(sentence) for sentence in sentences]
         # the sentence that introduces the entity may mention the behaviour
-        again = {i for i, words in enumerate(told) if words & behavior and not name <= words}
-        gone = {i for i, words in enumerate(told) if words & alone or BACK.search(sentences[i])} | again
+        again = {i for i, words in enumerate(words_of) if words & behavior and not name <= words}
+        gone = {i for i, words in enumerate(words_of) if words & alone or BACK.search(sentences[i])} | again
         gone -= {at}
         if not any(_words(sentences[i]) & alone for i in gone):
             return None
@@ -206,14 +206,14 @@ def _condition_inverted(evidence: Evidence, question: Question, text: str) -> st
     sentences = SENTENCE.split(text)
     name = _words(evidence.entity)
     behavior = _words(evidence.behavior) - name
-    told = (behavior | _words(evidence.condition)) - name
+    wanted = (behavior | _words(evidence.condition)) - name
     places = set((question.metadata.get("rule_sentences") or {}).values())
     tying = [s if i in places or _words(s) & behavior else "" for i, s in enumerate(sentences)]
     stated = (evidence.condition or "").casefold()
     for pair in OPPOSITES:
         for old, new in (pair, pair[::-1]):
             word = re.compile(rf"\b{old}\b", re.IGNORECASE)
-            at = _best([sentence if word.search(sentence) else "" for sentence in tying], told)
+            at = _best([sentence if word.search(sentence) else "" for sentence in tying], wanted)
             if word.search(stated) and word.search(tying[at]):
                 sentences[at] = word.sub(new, sentences[at])
                 return " ".join(sentences)

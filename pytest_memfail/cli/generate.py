@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
         ledger.close()
         if ledger_line:
             print(ledger_line)
-    return _told(report, options.out)
+    return _print_report(report, options.out)
 
 
 def _estimated(generation: Generation, prices: Prices, options: argparse.Namespace) -> str:
@@ -124,7 +124,7 @@ def _spent(ledger: Ledger) -> str:
     return f"{totals.calls} calls, {totals.prompt_tokens} tokens in, {totals.completion_tokens} out, {cost}"
 
 
-def _told(report: Report, folder: Path) -> int:
+def _print_report(report: Report, folder: Path) -> int:
     made = report.made
     for what, why in list(report.given_up.items())[:SHOWN]:
         print(f"left out: {what}: {why}")

@@ -75,9 +75,9 @@ class Session:
         self._barren = 0 if batch.fruitful else self._barren + 1
         if self._barren >= BARREN:
             self._stopped = (
-                f"{BARREN} batches in a row gave nothing that can be used ({stage}, {self.model}; the last: "
+                f"{BARREN} batches in a row gave nothing usable ({stage}, {self.model}; the last: "
                 f"{one_line(batch.problem, 200)}); try another model or a smaller --batch-size; "
-                f"what was accepted is in {self.raw.path}"
+                f"accepted items are in {self.raw.path}"
             )
         self._check()
 

@@ -72,8 +72,8 @@ async def _audit(session: Session, chains: Facts) -> set[str]:
         reply = batch.accepted
         if reply is None:
             raise ModelCallError(
-                f"the audit of {len(chains)} chains got no usable reply of {session.model}: {batch.problem}; "
-                "run again to go on, or use another model"
+                f"the audit of {len(chains)} chains got no usable reply from {session.model}:  {batch.problem}; "
+                "run again to continue, or use another model"
             )
         session.raw.add("audit", key, reply)
     session.given_up.update(

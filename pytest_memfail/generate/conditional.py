@@ -226,17 +226,17 @@ class ConditionalFacts:
         rule = self._rules[number]
         found = list(_essay_faults(item.essay, rule, EASY_SENTENCES))
         behavior, condition = stems(rule.behavior), stems(rule.condition)
-        told = [said for said in sentences(item.essay) if _holds(said, behavior) and _holds(said, condition)]
-        if not told:
+        relevant = [said for said in sentences(item.essay) if _holds(said, behavior) and _holds(said, condition)]
+        if not relevant:
             found.append("essay: no sentence holds words of both the behavior and the condition, expected exactly one")
-        return [*found, *_otherwise_faults(item.essay, told, rule)]
+        return [*found, *_otherwise_faults(item.essay, relevant, rule)]
 
     def _hard_faults(self, number: int, item: HardEssay) -> list[str]:
         rule = self._rules[number]
         found = [*_essay_faults(item.essay, rule, HARD_SENTENCES), *_spread_faults(item, rule)]
         said = sentences(item.essay)
-        told = [said[place - 1] for place in _places(item).values() if 1 <= place <= len(said)]
-        return [*found, *_otherwise_faults(item.essay, told, rule)]
+        relevant = [said[place - 1] for place in _places(item).values() if 1 <= place <= len(said)]
+        return [*found, *_otherwise_faults(item.essay, relevant, rule)]
 
     # -- rows --------------------------------------------------------------------------------------------------------
 
@@ -291,7 +291,7 @@ def _other_case_faults(rule: Rule, *, exclusive: bool) -> Iterator[str]:
             yield f"{field}: says {found[0]!r}, expected the circumstance without it"
 
 
-def _otherwise_faults(essay: str, told: Sequence[str], rule: Rule) -> Iterator[str]:
+def _otherwise_faults(essay: str, relevant: Sequence[str], rule: Rule) -> Iterator[str]:
     """Report an essay that does not say what happens in all other circumstances: nothing, or the other case."""
     if len(essay) > ESSAY:
         return
@@ -300,9 +300,9 @@ def _otherwise_faults(essay: str, told: Sequence[str], rule: Rule) -> Iterator[s
             yield "essay: does not say that the behavior happens under no other circumstance"
         return
     wanted = stems(rule.other_case)
-    if not any(sum(_holds(said, frozenset({stem})) for stem in wanted) >= MOST * len(wanted) for said in told):
+    if not any(sum(_holds(said, frozenset({stem})) for stem in wanted) >= MOST * len(wanted) for said in relevant):
         yield "essay: does not say the other case beside the behavior and the condition"
-    if found := next((match for said in told if (match := EXCLUSIVE.search(said))), None):
+    if found := next((match for said in relevant if (match := EXCLUSIVE.search(said))), None):
         yield f"essay: says {found[0]!r} of a habit with another case, expected the other case in its place"
 
 

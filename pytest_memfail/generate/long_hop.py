@@ -246,8 +246,8 @@ def chain_faults(hops: int, chain: Chain, others: Sequence[Chain]) -> Iterator[s
                 yield f"fact {i + 1} holds {quoted(anchor)}, which it does not border"
     if not _names(chain.anchors[0], chain.question):
         yield f"the question does not name {quoted(chain.anchors[0])}"
-    if told := [anchor for anchor in chain.anchors[1:] if stands(anchor, chain.question)]:
-        yield f"the question names {quoted(told[0])}, expected the first anchor alone"
+    if mentioned := [anchor for anchor in chain.anchors[1:] if stands(anchor, chain.question)]:
+        yield f"the question names {quoted(mentioned[0])}, expected the first anchor alone"
     if chain.answer.casefold() != chain.anchors[-1].casefold():
         yield f"the answer is {quoted(chain.answer)}, expected the last anchor {quoted(chain.anchors[-1])}"
     if "Options:" in chain.question:

@@ -30,8 +30,8 @@ def check_free(folder: Path, names: Sequence[str], *, force: bool) -> None:
     there = [f"{name}.csv" for name in names if (folder / f"{name}.csv").exists()]
     if there and not force:
         raise UsageError(
-            f"{folder} has {' and '.join(there)} already; give another --out, or --force to replace them (what {folder}/raw holds "
-            "is not paid for again)"
+            f"{folder} already has {' and '.join(there)}; give another --out, or --force to replace them (what {folder}/raw holds "
+            "is reused)"
         )
 
 
@@ -45,7 +45,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be read as JSON ({error}); mend it, or give another --out") from None
     if not isinstance(config, dict) or not isinstance(config.get(KEY, {}), dict):
-        raise UsageError(f"{path}: got something else than a JSON object with an object {KEY!r}; give another --out")
+        raise UsageError(f"{path}: expected a JSON object with an object {KEY!r}; give another --out")
     return config
 
 
@@ -85,7 +85,7 @@ def _write_rows(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
 def _sound(staged: Path, names: Sequence[str]) -> list[Finding]:
     findings = validate(staged)
     if errors := [finding for finding in findings if finding.severity == "error"]:
-        raise MemfailError(f"the generated rows are not sound, nothing was written: {errors[0]} ({len(errors)} errors)")
+        raise MemfailError(f"the generated rows are invalid, nothing was written: {errors[0]} ({len(errors)} errors)")
     load_tasks(TaskRequest(tuple(names), staged))
     return findings
 

@@ -115,8 +115,8 @@ def _broken_by(spec: PersonSpec, item: Portrait) -> Iterator[str]:
     if not stands(spec.entity, item.essay):
         yield f"essay: does not give the full name {spec.entity!r}"
     strangers = [name for name in spec.distractors if name is not None]
-    if told := [name for name in strangers if stands(name, item.essay)]:
-        yield f"essay: mentions {told[0]!r}, who is a stranger"
+    if mentioned := [name for name in strangers if stands(name, item.essay)]:
+        yield f"essay: mentions {mentioned[0]!r}, who is a stranger"
     if found := FIRST_PERSON.search(QUOTED.sub("", item.essay)):
         yield f"essay: holds {found[0]!r} outside quotation marks, expected the third person"
     if len(item.questions) != len(spec.distractors):

@@ -52,10 +52,10 @@ class Estimate:
 
     def __str__(self) -> str:
         prompt, reply = sum(w.prompt_tokens for w in self.work), sum(w.reply_tokens for w in self.work)
-        cost = "at an unknown price" if self.cost is None else f"{self.cost:.4f} USD (prices of {self.prices_date})"
+        cost = "unknown cost" if self.cost is None else f"{self.cost:.4f} USD (prices of {self.prices_date})"
         return (
             f"estimate for {self.model}: {self.calls} calls, {prompt} tokens in, {reply} out, {cost}; without reasoning tokens, "
-            "and more where replies are turned down"
+            "and more if replies are rejected"
         )
 
 

@@ -70,7 +70,7 @@ class Raw:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(map(str, first["loc"]))
             raise UsageError(
-                f"{self.path}: {stage} {key}: {where}: {first['msg']}; mend the line, or remove it to have it asked for again"
+                f"{self.path}: {stage} {key}: {where}: {first['msg']}; mend the line, or remove it to request it again"
             ) from None
 
     def add(self, stage: str, key: str, item: BaseModel) -> None:
@@ -114,8 +114,8 @@ class Raw:
                 return
             differing = {key: value for key, value in settings.items() if self._settings.get(key) != value}
             raise UsageError(
-                f"{self.path} is of a run with other settings: got {_shown(differing)}, expected "
-                f"{_shown({key: self._settings.get(key) for key in differing})}; give another --out, or --force to begin anew"
+                f"{self.path} belongs to a run with other settings: got {_shown(differing)}, expected "
+                f"{_shown({key: self._settings.get(key) for key in differing})}; give another --out, or --force to start over"
             )
         for number, line in enumerate(lines[1:], 2):
             entry = self._parsed(number, line)

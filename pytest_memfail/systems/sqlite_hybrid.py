@@ -89,7 +89,7 @@ class SqliteHybrid(BM25):
         if (path / FILE).is_file():
             with closing(sqlite3.connect(path / FILE)) as snapshot:
                 if not snapshot.execute("select 1 from sqlite_master where name = ?", (self._table,)).fetchone():
-                    raise ValueError(f"the snapshot in {path} has no vectors of {self._embeddings}; fill a store anew")
+                    raise ValueError(f"the snapshot in {path} has no vectors of {self._embeddings}; fill a new store")
         super().restore(path)
         self._vectors = None
 

@@ -118,7 +118,7 @@ class Mem0:
             memory.close()
 
     def describe(self) -> Mapping[str, str]:
-        """What the record says of it."""
+        """Return the description for the record."""
         packages = (part.partition(">")[0] for part in _requires(self._settings))
         return {"system": "mem0", **versions(*packages), **self._settings}
 

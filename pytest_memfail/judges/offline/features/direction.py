@@ -47,14 +47,14 @@ def compute(match: Match) -> dict[str, float]:
     found["ends_apart"] = abs(mine[0] - mine[1]) / 10
     found["linked"] = float(any(t.lower in LEADS or t.lower in FOLLOWS for t in best.tokens))
     if theirs is not None and source is not None:
-        told = _way(source, theirs)
+        source_way = _way(source, theirs)
         turned = (mine[0] < mine[1]) != (theirs[0] < theirs[1])
-        found["order_turned"] = float(turned and way == told)
+        found["order_turned"] = float(turned and way == source_way)
         if turned:
             between, still = _between(source, theirs), _between(best, mine)
             found["between_same"] = len(between & still) / len(between) if between else 0.5
-        found["way_turned"] = float(way * told < 0)
-        found["way_lost"] = float(bool(told) and not way)
+        found["way_turned"] = float(way * source_way < 0)
+        found["way_lost"] = float(bool(source_way) and not way)
     return found
 
 
