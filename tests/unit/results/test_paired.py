@@ -19,6 +19,8 @@ from pytest_memfail.results import (
 )
 
 COUNTS = [(worse, better) for worse in (0, 1, 2, 5, 9, 40) for better in (0, 1, 3, 5, 12) if worse + better]
+MANY = [(700, 0), (400, 396), (600, 1400), (30, 5)]
+"""More ways to flip than a float can count."""
 
 
 # -- McNemar -----------------------------------------------------------------------------------------------------------
@@ -38,12 +40,13 @@ def test_two_sided_it_is_twice_the_smaller_tail(worse, better):
     assert mcnemar(worse, better) == pytest.approx(by_hand, abs=1e-12)
 
 
-@pytest.mark.parametrize(("worse", "better"), COUNTS)
+@pytest.mark.parametrize(("worse", "better"), COUNTS + MANY)
 def test_it_is_scipys_binomial_test(worse, better):
     stats = pytest.importorskip("scipy.stats")
     n = worse + better
-    assert mcnemar(worse, better) == stats.binomtest(worse, n, 0.5).pvalue
-    assert mcnemar(worse, better, one_sided=True) == stats.binomtest(worse, n, 0.5, alternative="greater").pvalue
+    above = stats.binomtest(worse, n, 0.5, alternative="greater").pvalue
+    assert mcnemar(worse, better) == pytest.approx(stats.binomtest(worse, n, 0.5).pvalue, rel=1e-12)
+    assert mcnemar(worse, better, one_sided=True) == pytest.approx(above, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -112,6 +115,22 @@ def by_signs(balances, one_sided):
 @pytest.mark.parametrize("one_sided", [True, False])
 def test_rows_are_flipped_whole(balances, one_sided):
     assert by_row(balances, one_sided=one_sided) == pytest.approx(by_signs(balances, one_sided), abs=1e-12)
+
+
+@pytest.mark.parametrize("one_sided", [True, False])
+@pytest.mark.parametrize("sizes", [{1: 5, 2: 3, 4: 1}, {1: 90, 2: 60, 3: 40}, {2: 300, 3: 200, 7: 11}])
+def test_rows_of_different_sizes_are_scipys_binomials_convolved(sizes, one_sided):
+    np, stats = pytest.importorskip("numpy"), pytest.importorskip("scipy.stats")
+    balances = [size if i % 3 else -size for size, n in sizes.items() for i in range(n)]
+    chances = np.ones(1)
+    for size, n in sizes.items():
+        rows = np.zeros(size * n + 1)
+        rows[::size] = stats.binom.pmf(np.arange(n + 1), n, 0.5)
+        chances = np.convolve(chances, rows)
+    worse = sum(balance for balance in balances if balance > 0)
+    better = worse - sum(balances)
+    tail = float(chances[worse if one_sided else max(worse, better) :].sum())
+    assert by_row(balances, one_sided=one_sided) == pytest.approx(tail if one_sided else 2 * tail, rel=1e-9)
 
 
 @pytest.mark.parametrize("one_sided", [True, False])
@@ -188,6 +207,20 @@ def by_enumeration(n, drop, noise, alpha):
 )
 def test_power_is_the_sum_over_all_outcomes(n, drop, noise, alpha):
     assert power(n, drop, noise=noise, alpha=alpha) == pytest.approx(by_enumeration(n, drop, noise, alpha), abs=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 1 / 32, 0.001])
+@pytest.mark.parametrize(
+    ("n", "drop", "noise"), [(300, 0.05, 0.03), (796, 0.02, 0.01), (796, 0.3, 0.0), (3000, 0.01, 0.2)]
+)
+def test_power_is_the_sum_over_scipys_binomials(n, drop, noise, alpha):
+    np, stats = pytest.importorskip("numpy"), pytest.importorskip("scipy.stats")
+    flips, up = np.arange(n + 1), drop + noise
+    # the least number of worse ones, out of so many flips, whose test is below alpha
+    critical = stats.binom.isf(np.nextafter(alpha, 0), flips, 0.5) + 1
+    fires = stats.binom.sf(critical - 1, flips, up / (up + noise))
+    expected = float(np.sum(stats.binom.pmf(flips, n, up + noise) * fires))
+    assert power(n, drop, noise=noise, alpha=alpha) == pytest.approx(expected, abs=1e-10)
 
 
 def test_without_a_drop_the_gate_fires_in_at_most_alpha():
