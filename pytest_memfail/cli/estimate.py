@@ -48,7 +48,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the table of costs."""
     from pytest_memfail.estimate import estimate
-    from pytest_memfail.llm import Prices
+    from pytest_memfail.llm import Prices, why_approximate
     from pytest_memfail.report import model_table
     from pytest_memfail.tasks import TaskRequest, load_tasks
 
@@ -73,6 +73,8 @@ def run(options: argparse.Namespace) -> int:
         return 0
     for line in model_table(rows):
         print(line)
+    if (why := why_approximate()) is not None:
+        print(f"≈ tokens and USD are approximate: {why}")
     times = f", each asked {options.repeats} times" if options.repeats > 1 else ""
     print(
         f"{questions} questions{times}; prices of {prices.date}; a system that loses or rewrites memories needs more: each fact "

@@ -87,13 +87,16 @@ def _estimated(generation: Generation, prices: Prices, options: argparse.Namespa
             f"--max-cost: the price of {options.model!r} is unknown (table of {prices.date}); give its USD per million tokens in a "
             "file (--prices)"
         )
+    from pytest_memfail.llm import why_approximate
+
     estimate = generation.estimate(prices)
     if options.max_cost is not None and not options.estimate and (estimate.cost or 0.0) > options.max_cost:
         raise UsageError(
             f"--max-cost: got {options.max_cost:g} USD, expected at least {estimate.cost:.4f}, the estimate; "
             "raise it, lower -n, or use a cheaper model"
         )
-    return str(estimate)
+    why = why_approximate()
+    return str(estimate) if why is None else f"{estimate}\n≈ tokens and USD are approximate: {why}"
 
 
 async def _asked(generation: Generation, ledger: Ledger, concurrency: int) -> Report:

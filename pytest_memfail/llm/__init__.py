@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pytest_memfail.llm.address import check_sdk
     from pytest_memfail.llm.cache import CacheSummary, ResponseCache
     from pytest_memfail.llm.chat import SystemChat
     from pytest_memfail.llm.client import ModelClient
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_memfail.llm.patience import Clock
     from pytest_memfail.llm.prices import Price, Prices
     from pytest_memfail.llm.test_taker import ModelTestTaker
-    from pytest_memfail.llm.tokens import count_tokens, first_tokens
+    from pytest_memfail.llm.tokens import count_tokens, first_tokens, why_approximate
 
 __all__ = [
     "AuthError",
@@ -59,8 +60,10 @@ __all__ = [
     "Totals",
     "Usage",
     "WaitError",
+    "check_sdk",
     "count_tokens",
     "first_tokens",
+    "why_approximate",
 ]
 
 _HOMES = {
@@ -77,8 +80,10 @@ _HOMES = {
     "SystemChat": "chat",
     "Totals": "ledger",
     "Usage": "completion",
+    "check_sdk": "address",
     "count_tokens": "tokens",
     "first_tokens": "tokens",
+    "why_approximate": "tokens",
 }
 
 

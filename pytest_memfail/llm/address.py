@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import re
+from importlib.util import find_spec
 from typing import Final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -18,6 +19,15 @@ MASK: Final = "***"
 LEAST_KNOWN: Final = 8
 """The minimum length of a key to be masked in replies too; a shorter one (`ollama`) is an ordinary word."""
 _KEY_LIKE: Final = re.compile(r"\b(sk|pk|key)-[\w*-]{6,}")
+
+
+def check_sdk() -> None:
+    """Refuse to ask a model without the package that sends requests, which is not loaded for it.
+
+    Raises `UsageError`.
+    """
+    if find_spec("openai") is None:
+        raise UsageError("a model is named, but the package openai is not installed; run: pip install openai")
 
 
 class Address:

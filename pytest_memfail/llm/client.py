@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import UsageError
-from pytest_memfail.llm.address import Address
+from pytest_memfail.llm.address import Address, check_sdk
 from pytest_memfail.llm.cache import CachedReply, ResponseCache, request_key
 from pytest_memfail.llm.completion import Completion
 from pytest_memfail.llm.errors import CacheMissError, ModelCallError, RefusalError, ReplyError
@@ -67,8 +67,9 @@ class ModelClient:
                 made.
             clock: tells the time and waits; None for the real clock.
 
-        Raises `UsageError` for an invalid base URL or number.
+        Raises `UsageError` for an invalid base URL or number, and without the package openai.
         """
+        check_sdk()
         if concurrency < 1:
             raise UsageError(f"got a concurrency of {concurrency}, expected a whole number of at least 1")
         self.ledger = ledger

@@ -21,6 +21,7 @@ def record_header(run: Run) -> dict[str, Any]:
     """The header as plain values, without anything secret."""
     from pytest_memfail._version import __version__
     from pytest_memfail.judge_names import judge_weights
+    from pytest_memfail.llm import why_approximate
     from pytest_memfail.results import SCHEMA_VERSION
 
     settings = run.settings
@@ -41,6 +42,7 @@ def record_header(run: Run) -> dict[str, Any]:
         "protocol": settings.protocol,
         "k": list(settings.k),
         "shown_tokens": settings.shown_tokens,
+        "approximate_tokens": why_approximate(),
         "seed": settings.seed,
         "limit": settings.limit,
         "haystack": settings.haystack,

@@ -67,8 +67,9 @@ def check_models(config: pytest.Config, settings: Settings, of_system: Sequence[
         return
     if not judge_names.has_endpoint() and settings.cache != "only":
         raise UsageError(judge_names.needs_endpoint(models[0]))
-    from pytest_memfail.llm import Ledger
+    from pytest_memfail.llm import Ledger, check_sdk
 
+    check_sdk()
     ledger = Ledger(max_cost=settings.max_cost, max_tokens=settings.max_tokens, prices=_prices(settings))
     try:
         ledger.check_prices(models)

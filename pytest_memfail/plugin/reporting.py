@@ -222,10 +222,12 @@ class Reporting:
         if not ended_early:
             self._lost = [node_id for node_id in self._expected if node_id not in self._reported]
         if self._builder is not None:
+            from pytest_memfail.llm import why_approximate
+
             tasks = {task.name: {"left_out": task.left_out} for task in self._run.tasks}
             shown = _short(self._record, self._config) if self._record is not None else None
             spent = self._config.stash[RUNTIME].spending()
-            self._summary = self._builder.build(tasks, shown, spent)
+            self._summary = self._builder.build(tasks, shown, spent, why_approximate())
             if not ended_early and self._untrusted() is None:
                 self._summary = replace(self._summary, gate=self._gatekeeper.decide(self._summary, self._builder))
             hook_fault = self._hand_on(self._summary)

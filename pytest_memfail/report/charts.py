@@ -99,7 +99,7 @@ def by_tokens(found: SideBySide) -> str:
         label = found.labels[row.record]
         x = LEFT + (WIDTH - LEFT - RIGHT) * tokens / most
         body += _point(x, row.success, COLOURS[row.record % len(COLOURS)], label)
-        said.append(f"{label}: {tokens:.1f} tokens, {_said(row.success)}")
+        said.append(f"{label}: {'≈' if row.approximate else ''}{tokens:.1f} tokens, {_said(row.success)}")
     return _plot(f"{found.measure} % against tokens per memory", "tokens per memory", body, said, found)
 
 

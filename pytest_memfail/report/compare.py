@@ -7,15 +7,15 @@ from typing import Final
 
 from pytest_memfail.core import one_line
 from pytest_memfail.report.gate import p_value
-from pytest_memfail.report.text import amount
+from pytest_memfail.report.text import amount, tokens_each
 from pytest_memfail.results import Rate, Row, SideBySide
 
 BESIDE: Final[Mapping[str, Callable[[Row], str]]] = {
     "facts held %": lambda row: percent(row.facts_held),
-    "tokens shown": lambda row: amount(row.shown_tokens),
+    "tokens shown": lambda row: amount(row.shown_tokens, exact=not row.approximate),
     "% of the store": lambda row: amount(row.shown_share, 100),
     "abstention %": lambda row: "-" if row.abstention is None else percent(row.abstention),
-    "tokens per memory": lambda row: "-" if row.tokens is None else f"{row.tokens:.1f}",
+    "tokens per memory": lambda row: tokens_each(row.tokens, 1, exact=not row.approximate),
 }
 """What stands beside the rates, a table each: its title, and what it shows of a task in a record."""
 

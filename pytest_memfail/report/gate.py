@@ -93,7 +93,7 @@ def check_value(check: Check) -> str:
         rate = check.rate
         return f"{rate.value:.3f} [{rate.low:.2f}, {rate.high:.2f}] of {rate.n}"
     if check.value is not None:
-        return f"{check.value:.1f} tokens shown per question"
+        return f"{'≈' if check.approximate else ''}{check.value:.1f} tokens shown per question"
     return check.reason
 
 

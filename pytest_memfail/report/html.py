@@ -15,7 +15,7 @@ from pytest_memfail.report import charts
 from pytest_memfail.report.compare import BESIDE, percent
 from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.page_data import page_data
-from pytest_memfail.report.text import abstention, amount, occurring, steadiness, vacuous_passes
+from pytest_memfail.report.text import abstention, amount, occurring, steadiness, tokens_each, vacuous_passes
 from pytest_memfail.results import HELD, Loaded, SideBySide, Summary, labels, side_by_side, success
 
 HERE: Final = Path(__file__).parent
@@ -114,8 +114,9 @@ def _table(record: Loaded, summary: Summary) -> Iterator[str]:
         rate = percent(success(tally, answered=summary.answered, protocol=record.protocol))
         store = figures.get(tally.name)
         memories = str(store.memories) if store else ""
-        tokens = f"{store.tokens / store.memories:.1f}" if store and store.tokens is not None and store.memories else ""
-        shown = amount(tally.shown_tokens), amount(tally.shown_share, 100)
+        exact = summary.approximate is None
+        tokens = tokens_each(store.tokens, store.memories, exact=exact).strip("-") if store else ""
+        shown = amount(tally.shown_tokens, exact=exact), amount(tally.shown_share, 100)
         cells = [
             str(tally.n),
             rate,

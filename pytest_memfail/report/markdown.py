@@ -62,7 +62,7 @@ def _overview(record: Loaded) -> Iterator[str]:
     yield "| --- |" + " ---: |" * (len(names) + 1)
     tallies = [*summary.tasks[:MAX_ROWS], *([summary.total] if len(summary.tasks) > 1 else [])]
     for tally in tallies:
-        tokens = f"{amount(tally.shown_tokens)} ({amount(tally.shown_share, 100)})"
+        tokens = f"{amount(tally.shown_tokens, exact=summary.approximate is None)} ({amount(tally.shown_share, 100)})"
         cells = [percent(tally.facts_held), tokens, *(str(tally.verdicts[name]) for name in columns)]
         rate = success(tally, answered=summary.answered, protocol=record.protocol)
         yield f"| {plain(tally.name)} | {tally.n} | " + " | ".join([percent(rate), *cells]) + " |"

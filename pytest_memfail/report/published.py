@@ -94,6 +94,7 @@ class CheckModel(_Model):
     reason: str = Field(description="why it is undecided or skipped")
     rate: RateModel | None
     value: float | None = Field(description="tokens shown per question, where it is about them")
+    approximate: bool = Field(description="whether these tokens were counted approximately")
     paired: PairedModel | None
     anchored: bool = Field(description="whether it compares with the anchor instead of the baseline")
 
@@ -140,6 +141,7 @@ class RecordModel(_Model):
     k: list[int]
     seed: int
     shown_tokens: int | None = Field(description="tokens shown per question, at most; null: no limit")
+    approximate_tokens: str | None = Field(description="why tokens were counted approximately; null: by cl100k_base")
     limit: int | None
     haystack: Literal["full", "sample"] = Field(description="whether a limited run stored all conversations")
     repeats: int = Field(ge=1, description="how often each question was asked; the majority's verdict counts")
@@ -222,6 +224,7 @@ def _record(record: Loaded, label: str) -> RecordModel:
         k=header["k"],
         seed=header["seed"],
         shown_tokens=header.get("shown_tokens"),
+        approximate_tokens=summary.approximate,
         limit=header["limit"],
         haystack=header.get("haystack", "full" if header["limit"] is None else "sample"),
         repeats=record.repeats,

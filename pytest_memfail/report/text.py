@@ -284,16 +284,21 @@ def _shown(results: Summary) -> Iterator[str]:
     for tally in (*results.tasks, *([results.total] if len(results.tasks) > 1 else [])):
         yield (
             f"{tally.name:<22}{tally.facts_held.n:>5} {_percent(tally.facts_held):<16}"
-            f"{amount(tally.shown_tokens):>13}{amount(tally.shown_share, 100):>10}"
+            f"{amount(tally.shown_tokens, exact=results.approximate is None):>13}{amount(tally.shown_share, 100):>10}"
         )
 
 
-def amount(value: float | None, times: int = 1) -> str:
-    """A mean as people read it: a digit behind the point below 100; a dash where nothing was counted."""
+def amount(value: float | None, times: int = 1, *, exact: bool = True) -> str:
+    """A mean as people read it: a digit behind the point below 100; a dash where nothing was counted, ≈ where not exactly."""
     if value is None:
         return "-"
     value *= times
-    return f"{value:.1f}" if value < 100 else f"{value:.0f}"
+    return ("" if exact else "≈") + (f"{value:.1f}" if value < 100 else f"{value:.0f}")
+
+
+def tokens_each(tokens: float | None, memories: int, *, exact: bool) -> str:
+    """Return the mean tokens per memory as people read it."""
+    return f"{'' if exact else '≈'}{tokens / memories:.1f}" if tokens is not None and memories else "-"
 
 
 def _width(verdict: str) -> int:
@@ -323,7 +328,7 @@ def _stores(results: Summary) -> Iterator[str]:
     )
     for f in figures:
         each = f"{f.fill_seconds / f.conversations:.4f}" if f.conversations else "-"
-        tokens = f"{f.tokens / f.memories:.1f}" if f.tokens is not None and f.memories else "-"
+        tokens = tokens_each(f.tokens, f.memories, exact=results.approximate is None)
         yield (
             f"{f.name:<23}{f.conversations:>13}{each:>10}{f.memories:>11}{tokens:>13}"
             f"{_ms(f.retrieve_p50):>15}{_ms(f.retrieve_p95):>13}"

@@ -42,6 +42,8 @@ class Check:
     rate: Rate | None = None
     value: float | None = None
     """Where it is no share: tokens shown per question."""
+    approximate: bool = False
+    """Whether these tokens were counted approximately."""
     paired: Paired | None = None
     anchored: bool = False
     """Whether it compares with the anchor instead of the baseline."""
@@ -227,7 +229,8 @@ def _rate(expression: Expression, task: str | None, summary: Summary) -> Check:
         tokens = tally.shown_tokens
         if tokens is None:
             return Check(expression.text, task, OPEN, "no tokens were counted")
-        return Check(expression.text, task, FAILED if expression.holds(tokens) else PASSED, value=tokens)
+        outcome = FAILED if expression.holds(tokens) else PASSED
+        return Check(expression.text, task, outcome, value=tokens, approximate=summary.approximate is not None)
     rate = measured(tally, expression.measure, summary)
     if rate.value is None:
         return Check(expression.text, task, OPEN, "no question was graded")

@@ -128,6 +128,7 @@ class Header(_Part):
     repeats: int | None = None
     shard: str | None = None
     shown_tokens: int | None = None
+    approximate_tokens: str | None = None
     haystack: str | None = None
     tasks: dict[str, TaskOfHeader]
     stores: dict[str, int] = {}

@@ -50,7 +50,8 @@ class Loaded:
         for line in (*(self.questions if questions is None else questions), *self.stores):
             builder.add(line)
         models = () if self.footer is None or questions is not None else self.footer.get("models", ())
-        found = builder.build(self.header.get("tasks", {}), self.path, models)
+        about_tokens = self.header.get("approximate_tokens")
+        found = builder.build(self.header.get("tasks", {}), self.path, models, about_tokens)
         gate = None if self.footer is None or questions is not None else self.footer.get("gate")
         return found if gate is None else replace(found, gate=read_gate(gate))
 

@@ -27,6 +27,8 @@ def merge(records: Sequence[Loaded]) -> tuple[list[Line], list[str]]:
                 raise UsageError(f"{record.path} and {other} overlap: both hold {line['id']}")
     missing = list(_missing(records))
     header = {**first.header, "shard": None, "merged": [record.header.get("shard") for record in records]}
+    if approximate := [why for record in records if (why := record.header.get("approximate_tokens"))]:
+        header["approximate_tokens"] = approximate[0]
     footer = {
         "type": "footer",
         "exit_code": max((record.footer["exit_code"] for record in records if record.footer), default=1),

@@ -40,6 +40,8 @@ class Row:
     """The share of its store, by tokens, that a question was shown."""
     abstention: Rate | None
     """Of the misleading questions; None where there are none, or no answer was judged."""
+    approximate: bool = False
+    """Whether the tokens were counted approximately."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,7 @@ def _row(tally: Tally, record: int, summary: Summary, protocol: str, answered: b
         tally.shown_tokens,
         tally.shown_share,
         tally.abstention if answered and tally.abstention.n else None,
+        summary.approximate is not None,
     )
 
 

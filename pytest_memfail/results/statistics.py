@@ -96,7 +96,8 @@ def mcnemar(worse: int, better: int, *, one_sided: bool = False) -> float:
     n = worse + better
     tail = _ways_of_at_least(worse if one_sided else max(worse, better), n)
     # the two tails are as likely
-    return tail / 2**n if one_sided else min(1.0, 2 * tail / 2**n)
+    p = tail / (1 << n)
+    return p if one_sided else min(1.0, 2 * p)
 
 
 def _ways_of_at_least(heads: int, n: int) -> int:
@@ -130,7 +131,8 @@ def by_row(balances: Iterable[int], *, one_sided: bool = False) -> float:
     # numbers of questions worse are spread evenly around the middle: both ends are as likely
     end = worse if one_sided else max(worse, sum(map(abs, found)) - worse)
     tail = (ways >> end * slot) % ((1 << slot) - 1)  # the sum of the slots, as casting out nines gives that of digits
-    return tail / 2**n if one_sided else min(1.0, 2 * tail / 2**n)
+    p = tail / (1 << n)
+    return p if one_sided else min(1.0, 2 * p)
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -191,7 +193,7 @@ def _critical(n: int, alpha: float) -> tuple[int, ...]:
     tail, below = 0, 1
     for flips in range(1, n + 1):
         tail, below = 2 * tail + below, below * flips // (flips + 1 - least)
-        while tail and tail / 2**flips >= alpha:
+        while tail and tail / (1 << flips) >= alpha:
             below = below * (flips + 1 - least) // least
             tail -= below
             least += 1

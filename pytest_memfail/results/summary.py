@@ -133,6 +133,8 @@ class Summary:
     gate: Gate | None = None
     unsure: int = 0
     """Questions whose verdict the offline judge is unsure of."""
+    approximate: str | None = None
+    """Why tokens were counted approximately; None where they were counted exactly."""
 
     @property
     def untrusted(self) -> str | None:
@@ -217,26 +219,30 @@ class SummaryBuilder:
         tasks: Mapping[str, Mapping[str, Any]] | Iterable[str] = (),
         record: str | None = None,
         models: Iterable[Mapping[str, Any]] = (),
+        approximate: str | None = None,
     ) -> Summary:
         """Return the summary, tasks in the given order (others follow).
 
-        Of tasks as the header has them, what a sample left out of their haystack is warned of.
+        Of tasks as the header has them, what a sample left out of their haystack is warned of. `approximate` is why tokens
+        were counted approximately.
         """
         left_out = {name: task.get("left_out", 0) for name, task in tasks.items()} if isinstance(tasks, Mapping) else {}
         names = list(dict.fromkeys([*tasks, *(q.task for q in self._questions.values())]))
         tallies = [_tally(name, [q for q in self._questions.values() if q.task == name]) for name in names]
         tallies = [tally for tally in tallies if tally.n]
+        about_tokens = [] if approximate is None else [f"tokens are counted approximately (≈): {approximate}"]
         return Summary(
             tasks=tuple(tallies),
             total=_tally("all", list(self._questions.values())),
             stores=tuple(self._figures(tally.name) for tally in tallies),
-            warnings=tuple(self._warnings(tallies, left_out)),
+            warnings=(*self._warnings(tallies, left_out), *about_tokens),
             answered=self._answered,
             protocol=self._protocol,
             record=record,
             models=tuple(models),
             stopped=self._stopped,
             unsure=sum(q.unsure for q in self._questions.values()),
+            approximate=approximate,
         )
 
     def _figures(self, name: str) -> StoreFigures:

