@@ -91,6 +91,7 @@ def test_github_actions(runner: Runner) -> None:
     assert (runner.folder / "memfail.html").is_file()
 
 
+@pytest.mark.slow
 def test_gitlab(runner: Runner) -> None:
     recipe = read("gitlab-ci.yml")
     runner.steps = {name: "\n".join(recipe[name]["script"]) for name in ("ask", "gate", "baseline")}
@@ -108,7 +109,7 @@ def test_gitlab(runner: Runner) -> None:
     assert "missing: shard 2/3" in lacking.stdout
 
 
-@pytest.mark.parametrize("gateway", ["popen", "socket"])
+@pytest.mark.parametrize("gateway", [pytest.param("popen", marks=pytest.mark.slow), "socket"])
 def test_several_gateways(runner: Runner, gateway: str) -> None:
     """Two gateways of xdist's own `--tx`: processes here, and socket servers on loopback as on other machines."""
     servers = []

@@ -104,7 +104,8 @@ def test_a_model_gives_reasoning_errors_and_the_account_of_its_calls(asking: Mak
 
 
 @pytest.mark.parametrize(
-    ("vary", "anew", "kept"), [("judge", "storage", "test_taker"), ("answers", "test_taker", "storage")]
+    ("vary", "anew", "kept"),
+    [pytest.param("judge", "storage", "test_taker", marks=pytest.mark.slow), ("answers", "test_taker", "storage")],
 )
 def test_what_varies_is_asked_anew_and_the_other_is_kept(asking: Make, vary: str, anew: str, kept: str) -> None:
     _, run = asking()
@@ -127,7 +128,7 @@ def test_what_varies_must_be_asked_and_kept(run_pytest: Run) -> None:
     assert "--memfail-vary=judge needs a model as judge (--memfail-judge), --memfail-repeats above 1" in line
 
 
-@pytest.mark.parametrize("judge", ["m", "offline+m"])
+@pytest.mark.parametrize("judge", ["m", pytest.param("offline+m", marks=pytest.mark.slow)])
 def test_the_same_verdicts_at_any_concurrency_and_number_of_workers(asking: Make, judge: str) -> None:
     _, run = asking()
     alone = run(*SAMPLE, "--memfail-concurrency=1", judge=judge)
@@ -209,7 +210,7 @@ def test_what_a_replay_does_not_hold_is_an_error(asking: Make, tmp_path: Path) -
 # -- faults ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_an_endpoint_that_dies_half_way_spoils_no_verdict(asking: Make, workers: str) -> None:
     endpoint, run = asking()
     # few calls at once: with all questions in flight together none may be through half way
@@ -240,7 +241,7 @@ def test_an_endpoint_that_is_down_at_first_costs_no_question(asking: Make, fault
     assert sum(row["failures"] for row in done.record[-1]["models"]) == 4
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_lasting_rate_limit_ends_the_run_with_its_reason(asking: Make, workers: str) -> None:
     endpoint, run = asking(faults=[Fault(status=429, retry_after=1_000_000_000, every=1)])
     done = run(*SAMPLE, "--memfail-max-wait=1.5", "--memfail-keep-going", "-n", workers)
@@ -256,7 +257,7 @@ def test_a_lasting_rate_limit_ends_the_run_with_its_reason(asking: Make, workers
     assert endpoint.calls <= 2 * 32  # and none later
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_wrong_key_is_told_and_never_shown(asking: Make, tmp_path: Path, workers: str) -> None:
     endpoint, run = asking(api_key="another")
     report = tmp_path / "report.xml"
@@ -272,7 +273,7 @@ def test_a_wrong_key_is_told_and_never_shown(asking: Make, tmp_path: Path, worke
         assert KEY.removeprefix("sk-") not in text
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_used_up_budget_ends_the_asking(asking: Make, workers: str) -> None:
     endpoint, run = asking()
     budget = 15_000
@@ -285,6 +286,7 @@ def test_a_used_up_budget_ends_the_asking(asking: Make, workers: str) -> None:
     assert all("budget" in message for message in errors(done))
 
 
+@pytest.mark.slow
 def test_no_budget_at_all_makes_no_call(asking: Make) -> None:
     endpoint, run = asking()
     done = run(*SAMPLE, "--memfail-max-tokens=0")
@@ -293,6 +295,7 @@ def test_no_budget_at_all_makes_no_call(asking: Make) -> None:
     assert done.code == 6
 
 
+@pytest.mark.slow
 def test_a_budget_that_stopped_a_run_spoils_no_verdict(asking: Make) -> None:
     _, run = asking()
     whole = judgements(run(*SAMPLE))
@@ -304,14 +307,14 @@ def test_a_budget_that_stopped_a_run_spoils_no_verdict(asking: Make) -> None:
 @pytest.mark.parametrize(
     "fault",
     [
-        {"status": 429, "retry_after": 0.05},
+        pytest.param({"status": 429, "retry_after": 0.05}, marks=pytest.mark.slow),
         {"status": 429},
-        {"status": 500},
-        {"kind": "drop"},
-        {"kind": "drop_mid_body"},
-        {"kind": "empty"},
+        pytest.param({"status": 500}, marks=pytest.mark.slow),
+        pytest.param({"kind": "drop"}, marks=pytest.mark.slow),
+        pytest.param({"kind": "drop_mid_body"}, marks=pytest.mark.slow),
+        pytest.param({"kind": "empty"}, marks=pytest.mark.slow),
         {"kind": "truncated"},
-        {"kind": "invalid_json"},
+        pytest.param({"kind": "invalid_json"}, marks=pytest.mark.slow),
     ],
     ids=lambda fault: "-".join(map(str, fault.values())),
 )
@@ -374,7 +377,7 @@ def test_a_budget_in_dollars_for_a_model_of_unknown_price_is_refused(asking: Mak
 # -- repeats -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("judge", ["m", "offline"])
+@pytest.mark.parametrize("judge", ["m", pytest.param("offline", marks=pytest.mark.slow)])
 def test_each_time_that_a_question_is_asked_has_replies_of_its_own_in_the_cache(asking: Make, judge: str) -> None:
     endpoint, run = asking()
     task = ("memfail/long_hop", "--memfail-limit=6", "-q")

@@ -20,6 +20,7 @@ QUESTIONS = {
 }
 
 
+@pytest.mark.slow
 def test_the_published_rows_give_the_same_verdicts_at_any_number_of_workers(run_pytest: Run, published: Path) -> None:
     arguments = ("--memfail-system=bm25", f"--memfail-data={published}", "-q")
     alone = run_pytest(*arguments)
@@ -31,11 +32,13 @@ def test_the_published_rows_give_the_same_verdicts_at_any_number_of_workers(run_
         assert shared.code == alone.code == 1
 
 
+@pytest.mark.slow
 def test_a_verbatim_store_loses_nothing_before_retrieval(run_pytest: Run, published: Path) -> None:
     counts = run_pytest("--memfail-system=full-context", f"--memfail-data={published}", "-q").counts()
     assert counts["ungraded"] >= 0.99 * sum(counts.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("system", "verdict"),
     [("forgetful", "not_stored"), ("lossy", "summary_error"), ("misdirected", "not_retrieved")],

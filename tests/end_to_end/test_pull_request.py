@@ -54,7 +54,9 @@ def pull_request(project: Path, summariser: str, *, move_methods: bool = False) 
     path.write_text(text)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "n2"])
+@pytest.mark.parametrize(
+    "workers", [pytest.param((), id="alone"), pytest.param(("-n", "2"), id="n2", marks=pytest.mark.slow)]
+)
 def test_a_summariser_that_drops_qualifiers_is_stopped(run_pytest: Run, main: Path, workers: tuple[str, ...]) -> None:
     pull_request(main, DROPS_QUALIFIERS)
     done = run_pytest(*SYSTEM, *GATE, *workers, "-q", "--memfail-summary=full", cwd=main)
@@ -75,6 +77,7 @@ def test_a_summariser_that_drops_qualifiers_is_stopped(run_pytest: Run, main: Pa
     assert "Traceback" not in done.output
 
 
+@pytest.mark.slow
 def test_code_that_is_only_reordered_passes(run_pytest: Run, main: Path) -> None:
     pull_request(main, REORDERED, move_methods=True)
     done = run_pytest(*SYSTEM, *GATE, "-q", cwd=main)

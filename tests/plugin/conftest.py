@@ -21,9 +21,9 @@ def project(pytester: pytest.Pytester) -> Project:
     return Project(pytester)
 
 
-@pytest.fixture(params=[None, 2], ids=["alone", "n2"])
+@pytest.fixture(params=[pytest.param(None, id="alone"), pytest.param(2, id="n2", marks=pytest.mark.slow)])
 def any_project(pytester: pytest.Pytester, request: pytest.FixtureRequest) -> Project:
-    """Once without xdist, once with two workers."""
+    """Without xdist; with `-m slow`, with two workers too (see `both_ways`)."""
     return Project(pytester, request.param)
 
 

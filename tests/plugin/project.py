@@ -134,6 +134,10 @@ ROWS = {
 }
 
 
+both_ways = pytest.mark.parametrize("any_project", [None, 2], ids=["alone", "n2"], indirect=True)
+"""For a test that every run of the tests does without xdist and with two workers."""
+
+
 class Project:
     """The repository, and how its tests are run.
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from plugin.project import COEXISTING, LONG_HOP, Project
+from plugin.project import COEXISTING, LONG_HOP, Project, both_ways
 
 TASKS = """
 def pytest_memfail_tasks(config):
@@ -25,6 +25,7 @@ def peak(project: Project) -> int:
     return max(map(int, project.events("flying")))
 
 
+@both_ways
 def test_questions_overlap(any_project: Project) -> None:
     result = any_project.run(only(any_project, alpha=20), system="async-toy")
     assert result.ret == 0
@@ -183,6 +184,7 @@ def test_prints_while_filling_go_to_the_first_item(project: Project) -> None:
     assert text.index(f" {first} ___") < text.index("storing lh-") < text.index(f" {second} ___")
 
 
+@both_ways
 def test_durations_are_the_questions_own(any_project: Project) -> None:
     words = ("memfail/long_hop", "--durations=0", "--memfail-system-option=seconds=0.05")
     result = any_project.run(*words, system="async-toy")
@@ -279,7 +281,7 @@ def test_a_slow_fill_is_not_the_first_questions_fault(project: Project) -> None:
     result.assert_outcomes(passed=4)
 
 
-@pytest.mark.parametrize("kind", ["Hanging", "HangingThread"])
+@pytest.mark.parametrize("kind", [pytest.param("Hanging", marks=pytest.mark.slow), "HangingThread"])
 def test_a_question_that_hangs_ends_by_its_timeout(project: Project, kind: str) -> None:
     project.conftest(SLOW.format(kind=kind))
     # neither the store's first item, which is exempt, nor its last

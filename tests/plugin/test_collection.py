@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from plugin.project import ALL, COEXISTING, CONDITIONAL, LONG_HOP, MISLEADING, PERSONA, ROWS, Project, collected
+from plugin.project import (
+    ALL,
+    COEXISTING,
+    CONDITIONAL,
+    LONG_HOP,
+    MISLEADING,
+    PERSONA,
+    ROWS,
+    Project,
+    both_ways,
+    collected,
+)
 from pytest_memfail.plugin.marks import TASK_MEANINGS
 from pytest_memfail.tasks import TASK_NAMES
 
@@ -103,6 +114,7 @@ def test_a_store_as_argument(any_project: Project) -> None:
         passes(any_project, tasks, "memfail/two_stores::alpha::alpha-3", ran=["alpha-3"])
 
 
+@both_ways
 def test_a_pasted_id_from_a_sub_directory(any_project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     any_project.file("sub/deeper/test_below.py", OWN)
     monkeypatch.chdir(any_project.path / "sub" / "deeper")
@@ -259,6 +271,7 @@ def test_marker_with_arguments(project: Project, expression: str, expected: list
     assert sorted(i.rpartition("::")[2] for i in collected(result)) == sorted(expected)
 
 
+@both_ways
 def test_verdict_marker(any_project: Project) -> None:
     # nothing is recorded: the tasks made for it
     result = any_project.run("--collect-only", "-m", "summary_error", n=None)
@@ -376,6 +389,7 @@ def test_deselect(any_project: Project) -> None:
     passes(any_project, *arguments, "--deselect", "memfail/long_hop::lh-4", ran=["lh-1", "lh-2", "lh-3"])
 
 
+@both_ways
 def test_last_failed(any_project: Project) -> None:
     any_project.file("test_own.py", "def test_a(): assert 0\ndef test_b(): pass")
     any_project.script(ce_1="not_stored", lh_3="raise")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from plugin.project import Project
+from plugin.project import Project, both_ways
 from plugin.test_ahead import only
 
 FACTORY = """
@@ -28,6 +28,7 @@ def stopped(result: pytest.RunResult) -> str:
     return line
 
 
+@both_ways
 def test_a_first_store_that_cannot_be_opened_ends_the_run(any_project: Project) -> None:
     result = any_project.run(only(any_project, FACTORY, alpha=40, beta=40), system="fixture")
     assert "the first store could not be opened: the factory raised OSError: no server; mend it" in stopped(result)
@@ -36,6 +37,7 @@ def test_a_first_store_that_cannot_be_opened_ends_the_run(any_project: Project) 
     assert any_project.end() == (6, False)
 
 
+@both_ways
 def test_the_first_ten_with_the_same_error_end_the_run(any_project: Project) -> None:
     option = only(any_project, alpha=60, beta=60)
     result = any_project.run(option, "--memfail-system-option=raise_at=all")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plugin.project import COEXISTING, LONG_HOP, Project
+from plugin.project import COEXISTING, LONG_HOP, Project, both_ways
 
 OVERRIDE = """
 import pytest
@@ -47,6 +47,7 @@ def test_one(memfail_verdict):
 """
 
 
+@both_ways
 def test_memfail_system_of_the_conftest(any_project: Project) -> None:
     any_project.conftest(OVERRIDE.format(scope="session"))
     result = any_project.run("memfail/long_hop", system="fixture")
@@ -132,6 +133,7 @@ def test_own_tests_over_a_task(any_project: Project) -> None:
     assert len(any_project.events("fill")) == 1
 
 
+@both_ways
 def test_own_tests_and_the_benchmark_share_a_store(any_project: Project) -> None:
     any_project.file("test_own.py", OWN)
     result = any_project.run(".", "memfail/long_hop", "memfail/coexisting_facts")
@@ -251,6 +253,7 @@ def test_autouse_fixtures_do_not_wrap_items(any_project: Project) -> None:
     assert (any_project.path / "wrapped.log").read_text().split() == ["test_own"]
 
 
+@both_ways
 def test_conftest_hooks_see_the_items(any_project: Project) -> None:
     any_project.conftest(
         """

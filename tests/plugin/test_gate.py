@@ -593,10 +593,20 @@ EXIT_CODES: list[tuple[str, Mapping[str, str] | None, Mapping[str, str], list[st
     ("saving a failing run", None, FEW, [SAVE], False, 1),
     ("saving under a gate that holds", FEW, FEW, [COMPARE, SAVE], False, 0),
 ]
+ALSO_WITH_WORKERS = ("a regression", "no baseline in CI", "saving a partial run")
+"""Not left to `-m slow` with two workers."""
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "words", "ci", "code"), [case[1:] for case in EXIT_CODES], ids=[case[0] for case in EXIT_CODES]
+    ("any_project", "before", "now", "words", "ci", "code"),
+    [
+        pytest.param(
+            n, *case, id=f"{workers}-{name}", marks=[pytest.mark.slow] if n and name not in ALSO_WITH_WORKERS else []
+        )
+        for workers, n in (("alone", None), ("n2", 2))
+        for name, *case in EXIT_CODES
+    ],
+    indirect=["any_project"],
 )
 def test_exit_code(
     any_project: Project,

@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from plugin.project import COEXISTING, CONDITIONAL, LONG_HOP, MISLEADING, PERSONA, Project
+from plugin.project import COEXISTING, CONDITIONAL, LONG_HOP, MISLEADING, PERSONA, Project, both_ways
 
 EVERY_VERDICT = {
     "ce_1": "not_stored",
@@ -50,6 +50,7 @@ def letters(result: pytest.RunResult) -> Counter[str]:
     return found
 
 
+@both_ways
 def test_letters(any_project: Project) -> None:
     any_project.script(**EVERY_VERDICT)
     result = any_project.run()
@@ -229,17 +230,30 @@ def test_an_ungraded_memory_stage_is_named(project: Project, stage: str) -> None
     result.stdout.fnmatch_lines([f"*ungraded: {stage}: cannot tell about {stage}"])
 
 
+BROKEN = [
+    (
+        ["raise_at=ce-1"],
+        {},
+        "retrieve_memories() raised ValueError: the index is broken (question ce-1)",
+        "in before_retrieval",
+    ),
+    ([], {"ce_1": "raise"}, "the judge's storage() raised RuntimeError: the judge is out of order", "in decide"),
+]
+
+
 @pytest.mark.parametrize(
-    ("options", "script", "message", "frame"),
+    ("any_project", "options", "script", "message", "frame"),
     [
-        (
-            ["raise_at=ce-1"],
-            {},
-            "retrieve_memories() raised ValueError: the index is broken (question ce-1)",
-            "in before_retrieval",
-        ),
-        ([], {"ce_1": "raise"}, "the judge's storage() raised RuntimeError: the judge is out of order", "in decide"),
+        pytest.param(
+            n,
+            *case,
+            id=f"{workers}-options{i}-script{i}-{case[2]}-{case[3]}",
+            marks=[pytest.mark.slow] if n and i else [],
+        )
+        for workers, n in (("alone", None), ("n2", 2))
+        for i, case in enumerate(BROKEN)
     ],
+    indirect=["any_project"],
 )
 def test_an_error_is_one_line_and_the_users_frames(
     any_project: Project, options: list[str], script: dict[str, str], message: str, frame: str
@@ -258,6 +272,7 @@ def test_an_error_is_one_line_and_the_users_frames(
     result.stdout.fnmatch_lines(["ERROR memfail/coexisting_facts::ce-1 - *"])
 
 
+@both_ways
 def test_a_failed_fill_is_an_error_of_every_item(any_project: Project) -> None:
     result = any_project.run("memfail/long_hop", "memfail/coexisting_facts", "--memfail-system-option=raise_store=lh-2")
     result.assert_outcomes(errors=4, passed=6)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plugin.project import ALL, LONG_HOP, RECORD, Project
+from plugin.project import ALL, LONG_HOP, RECORD, Project, both_ways
 
 INTERRUPT = """
 seen = []
@@ -28,6 +28,7 @@ def comparable(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(kept, key=lambda line: (line["type"], line.get("id", ""), line.get("store", "")))
 
 
+@both_ways
 def test_in_pytests_cache(any_project: Project) -> None:
     any_project.script(lh_1="not_retrieved", ce_1="raise")
     result = any_project.run()
@@ -121,6 +122,7 @@ def test_an_empty_file_may_be_written(project: Project) -> None:
     assert len(project.record("record.jsonl")) == 7
 
 
+@both_ways
 def test_an_interrupted_run_leaves_a_record(any_project: Project) -> None:
     any_project.conftest(INTERRUPT)
     result = any_project.run_apart() if any_project.n is None else any_project.run()

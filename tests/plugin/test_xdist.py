@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from plugin.project import ALL, COEXISTING, LONG_HOP, PERSONA, Project
+from plugin.project import ALL, COEXISTING, LONG_HOP, PERSONA, Project, both_ways
 
 OWN = "import os, pytest\n@pytest.mark.parametrize('i', range({n}))\ndef test_own(i, request): pass\n"
 
@@ -74,7 +74,7 @@ def test_own_tests_are_distributed_when_there_is_nothing_else(project2: Project)
     assert len(set(re.findall(r"\[(gw\d)\] .* PASSED", result.stdout.str()))) == 2
 
 
-@pytest.mark.parametrize("mode", ["load", "loadscope"])
+@pytest.mark.parametrize("mode", [pytest.param("load", marks=pytest.mark.slow), "loadscope"])
 def test_a_mode_of_ones_own_is_kept(project2: Project, mode: str) -> None:
     result = project2.run("memfail/long_hop", "memfail/coexisting_facts", "--dist", mode, "-v")
     assert result.ret == 0
@@ -117,7 +117,7 @@ def test_workers_in_checkouts_of_their_own(project: Project, shares_folder: bool
 # -- death -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("system", ["toy", "async-toy"])
+@pytest.mark.parametrize("system", ["toy", pytest.param("async-toy", marks=pytest.mark.slow)])
 def test_a_death_costs_the_question_that_caused_it(project2: Project, system: str) -> None:
     project2.file("test_own.py", OWN.format(n=6))
     result = project2.run(
@@ -167,6 +167,7 @@ def test_a_store_that_kills_its_worker_is_given_up(project2: Project) -> None:
 # -- what models and systems send ------------------------------------------------------------------------------------
 
 
+@both_ways
 def test_a_lone_surrogate_loses_nothing(any_project: Project) -> None:
     any_project.script(ce_1="not_stored", ce_2="not_retrieved")
     option = "--memfail-system-option=surrogate_at=all"
