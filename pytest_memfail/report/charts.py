@@ -1,18 +1,18 @@
-"""Plots as inline SVG, each with its numbers as text for those who do not see it."""
+"""What the plots of the page show and where, each with its numbers as text for those who do not see it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
-from typing import Final
+from typing import Any, Final
 
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, VACUOUS
 from pytest_memfail.results import HELD, Rate, SideBySide, Summary, Tally
 
-COLOURS: Final = tuple(f"--s{i}" for i in range(6))
+COLOURS: Final = tuple(f"s{i}" for i in range(6))
 """Of records: not those of verdicts."""
 
 DASHES: Final = ("none", "6 4", "2 3", "10 3 2 3")
+BAR: Final = 600
 WIDTH: Final = 420
 HEIGHT: Final = 260
 LEFT, RIGHT, TOP, BOTTOM = 44, 20, 14, 40
@@ -30,8 +30,8 @@ def segments(tally: Tally, *, answered: bool) -> Iterator[tuple[str, str, int]]:
     yield from (part for part in parts if part[2])
 
 
-def legend(summaries: Sequence[Summary]) -> str:
-    """What the colours mean; only those that occur."""
+def colours(summaries: Sequence[Summary]) -> list[tuple[str, str]]:
+    """Return the colours of bars with their meaning; only those that occur."""
     seen = {
         colour: name
         for summary in summaries
@@ -39,68 +39,51 @@ def legend(summaries: Sequence[Summary]) -> str:
         for colour, name, _ in segments(tally, answered=summary.answered)
     }
     order = ("held", CORRECT, VACUOUS, *FAILURES, UNGRADED, ERROR)
-    seen = {colour: seen[colour] for colour in order if colour in seen}
-    items = (f'<li><i style="background:var(--{colour})"></i>{escape(name)}</li>' for colour, name in seen.items())
-    return f'<ul class="legend" aria-label="Colours">{"".join(items)}</ul>'
+    return [(colour, seen[colour]) for colour in order if colour in seen]
 
 
-def bar(tally: Tally, *, answered: bool) -> str:
-    """A task's verdicts as one stacked bar."""
+def bar(tally: Tally, *, answered: bool) -> dict[str, Any]:
+    """Return a task's verdicts as one stacked bar."""
     x = 0.0
-    shapes = []
-    parts = list(segments(tally, answered=answered))
-    for colour, name, count in parts:
-        width = 600 * count / tally.n
-        shapes.append(
-            f'<rect x="{x:.2f}" width="{width:.2f}" height="24" style="fill:var(--{colour});stroke:var(--back)">'
-            f"<title>{escape(name)}: {count}</title></rect>"
-        )
+    parts = []
+    for colour, name, count in segments(tally, answered=answered):
+        width = BAR * count / tally.n
+        parts.append({"x": x, "width": width, "colour": colour, "name": name, "count": count})
         x += width
-    said = ", ".join(f"{name} {count}" for _, name, count in parts)
-    label = escape(f"{tally.name}: {said}")
-    return (
-        f'<div class="bar"><span>{escape(tally.name)}</span><svg viewBox="0 0 600 24" preserveAspectRatio="none" role="img" '
-        f'aria-label="{label}">{"".join(shapes)}</svg></div>'
-    )
+    said = ", ".join(f"{part['name']} {part['count']}" for part in parts)
+    return {"name": tally.name, "label": f"{tally.name}: {said}", "width": BAR, "parts": parts}
 
 
-def by_k(found: SideBySide) -> str:
-    """Success against k, a line for each record; empty if there is but one k."""
+def by_k(found: SideBySide) -> dict[str, Any] | None:
+    """Return the plot of success against k, a line for each record; None if there is but one k."""
     if not found.by_k:
-        return ""
+        return None
     ks = sorted({k for _, k, _ in found.by_k})
     place = {k: LEFT + (WIDTH - LEFT - RIGHT) * (i + 0.5) / len(ks) for i, k in enumerate(ks)}
-    body = "".join(
-        f'<text class="small" x="{place[k]:.1f}" y="{HEIGHT - 22}" text-anchor="middle">{k}</text>' for k in ks
-    )
-    said = []
+    series, said = [], []
     for record, label in enumerate(found.labels):
-        points = [(place[k], rate) for i, k, rate in found.by_k if i == record and rate.value is not None]
-        said += [f"{label} k={k} {_said(rate)}" for i, k, rate in found.by_k if i == record]
-        path = " ".join(f"{x:.1f},{_y(rate.value or 0):.1f}" for x, rate in points)
-        colour, dash = COLOURS[record % len(COLOURS)], DASHES[record % len(DASHES)]
-        body += f'<polyline points="{path}" fill="none" stroke-width="2" stroke-dasharray="{dash}" style="stroke:var({colour})"/>'
-        body += "".join(_point(x, rate, colour, label) for x, rate in points)
-    return _plot(f"{found.measure} % against k", "k", body, said, found)
+        rates = [(k, rate) for i, k, rate in found.by_k if i == record]
+        points = [_point(place[k], rate) for k, rate in rates if rate.value is not None]
+        series.append(_series(record, label, points) | {"joined": True})
+        said += [f"{label} k={k} {_said(rate)}" for k, rate in rates]
+    return _plot(f"{found.measure} % against k", "k", [(place[k], str(k)) for k in ks], series, said, found)
 
 
-def by_tokens(found: SideBySide) -> str:
-    """Success against tokens per memory, a point for each record; empty for one record."""
+def by_tokens(found: SideBySide) -> dict[str, Any] | None:
+    """Return the plot of success against tokens per memory, a point for each record; None for one record."""
     totals = {row.record: row for row in found.rows if row.task == "all"} or {row.record: row for row in found.rows}
     points = [(row.tokens, row) for row in totals.values() if row.tokens is not None and row.success.value is not None]
     if len(found.labels) < 2 or not points:
-        return ""
+        return None
     most = max(tokens for tokens, _ in points) * 1.1 or 1.0
-    body, said = "", []
-    for step in range(5):
-        x = LEFT + (WIDTH - LEFT - RIGHT) * step / 4
-        body += f'<text class="small" x="{x:.1f}" y="{HEIGHT - 22}" text-anchor="middle">{most * step / 4:.0f}</text>'
+    ticks = [(LEFT + (WIDTH - LEFT - RIGHT) * step / 4, f"{most * step / 4:.0f}") for step in range(5)]
+    series, said = [], []
     for tokens, row in points:
         label = found.labels[row.record]
         x = LEFT + (WIDTH - LEFT - RIGHT) * tokens / most
-        body += _point(x, row.success, COLOURS[row.record % len(COLOURS)], label)
+        series.append(_series(row.record, label, [_point(x, row.success)]))
         said.append(f"{label}: {'≈' if row.approximate else ''}{tokens:.1f} tokens, {_said(row.success)}")
-    return _plot(f"{found.measure} % against tokens per memory", "tokens per memory", body, said, found)
+    return _plot(f"{found.measure} % against tokens per memory", "tokens per memory", ticks, series, said, found)
 
 
 def _y(value: float) -> float:
@@ -111,29 +94,33 @@ def _said(rate: Rate) -> str:
     return "-" if rate.value is None else f"{100 * rate.value:.1f} % [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
 
 
-def _point(x: float, rate: Rate, colour: str, label: str) -> str:
-    y = _y(rate.value or 0)
-    return (
-        f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{_y(rate.low):.1f}" y2="{_y(rate.high):.1f}" stroke-width="2" '
-        f'style="stroke:var({colour})"/><circle cx="{x:.1f}" cy="{y:.1f}" r="5" style="fill:var({colour})"><title>'
-        f"{escape(label)}: {_said(rate)}</title></circle>"
-    )
+def _point(x: float, rate: Rate) -> dict[str, Any]:
+    return {"x": x, "y": _y(rate.value or 0), "low": _y(rate.low), "high": _y(rate.high), "said": _said(rate)}
 
 
-def _plot(title: str, x_name: str, body: str, said: Sequence[str], found: SideBySide) -> str:
-    grid = "".join(
-        f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{_y(share):.1f}" y2="{_y(share):.1f}"/>'
-        f'<text class="small" x="{LEFT - 6}" y="{_y(share) + 4:.1f}" text-anchor="end">{100 * share:.0f}</text>'
-        for share in (0, 0.25, 0.5, 0.75, 1)
-    )
-    key = "".join(
-        f'<li><i style="background:var({COLOURS[i % len(COLOURS)]})"></i>{escape(label)}</li>'
-        for i, label in enumerate(found.labels)
-    )
-    label = escape(f"{title}: {'; '.join(said)}")
-    return (
-        f'<figure style="margin:0"><figcaption><h3>{escape(title)}</h3></figcaption><svg viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'width="{WIDTH}" height="{HEIGHT}" role="img" aria-label="{label}">{grid}{body}'
-        f'<text class="small" x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 4}" text-anchor="middle">{escape(x_name)}</text></svg>'
-        f'<ul class="legend">{key}</ul></figure>'
-    )
+def _series(record: int, label: str, points: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    colour, dash = COLOURS[record % len(COLOURS)], DASHES[record % len(DASHES)]
+    return {"name": label, "colour": colour, "dash": dash, "joined": False, "points": points}
+
+
+def _plot(
+    title: str,
+    x_name: str,
+    ticks: Sequence[tuple[float, str]],
+    series: Sequence[dict[str, Any]],
+    said: Sequence[str],
+    found: SideBySide,
+) -> dict[str, Any]:
+    return {
+        "title": title,
+        "x_name": x_name,
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "grid": [(_y(share), f"{100 * share:.0f}") for share in (0, 0.25, 0.5, 0.75, 1)],
+        "ticks": ticks,
+        "series": series,
+        "said": said,
+        "key": [(COLOURS[i % len(COLOURS)], label) for i, label in enumerate(found.labels)],
+    }

@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from html.parser import HTMLParser
 
 import pydantic
@@ -17,6 +18,7 @@ from recorded_runs import gate, question, store, verdicts, write
 
 from pytest_memfail.cli import main
 from pytest_memfail.core import escape_controls
+from pytest_memfail.report.html import PAGE
 from pytest_memfail.report.markdown import plain
 from pytest_memfail.report.published import SCHEMA_FILE, SummaryModel, schema_json
 
@@ -283,6 +285,19 @@ def test_the_page_needs_no_network(record):
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}';" in policy
+
+
+def test_only_what_is_ours_is_taken_into_the_page_as_it_is():
+    templates = {path.name: path.read_text(encoding="utf-8") for path in PAGE.glob("*.jinja")}
+    assert set(templates) == {"page.html.jinja", "parts.html.jinja"}
+    assert not [name for name, text in templates.items() if re.search(r"\|\s*safe|autoescape", text)]
+
+
+def test_reports_load_no_templates_until_a_page_is_written():
+    code = (
+        "import sys, pytest_memfail.report, pytest_memfail.cli\nassert not {'jinja2', 'markupsafe'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_the_page_can_be_read_without_seeing_it(record):
