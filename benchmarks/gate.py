@@ -19,7 +19,8 @@ from pytest_memfail.core import CORRECT, NOT_STORED
 from pytest_memfail.results import (
     ANCHOR_DEFAULT,
     DEFAULT,
-    SummaryBuilder,
+    QuestionRecord,
+    StageRecord,
     by_row,
     compare,
     evaluate,
@@ -27,6 +28,7 @@ from pytest_memfail.results import (
     parse_expressions,
     power,
     smallest_detectable,
+    summarize,
 )
 
 SHIPPED = {
@@ -185,31 +187,30 @@ def descend(scenario: Scenario, pairs: int, seed: int) -> list[tuple[float, floa
 
 def replay(scenario: Scenario, before: Sequence[bool], after: Sequence[bool]) -> dict[str, bool]:
     """Return the decisions of the gate itself about a pair of runs."""
-    builders = []
+    runs = []
     for failing in (before, after):
-        builder = SummaryBuilder()
         names = [(task, i) for task, n in scenario.tasks.items() for i in range(n)]
-        for (task, i), fails in zip(names, failing, strict=True):
-            verdict = NOT_STORED if fails else CORRECT
-            builder.add(
-                {
-                    "type": "question",
-                    "id": f"memfail/{task}::q-{i}",
-                    "task": task,
-                    "store": task,
-                    "question": f"q-{i}",
-                    "k": 5,
-                    "stratum": "",
-                    "verdict": verdict,
-                    "memory_held": not fails,
-                    "facts": [],
-                    "row": f"{task}.csv:{2 + i // scenario.size(task)}",
-                    "answer": {"outcome": "passed"},
-                }
+        asked = [
+            QuestionRecord(
+                id=f"memfail/{task}::q-{i}",
+                task=task,
+                store=task,
+                question=f"q-{i}",
+                k=5,
+                kind="open",
+                stratum="",
+                text="",
+                gold=(),
+                row=f"{task}.csv:{2 + i // scenario.size(task)}",
+                verdict=NOT_STORED if fails else CORRECT,
+                memory_held=not fails,
+                answer=StageRecord(outcome="passed"),
             )
-        builders.append(builder)
-    comparison = compare(builders[0].entries, builders[1].entries, list(scenario.tasks), "ours")
-    summary = builders[1].build(list(scenario.tasks))
+            for (task, i), fails in zip(names, failing, strict=True)
+        ]
+        runs.append({question.key: question for question in asked})
+    comparison = compare(runs[0], runs[1], list(scenario.tasks), "ours")
+    summary = summarize(runs[1].values(), ())
     return {
         text: evaluate(parse_expressions(text), summary, comparison).outcome == "failed"
         for text in (OVERALL, EACH, COUNTED)

@@ -65,13 +65,13 @@ def draw(questions: Sequence[Recorded], number: int, seed: int, *, unsure: bool 
 
 def _facts(question: Recorded) -> list[Drawn]:
     found = []
-    for at, fact in enumerate(question.line["facts"]):
-        if fact["verdict"] == UNGRADED:
+    for at, fact in enumerate(question.asked.facts):
+        if fact.verdict == UNGRADED:
             continue
-        judged = "ok" if fact["verdict"] == CORRECT else fact["verdict"]
-        stages = ("storage", "summary", "retrieval") if judged == "ok" else (fact["decided_by"],)
-        known = [fact[stage].get("confidence") for stage in stages]
-        confidence = None if None in known else min(known)
+        judged = "ok" if fact.verdict == CORRECT else fact.verdict
+        stages = ("storage", "summary", "retrieval") if judged == "ok" else (fact.decided_by,)
+        known = [fact.stage(stage).confidence for stage in stages]
+        confidence = None if None in known else min(one for one in known if one is not None)
         found.append(Drawn(question, at, judged, confidence, 0.0))
     return found
 

@@ -12,7 +12,6 @@ from pytest_memfail.core import (
     Judge,
     Listing,
     MemfailError,
-    Memory,
     Question,
     Reply,
     Task,
@@ -20,7 +19,7 @@ from pytest_memfail.core import (
     UsageError,
 )
 from pytest_memfail.engine import DaemonPool, Grader
-from pytest_memfail.results import Line, Loaded, question_line
+from pytest_memfail.results import Loaded, QuestionRecord, question_record
 from pytest_memfail.tasks import CUSTOM
 
 
@@ -28,7 +27,7 @@ from pytest_memfail.tasks import CUSTOM
 class Recorded:
     """What a judge needs to know about an asked question."""
 
-    line: Line
+    asked: QuestionRecord
     evidence: tuple[Evidence, ...]
     listing: Listing
     trace: Trace
@@ -40,12 +39,12 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
     Raises `UsageError` if the rows differ from those of the record, or a listing is missing from it.
     """
     by_name = {task.name: task for task in tasks}
-    for name in dict.fromkeys(line["task"] for line in record.questions):
-        if name not in record.header["tasks"]:
+    for name in dict.fromkeys(question.task for question in record.questions):
+        if name not in record.header.tasks:
             raise UsageError(
                 f"{record.path}: the task {name} of its questions is none of its header; the record is damaged"
             )
-        old, new = record.header["tasks"][name]["data_hash"], by_name[name].data_hash
+        old, new = record.header.tasks[name].data_hash, by_name[name].data_hash
         if old != new:
             raise UsageError(
                 f"{record.path}: {name} was run on other rows (hash {old[:12]}, these have {new[:12]}); "
@@ -59,18 +58,18 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
     }
     listings = _listings(record)
     found = []
-    for line in record.questions:
-        if line["verdict"] == ERROR:
+    for asked in record.questions:
+        if asked.verdict == ERROR:
             continue
-        place = (line["task"], line["store"])
+        place = (asked.task, asked.store)
         if place not in listings:
             raise UsageError(
-                f"{record.path} lacks the listing of the store {line['store']} (the run was killed in it); "
+                f"{record.path} lacks the listing of the store {asked.store} (the run was killed in it); "
                 "finish the run with --memfail-resume"
             )
-        question = questions[(*place, line["question"])]
-        evidence = tuple(by_name[line["task"]].evidence[name] for name in question.evidence)
-        found.append(Recorded(line, evidence, listings[place], _trace(line, question)))
+        question = questions[(*place, asked.question)]
+        evidence = tuple(by_name[asked.task].evidence[name] for name in question.evidence)
+        found.append(Recorded(asked, evidence, listings[place], _trace(asked, question)))
     return found
 
 
@@ -81,8 +80,8 @@ def regrade(
     concurrency: int = 32,
     progress: Callable[[int], object] = int,
     close: Callable[[], Awaitable[None]] | None = None,
-) -> list[Line]:
-    """Return the question lines with this judge's verdicts, in the given order.
+) -> list[QuestionRecord]:
+    """Return the questions with this judge's verdicts, in the given order.
 
     Args:
         cases: the questions to judge.
@@ -95,36 +94,35 @@ def regrade(
     # one per store, so that a fact is judged once per store for all questions
     graders: dict[int, Grader] = {}
 
-    async def one(case: Recorded, pool: DaemonPool) -> Line:
+    async def one(case: Recorded, pool: DaemonPool) -> QuestionRecord:
         return await _judge(graders.setdefault(id(case.listing), Grader(judge, pool)), case)
 
     return judge_all(judge, cases, one, concurrency=concurrency, progress=progress, close=close)
 
 
-async def _judge(grader: Grader, case: Recorded) -> Line:
-    line, trace, listing = case.line, case.trace, case.listing
-    place = (line["id"], line["store"], trace.question, trace.k, case.evidence)
+async def _judge(grader: Grader, case: Recorded) -> QuestionRecord:
+    trace, listing = case.trace, case.listing
+    place = (case.asked.id, case.asked.store, trace.question, trace.k, case.evidence)
     try:
         verdict = await grader.grade(trace.question, case.evidence, listing, trace.shown, trace.reply)
     except MemfailError as error:
-        return question_line(*place, error=error)
-    return question_line(*place, trace=trace, verdict=verdict, listing=listing)
+        return question_record(*place, error=error)
+    return question_record(*place, trace=trace, verdict=verdict, listing=listing)
 
 
 def _listings(record: Loaded) -> dict[tuple[str, str], Listing]:
     found = {}
-    for line in record.stores:
-        if len(line["listings"]) != 1:
+    for store in record.stores:
+        if len(store.listings) != 1:
             raise UsageError(
-                f"{record.path}: the store {line['store']} was listed {len(line['listings'])} times, expected once: "
+                f"{record.path}: the store {store.store} was listed {len(store.listings)} times, expected once: "
                 "the record does not say which listing a question was judged by"
             )
-        found[line["task"], line["store"]] = Listing(line["store"], tuple(Memory(**m) for m in line["listings"][0]))
+        found[store.task, store.store] = Listing(store.store, tuple(entry.memory for entry in store.listings[0]))
     return found
 
 
-def _trace(line: Line, question: Question) -> Trace:
-    shown = tuple(Memory(**memory) for memory in line["retrieved"])
-    reply = None if line["reply"] is None else Reply(line["reply"])
-    counts = line.get("shown_tokens"), line.get("store_tokens"), line.get("cut", 0)
-    return Trace(question, line["k"], shown, reply, line["seconds"], *counts)
+def _trace(asked: QuestionRecord, question: Question) -> Trace:
+    shown = tuple(entry.memory for entry in asked.retrieved)
+    reply = None if asked.reply is None else Reply(asked.reply)
+    return Trace(question, asked.k, shown, reply, asked.seconds, asked.shown_tokens, asked.store_tokens, asked.cut)

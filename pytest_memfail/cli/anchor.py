@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from pytest_memfail.cli.gate import Untrusted, check_no_errors, check_whole, entries_of
+from pytest_memfail.cli.gate import Untrusted, check_no_errors, check_whole
 from pytest_memfail.cli.records import RECORD_HELP, load
 from pytest_memfail.core import UsageError
 
@@ -43,17 +43,16 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--reason: got nothing, expected the reason why the anchor moves")
     check_writable(options.output, "-o", "baseline", "baseline")
     record = load(options.record)
-    entries = entries_of(record)
     try:
         check_whole(record)
-        check_no_errors(entries)
+        check_no_errors(record.outcomes)
     except Untrusted as error:
         print(f"memfail: no anchor is saved: {error}")
         return NO_TRUSTWORTHY_RESULT
     before = anchor_reason_at(options.output)
     when = datetime.now(timezone.utc).date().isoformat()
     reason = " ".join(options.reason.split())
-    saved = write_anchor(options.output, record.header, entries.values(), reason, when)
+    saved = write_anchor(options.output, record.header, record.outcomes.values(), reason, when)
     print(f"memfail: anchor saved: {options.output}, {saved} verdicts")
     if before is not None:
         print(f"memfail: it was set before because: {before}")

@@ -12,7 +12,7 @@ from pytest_memfail.cli.records import RECORD_HELP, load
 from pytest_memfail.core import ERROR, UsageError
 
 if TYPE_CHECKING:
-    from pytest_memfail.results import Baseline, Entry, Expression, Line, Loaded
+    from pytest_memfail.results import Baseline, Expression, Footer, Header, Key, Loaded, Outcome
 
 
 class Untrusted(Exception):
@@ -59,7 +59,6 @@ def run(options: argparse.Namespace) -> int:
         check_baseline_place,
         check_tasks,
         decide,
-        gate_line,
         parse_expressions,
         write_baseline,
     )
@@ -72,8 +71,8 @@ def run(options: argparse.Namespace) -> int:
         check_baseline_place(options.save_baseline)
     record = load(options.record)
     expressions = [found for text in options.fail_on for found in parse_expressions(text)]
-    check_tasks(expressions, list(record.header.get("tasks", {})))
-    entries = entries_of(record)
+    check_tasks(expressions, list(record.header.tasks))
+    outcomes = record.outcomes
     try:
         check_whole(record)
         anchor = _anchor(options.anchor, record.header)
@@ -85,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     decided = decide(
         expressions,
         record.summary(),
-        entries,
+        outcomes,
         record.header,
         baseline,
         shown=shown,
@@ -94,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
     )
     if decided is not None:
         print("\n".join(gate(decided, full=True)))
-        record = replace(record, footer={**(record.footer or {}), "gate": gate_line(decided)})
+        record = record.ended(replace(record.footer or Footer(exit_code=1, complete=False), gate=decided))
     for path, fault in write_reports(options.output, [record]):
         print(f"wrote {path}" if fault is None else f"memfail: {path} could not be written: {fault}")
     if decided is not None and decided.undecided is not None:
@@ -102,29 +101,19 @@ def run(options: argparse.Namespace) -> int:
         return NO_TRUSTWORTHY_RESULT
     if options.save_baseline is not None:
         try:
-            check_no_errors(entries)
+            check_no_errors(outcomes)
         except Untrusted as error:
             print(f"memfail: no baseline is saved: {error}")
             return NO_TRUSTWORTHY_RESULT
-        saved = write_baseline(options.save_baseline, record.header, entries.values())
+        saved = write_baseline(options.save_baseline, record.header, outcomes.values())
         print(f"memfail: baseline saved: {options.save_baseline}, {saved} verdicts")
     return 1 if decided is not None and decided.outcome == "failed" else 0
 
 
-def entries_of(record: Loaded) -> Mapping[Any, Entry]:
-    """Return the result of each question of a record."""
-    from pytest_memfail.results import SummaryBuilder
-
-    builder = SummaryBuilder(record.protocol)
-    for line in record.questions:
-        builder.add(line)
-    return builder.entries
-
-
-def check_no_errors(entries: Mapping[Any, Entry]) -> None:
+def check_no_errors(outcomes: Mapping[Key, Outcome]) -> None:
     """Raise `Untrusted` if any question is an error, because nothing could later be compared with the record."""
-    if errors := sum(entry.verdict == ERROR for entry in entries.values()):
-        raise Untrusted(f"{errors} of {len(entries)} questions are errors")
+    if errors := sum(outcome.verdict == ERROR for outcome in outcomes.values()):
+        raise Untrusted(f"{errors} of {len(outcomes)} questions are errors")
 
 
 def check_whole(record: Loaded) -> None:
@@ -134,10 +123,8 @@ def check_whole(record: Loaded) -> None:
     """
     from pytest_memfail.results import merge
 
-    if record.header.get("shard") is not None:
-        raise UsageError(
-            f"{record.path} is of shard {record.header['shard']}: join the shards with memfail merge first"
-        )
+    if record.header.shard is not None:
+        raise UsageError(f"{record.path} is of shard {record.header.shard}: join the shards with memfail merge first")
     _, missing = merge([record])
     if missing:
         raise Untrusted(f"{record.path} is not a whole run: {'; '.join(missing)}")
@@ -145,7 +132,7 @@ def check_whole(record: Loaded) -> None:
         raise Untrusted(untrusted)
 
 
-def _anchor(path: Path | None, header: Line) -> Baseline | None:
+def _anchor(path: Path | None, header: Header) -> Baseline | None:
     """Return the anchor; None if it does not exist. Raise `Untrusted` if it is missing in CI."""
     from pytest_memfail.results import ANCHOR_COMMAND, check_baseline, in_ci, read_anchor
 
@@ -162,7 +149,7 @@ def _anchor(path: Path | None, header: Line) -> Baseline | None:
     return None
 
 
-def _baseline(path: Path | None, expressions: Sequence[Expression], header: Line) -> Baseline | None:
+def _baseline(path: Path | None, expressions: Sequence[Expression], header: Header) -> Baseline | None:
     """Return the baseline; None if it does not exist. Raise `Untrusted` if it is missing in CI."""
     from pytest_memfail.results import check_baseline, in_ci, read_baseline
 

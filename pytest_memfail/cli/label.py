@@ -94,7 +94,7 @@ def _shown(fact: Drawn, number: int, total: int) -> Iterator[str]:
 
     evidence, trace = fact.evidence, fact.question.trace
     yield ""
-    yield f"--- {number} of {total}: {fact.question.line['id']}"
+    yield f"--- {number} of {total}: {fact.question.asked.id}"
     yield from _field("said", evidence.source)
     if evidence.text != evidence.source:
         yield from _field("fact", evidence.text)

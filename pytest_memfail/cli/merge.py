@@ -33,8 +33,8 @@ def run(options: argparse.Namespace) -> int:
     check_writable(options.output, "-o")
     if options.output.resolve() in [path.resolve() for path in options.records]:
         raise UsageError(f"-o: {options.output} is one of the records to merge; give another name")
-    lines, missing = merge([load(path) for path in options.records])
-    write_record(options.output, lines)
+    joint, missing = merge([load(path) for path in options.records])
+    write_record(options.output, joint)
     print("\n".join(summary(load_record(options.output).summary(), full=True)))
     for text in missing:
         print(f"missing: {text}")

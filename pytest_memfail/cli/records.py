@@ -46,11 +46,12 @@ def recorded_questions(record: Loaded, data: Path | None, cases: Sequence[Path] 
     from pytest_memfail.tasks import TaskRequest, load_tasks
 
     header = record.header
-    names = tuple(dict.fromkeys(line["task"] for line in record.questions))
+    names = tuple(dict.fromkeys(question.task for question in record.questions))
     if not names:
         raise UsageError(f"{record.path}: no question was asked, so there is nothing to judge")
-    limit, haystack = header["limit"], header.get("haystack", "sample")
-    request = TaskRequest(names, data, header["protocol"], header["seed"], limit, haystack)
+    haystack = header.haystack or "sample"
+    asked = names, data, header.protocol, header.seed, header.limit, haystack
+    request = TaskRequest(*asked)
     return recorded(record, load_tasks(request, _own_cases(record, cases or [Path()], data)))
 
 
@@ -58,9 +59,9 @@ def _own_cases(record: Loaded, folders: Sequence[Path], data: Path | None) -> li
     """Return the task of the user's own cases, if the record asked some."""
     from pytest_memfail.tasks import CUSTOM, HaystackFinder, find_custom, read_custom
 
-    if not any(line["task"] == CUSTOM for line in record.questions):
+    if not any(question.task == CUSTOM for question in record.questions):
         return []
-    found = read_custom(find_custom(folders), Path(), HaystackFinder(data, record.header["seed"]))
+    found = read_custom(find_custom(folders), Path(), HaystackFinder(data, record.header.seed))
     if found is None:
         where = ", ".join(str(folder.resolve()) for folder in folders)
         raise UsageError(

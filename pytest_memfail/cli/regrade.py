@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from pytest_memfail.core import ERROR, FAILURES, UsageError
 
 if TYPE_CHECKING:
     from pytest_memfail.llm import ModelClient
-    from pytest_memfail.results import Line, Loaded
+    from pytest_memfail.results import Loaded, QuestionRecord, Record
 
 
 def add(commands: Any) -> None:
@@ -58,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     record = load(options.record)
     header = record.header
     cases = recorded_questions(record, options.data, options.cases)
-    judge, client = open_judge(options.judge, header["protocol"], options.concurrency)
+    judge, client = open_judge(options.judge, header.protocol, options.concurrency)
     judged = regrade(
         cases,
         judge,
@@ -66,43 +67,42 @@ def run(options: argparse.Namespace) -> int:
         progress=progress(len(cases), "questions"),
         close=None if client is None else client.close,
     )
-    new = {line["id"]: line for line in judged}
-    write_record(options.output, _lines(record, new, options.judge, client))
+    new = {question.id: question for question in judged}
+    write_record(options.output, _regraded(record, new, options.judge, client))
     print("\n".join(summary(load_record(options.output).summary(), full=True)))
-    changed = sum(case.line["verdict"] != new[case.line["id"]]["verdict"] for case in cases)
+    changed = sum(case.asked.verdict != new[case.asked.id].verdict for case in cases)
     skipped = len(record.questions) - len(cases)
     print(f"{changed} of {len(cases)} verdicts changed" + (f"; {skipped} errors have nothing to judge" * (skipped > 0)))
-    failed = [line for line in judged if line["verdict"] == ERROR]
-    for line in failed[:1]:
-        print(f"the judge failed on {len(failed)} questions, e.g. {line['id']}: {line['error']['message']}")
+    failed = [(question.id, question.error) for question in judged if question.error is not None]
+    for node_id, error in failed[:1]:
+        print(f"the judge failed on {len(failed)} questions, e.g. {node_id}: {error.message}")
     return 1 if failed else 0
 
 
-def _lines(record: Loaded, new: dict[str, Line], judge: str, client: ModelClient | None) -> list[Line]:
+def _regraded(record: Loaded, new: dict[str, QuestionRecord], judge: str, client: ModelClient | None) -> list[Record]:
     from pytest_memfail._version import __version__
     from pytest_memfail.judge_names import judge_weights
+    from pytest_memfail.results import Footer
 
     old = record.header
-    header = {
-        **old,
-        "memfail": __version__,
-        "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "judge": judge,
-        "judge_options": {},
-        "judge_weights": judge_weights(judge, {}),
-        "regraded": {name: old.get(name) for name in ("judge", "memfail", "started")},
-    }
-    questions = [new.get(line["id"], line) for line in record.questions]
+    header = replace(
+        old,
+        memfail=__version__,
+        started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        judge=judge,
+        judge_options={},
+        judge_weights=judge_weights(judge, {}),
+        extra={**old.extra, "regraded": {name: old.value(name) for name in ("judge", "memfail", "started")}},
+    )
+    questions = [new.get(question.id, question) for question in record.questions]
     models: list[dict[str, Any]] = []
     if client is not None:
         models = client.ledger.totals().plain()
         client.ledger.close()
-    footer = {
-        "type": "footer",
-        "exit_code": int(any(line["verdict"] in (*FAILURES, ERROR) for line in questions)),
-        "complete": record.complete,
-        "whole": record.whole,
-        "models": models,
-        "gate": None,
-    }
+    footer = Footer(
+        exit_code=int(any(question.verdict in (*FAILURES, ERROR) for question in questions)),
+        complete=record.complete,
+        whole=record.whole,
+        models=tuple(models),
+    )
     return [header, *questions, *record.stores, footer]

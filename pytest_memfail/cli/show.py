@@ -13,7 +13,7 @@ from pytest_memfail.cli.records import RECORD_HELP, listed, load
 from pytest_memfail.core import ERROR, FAILURES, VERDICTS, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from pytest_memfail.results import Line
+    from pytest_memfail.results import QuestionRecord
 
 
 def add(commands: Any) -> None:
@@ -45,20 +45,20 @@ def run(options: argparse.Namespace) -> int:
     record = load(options.record or Path("last"), options.cache_dir)
     if options.verdict is not None and options.verdict not in VERDICTS:
         raise UnknownNameError("verdict", options.verdict, VERDICTS, "in --verdict")
-    tasks = record.header.get("tasks", {})
+    tasks = record.header.tasks
     if options.task is not None and options.task not in tasks:
         raise UnknownNameError("task", options.task, tasks, "in --task")
     wanted = (options.verdict,) if options.verdict else (*FAILURES, ERROR)
-    named = [line for line in record.questions if options.id in line["id"]]
+    named = [question for question in record.questions if options.id in question.id]
     if not named and options.id:
-        raise UsageError(_unknown(options.id, [line["id"] for line in record.questions], record.path))
-    shown = [line for line in named if line["verdict"] in wanted and options.task in (None, line["task"])]
-    for line in shown:
-        print(f"--- {line['id']}")
-        if line["verdict"] == ERROR:
-            print(f"error: {line['error']['type']}: {line['error']['message']}")
+        raise UsageError(_unknown(options.id, [question.id for question in record.questions], record.path))
+    shown = [question for question in named if question.verdict in wanted and options.task in (None, question.task)]
+    for question in shown:
+        print(f"--- {question.id}")
+        if question.error is not None:
+            print(f"error: {question.error.type}: {question.error.message}")
         else:
-            print("\n".join(failure(line, rerun_words(record.header, line["id"]))))
+            print("\n".join(failure(question, rerun_words(record.header, question.id))))
         print()
     if not filtered:
         found = record.summary()
@@ -71,11 +71,11 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _others(named: Sequence[Line], options: argparse.Namespace) -> str:
+def _others(named: Sequence[QuestionRecord], options: argparse.Namespace) -> str:
     """Return the verdicts of the questions with this id if none is shown, usually because none failed."""
     if not options.id:
         return ""
-    counts = Counter(line["verdict"] for line in named)
+    counts = Counter(question.verdict for question in named)
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     return f"; with that id: {said} (--verdict NAME shows them)"
 

@@ -7,13 +7,15 @@ import shlex
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_memfail.core import MemfailError, escape_controls, mask_text
-from pytest_memfail.plugin.stash import LINE, RUN
+from pytest_memfail.plugin.stash import FINISHED, RUN
 
 if TYPE_CHECKING:
     import pytest
+
+    from pytest_memfail.results import QuestionRecord
 
 MOST_FRAMES: Final = 10
 OWN_CODE = str(Path(__file__).parent.parent)
@@ -27,20 +29,20 @@ class MemoryFailure(AssertionError):
         super().__init__(self.headline())
 
     @property
-    def _line(self) -> dict[str, Any]:
-        return self.item.stash[LINE]
+    def _question(self) -> QuestionRecord:
+        return self.item.stash[FINISHED]
 
     def headline(self) -> str:
         """The verdict and what was lost, on one line."""
         from pytest_memfail.report import headline
 
-        return headline(self._line)
+        return headline(self._question)
 
     def lines(self) -> list[str]:
         """The whole view."""
         from pytest_memfail.report import failure
 
-        lines = failure(self._line, rerun_command(self.item))
+        lines = failure(self._question, rerun_command(self.item))
         if self.item.config.stash[RUN].is_recorded(self.item.nodeid):
             lines[0] += " (recorded)"
         return lines

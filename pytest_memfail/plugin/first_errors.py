@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
 import pytest
 
-from pytest_memfail.core import ERROR
 from pytest_memfail.plugin.failures import without_subject
 from pytest_memfail.plugin.run import Run
-from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
+from pytest_memfail.results import NO_TRUSTWORTHY_RESULT, QuestionRecord, from_text
 
 ALIKE: Final = 10
 """After so many questions that all end with the same error, no other end is expected."""
@@ -42,11 +40,11 @@ class FirstErrors:
         packed = getattr(report, "memfail", None)
         if not self._watches or packed is None:
             return
-        line = json.loads(packed) if isinstance(packed, str) else packed
-        if line["verdict"] != ERROR:
+        question = from_text(QuestionRecord, packed) if isinstance(packed, str) else packed
+        if question.error is None:
             self._watches = False
             return
-        message = line["error"]["message"]
+        message = question.error.message
         kind = without_subject(message)
         self._seen += 1
         self._first = self._first or kind

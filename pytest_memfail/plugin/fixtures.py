@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_memfail.plugin.stash import LINE, RESULT, RUN, RUNTIME
+from pytest_memfail.plugin.stash import FINISHED, RESULT, RUN, RUNTIME
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Question, SystemFactory, Trace, Verdict
@@ -42,7 +42,7 @@ def memfail_trace(request: pytest.FixtureRequest, memfail_question: Question, me
     from pytest_memfail.core import MemorySystemError
     from pytest_memfail.plugin.capture import replay
     from pytest_memfail.plugin.runtime import fresh
-    from pytest_memfail.results import question_line
+    from pytest_memfail.results import question_record
 
     item, asked = request.node, _asked(request)
     if not callable(memfail_system):
@@ -55,7 +55,7 @@ def memfail_trace(request: pytest.FixtureRequest, memfail_question: Question, me
     if result.error is not None:
         raise fresh(result.error)
     evidence = [asked.unit.task.evidence[name] for name in asked.question.evidence]
-    item.stash[LINE] = question_line(
+    item.stash[FINISHED] = question_record(
         item.nodeid,
         asked.unit.plan.id,
         asked.question,

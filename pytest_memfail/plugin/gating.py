@@ -22,8 +22,9 @@ from pytest_memfail.results import (
     Entry,
     Expression,
     Gate,
+    Loaded,
+    QuestionRecord,
     Summary,
-    SummaryBuilder,
     change_of,
     check_baseline,
     check_baseline_place,
@@ -162,36 +163,35 @@ class Gatekeeper:
                 found[node_id] = [entry.verdict, entry.memory_held, entry.vacuous]
         return found
 
-    def decide(self, summary: Summary, builder: SummaryBuilder) -> Gate | None:
+    def decide(self, summary: Summary, record: Loaded) -> Gate | None:
         """The gate over a whole run; None if nothing is to be decided."""
         earlier = self._baseline or self._anchor
         if earlier is None and all(expression.needs_baseline for expression in self._expressions):
             return None  # nothing is asked, or the first run: the items' own outcomes decide
-        header = record_header(self._run)
         return decide(
             self._expressions,
             summary,
-            builder.entries,
-            header,
+            record.outcomes,
+            record.header,
             self._baseline,
             shown=_short(self._run.settings.baseline, self._config),
             anchor=self._anchor,
             anchor_shown=_short(self._run.settings.anchor, self._config),
         )
 
-    def save(self, builder: SummaryBuilder | None, ended_early: bool, untrusted: str | None) -> str:
+    def save(self, record: Loaded | None, ended_early: bool, untrusted: str | None) -> str:
         """Save the baseline that was asked for; returns where, with how many verdicts.
 
         Raises `UsageError` with the reason for a run that must not become one.
         """
         path = self._run.settings.save_baseline
         assert path is not None
-        entries = builder.entries if builder is not None else {}
+        outcomes = record.outcomes if record is not None else {}
         whole = self._run.keys()
-        errors = sum(entry.verdict == ERROR for entry in entries.values())
+        errors = sum(outcome.verdict == ERROR for outcome in outcomes.values())
         if self._run.settings.shard is not None:
             raise UsageError("a shard is a part of a run")
-        if missing := len(whole - entries.keys()):
+        if missing := len(whole - outcomes.keys()):
             raise UsageError(f"a partial run: {len(whole) - missing} of {len(whole)} questions have a result")
         if ended_early:
             raise UsageError("the run ended early")
@@ -199,14 +199,15 @@ class Gatekeeper:
             raise UsageError(f"{errors} of {len(whole)} questions are errors")
         if untrusted is not None:
             raise UsageError(untrusted)
-        saved = write_baseline(path, record_header(self._run), entries.values())
+        assert record is not None
+        saved = write_baseline(path, record.header, outcomes.values())
         return f"{_short(path, self._config)}, {saved} verdicts"
 
 
-def apply_known(report: Any, line: Mapping[str, Any], known: list[Any], protocol: str) -> None:
+def apply_known(report: Any, new: QuestionRecord, known: list[Any], protocol: str) -> None:
     """A failure that the baseline knows becomes an expected one; one that is gone, an unexpected pass, which never fails."""
-    old = _entry(line, *known)
-    new = _entry(line, line["verdict"], line.get("memory_held"), bool(line.get("vacuous")))
+    verdict, memory_held, vacuous = known
+    old = Entry(new.id, *new.key, verdict, memory_held, bool(vacuous))
     if report.failed and old.failed and new.failed:
         report.outcome = "skipped"
         as_before = "as in" if old.verdict == new.verdict else f"{old.verdict} in"
@@ -214,12 +215,6 @@ def apply_known(report: Any, line: Mapping[str, Any], known: list[Any], protocol
     elif change_of(old, new, protocol) == "better":
         report.outcome, report.longrepr = "passed", None
         report.wasxfail = f"{shown(new)}, {old.verdict} in the baseline"
-
-
-def _entry(line: Mapping[str, Any], verdict: str, memory_held: bool | None, vacuous: bool) -> Entry:
-    return Entry(
-        line["id"], line["task"], line["store"], line["question"], line["k"], verdict, memory_held, bool(vacuous)
-    )
 
 
 def _short(path: Path | None, config: pytest.Config) -> str | None:

@@ -7,7 +7,7 @@ flight.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,11 +21,12 @@ from _pytest._code.code import (
 )
 from _pytest.fixtures import FuncFixtureInfo, TopRequest
 
-from pytest_memfail.core import FAILURES, UNGRADED, MemfailError, Question
+from pytest_memfail.core import UNGRADED, MemfailError, Question
 from pytest_memfail.plugin.failures import MemoryFailure, error_lines
 from pytest_memfail.plugin.run import ROOT, Run, Unit
 from pytest_memfail.plugin.runtime import Asked
-from pytest_memfail.plugin.stash import LINE, RESULT, RUN
+from pytest_memfail.plugin.stash import FINISHED, RESULT, RUN
+from pytest_memfail.results import QuestionRecord
 
 FIXTURES = ("memfail_verdict",)
 
@@ -114,9 +115,9 @@ class QuestionItem(pytest.Item):
             raise MemfailError(
                 f"the fixture memfail_system has {scope} scope, expected session: a store is shared by all its questions"
             )
-        line = self.config.stash[RUN].recorded(self.nodeid)
-        if line is not None:
-            self.stash[LINE] = dict(line)
+        recorded = self.config.stash[RUN].recorded(self.nodeid)
+        if recorded is not None:
+            self.stash[FINISHED] = recorded
             return
         self._initrequest()
         assert self._request is not None
@@ -124,11 +125,11 @@ class QuestionItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail unless correct."""
-        line = self.stash[LINE]
-        if line["verdict"] in FAILURES:
+        question = self.stash[FINISHED]
+        if question.failed:
             raise MemoryFailure(self)
-        if line["verdict"] == UNGRADED:
-            pytest.skip(ungraded_reason(line))
+        if question.verdict == UNGRADED:
+            pytest.skip(ungraded_reason(question))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         """Our own exceptions in a few lines, all others as pytest shows them."""
@@ -181,13 +182,13 @@ def shown_as(item: pytest.Item, shown: TerminalRepr | None) -> Iterator[None]:
         del attributes["_repr_failure_py"]
 
 
-def ungraded_reason(line: Mapping[str, Any]) -> str:
-    """Why the deciding stage of a question's line has no verdict."""
-    for fact in line["facts"]:
-        stage = fact["decided_by"]
-        if fact[stage]["outcome"] == "ungraded":
-            return f"ungraded: {stage}: {fact[stage].get('reason', 'the judge left it open')}"
-    return f"ungraded: memory held; {line['answer'].get('reason', 'the answer was not judged')}"
+def ungraded_reason(question: QuestionRecord) -> str:
+    """Return why the deciding stage of a question has no verdict."""
+    for fact in question.facts:
+        if fact.deciding.outcome == "ungraded":
+            return f"ungraded: {fact.decided_by}: {fact.deciding.reason or 'the judge left it open'}"
+    reason = question.answer.reason if question.answer is not None else ""
+    return f"ungraded: memory held; {reason or 'the answer was not judged'}"
 
 
 def _fixture_info(parent: pytest.Collector) -> FuncFixtureInfo:
@@ -200,8 +201,8 @@ def release(item: pytest.Item) -> None:
     """Let go of what a question has brought: pytest keeps every item to the end of the run."""
     if RESULT in item.stash:
         del item.stash[RESULT]
-    if LINE in item.stash:
-        del item.stash[LINE]
+    if FINISHED in item.stash:
+        del item.stash[FINISHED]
     if isinstance(item, QuestionItem):
         item.funcargs = {}
         item._request = None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,22 +11,30 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED, VACUOUS, UsageError, os_reason
+from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED, VACUOUS, UsageError, os_reason, write_whole
 from pytest_memfail.plugin.asking import ask
 from pytest_memfail.plugin.cleaning import CleanTerminal, clean_line
 from pytest_memfail.plugin.gating import Gatekeeper
 from pytest_memfail.plugin.header import record_header
 from pytest_memfail.plugin.marks import verdicts_in
 from pytest_memfail.plugin.recorded import RUNS, known_verdicts, own_folder, recorded_verdicts, runs_folder
-from pytest_memfail.plugin.resume import kept_lines
+from pytest_memfail.plugin.resume import kept_records
 from pytest_memfail.plugin.run import ROOT, Run, leaves_own_tests_out
 from pytest_memfail.plugin.stash import BROKEN_OFF, FOLDER, RUNTIME
-from pytest_memfail.results import NO_TRUSTWORTHY_RESULT
+from pytest_memfail.results import (
+    NO_TRUSTWORTHY_RESULT,
+    Footer,
+    Loaded,
+    QuestionRecord,
+    RecordWriter,
+    StoreRecord,
+    from_text,
+)
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
-    from pytest_memfail.results import Gate, RecordWriter, RunFolder, Summary, SummaryBuilder
+    from pytest_memfail.results import Gate, Header, RunFolder, Summary
 
 
 class Reporting:
@@ -35,7 +42,13 @@ class Reporting:
 
     def __init__(self, config: pytest.Config, run: Run, gatekeeper: Gatekeeper) -> None:
         self._config, self._run, self._gatekeeper = config, run, gatekeeper
-        self._builder: SummaryBuilder | None = None
+        self._header: Header | None = None
+        """None before the first result."""
+        self._questions: dict[str, QuestionRecord] = {}
+        self._stores: list[StoreRecord] = []
+        """Without their listings, which only the file holds."""
+        self._results: Loaded | None = None
+        """All of these, at the end."""
         self._writer: RecordWriter | None = None
         """Writes the record of this run: in its own folder or, where there is none, at the place that was named."""
         self._copy: RecordWriter | None = None
@@ -142,45 +155,50 @@ class Reporting:
             self._reported.add(report.nodeid)
         self._judged_failures += report.failed and getattr(report, "memfail_verdict", None) in FAILURES
         if getattr(report, "memfail_recorded", False):
-            self._begun()  # its line is in the record already
+            self._begin()  # it is in the record already
         # taken off the report: pytest keeps every report to the end of the run
-        if (line := report.__dict__.pop("memfail", None)) is not None:
-            self._take(json.loads(line) if isinstance(line, str) else line)
-        for line in report.__dict__.pop("memfail_stores", ()):
-            self._take(json.loads(line))
+        if (question := report.__dict__.pop("memfail", None)) is not None:
+            self._take(QuestionRecord, question)
+        for store in report.__dict__.pop("memfail_stores", ()):
+            self._take(StoreRecord, store)
 
-    def _take(self, line: Mapping[str, Any]) -> None:
-        builder = self._begun()
-        builder.add(line)
+    def _take(self, kind: type[QuestionRecord | StoreRecord], packed: Any) -> None:
+        record = from_text(kind, packed) if isinstance(packed, str) else packed
+        self._begin()
         for writer in self._writers:
-            writer.write(line)
+            writer.write(record)
+        self._keep(record)
+
+    def _keep(self, record: QuestionRecord | StoreRecord) -> None:
+        if isinstance(record, StoreRecord):
+            self._stores.append(replace(record, listings=()))
+        else:
+            self._questions[record.id] = record
 
     @property
     def _writers(self) -> list[RecordWriter]:
         return [writer for writer in (self._writer, self._copy) if writer is not None]
 
-    def _begun(self) -> SummaryBuilder:
-        """The summary and the record, begun at the first result: a run without any leaves a named record alone."""
-        from pytest_memfail.results import RecordWriter, SummaryBuilder
-
-        if self._builder is None:
-            self._builder = SummaryBuilder(self._run.settings.protocol)
-            given = self._run.settings.record
-            self._folder = own_folder(self._config, self._run)
-            if self._folder is not None:
-                self._writer = RecordWriter(self._folder.record)
-                if given is not None and not self._run.held_back:
-                    self._copy = RecordWriter(given)
-            elif given is not None or runs_folder(self._config) is not None:
-                self._writer = RecordWriter(given)
-            shown = self._copy or self._writer
-            self._record = None if shown is None else shown.path
-            kept = kept_lines(self._run, self._expected)
-            for line in kept:
-                self._builder.add(line)
-            for writer in self._writers:
-                writer.begin([record_header(self._run), *kept])
-        return self._builder
+    def _begin(self) -> None:
+        """Begin the record at the first result: a run without any leaves a named record alone."""
+        if self._header is not None:
+            return
+        self._header = record_header(self._run)
+        given = self._run.settings.record
+        self._folder = own_folder(self._config, self._run)
+        if self._folder is not None:
+            self._writer = RecordWriter(self._folder.record)
+            if given is not None and not self._run.held_back:
+                self._copy = RecordWriter(given)
+        elif given is not None:
+            self._writer = RecordWriter(given)
+        shown = self._copy or self._writer
+        self._record = None if shown is None else shown.path
+        kept = kept_records(self._run, self._expected)
+        for writer in self._writers:
+            writer.begin([self._header, *kept])
+        for record in kept:
+            self._keep(record)
 
     # -- completeness and the end ------------------------------------------------------------------------------------
 
@@ -221,43 +239,40 @@ class Reporting:
         hook_fault: str | None = None
         if not ended_early:
             self._lost = [node_id for node_id in self._expected if node_id not in self._reported]
-        if self._builder is not None:
-            from pytest_memfail.llm import why_approximate
-
-            tasks = {task.name: {"left_out": task.left_out} for task in self._run.tasks}
+        if self._header is not None:
+            path, questions = str(self._record or ""), tuple(self._questions.values())
+            self._results = Loaded(path, self._header, questions, tuple(self._stores), None)
             shown = _short(self._record, self._config) if self._record is not None else None
-            spent = self._config.stash[RUNTIME].spending()
-            self._summary = self._builder.build(tasks, shown, spent, why_approximate())
+            spent = tuple(self._config.stash[RUNTIME].spending())
+            self._summary = replace(self._results.summary(), record=shown, models=spent)
             if not ended_early and self._untrusted() is None:
-                self._summary = replace(self._summary, gate=self._gatekeeper.decide(self._summary, self._builder))
+                self._summary = replace(self._summary, gate=self._gatekeeper.decide(self._summary, self._results))
             hook_fault = self._hand_on(self._summary)
         if not ended_early:
             session.exitstatus = self._exit_code(session, exitstatus)
-        elif self._gatekeeper.is_asked and self._builder is not None:
+        elif self._gatekeeper.is_asked and self._results is not None:
             self._said.append(("the gate was not decided: the run ended early", True))
         if hook_fault is not None:
             self._said.append((hook_fault, True))
             session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         self._save_baseline(session, ended_early)
-        if self._builder is not None:
-            self._end_record(session, interrupted=ended_early or bool(self._lost))
+        if self._results is not None:
+            self._end_record(session, self._results, interrupted=ended_early or bool(self._lost))
 
-    def _end_record(self, session: pytest.Session, *, interrupted: bool) -> None:
-        """End the record, see to it that it is where it should be, and write the reports from it."""
-        assert self._builder is not None
-        whole = self._run.keys() <= self._builder.entries.keys()
+    def _end_record(self, session: pytest.Session, results: Loaded, *, interrupted: bool) -> None:
+        """End the record, see to it that it is where it should be, and write the reports."""
+        whole = self._run.keys() <= results.outcomes.keys()
         for writer in self._writers:
             if writer.is_removed:
                 self._said.append((f"{self._shown(writer)} was removed during the run; it is written again", False))
             writer.restore()
-        footer = {
-            "type": "footer",
-            "exit_code": self._code(session),
-            "complete": not interrupted,
-            "whole": whole,
-            "models": [dict(row) for row in self._summary.models] if self._summary is not None else [],
-            "gate": self._gate(),
-        }
+        footer = Footer(
+            exit_code=self._code(session),
+            complete=not interrupted,
+            whole=whole,
+            models=self._summary.models if self._summary is not None else (),
+            gate=self._summary.gate if self._summary is not None else None,
+        )
         for writer in self._writers:
             writer.write(footer)
             writer.restore()
@@ -265,23 +280,20 @@ class Reporting:
             self._publish(whole=whole)
         self._say_what_is_lost()
         session.exitstatus = self._code(session)
-        self._write_reports()
+        self._write_reports(results.ended(footer))
         for writer in self._writers:
             writer.close()
         if self._folder is not None:
             verdicts: dict[str, dict[str, str]] = {}
-            for node_id, verdict in self._builder.verdicts.items():
-                unit = self._run.unit_of(node_id)
-                if unit is not None and node_id.startswith(f"{ROOT}/"):  # not a test of the user's own over a task
-                    verdicts.setdefault(unit.task.name, {})[node_id] = verdict
+            for node_id, question in self._questions.items():
+                if node_id.startswith(f"{ROOT}/"):  # not a test of the user's own over a task
+                    verdicts.setdefault(question.task, {})[node_id] = question.verdict
             code = int(session.exitstatus)
             with suppress(OSError):  # the record tells the same
                 self._folder.end(interrupted=interrupted, whole=whole, exit_code=code, verdicts=verdicts)
 
     def _publish(self, *, whole: bool) -> None:
         """Replace the whole record at the place that was named, if this one is whole as well."""
-        from pytest_memfail.results import write_record
-
         given = self._run.settings.record
         assert given is not None
         assert self._writer is not None
@@ -290,7 +302,7 @@ class Reporting:
             self._said.append((kept, False))
             return
         try:
-            write_record(given, self._writer.lines())
+            write_whole(given, self._writer.content())
         except OSError as error:
             self._unpublished = os_reason(error)
         else:
@@ -330,7 +342,7 @@ class Reporting:
         return _short(self._record or "", self._config)
 
     def _shown(self, writer: RecordWriter) -> str:
-        return "" if writer.path is None else _short(writer.path, self._config)
+        return _short(writer.path, self._config)
 
     def _code(self, session: pytest.Session) -> int:
         """The exit code: without the record that was asked for, the run has no result that can be gone on with."""
@@ -347,21 +359,11 @@ class Reporting:
             return str(error)
         return None
 
-    def _gate(self) -> dict[str, Any] | None:
-        if self._summary is None or self._summary.gate is None:
-            return None
-        from pytest_memfail.results import gate_line
-
-        return gate_line(self._summary.gate)
-
-    def _write_reports(self) -> None:
-        if self._writer is None or not self._run.settings.reports:
+    def _write_reports(self, record: Loaded) -> None:
+        if not self._run.settings.reports:
             return
         from pytest_memfail.report import write_reports
-        from pytest_memfail.results import loaded
 
-        # not from the file: another run may have written there since
-        record = loaded(self._writer.lines(), str(self._record or ""))
         for path, fault in write_reports(self._run.settings.reports, [record]):
             if fault is not None:  # the run and its record are not lost for it
                 self._said.append((f"the report {path} could not be written: {fault}", True))
@@ -374,7 +376,7 @@ class Reporting:
             writer.close()
         folder = self._config.stash.get(FOLDER, None)
         if folder is not None:
-            if self._builder is None:
+            if self._header is None:
                 folder.discard()
             folder.close()
             self._config.stash[FOLDER] = None
@@ -399,7 +401,7 @@ class Reporting:
         if self._run.settings.save_baseline is None:
             return
         try:
-            saved = self._gatekeeper.save(self._builder, ended_early, self._untrusted())
+            saved = self._gatekeeper.save(self._results, ended_early, self._untrusted())
         except (UsageError, OSError) as error:
             self._said.append((f"no baseline is saved: {error}", True))
             if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):

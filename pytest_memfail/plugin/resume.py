@@ -14,7 +14,7 @@ from pytest_memfail.plugin.recorded import runs_folder
 
 if TYPE_CHECKING:
     from pytest_memfail.plugin.run import Run
-    from pytest_memfail.results import Kept, Line
+    from pytest_memfail.results import Kept, QuestionRecord, StoreRecord
 
 
 def read_own(config: pytest.Config, run: Run) -> tuple[Kept, str]:
@@ -43,20 +43,23 @@ def read_own(config: pytest.Config, run: Run) -> tuple[Kept, str]:
 
 def for_workers(kept: Kept) -> str:
     """What a worker must know, as text: the lines may hold lone surrogates, which xdist does not carry."""
-    return json.dumps(dict(kept.questions))
+    from pytest_memfail.results import to_text
+
+    return json.dumps([to_text(question) for question in kept.questions.values()])
 
 
 def in_worker(text: str) -> Kept:
     """The same, back."""
-    from pytest_memfail.results import Kept
+    from pytest_memfail.results import Kept, QuestionRecord, from_text
 
-    return Kept(json.loads(text))
+    questions = [from_text(QuestionRecord, one) for one in json.loads(text)]
+    return Kept({question.id: question for question in questions})
 
 
-def kept_lines(run: Run, expected: Collection[str]) -> list[Line]:
-    """The lines that stay in the record: of what is not asked, and of stores that are not filled, again."""
+def kept_records(run: Run, expected: Collection[str]) -> list[QuestionRecord | StoreRecord]:
+    """What stays in the record: of what is not asked, and of stores that are not filled, again."""
     asked = {node_id for node_id in expected if not run.is_recorded(node_id)}
     units = [unit for node_id in asked if (unit := run.unit_of(node_id)) is not None]
     filled = {(unit.task.name, unit.plan.id) for unit in units}
-    questions = [line for node_id, line in run.kept.questions.items() if node_id not in asked]
-    return [*questions, *(line for store, line in run.kept.stores.items() if store not in filled)]
+    questions = [question for node_id, question in run.kept.questions.items() if node_id not in asked]
+    return [*questions, *(store for place, store in run.kept.stores.items() if place not in filled)]

@@ -19,7 +19,7 @@ from pytest_memfail.plugin.models import check_models, models_of_system
 from pytest_memfail.plugin.options import SYSTEM
 from pytest_memfail.plugin.resume import read_own
 from pytest_memfail.plugin.settings import Settings, read_settings
-from pytest_memfail.results import Kept, Line, check_writable
+from pytest_memfail.results import Kept, QuestionRecord, check_writable
 
 ROOT: Final = "memfail"
 SYSTEM_FROM_FIXTURE: Final = "fixture"
@@ -78,8 +78,8 @@ class Run:
         """What the memory system asks through `context.chat`."""
         self._unit_by_id = {unit.id: unit for unit in self.units}
 
-    def recorded(self, node_id: str) -> Line | None:
-        """The line of a benchmark item that need not be asked again, else None."""
+    def recorded(self, node_id: str) -> QuestionRecord | None:
+        """The finished question of a benchmark item that need not be asked again, else None."""
         return self.kept.questions.get(node_id) if self.is_recorded(node_id) else None
 
     def is_recorded(self, node_id: str) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import uuid
 import warnings
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -28,10 +27,13 @@ from pytest_memfail.plugin.recorded import latest_recorded
 from pytest_memfail.plugin.resume import for_workers
 from pytest_memfail.plugin.run import ROOT, Run, Unit
 from pytest_memfail.plugin.runtime import Asked, Runtime
-from pytest_memfail.plugin.stash import BROKEN_OFF, KNOWN, LINE, RESULT, RUNTIME
+from pytest_memfail.plugin.stash import BROKEN_OFF, FINISHED, KNOWN, RESULT, RUNTIME
+
+if TYPE_CHECKING:
+    from pytest_memfail.results import QuestionRecord, StoreRecord
 
 WORKER_INPUT = "memfail"
-STORES: pytest.StashKey[list[str]] = pytest.StashKey()
+STORES: pytest.StashKey[list[StoreRecord]] = pytest.StashKey()
 
 
 def asked_by(item: pytest.Item) -> Asked | None:
@@ -164,7 +166,7 @@ class MemfailSession:
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, Any, Any]:
         # before the fixtures' finalisers: a session fixture may end the server that the system talks to
         asked = asked_by(item)
-        lines = item.stash[STORES] = []
+        stores = item.stash[STORES] = []
         failure: MemfailError | None = None
         if asked is not None:
             following = asked_by(nextitem) if nextitem is not None else None
@@ -176,7 +178,7 @@ class MemfailSession:
                     virtual=isinstance(item, QuestionItem),
                     last=nextitem is None,
                 ):
-                    lines.append(_store_json(unit, report))
+                    stores.append(_store_record(unit, report))
             except MemfailError as error:
                 failure = error
         result = yield
@@ -197,16 +199,16 @@ class MemfailSession:
             report = yield
         if call.when == "setup":
             self._report_setup(item, asked, call, report)
-        elif call.when == "call" and (line := item.stash.get(LINE, None)) is not None:
+        elif call.when == "call" and (question := item.stash.get(FINISHED, None)) is not None:
             result = item.stash.get(RESULT, None)
-            note(item, report, line)
+            note(item, report, question)
             if result is not None:
-                report.memfail = self._packed(line)
+                report.memfail = self._packed(question)
             else:
                 report.memfail_recorded = True
             if isinstance(item, QuestionItem):
-                report.memfail_verdict = line["verdict"]
-                report.memfail_vacuous = bool(line.get("vacuous"))
+                report.memfail_verdict = question.verdict
+                report.memfail_vacuous = question.vacuous
                 if result is not None:
                     # its own time, not how long pytest waited for it
                     report.duration, report.start, report.stop = (
@@ -214,14 +216,14 @@ class MemfailSession:
                         result.started,
                         result.started + result.seconds,
                     )
-                if line["verdict"] == UNGRADED and report.skipped:
+                if question.verdict == UNGRADED and report.skipped:
                     # one place for all of a task, so that -rs folds them
-                    report.longrepr = (f"{ROOT}/{asked.unit.task.name}", 1, ungraded_reason(line))
+                    report.longrepr = (f"{ROOT}/{asked.unit.task.name}", 1, ungraded_reason(question))
                 if (known := self._config.stash[KNOWN].get(item.nodeid)) is not None:
-                    apply_known(report, line, known, self._run.settings.protocol)
+                    apply_known(report, question, known, self._run.settings.protocol)
         elif call.when == "teardown":
-            if lines := item.stash.get(STORES, None):
-                report.memfail_stores = list(lines)
+            if stores := item.stash.get(STORES, None):
+                report.memfail_stores = [self._packed(store) for store in stores]
             release(item)
         is_verdict = call.excinfo is not None and isinstance(call.excinfo.value, MemoryFailure)
         clean_report(report, is_error=report.failed and not is_verdict)
@@ -229,18 +231,20 @@ class MemfailSession:
 
     def _report_setup(self, item: pytest.Item, asked: Asked, call: pytest.CallInfo[None], report: Any) -> None:
         if call.excinfo is not None and not report.skipped:
-            from pytest_memfail.results import question_line
+            from pytest_memfail.results import question_record
 
             error = call.excinfo.value
             if self._runtime.is_unopened(asked.unit):
                 report.memfail_unopened = True
-            line = question_line(item.nodeid, asked.unit.plan.id, asked.question, asked.k, (), error=error)
-            note(item, report, line)
-            report.memfail = self._packed(line)
+            question = question_record(item.nodeid, asked.unit.plan.id, asked.question, asked.k, (), error=error)
+            note(item, report, question)
+            report.memfail = self._packed(question)
 
-    def _packed(self, line: dict[str, Any]) -> Any:
+    def _packed(self, record: QuestionRecord | StoreRecord) -> QuestionRecord | StoreRecord | str:
         """As text where it crosses a process: xdist takes no other types than JSON has, and no lone surrogates."""
-        return json.dumps(line) if self._is_worker else line
+        from pytest_memfail.results import to_text
+
+        return to_text(record) if self._is_worker else record
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -335,7 +339,7 @@ class MemfailSession:
         unit = self._run.unit_of(crashitem)
         if unit is None:
             return
-        from pytest_memfail.results import question_line
+        from pytest_memfail.results import question_record
 
         name = crashitem.rpartition("::")[2]
         found = next(((q, k) for n, q, k in self._run.items_of(unit) if n == name), None)
@@ -344,8 +348,8 @@ class MemfailSession:
         clean_report(report, is_error=True)
         if found is not None:
             question, k = found
-            line = question_line(crashitem, unit.plan.id, question, k, (), error=MemfailError(report.longrepr))
-            report.memfail = json.dumps(line)
+            error = MemfailError(report.longrepr)
+            report.memfail = question_record(crashitem, unit.plan.id, question, k, (), error=error)
 
     def _show(self, text: str) -> None:
         if self._is_worker:
@@ -371,20 +375,18 @@ def _probe_order(unit: Unit) -> dict[str, int]:
     return order
 
 
-def _store_json(unit: Unit, report: StoreReport) -> str:
-    from pytest_memfail.results import store_line
+def _store_record(unit: Unit, report: StoreReport) -> StoreRecord:
+    from pytest_memfail.results import store_record
 
-    return json.dumps(
-        store_line(
-            unit.plan.id,
-            report.task,
-            conversations=report.conversations,
-            fill_seconds=report.fill_seconds,
-            listings=report.listings,
-            tokens=report.tokens,
-            changed=report.changed,
-            shared_with=report.shared_with,
-            described=report.described,
-            restored=report.restored,
-        )
+    return store_record(
+        unit.plan.id,
+        report.task,
+        conversations=report.conversations,
+        fill_seconds=report.fill_seconds,
+        listings=report.listings,
+        tokens=report.tokens,
+        changed=report.changed,
+        shared_with=report.shared_with,
+        described=report.described,
+        restored=report.restored,
     )

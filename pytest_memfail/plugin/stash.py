@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pytest_memfail.plugin.gating import Known
     from pytest_memfail.plugin.run import Run
     from pytest_memfail.plugin.runtime import Runtime
-    from pytest_memfail.results import RunFolder
+    from pytest_memfail.results import QuestionRecord, RunFolder
 
 RUN: pytest.StashKey[Run] = pytest.StashKey()
 RUNTIME: pytest.StashKey[Runtime] = pytest.StashKey()
@@ -22,5 +22,5 @@ BROKEN_OFF: pytest.StashKey[BaseException] = pytest.StashKey()
 FOLDER: pytest.StashKey[RunFolder | None] = pytest.StashKey()
 """Where the process that the user started keeps the run; None if it cannot."""
 RESULT: pytest.StashKey[Result] = pytest.StashKey()
-LINE: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
-"""The line of the record of an item."""
+FINISHED: pytest.StashKey[QuestionRecord] = pytest.StashKey()
+"""The question of an item, once it is finished."""

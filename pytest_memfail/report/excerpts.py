@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from pytest_memfail.core import SUMMARY_ERROR, one_line
+from pytest_memfail.results import FactRecord
 
 LONG: Final = 170
 """Characters from which a text is shown in part."""
@@ -27,18 +28,18 @@ def excerpt(source: str, details: Sequence[str], near: str, limit: int = LONG) -
     return _cut(text, start, chosen)
 
 
-def stored_excerpt(fact: Mapping[str, Any], entry: str) -> str:
+def stored_excerpt(fact: FactRecord, entry: str) -> str:
     """The part of a stored entry that was made of the sentence whose words were lost; of a fact that lost none, what was found."""
-    text, source = one_line(entry, WHOLE), one_line(fact["source"], WHOLE)
-    lost = _holding(_sentences(source), source, fact["missing"])
+    text, source = one_line(entry, WHOLE), one_line(fact.source, WHOLE)
+    lost = _holding(_sentences(source), source, fact.missing)
     if lost is not None and len(text) > LONG:
         wanted = _words(lost[1])
         start, chosen = max(_sentences(text), key=lambda part: len(wanted & _words(part[1])), default=(0, text))
         if len(wanted & _words(chosen)) > NEAR * len(wanted):
             return _cut(text, start, chosen)
-        if fact["verdict"] == SUMMARY_ERROR:  # any other sentence would pass for what became of the lost one
+        if fact.verdict == SUMMARY_ERROR:  # any other sentence would pass for what became of the lost one
             return "no sentence near it in that entry"
-    return excerpt(text, fact[fact["decided_by"]].get("found", ()), fact["text"])
+    return excerpt(text, fact.deciding.found, fact.text)
 
 
 def _sentences(text: str) -> list[tuple[int, str]]:

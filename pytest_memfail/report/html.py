@@ -84,14 +84,14 @@ def html(records: Sequence[Loaded]) -> str:
 
 def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str, Any]:
     header = record.header
-    model = f", answers by {header['test_taker']}" if header.get("test_taker") else ""
+    model = f", answers by {header.test_taker}" if header.test_taker else ""
     said = [] if summary.answered else ["No answer was judged: what memory held is ungraded."]
     return {
         "index": index,
         "name": name,
         "about": (
-            f"system {header.get('system')}, judge {header.get('judge')}{model}, protocol {record.protocol}, "
-            f"k={','.join(map(str, header.get('k', ())))}, {header.get('started', '')}"
+            f"system {header.system}, judge {header.judge}{model}, protocol {record.protocol}, "
+            f"k={','.join(map(str, header.k))}, {header.started}"
         ),
         "untrusted": summary.untrusted,
         "partial": not record.complete,
@@ -190,10 +190,10 @@ def _beside(found: SideBySide) -> list[Table]:
 
 def _filters(records: Sequence[Loaded], names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     """Yield what the list of questions can be chosen by."""
-    lines = [line for record in records for line in record.questions]
-    tasks = dict.fromkeys(line["task"] for line in lines)
-    verdicts = [v for v in (CORRECT, *FAILURES, UNGRADED, ERROR) if any(line["verdict"] == v for line in lines)]
-    failed = any(line["verdict"] in (*FAILURES, ERROR) for line in lines)
+    asked = [question for record in records for question in record.questions]
+    tasks = dict.fromkeys(question.task for question in asked)
+    verdicts = [v for v in (CORRECT, *FAILURES, UNGRADED, ERROR) if any(question.verdict == v for question in asked)]
+    failed = any(question.verdict in (*FAILURES, ERROR) for question in asked)
     options = [("", "all"), ("failed", "all failures and errors"), *((v, v.replace("_", " ")) for v in verdicts)]
     yield {"name": "verdict", "options": options, "chosen": "failed" if failed else ""}
     yield {"name": "task", "options": [("", "all"), *((task, task) for task in tasks)], "chosen": ""}

@@ -13,7 +13,7 @@ from pytest_memfail.report.compare import percent
 from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.text import abstention, amount, occurring, steadiness, vacuous_passes, why
-from pytest_memfail.results import HELD, Comparison, Gate, Line, Loaded, SideBySide, side_by_side, success
+from pytest_memfail.results import HELD, Comparison, Gate, Loaded, QuestionRecord, SideBySide, side_by_side, success
 
 MAX_LINES: Final = 58
 MAX_FAILURES: Final = 10
@@ -33,7 +33,7 @@ def markdown(records: Sequence[Loaded]) -> str:
     first, gate = records[0], records[0].summary().gate
     lines = [MARK, *_overview(first)]
     if gate is not None:
-        lines += ["", *_gate(gate, {line["id"]: line for line in first.questions})]
+        lines += ["", *_gate(gate, {question.id: question for question in first.questions})]
     if len(records) > 1:
         lines += ["", *_beside(side_by_side(records))]
     lines += ["", *_failures(first, MAX_LINES - len(lines) - 8)]
@@ -46,10 +46,10 @@ def _overview(record: Loaded) -> Iterator[str]:
     rate = success(summary.total, answered=summary.answered, protocol=record.protocol)
     yield f"### memfail: {measure} {percent(rate)} % of {rate.n}"
     yield ""
-    model = f", answers by {plain(str(header['test_taker']))}" if header.get("test_taker") else ""
+    model = f", answers by {plain(header.test_taker)}" if header.test_taker else ""
     yield (
-        f"system {plain(str(header.get('system')))}, judge {plain(str(header.get('judge')))}{model}, "
-        f"k={','.join(map(str, header.get('k', ())))}; in brackets the 95 % Wilson interval"
+        f"system {plain(header.system)}, judge {plain(header.judge)}{model}, "
+        f"k={','.join(map(str, header.k))}; in brackets the 95 % Wilson interval"
     )
     if (untrusted := summary.untrusted) is not None:
         yield f"**No trustworthy result:** {plain(untrusted)}"
@@ -80,7 +80,7 @@ def _overview(record: Loaded) -> Iterator[str]:
         yield f"Each asked {record.repeats} times: {plain(unsteady)}"
 
 
-def _gate(gate: Gate, questions: Mapping[str, Line]) -> Iterator[str]:
+def _gate(gate: Gate, questions: Mapping[str, QuestionRecord]) -> Iterator[str]:
     against = [gate.baseline] if gate.baseline and gate.comparison is not None else []
     if gate.anchor is not None:
         against.append(f"the anchor {gate.anchor.path} (set because: {gate.anchor.reason})")
@@ -98,7 +98,7 @@ def _gate(gate: Gate, questions: Mapping[str, Line]) -> Iterator[str]:
         yield from _worse(gate.anchor.comparison, "anchor", questions)
 
 
-def _worse(comparison: Comparison, than: str, questions: Mapping[str, Line]) -> Iterator[str]:
+def _worse(comparison: Comparison, than: str, questions: Mapping[str, QuestionRecord]) -> Iterator[str]:
     if not comparison.worse:
         return
     yield ""
@@ -110,8 +110,8 @@ def _worse(comparison: Comparison, than: str, questions: Mapping[str, Line]) -> 
         yield f"- and {len(comparison.worse) - MAX_FLIPS} more"
 
 
-def _why(line: Line | None) -> str:
-    reason = "" if line is None else why(line)
+def _why(question: QuestionRecord | None) -> str:
+    reason = "" if question is None else why(question)
     return f": {plain(reason)}" if reason else ""
 
 
@@ -126,19 +126,19 @@ def _beside(found: SideBySide) -> Iterator[str]:
 
 
 def _failures(record: Loaded, room: int) -> Iterator[str]:
-    failed = [line for line in record.questions if line["verdict"] in (*FAILURES, ERROR)]
+    failed = [question for question in record.questions if question.verdict in (*FAILURES, ERROR)]
     if not failed:
         yield "No question failed."
         return
     shown = failed[: max(1, min(MAX_FAILURES, room))]
     yield f"<details><summary>{len(failed)} failed, the first {len(shown)}</summary>"
     yield ""
-    for line in shown:
-        yield f"- `{code(line['id'])}` **{line['verdict']}** {plain(why(line))}"
+    for question in shown:
+        yield f"- `{code(question.id)}` **{question.verdict}** {plain(why(question))}"
     yield ""
     yield "</details>"
     yield ""
-    again = rerun_words(record.header, failed[0]["id"])
+    again = rerun_words(record.header, failed[0].id)
     yield f"All of them: `memfail show {code(_beside_us(record.path))}`; one again: `{code(again)}`"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_memfail.core import ERROR, FAILURES, MEANINGS, STAGES, escape_controls
 from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.text import why
-from pytest_memfail.results import Line, Loaded
+from pytest_memfail.results import FactRecord, Header, Loaded, QuestionRecord
 
 
 def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
@@ -20,7 +20,7 @@ def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
         "meanings": dict(MEANINGS),
         "failures": [*FAILURES, ERROR],
         "questions": [
-            _question(line, i, record.header, texts) for i, record in enumerate(records) for line in record.questions
+            _question(one, i, record.header, texts) for i, record in enumerate(records) for one in record.questions
         ],
         "texts": list(texts),
     }
@@ -38,49 +38,49 @@ def _readable(value: Any) -> Any:
     return [_readable(item) for item in value] if isinstance(value, list) else value
 
 
-def _question(line: Line, record: int, header: Line, texts: dict[str, int]) -> dict[str, Any]:
+def _question(question: QuestionRecord, record: int, header: Header, texts: dict[str, int]) -> dict[str, Any]:
     def kept(text: str | None) -> int | None:
         return None if text is None else texts.setdefault(text, len(texts))
 
     found: dict[str, Any] = {
         "r": record,
-        "id": line["id"],
-        "task": line["task"],
-        "k": line["k"],
-        "v": line["verdict"],
-        "q": kept(line["text"]),
-        "gold": line["gold"],
-        "row": line["row"],
-        "reply": kept(line.get("reply")),
-        "why": why(line),
-        "repeats": line.get("repeats", []),
-        "rerun": rerun_words(header, line["id"]),
+        "id": question.id,
+        "task": question.task,
+        "k": question.k,
+        "v": question.verdict,
+        "q": kept(question.text),
+        "gold": list(question.gold),
+        "row": question.row,
+        "reply": kept(question.reply),
+        "why": why(question),
+        "repeats": list(question.repeats),
+        "rerun": rerun_words(header, question.id),
     }
-    if line["verdict"] == ERROR:
-        found["error"] = f"{line['error']['type']}: {line['error']['message']}"
+    if question.error is not None:
+        found["error"] = f"{question.error.type}: {question.error.message}"
         return found
-    answer = line["answer"]
-    found["judged"] = (
-        "" if line["reply"] is None else ": ".join(filter(None, (answer["outcome"], answer.get("reason"))))
-    )
-    found["retrieved"] = [[kept(memory["text"]), memory.get("score")] for memory in line["retrieved"]]
+    answer = question.answer
+    found["judged"] = ""
+    if question.reply is not None and answer is not None:
+        found["judged"] = ": ".join(filter(None, (answer.outcome, answer.reason)))
+    found["retrieved"] = [[kept(memory.text), memory.score] for memory in question.retrieved]
     found["facts"] = [
         {
-            "v": fact["verdict"],
-            "text": kept(fact["text"]) if fact["text"] != fact["source"] else None,
-            "source": kept(fact["source"]),
-            "missing": fact["missing"],
-            "found": fact[fact["decided_by"]].get("found", []),
+            "v": fact.verdict,
+            "text": kept(fact.text) if fact.text != fact.source else None,
+            "source": kept(fact.source),
+            "missing": list(fact.missing),
+            "found": list(fact.deciding.found),
             "stages": _stages(fact),
-            "closest": [kept(text) for text in fact["closest"]],
-            "ranks": fact["ranks"],
+            "closest": [kept(text) for text in fact.closest],
+            "ranks": list(fact.ranks),
         }
-        for fact in line["facts"]
+        for fact in question.facts
     ]
     return found
 
 
-def _stages(fact: Line) -> list[list[str]]:
+def _stages(fact: FactRecord) -> list[list[str]]:
     """Stage, outcome and reason, up to the one that decided."""
-    reached = STAGES[: STAGES.index(fact["decided_by"]) + 1]
-    return [[stage, fact[stage]["outcome"], fact[stage].get("reason", "")] for stage in reached]
+    reached = STAGES[: STAGES.index(fact.decided_by) + 1]
+    return [[stage, fact.stage(stage).outcome, fact.stage(stage).reason] for stage in reached]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from pytest_memfail.results import KeptRun, Line
+from pytest_memfail.results import Header, KeptRun
 
 USUAL: Final = {
     "k": [5],
@@ -29,7 +29,7 @@ def run_table(runs: Sequence[KeptRun]) -> Iterator[str]:
     for run in runs:
         asked = f"{run.results} of {run.questions}" if run.state != "running" else f"of {run.questions}"
         kind = "whole" if run.whole else "partial"
-        rows.append((run.id, str(run.header.get("system")), _settings(run.header), asked, f"{kind}, {run.state}"))
+        rows.append((run.id, run.header.system, _settings(run.header), asked, f"{kind}, {run.state}"))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
@@ -38,11 +38,10 @@ def run_table(runs: Sequence[KeptRun]) -> Iterator[str]:
     yield f"last: {last or 'no whole run is kept'}; newest: {runs[-1].id}; memfail show NAME prints its failures and its summary"
 
 
-def _settings(header: Line) -> str:
-    given: dict[str, Any] = dict(header.get("system_options") or {})
-    given |= {
-        NAMES.get(name, name): header.get(name) for name, usual in USUAL.items() if header.get(name, usual) != usual
-    }
+def _settings(header: Header) -> str:
+    given: dict[str, Any] = dict(header.system_options)
+    values = {name: header.value(name) for name in USUAL}
+    given |= {NAMES.get(name, name): value for name, value in values.items() if value not in (None, USUAL[name])}
     return " ".join(f"{name}={_text(value)}" for name, value in given.items()) or "-"
 
 

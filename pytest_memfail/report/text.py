@@ -24,7 +24,7 @@ from pytest_memfail.core import (
     one_line,
 )
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
-from pytest_memfail.results import Rate, Summary, Tally, success
+from pytest_memfail.results import FactRecord, MemoryRecord, QuestionRecord, Rate, Summary, Tally, success
 
 WIDTH: Final = 100
 LABEL: Final = 11
@@ -34,17 +34,17 @@ MIN_RETRIEVED: Final = 3
 """Lines kept for the entries retrieved, however long the rest is."""
 
 
-def headline(line: Mapping[str, Any]) -> str:
+def headline(question: QuestionRecord) -> str:
     """A failure in a few words, what was lost first: a terminal cuts it short. The verdict is said beside it."""
-    verdict = line["verdict"]
-    facts = [fact for fact in line.get("facts", ()) if fact["verdict"] == verdict]
+    verdict = question.verdict
+    facts = [fact for fact in question.facts if fact.verdict == verdict]
     if not facts:
         return MEANINGS[verdict]
     fact = facts[0]
-    reason = fact[fact["decided_by"]].get("reason") or MEANINGS[verdict]
+    reason = fact.deciding.reason or MEANINGS[verdict]
     if verdict == SUMMARY_ERROR:
-        reason = _lost_first(reason, fact["missing"])
-    more = f" (and {len(facts) - 1} more of {len(line['facts'])} facts)" if len(facts) > 1 else ""
+        reason = _lost_first(reason, fact.missing)
+    more = f" (and {len(facts) - 1} more of {len(question.facts)} facts)" if len(facts) > 1 else ""
     return f"{one_line(reason, 160)}{more}"
 
 
@@ -66,78 +66,77 @@ def _lost_first(reason: str, missing: Sequence[str]) -> str:
     return f"lost {quoted}" if rest in ("", "stored") else f"lost {quoted}; {rest}"
 
 
-def why(line: Mapping[str, Any]) -> str:
+def why(question: QuestionRecord) -> str:
     """What was lost, or what broke, without the verdict; empty of a question that did not fail."""
-    if line["verdict"] == ERROR:
-        return str(line["error"]["message"])
-    return headline(line) if line["verdict"] in FAILURES else ""
+    if question.error is not None:
+        return question.error.message
+    return headline(question) if question.failed else ""
 
 
-def failure(line: Mapping[str, Any], rerun: str) -> list[str]:
-    """What the reader of a failure needs, in at most 25 lines: one question's line of the record, and how to rerun it."""
-    ends = _field("row", f"{line['row']}  k={line['k']}", 1) if line["row"] else []
+def failure(question: QuestionRecord, rerun: str) -> list[str]:
+    """What the reader of a failure needs, in at most 25 lines; `rerun` is the command that asks it again."""
+    ends = _field("row", f"{question.row}  k={question.k}", 1) if question.row else []
     ends += [f"{'rerun':<{LABEL}}{rerun}"]
-    room = MAX_LINES - len(ends) - min(MIN_RETRIEVED, max(1, len(line["retrieved"])))
+    room = MAX_LINES - len(ends) - min(MIN_RETRIEVED, max(1, len(question.retrieved)))
     lines: list[str] = []
     for facts in range(MAX_FAILED_FACTS, 0, -1):
-        lines = list(_question(line, facts))
+        lines = list(_question(question, facts))
         if len(lines) <= room:
             break
     else:
         lines = [*lines[: room - 1], f"{'':<{LABEL}}…"]
-    lines = [*lines, *_retrieved(line["retrieved"], MAX_LINES - len(lines) - len(ends)), *ends]
+    lines = [*lines, *_retrieved(question.retrieved, MAX_LINES - len(lines) - len(ends)), *ends]
     return [escape_controls(text) for text in lines]
 
 
-def _question(line: Mapping[str, Any], most_facts: int) -> Iterator[str]:
-    verdict, facts = line["verdict"], line["facts"]
+def _question(question: QuestionRecord, most_facts: int) -> Iterator[str]:
+    verdict, facts = question.verdict, question.facts
     yield f"{verdict}: {MEANINGS[verdict]}"
-    yield from _field("question", line["text"].partition("\n\nOptions:")[0], 2)
-    yield from _field("gold", "; ".join(line["gold"]), 2)
-    if line.get("repeats"):
-        yield from _field("repeats", ", ".join(line["repeats"]), 1)
-    failed = [fact for fact in facts if fact["verdict"] not in (CORRECT, UNGRADED)]
+    yield from _field("question", question.text.partition("\n\nOptions:")[0], 2)
+    yield from _field("gold", "; ".join(question.gold), 2)
+    if question.repeats:
+        yield from _field("repeats", ", ".join(question.repeats), 1)
+    failed = [fact for fact in facts if fact.verdict not in (CORRECT, UNGRADED)]
     if len(facts) > 1:
-        yield from _field("facts", ", ".join(f"{i} {fact['verdict']}" for i, fact in enumerate(facts, 1)), 1)
-    shown = failed[:most_facts] or (facts[:1] if verdict == REASONING_ERROR else [])
+        yield from _field("facts", ", ".join(f"{i} {fact.verdict}" for i, fact in enumerate(facts, 1)), 1)
+    shown = failed[:most_facts] or (list(facts[:1]) if verdict == REASONING_ERROR else [])
     for fact in shown:
         yield from _fact(fact)
     if len(failed) > len(shown):
         yield from _field("", f"… and {len(failed) - len(shown)} more that failed", 1)
-    if line["reply"] is not None:
-        yield from _field("answer", line["reply"], 3)
-        if line["answer"].get("reason"):
-            yield from _field("", line["answer"]["reason"], 2)
+    if question.reply is not None:
+        yield from _field("answer", question.reply, 3)
+        if question.answer is not None and question.answer.reason:
+            yield from _field("", question.answer.reason, 2)
 
 
-def _fact(fact: Mapping[str, Any]) -> Iterator[str]:
-    stage = fact["decided_by"]
-    result = fact[stage]
-    if fact["verdict"] != NOT_RETRIEVED:  # else it stands in the store as it was said
+def _fact(fact: FactRecord) -> Iterator[str]:
+    stage, result = fact.decided_by, fact.deciding
+    if fact.verdict != NOT_RETRIEVED:  # else it stands in the store as it was said
         # what was lost is marked where it was said: nothing can be marked where it no longer stands
-        yield from _field("said", mark(excerpt(fact["source"], fact["missing"], fact["text"]), fact["missing"]), 2)
+        yield from _field("said", mark(excerpt(fact.source, fact.missing, fact.text), fact.missing), 2)
     passed = ", ".join(f"{name} ok" for name in STAGES[: STAGES.index(stage)])
-    confidence = result.get("confidence")
+    confidence = result.confidence
     sure = f"unsure, {confidence:.2f}" if confidence is not None and confidence < UNSURE else ""
-    yield from _field(stage, "; ".join(part for part in (passed, result.get("reason", ""), sure) if part), 3)
-    for text in fact["closest"][:1]:
-        label = "closest" if fact["verdict"] == "not_stored" else "stored"
+    yield from _field(stage, "; ".join(part for part in (passed, result.reason, sure) if part), 3)
+    for text in fact.closest[:1]:
+        label = "closest" if fact.verdict == "not_stored" else "stored"
         yield from _field(label, stored_excerpt(fact, text), 2)
-    if fact["verdict"] == NOT_RETRIEVED:
-        ranks = [f"rank {rank}" for rank in fact["ranks"] if rank is not None]
+    if fact.verdict == NOT_RETRIEVED:
+        ranks = [f"rank {rank}" for rank in fact.ranks if rank is not None]
         where = f"shown at {', '.join(ranks)}, but not enough of it" if ranks else "not among the entries shown"
         yield from _field("", f"the stored entry is {where}", 1)
 
 
-def _retrieved(memories: Sequence[Mapping[str, Any]], room: int) -> list[str]:
+def _retrieved(memories: Sequence[MemoryRecord], room: int) -> list[str]:
     if not memories:
         return _field("retrieved", "nothing", 1)
     lines = []
     for rank, memory in enumerate(memories, 1):
-        score = "" if memory.get("score") is None else f" {memory['score']:7.3f}"
+        score = "" if memory.score is None else f" {memory.score:7.3f}"
         label = "retrieved" if rank == 1 else ""
         head = f"{label:<{LABEL}}{rank}.{score} "
-        lines.append(head + one_line(memory["text"], WIDTH - len(head)))
+        lines.append(head + one_line(memory.text, WIDTH - len(head)))
     if len(lines) > max(room, 1):
         kept = max(room - 1, 1)
         lines = [*lines[:kept], f"{'':<{LABEL}}… and {len(lines) - kept} more"]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from pytest_memfail.core import CORRECT, REASONING_ERROR
-from pytest_memfail.results.baseline import Baseline, Entry, Key, anchor_reason, notes
-from pytest_memfail.results.comparison import Comparison, Flip, compare
+from pytest_memfail.results.compare import Baseline, anchor_reason, compare, notes
 from pytest_memfail.results.expressions import (
     ANCHOR_DEFAULT,
     DEFAULT,
@@ -20,113 +19,24 @@ from pytest_memfail.results.expressions import (
     Expression,
     parse_expressions,
 )
-from pytest_memfail.results.record import Line
-from pytest_memfail.results.statistics import Paired, Rate, smallest_detectable, wilson
+from pytest_memfail.results.record import (
+    FAILED,
+    OPEN,
+    PASSED,
+    SKIPPED,
+    Anchor,
+    Check,
+    Comparison,
+    Gate,
+    Header,
+    Key,
+    Outcome,
+)
+from pytest_memfail.results.statistics import Rate, smallest_detectable, wilson
 from pytest_memfail.results.summary import Summary, Tally
 
 NO_TRUSTWORTHY_RESULT: Final = 6
 """The exit code of a run, and of `memfail gate`, where there is nothing that a gate could believe."""
-PASSED, FAILED, OPEN, SKIPPED = "passed", "failed", "undecided", "skipped"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One expression, for all questions or for one task."""
-
-    expression: str
-    task: str | None
-    outcome: str
-    """`passed`, `failed`, `undecided` (nothing to decide it by), or `skipped` (no baseline yet)."""
-    reason: str = ""
-    """Why it is undecided or skipped."""
-    rate: Rate | None = None
-    value: float | None = None
-    """Where it is no share: tokens shown per question."""
-    approximate: bool = False
-    """Whether these tokens were counted approximately."""
-    paired: Paired | None = None
-    anchored: bool = False
-    """Whether it compares with the anchor instead of the baseline."""
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """The run that only moves on purpose, and what changed since."""
-
-    path: str
-    reason: str
-    """Why it was last moved."""
-    comparison: Comparison
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """All checks of a run, and the comparisons they rest on."""
-
-    checks: tuple[Check, ...]
-    comparison: Comparison | None = None
-    baseline: str | None = None
-    """Where the baseline is."""
-    notes: tuple[str, ...] = ()
-    detectable: float | None = None
-    """The smallest true drop that would have been found in four of five runs, as a share of the paired rows."""
-    anchor: Anchor | None = None
-
-    @property
-    def outcome(self) -> str:
-        """`undecided` before `failed` before `passed`: nobody should trust the rest of a gate that could not be decided."""
-        found = {check.outcome for check in self.checks}
-        return next((outcome for outcome in (OPEN, FAILED, PASSED) if outcome in found), SKIPPED)
-
-    @property
-    def undecided(self) -> str | None:
-        """The first reason why there is no trustworthy result, or None."""
-        return next((f"{c.expression}: {c.reason}" for c in self.checks if c.outcome == OPEN), None)
-
-    @property
-    def compared(self) -> bool:
-        """Whether this run was compared with an earlier one."""
-        return self.comparison is not None or self.anchor is not None
-
-
-def gate_line(gate: Gate) -> dict[str, Any]:
-    """The gate as plain values, for the record."""
-    return {"outcome": gate.outcome, **asdict(gate)}
-
-
-def read_gate(line: Mapping[str, Any]) -> Gate:
-    """The gate back from a record."""
-    checks = [
-        Check(**{**check, "rate": check.get("rate") and Rate(**check["rate"]), "paired": _pair(check.get("paired"))})
-        for check in line["checks"]
-    ]
-    anchor = line.get("anchor")
-    return Gate(
-        tuple(checks),
-        _comparison(line.get("comparison")),
-        line.get("baseline"),
-        tuple(line.get("notes", ())),
-        line.get("detectable"),
-        anchor and Anchor(**{**anchor, "comparison": _comparison(anchor["comparison"])}),
-    )
-
-
-def _comparison(found: Mapping[str, Any] | None) -> Comparison | None:
-    if found is None:
-        return None
-    return Comparison(
-        **{
-            **found,
-            "total": Paired(**found["total"]),
-            "tasks": tuple(Paired(**pair) for pair in found["tasks"]),
-            "verdicts": {task: tuple(Paired(**pair) for pair in pairs) for task, pairs in found["verdicts"].items()},
-            "flips": tuple(Flip(**flip) for flip in found["flips"]),
-        }
-    )
-
-
-def _pair(found: Mapping[str, Any] | None) -> Paired | None:
-    return None if found is None else Paired(**found)
 
 
 def in_ci() -> bool:
@@ -137,8 +47,8 @@ def in_ci() -> bool:
 def decide(
     expressions: Sequence[Expression],
     summary: Summary,
-    entries: Mapping[Key, Entry],
-    header: Line,
+    outcomes: Mapping[Key, Outcome],
+    header: Header,
     baseline: Baseline | None,
     *,
     shown: str | None = None,
@@ -154,7 +64,7 @@ def decide(
         return evaluate(expressions, summary, None, baseline=shown) if expressions else None
 
     def compared(earlier: Baseline) -> Comparison:
-        return compare(earlier.entries, entries, list(header["tasks"]), str(header["protocol"]))
+        return compare(earlier.entries, outcomes, list(header.tasks), header.protocol)
 
     if baseline is not None:
         asked = expressions or parse_expressions(DEFAULT)

@@ -1,18 +1,41 @@
-"""The record of a run: JSON Lines of plain values, written line by line.
+"""The record of a run: its typed values, their JSON, and how the file is written and read.
 
-A header, then one line per question and per store as they end, then a footer. `type` tells them apart.
+A record is JSON Lines: a header, one line per question and per store as they end, then a footer; `type` tells them apart.
+`QuestionRecord` is the one shape of a finished question: the worker makes it, xdist carries its JSON, and everything that
+counts, compares or reports reads it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Final
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from pytest_memfail.core import (
+    CORRECT,
     ERROR,
+    FAILURES,
+    UNGRADED,
+    VERDICTS,
     Evidence,
     FactVerdict,
     Listing,
@@ -32,15 +55,400 @@ from pytest_memfail.core import (
     write_all,
     write_whole,
 )
+from pytest_memfail.results.statistics import Paired, Rate
 
 SCHEMA_VERSION: Final = 1
+DAMAGED: Final = "the record is damaged, or not of this version of memfail"
 CLOSEST: Final = 2
-"""How many of the entries a judge relied on go into a question's line."""
+"""How many of the entries a judge relied on go into a fact."""
 
-Line = Mapping[str, Any]
+Line: TypeAlias = Mapping[str, Any]
+"""A JSON object."""
+Key: TypeAlias = tuple[str, str, str, int]
+"""Task, store, question and k."""
+if TYPE_CHECKING:
+    VerdictName: TypeAlias = str
+else:
+    VerdictName = Literal[VERDICTS]
+T = TypeVar("T")
 
 
-def question_line(
+# -- values ------------------------------------------------------------------------------------------------------------
+# pydantic validates these classes when a file is read (`_adapter`); it is not imported before.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A JSON object whose unknown fields are kept: another version of memfail may have written them."""
+
+    __pydantic_config__: ClassVar[Any] = {"strict": True, "extra": "ignore"}
+    sparse: ClassVar[bool] = False
+    """Whether fields that have their default are left out of the JSON."""
+
+    extra: Line = field(default_factory=dict, repr=False)
+    """Fields that this version does not know."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRecord(_Part):
+    """An entry of a memory system."""
+
+    sparse: ClassVar[bool] = True
+
+    text: str
+    id: str | None = None
+    score: float | None = None
+    timestamp: str | None = None
+    metadata: Line = field(default_factory=dict)
+
+    @property
+    def memory(self) -> Memory:
+        """The entry as judges take it."""
+        return Memory(self.text, self.id, self.score, self.timestamp, self.metadata)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRecord(_Part):
+    """What one stage found."""
+
+    sparse: ClassVar[bool] = True
+
+    outcome: Literal["passed", "failed", "ungraded", "not_reached"]
+    reason: str = ""
+    confidence: float | None = None
+    label: str | None = None
+    vacuous: bool = False
+    entries: tuple[int, ...] = ()
+    found: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    reported: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactRecord(_Part):
+    """One expected fact through the three memory stages."""
+
+    id: str
+    verdict: VerdictName
+    text: str
+    source: str
+    """What was said."""
+    decided_by: Literal["storage", "summary", "retrieval"]
+    missing: tuple[str, ...]
+    """Details that the deciding stage did not find."""
+    storage: StageRecord
+    summary: StageRecord
+    retrieval: StageRecord
+    closest: tuple[str, ...]
+    """The stored entries that the judge relied on, closest first."""
+    ranks: tuple[int | None, ...]
+    """Ranks of these entries among those shown, from 1; None for one that was not shown."""
+
+    def stage(self, name: str) -> StageRecord:
+        """Return what `storage`, `summary` or `retrieval` found."""
+        found: StageRecord = getattr(self, name)
+        return found
+
+    @property
+    def deciding(self) -> StageRecord:
+        """What the deciding stage found."""
+        return self.stage(self.decided_by)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorRecord(_Part):
+    """Why a question has no verdict."""
+
+    type: str
+    message: str
+
+
+class Outcome:
+    """What came of a question: what two runs are compared by."""
+
+    __slots__ = ()
+
+    id: str
+    task: str
+    store: str
+    question: str
+    k: int
+    verdict: str
+    memory_held: bool | None
+    vacuous: bool
+    row: str | None
+
+    @property
+    def key(self) -> Key:
+        """The question at its k, whatever the id of its item is."""
+        return self.task, self.store, self.question, self.k
+
+    @property
+    def cluster(self) -> tuple[str, ...]:
+        """The same for all questions of a row at any k: they share a stored conversation."""
+        # line 1 heads a table, and is what a task of one's own says that knows no lines
+        known = self.row is not None and not self.row.endswith(":1")
+        return self.task, self.store, (self.row or "") if known else self.question
+
+    @property
+    def failed(self) -> bool:
+        """Whether the verdict is a failure."""
+        return self.verdict in FAILURES
+
+    @property
+    def held(self) -> bool:
+        """Whether nothing that was judged failed: correct, or memory held and the answer left open."""
+        return self.verdict == CORRECT or (self.verdict == UNGRADED and self.memory_held is True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionRecord(_Part, Outcome):
+    """A finished question, with all that a reader of its failure needs."""
+
+    id: str
+    """The node id of its item."""
+    task: str
+    store: str
+    question: str
+    k: int
+    kind: str
+    stratum: str
+    text: str
+    gold: tuple[str, ...]
+    row: str | None
+    """File and line of its row."""
+    verdict: VerdictName
+    error: ErrorRecord | None = None
+    """Only with the verdict `error`; what follows is then not in the JSON."""
+    vacuous: bool = False
+    memory_held: bool | None = None
+    credited: bool | None = None
+    label: str | None = None
+    facts: tuple[FactRecord, ...] = ()
+    answer: StageRecord | None = None
+    reply: str | None = None
+    retrieved: tuple[MemoryRecord, ...] = ()
+    shown_tokens: int | None = None
+    store_tokens: int | None = None
+    cut: int = 0
+    """Entries that the system returned beyond k."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    repeats: tuple[str, ...] = ()
+    """The verdicts of each time it was asked, where that was more than once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreRecord(_Part):
+    """A store, with every listing that its questions were judged by."""
+
+    store: str
+    task: str
+    conversations: int
+    fill_seconds: float
+    restored: bool = False
+    memories: int
+    tokens: int | None
+    changed_by_queries: tuple[int, int]
+    """Entries more and less after the last question."""
+    shared_with: str | None = None
+    system: Line = field(default_factory=dict)
+    listings: tuple[tuple[MemoryRecord, ...], ...]
+    """Empty in the process that collects a run: only the file holds them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRecord(_Part):
+    """The rows of a task."""
+
+    data_hash: str
+    licence: str | None = None
+    questions: int | None = None
+    conversations: int | None = None
+    left_out: int = 0
+    """Conversations that a sample left out of the haystack."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header(_Part):
+    """What a run is of: the first line of its record, and of a baseline saved from it."""
+
+    schema_version: int
+    memfail: str
+    started: str
+    system: str
+    system_options: Line
+    judge: str
+    judge_options: Line = field(default_factory=dict)
+    judge_weights: str | None = None
+    test_taker: str | None
+    model_options: Line
+    assistant_turns: bool | None = None
+    protocol: Literal["ours", "paper"]
+    k: tuple[int, ...]
+    shown_tokens: int | None = None
+    approximate_tokens: str | None = None
+    """Why tokens were counted approximately."""
+    seed: int
+    limit: int | None
+    haystack: Literal["full", "sample"] | None = None
+    repeats: int | None = None
+    vary: str | None = None
+    shard: str | None = None
+    data: str | None = None
+    """The name of the folder with the rows; None for those shipped."""
+    tasks: Mapping[str, TaskRecord]
+    stores: Mapping[str, int] = field(default_factory=dict)
+    """Questions of each store of the whole run."""
+    python: str | None = None
+    pytest: str | None = None
+    platform: str | None = None
+    machine: str | None = None
+
+    def value(self, name: str) -> Any:
+        """Return a field as its JSON has it."""
+        return _plain(getattr(self, name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Footer(_Part):
+    """How a run ended."""
+
+    exit_code: int
+    complete: bool
+    """Whether everything that was selected has a result."""
+    whole: bool = False
+    """Whether every question that the run's options select has a result; ids, -k or -m leave a part."""
+    models: tuple[Line, ...] = ()
+    """Calls, tokens and cost by stage and model."""
+    gate: Gate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A question whose verdict is another than before."""
+
+    id: str
+    task: str
+    old: str
+    new: str
+    change: str
+    """`worse` (it fails now), `better` (it no longer does), `other` (it fails otherwise, or is not counted)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What changed between two runs."""
+
+    total: Paired
+    tasks: tuple[Paired, ...]
+    """With Holm's correction over the tasks."""
+    verdicts: Mapping[str, tuple[Paired, ...]]
+    """By task: how many questions got each verdict (`worse`) and lost it (`better`), two-sided."""
+    flips: tuple[Flip, ...]
+    added: int
+    """Questions that the earlier run did not ask."""
+    added_failing: int
+    missing: int
+    """Questions that only the earlier run asked."""
+    uncounted: int
+    """Asked by both, without a result that can be compared: an error, or left open, in one of them."""
+    rows: int = 0
+    """Rows with a question that counts, and below how many of them got worse or better on the whole."""
+    rows_worse: int = 0
+    rows_better: int = 0
+
+    @property
+    def worse(self) -> tuple[Flip, ...]:
+        """The regressions."""
+        return tuple(flip for flip in self.flips if flip.change == "worse")
+
+    @property
+    def better(self) -> tuple[Flip, ...]:
+        """The fixes."""
+        return tuple(flip for flip in self.flips if flip.change == "better")
+
+    def of(self, task: str | None) -> Paired | None:
+        """Return the pairs of a task, or of all."""
+        return self.total if task is None else next((pair for pair in self.tasks if pair.name == task), None)
+
+
+PASSED, FAILED, OPEN, SKIPPED = "passed", "failed", "undecided", "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One expression of a gate, for all questions or for one task."""
+
+    expression: str
+    task: str | None
+    outcome: str
+    """`passed`, `failed`, `undecided` (nothing to decide it by), or `skipped` (no baseline yet)."""
+    reason: str = ""
+    """Why it is undecided or skipped."""
+    rate: Rate | None = None
+    value: float | None = None
+    """Where it is no share: tokens shown per question."""
+    approximate: bool = False
+    """Whether these tokens were counted approximately."""
+    paired: Paired | None = None
+    anchored: bool = False
+    """Whether it compares with the anchor instead of the baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The run that only moves on purpose, and what changed since."""
+
+    path: str
+    reason: str
+    """Why it was last moved."""
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """All checks of a run, and the comparisons they rest on."""
+
+    checks: tuple[Check, ...]
+    comparison: Comparison | None = None
+    baseline: str | None = None
+    """Where the baseline is."""
+    notes: tuple[str, ...] = ()
+    detectable: float | None = None
+    """The smallest true drop that would have been found in four of five runs, as a share of the paired rows."""
+    anchor: Anchor | None = None
+
+    @property
+    def outcome(self) -> str:
+        """`undecided` before `failed` before `passed`: nobody should trust the rest of a gate that could not be decided."""
+        found = {check.outcome for check in self.checks}
+        return next((outcome for outcome in (OPEN, FAILED, PASSED) if outcome in found), SKIPPED)
+
+    @property
+    def undecided(self) -> str | None:
+        """The first reason why there is no trustworthy result, or None."""
+        return next((f"{c.expression}: {c.reason}" for c in self.checks if c.outcome == OPEN), None)
+
+    @property
+    def compared(self) -> bool:
+        """Whether this run was compared with an earlier one."""
+        return self.comparison is not None or self.anchor is not None
+
+
+Record: TypeAlias = Header | QuestionRecord | StoreRecord | Footer
+KINDS: Final[dict[str, type[Record]]] = {
+    "header": Header,
+    "question": QuestionRecord,
+    "store": StoreRecord,
+    "footer": Footer,
+}
+_NAMES: Final[dict[Any, str]] = {kind: name for name, kind in KINDS.items()}
+
+
+# -- made from what the engine found -----------------------------------------------------------------------------------
+
+
+def question_record(
     node_id: str,
     store: str,
     question: Question,
@@ -52,16 +460,9 @@ def question_line(
     listing: Listing | None = None,
     repeats: Sequence[str] = (),
     error: BaseException | None = None,
-) -> dict[str, Any]:
-    """One question as plain values, with all that a reader of its failure needs.
-
-    `verdict` None means an error; `error` says which.
-    """
-    by_id = {fact.id: fact for fact in evidence}
-    memories = listing.memories if listing else ()
-    shown = trace.shown if trace else ()
-    line: dict[str, Any] = {
-        "type": "question",
+) -> QuestionRecord:
+    """Return a finished question without known secrets; `verdict` None means an error, and `error` says which."""
+    asked: dict[str, Any] = {
         "id": node_id,
         "task": question.task,
         "store": store,
@@ -70,34 +471,37 @@ def question_line(
         "kind": question.kind,
         "stratum": question.stratum,
         "text": question.text,
-        "gold": list(question.gold),
+        "gold": question.gold,
         # the file's name alone: a record is shared, and the paths of a machine are nobody's business
         "row": f"{Path(question.file).name}:{question.line}" if question.file else None,
-        "verdict": verdict.name if verdict else ERROR,
     }
     if verdict is None:
-        line["error"] = {"type": type(error).__name__, "message": one_line(error, 1000)}
-        return _public(line)
-    line |= {
-        "vacuous": verdict.vacuous,
-        "memory_held": verdict.memory_held,
-        "credited": verdict.credited,
-        "label": verdict.label,
-        "facts": [_fact(f, by_id[f.evidence_id], memories, shown) for f in verdict.facts],
-        "answer": _stage(verdict.answer),
-        "reply": trace.reply.text if trace and trace.reply else None,
-        "retrieved": [_memory(memory) for memory in shown],
-        "shown_tokens": trace.shown_tokens if trace else None,
-        "store_tokens": trace.store_tokens if trace else None,
-        "cut": trace.cut if trace else 0,
-        "seconds": dict(trace.seconds) if trace else {},
-    }
-    if repeats:
-        line["repeats"] = list(repeats)
-    return _public(line)
+        fault = ErrorRecord(type=type(error).__name__, message=one_line(error, 1000))
+        return _public(QuestionRecord(**asked, verdict=ERROR, error=fault))
+    by_id = {fact.id: fact for fact in evidence}
+    memories = listing.memories if listing else ()
+    shown = trace.shown if trace else ()
+    found = QuestionRecord(
+        **asked,
+        verdict=verdict.name,
+        vacuous=verdict.vacuous,
+        memory_held=verdict.memory_held,
+        credited=verdict.credited,
+        label=verdict.label,
+        facts=tuple(_fact(fact, by_id[fact.evidence_id], memories, shown) for fact in verdict.facts),
+        answer=_stage(verdict.answer),
+        reply=trace.reply.text if trace and trace.reply else None,
+        retrieved=tuple(map(_memory, shown)),
+        shown_tokens=trace.shown_tokens if trace else None,
+        store_tokens=trace.store_tokens if trace else None,
+        cut=trace.cut if trace else 0,
+        seconds=dict(trace.seconds) if trace else {},
+        repeats=tuple(repeats),
+    )
+    return _public(found)
 
 
-def store_line(
+def store_record(
     store: str,
     task: str,
     *,
@@ -109,72 +513,281 @@ def store_line(
     shared_with: str | None = None,
     described: Mapping[str, str],
     restored: bool = False,
-) -> dict[str, Any]:
-    """One store as plain values, with every listing that its questions were judged by."""
-    line = {
-        "type": "store",
-        "store": store,
-        "task": task,
-        "conversations": conversations,
-        "fill_seconds": fill_seconds,
-        "restored": restored,
-        "memories": len(listings[-1].memories) if listings else 0,
-        "tokens": tokens,
-        "changed_by_queries": list(changed),
-        "shared_with": shared_with,
-        "system": mask_options(described),
-        "listings": [[_memory(memory) for memory in listing.memories] for listing in listings],
+) -> StoreRecord:
+    """Return a finished store without known secrets."""
+    found = StoreRecord(
+        store=store,
+        task=task,
+        conversations=conversations,
+        fill_seconds=fill_seconds,
+        restored=restored,
+        memories=len(listings[-1].memories) if listings else 0,
+        tokens=tokens,
+        changed_by_queries=changed,
+        shared_with=shared_with,
+        system=mask_options(described),
+        listings=tuple(tuple(map(_memory, listing.memories)) for listing in listings),
+    )
+    return _public(found)
+
+
+def _public(record: T) -> T:
+    """Return a record without known secrets, and of what JSON has only: a score that is no finite number is left out."""
+    return _read(type(record), public(_write(record)))
+
+
+def _fact(fact: FactVerdict, evidence: Evidence, memories: Sequence[Memory], shown: Sequence[Memory]) -> FactRecord:
+    stage, deciding = fact.deciding
+    stored = fact.summary if fact.summary.entries else fact.storage
+    entries = [memories[i] for i in stored.entries if 0 <= i < len(memories)][:CLOSEST]
+    return FactRecord(
+        id=fact.evidence_id,
+        verdict=fact.name,
+        text=evidence.text,
+        source=evidence.source,
+        decided_by=stage,  # type: ignore[arg-type]  # one of the three
+        missing=deciding.missing,
+        storage=_stage(fact.storage),
+        summary=_stage(fact.summary),
+        retrieval=_stage(fact.retrieval),
+        closest=tuple(memories[i].text for i in stored.entries[:CLOSEST] if 0 <= i < len(memories)),
+        ranks=tuple(rank_of(memory, shown) for memory in entries),
+    )
+
+
+def _stage(result: StageResult) -> StageRecord:
+    return StageRecord(**{name: getattr(result, name) for name in _fields(StageRecord)})
+
+
+def _memory(memory: Memory) -> MemoryRecord:
+    return MemoryRecord(**{name: getattr(memory, name) for name in _fields(MemoryRecord)})
+
+
+# -- JSON --------------------------------------------------------------------------------------------------------------
+
+
+def to_json(record: Record) -> dict[str, Any]:
+    """Return a record as a JSON object, its unknown fields last."""
+    line = {"type": _NAMES[type(record)], **_write(record)}
+    if isinstance(record, QuestionRecord):
+        for name in _without(record):
+            del line[name]
+    return line
+
+
+def from_json(kind: type[T], line: Line) -> T:
+    """Return a JSON object that was checked, or that another process of this run wrote, as a value of this class.
+
+    Raises `TypeError` where a field is missing.
+    """
+    return _read(kind, {name: value for name, value in line.items() if name != "type"})
+
+
+def to_text(record: Record) -> str:
+    """Return a record as text that another process of this run can be handed: ASCII, as texts may hold lone surrogates."""
+    return json.dumps(to_json(record))
+
+
+def from_text(kind: type[T], text: str) -> T:
+    """Return what another process of this run handed over."""
+    return from_json(kind, json.loads(text))
+
+
+def _without(question: QuestionRecord) -> Iterable[str]:
+    """The fields that a question of this verdict does not have."""
+    if question.error is not None:
+        defaults = _defaults(QuestionRecord)
+        return [name for name in _AFTER_VERDICT if _plain(getattr(question, name)) == defaults[name]]
+    return ["error"] if question.repeats else ["error", "repeats"]
+
+
+_FromJson: TypeAlias = Callable[[Any], Any]
+
+
+@cache
+def _fields(kind: Any) -> dict[str, _FromJson | None]:
+    """By field of a class, what makes its value from JSON; None where the JSON value is the value."""
+    hints = get_type_hints(kind)
+    found = {one.name: _reader(hints[one.name]) for one in fields(kind) if one.name != "extra"}
+    # many questions are shown the same entry, and a run holds all its questions: each text is kept once
+    return {**found, "text": _shared} if kind is MemoryRecord else found
+
+
+def _shared(text: Any) -> Any:
+    return sys.intern(text) if type(text) is str else text
+
+
+def _reader(hint: Any) -> _FromJson | None:
+    if is_dataclass(hint):
+        return partial(_read, cast("type[Any]", hint))
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return next((_optional(read) for arg in args if arg is not NoneType and (read := _reader(arg))), None)
+    if origin is tuple:
+        return _each(read) if (read := _reader(args[0])) else tuple
+    if origin is Mapping and (read := _reader(args[1])):
+        return _each_value(read)
+    return None
+
+
+def _optional(read: _FromJson) -> _FromJson:
+    return lambda value: None if value is None else read(value)
+
+
+def _each(read: _FromJson) -> _FromJson:
+    return lambda values: tuple(map(read, values))
+
+
+def _each_value(read: _FromJson) -> _FromJson:
+    return lambda values: {name: read(value) for name, value in values.items()}
+
+
+def _read(kind: type[T], value: Line) -> T:
+    readers = _fields(cast("Any", kind))
+    given = {
+        name: item if (read := readers[name]) is None else read(item) for name, item in value.items() if name in readers
     }
-    return _public(line)
+    if issubclass(kind, _Part) and len(given) < len(value):
+        given["extra"] = {name: item for name, item in value.items() if name not in readers}
+    return kind(**given)
 
 
-def _public(line: Line) -> dict[str, Any]:
-    """The line without known secrets, and of what JSON has only: a score that is no finite number is left out."""
+@cache
+def _defaults(kind: Any) -> dict[str, Any]:
+    """The JSON of each field that may be left out of it."""
+    return {
+        one.name: _plain(one.default if one.default_factory is MISSING else one.default_factory())
+        for one in fields(kind)
+    }
+
+
+def _write(part: Any) -> dict[str, Any]:
+    kind: Any = type(part)
+    found = {name: _plain(getattr(part, name)) for name in _fields(kind)}
+    if isinstance(part, Gate):
+        return {"outcome": part.outcome, **found}
+    if not isinstance(part, _Part):
+        return found
+    if part.sparse:
+        defaults = _defaults(kind)
+        found = {name: value for name, value in found.items() if value != defaults[name]}
+    return {**found, **part.extra}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (str, int, float, NoneType)):
+        return value
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    return _write(value) if is_dataclass(value) else value
+
+
+_AFTER_VERDICT: Final = list(_fields(QuestionRecord))[list(_fields(QuestionRecord)).index("verdict") + 1 :]
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def read_record(path: Path) -> Iterator[Record]:
+    """Yield the lines of a record; a last line cut short by a crash, and lines of unknown types, are left out.
+
+    Raises `UsageError` for a file that is none, or for the first line that cannot be read, with its field.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read as a record ({one_line(os_reason(error))})") from None
+    if _header(path, "baseline") is not None:
+        raise UsageError(f"{path}: is a baseline, not a record; give the record of the run (--memfail-record names it)")
+    if _header(path) is None:
+        raise UsageError(f"{path}: not a record of memfail: its first line is no header")
+    lines = text.split("\n")
+    for number, raw in enumerate(lines, 1):
+        if not raw:
+            continue
+        try:
+            line = json.loads(raw)
+        except ValueError:
+            if number == len(lines):
+                return
+            raise UsageError(f"{path}:{number}: not JSON; the record is damaged") from None
+        if not isinstance(line, dict):
+            raise UsageError(f"{path}:{number}: got {type(line).__name__}, expected a JSON object")
+        if (kind := KINDS.get(str(line.get("type")))) is not None:
+            yield checked(kind, cleaned(line), f"{path}:{number}")
+
+
+def checked(kind: type[T], line: Line, where: str, advice: str = DAMAGED) -> T:
+    """Return a line of a file as a value of this class.
+
+    Raises `UsageError` with the place and the field for one that is none.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        adapter = _ADAPTERS[kind]
+    except KeyError:
+        adapter = _ADAPTERS[kind] = TypeAdapter(kind)
+    problem = ""
+    try:
+        # as JSON a list is a tuple, and nothing else is guessed; a lone surrogate is no UTF-8
+        adapter.validate_json(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace"))
+        if kind is QuestionRecord:
+            problem = _lacks(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field_name = ".".join(map(str, first["loc"]))
+        problem = f"{field_name}: {first['msg']}"
+    if problem:
+        name = line.get("type", "verdict")
+        raise UsageError(f"{where}: {one_line(f'{name}: {problem}')}; {advice}")
+    return from_json(kind, line)
+
+
+_ADAPTERS: Final[dict[Any, Any]] = {}
+_JUDGED: Final = frozenset({"vacuous", "memory_held", "facts", "answer", "reply", "retrieved"})
+"""What a question with a verdict has."""
+
+
+def _lacks(line: Line) -> str:
+    """Say what a question's line lacks for its verdict; empty for a sound one."""
+    if line["verdict"] == ERROR:
+        return "" if line.get("error") is not None else "an error without its field 'error'"
+    absent = sorted(_JUDGED - line.keys()) or ["answer"] * (line["answer"] is None)
+    return f"a verdict without {', '.join(map(repr, absent))}" if absent else ""
+
+
+def cleaned(line: Line) -> dict[str, Any]:
+    """Return a line as it would be written today: older versions wrote secrets, and numbers that JSON does not have."""
     found: dict[str, Any] = public(line)
+    for name in ("system_options", "model_options", "system"):
+        if isinstance(options := found.get(name), dict):
+            found[name] = mask_options(options)
     return found
 
 
-def _fact(fact: FactVerdict, evidence: Evidence, memories: Sequence[Memory], shown: Sequence[Memory]) -> dict[str, Any]:
-    stage, deciding = fact.deciding
-    stored = fact.summary if fact.summary.entries else fact.storage
-    closest = [memories[i] for i in stored.entries[:CLOSEST] if 0 <= i < len(memories)]
-    ranks = [rank_of(memories[i], shown) for i in stored.entries if 0 <= i < len(memories)]
-    return {
-        "id": fact.evidence_id,
-        "verdict": fact.name,
-        "text": evidence.text,
-        "source": evidence.source,
-        "decided_by": stage,
-        "missing": list(deciding.missing),
-        "storage": _stage(fact.storage),
-        "summary": _stage(fact.summary),
-        "retrieval": _stage(fact.retrieval),
-        "closest": [memory.text for memory in closest],
-        "ranks": ranks[:CLOSEST],
-    }
+def check_writable(path: Path, option: str = "--memfail-record", first: str = "header", what: str = "record") -> None:
+    """Refuse a place where a record (or what else begins with a line of the type `first`) cannot be, or must not be, written.
+
+    Raises `UsageError`, with nothing touched.
+    """
+    check_place(path, option)
+    if path.exists() and path.stat().st_size and _header(path, first) is None:
+        raise UsageError(f"{option}: {path} exists and is not a {what} of memfail; it is left as it is")
 
 
-def _stage(result: StageResult) -> dict[str, Any]:
-    line: dict[str, Any] = {"outcome": result.outcome}
-    for name in ("reason", "confidence", "label"):
-        if (value := getattr(result, name)) not in ("", None):
-            line[name] = value
-    if result.vacuous:
-        line["vacuous"] = True
-    for name in ("entries", "found", "missing", "reported"):
-        if value := getattr(result, name):
-            line[name] = list(value)
-    return line
+def _header(path: Path, kind: str = "header") -> Line | None:
+    try:
+        with path.open(encoding="utf-8") as stream:
+            first = json.loads(stream.readline())
+    except (ValueError, OSError):
+        return None
+    return first if isinstance(first, dict) and first.get("type") == kind and "schema_version" in first else None
 
 
-def _memory(memory: Memory) -> dict[str, Any]:
-    line: dict[str, Any] = {"text": memory.text}
-    for name in ("id", "score", "timestamp"):
-        if (value := getattr(memory, name)) is not None:
-            line[name] = value
-    if memory.metadata:
-        line["metadata"] = dict(memory.metadata)
-    return line
+# -- writing -----------------------------------------------------------------------------------------------------------
 
 
 class RecordWriter:
@@ -184,8 +797,7 @@ class RecordWriter:
     for its record. `fault` says what is wrong, as long as something is.
     """
 
-    def __init__(self, path: Path | None) -> None:
-        """`path` None keeps the record in memory: there is nowhere to write it."""
+    def __init__(self, path: Path) -> None:
         self.path = path
         self.fault: OSError | None = None
         self._handle: int | None = None
@@ -193,15 +805,14 @@ class RecordWriter:
         """Bytes of whole lines in the file."""
         self._waiting: list[bytes] = []
 
-    def begin(self, lines: Iterable[Line]) -> None:
+    def begin(self, records: Iterable[Record]) -> None:
         """Begin a record with these lines, all or none: the file that was there is replaced once they are on disk.
 
         What a resumed run takes over is so never lost, however often the run is killed.
         """
-        content = [_bytes(line) for line in lines]
-        if self.path is None:
-            self._waiting = content
-            return
+        self._begin([_bytes(record) for record in records])
+
+    def _begin(self, content: list[bytes]) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with replacing(self.path) as handle:
@@ -210,29 +821,28 @@ class RecordWriter:
         except OSError as error:
             self.fault, self._waiting = error, content
 
-    def write(self, line: Line) -> None:
+    def write(self, record: Record) -> None:
         """Write one line; the first begins the record."""
         if self._handle is None and not self._waiting:
-            self.begin([line])
+            self.begin([record])
             return
-        self._waiting.append(_bytes(line))
+        self._waiting.append(_bytes(record))
         self._catch_up()
 
-    def lines(self) -> Iterator[Line]:
-        """Read back all lines of this record, even if its file has been removed or replaced since."""
-        written = b"" if self._handle is None else _read(self._handle, self._written)
-        for raw in (*written.splitlines(keepends=True), *self._waiting):
-            yield json.loads(raw)
+    def content(self) -> bytes:
+        """Return all lines of this record as they were written, even if its file has been removed or replaced since."""
+        written = b"" if self._handle is None else _content(self._handle, self._written)
+        return b"".join([written, *self._waiting])
 
     @property
     def is_removed(self) -> bool:
         """Whether the file that was begun is no longer there."""
-        return self._handle is not None and self.path is not None and not self.path.exists()
+        return self._handle is not None and not self.path.exists()
 
     @property
     def is_replaced(self) -> bool:
         """Whether another file has been put where this one was begun."""
-        if self._handle is None or self.path is None:
+        if self._handle is None:
             return False
         try:
             return not os.path.samestat(os.fstat(self._handle), self.path.stat())
@@ -241,10 +851,10 @@ class RecordWriter:
 
     def restore(self) -> None:
         """Write the record anew if its file was removed, or could not be written to; `fault` says if that was in vain."""
-        if self.path is None or self.is_replaced or not (self.is_removed or self._waiting):
+        if self.is_replaced or not (self.is_removed or self._waiting):
             return
         again = RecordWriter(self.path)
-        again.begin(self.lines())
+        again._begin([self.content()])
         self.fault = again.fault
         if again.fault is None:
             self.close()
@@ -271,12 +881,12 @@ class RecordWriter:
             self.fault = error
 
 
-def write_record(path: Path, lines: Iterable[Line]) -> None:
+def write_record(path: Path, records: Iterable[Record]) -> None:
     """Write a whole record, or raise `OSError` with nothing changed."""
-    write_whole(path, b"".join(map(_bytes, lines)))
+    write_whole(path, b"".join(map(_bytes, records)))
 
 
-def _read(handle: int, size: int) -> bytes:
+def _content(handle: int, size: int) -> bytes:
     """The first bytes of an open file; the place where it is written stays."""
     at = os.lseek(handle, 0, os.SEEK_CUR)
     os.lseek(handle, 0, os.SEEK_SET)
@@ -290,63 +900,8 @@ def _read(handle: int, size: int) -> bytes:
         os.lseek(handle, at, os.SEEK_SET)
 
 
-def _bytes(line: Line) -> bytes:
+def _bytes(record: Record) -> bytes:
     # ASCII: a lone surrogate of a model's reply is no UTF-8
-    text = json.dumps(public(line), ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=str)
+    line = public(to_json(record))
+    text = json.dumps(line, ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=str)
     return f"{text}\n".encode("ascii")
-
-
-def check_writable(path: Path, option: str = "--memfail-record", first: str = "header", what: str = "record") -> None:
-    """Refuse a place where a record (or what else begins with a line of the type `first`) cannot be, or must not be, written.
-
-    Raises `UsageError`, with nothing touched.
-    """
-    check_place(path, option)
-    if path.exists() and path.stat().st_size and _header(path, first) is None:
-        raise UsageError(f"{option}: {path} exists and is not a {what} of memfail; it is left as it is")
-
-
-def _header(path: Path, kind: str = "header") -> Line | None:
-    try:
-        with path.open(encoding="utf-8") as stream:
-            first = json.loads(stream.readline())
-    except (ValueError, OSError):
-        return None
-    return first if isinstance(first, dict) and first.get("type") == kind and "schema_version" in first else None
-
-
-def read_record(path: Path) -> Iterator[Line]:
-    """The lines of a record; a last line cut short by a crash is left out.
-
-    Raises `UsageError` for a file that is none, or has a fault elsewhere.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read as a record ({one_line(os_reason(error))})") from None
-    if _header(path, "baseline") is not None:
-        raise UsageError(f"{path}: is a baseline, not a record; give the record of the run (--memfail-record names it)")
-    if _header(path) is None:
-        raise UsageError(f"{path}: not a record of memfail: its first line is no header")
-    lines = text.split("\n")
-    for i, raw in enumerate(lines):
-        if not raw:
-            continue
-        try:
-            line = json.loads(raw)
-        except ValueError:
-            if i == len(lines) - 1:
-                return
-            raise UsageError(f"{path}:{i + 1}: not JSON; the record is damaged") from None
-        if not isinstance(line, dict):
-            raise UsageError(f"{path}:{i + 1}: got {type(line).__name__}, expected a JSON object")
-        yield cleaned(line)
-
-
-def cleaned(line: Line) -> dict[str, Any]:
-    """Return a line as it would be written today: older versions wrote secrets, and numbers that JSON does not have."""
-    found: dict[str, Any] = public(line)
-    for name in ("system_options", "model_options", "system"):
-        if isinstance(options := found.get(name), dict):
-            found[name] = mask_options(options)
-    return found

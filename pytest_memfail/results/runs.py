@@ -1,4 +1,4 @@
-"""The kept runs: a folder for each, listed, found by name, gone on with, and pruned.
+"""Runs: a record in memory, shards joined, what a resumed run takes over, and the kept runs.
 
 runs/20260728-101530-123456-3fa9/
     run.json        what the run is of, and what it came to
@@ -12,16 +12,306 @@ import json
 import os
 import shutil
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import ERROR, UsageError, hold_lock, is_fresh, is_held, public, write_whole
-from pytest_memfail.results.kept import SAME, differences
-from pytest_memfail.results.record import Line, read_record
+from pytest_memfail.results.record import (
+    SCHEMA_VERSION,
+    Footer,
+    Header,
+    Key,
+    Line,
+    QuestionRecord,
+    Record,
+    StoreRecord,
+    checked,
+    read_record,
+    to_json,
+)
+from pytest_memfail.results.summary import Summary, summarize
+
+SAME: Final = (
+    "schema_version",
+    "memfail",
+    "system",
+    "system_options",
+    "judge",
+    "judge_weights",
+    "test_taker",
+    "model_options",
+    "assistant_turns",
+    "protocol",
+    "k",
+    "shown_tokens",
+    "seed",
+    "limit",
+    "haystack",
+    "repeats",
+    "vary",
+)
+"""Fields of the header that decide what a verdict means; the data of each task come on top."""
+SETTINGS: Final = tuple(name for name in SAME if name not in ("schema_version", "memfail"))
+"""Fields of the header that two runs of the same system and settings agree in."""
+
+
+# -- a record in memory ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The record of a run in memory: read from a file, or collected while the run went on."""
+
+    path: str
+    header: Header
+    questions: tuple[QuestionRecord, ...]
+    """In the order asked; one asked again (a rerun) is there once, as it was last."""
+    stores: tuple[StoreRecord, ...]
+    footer: Footer | None
+    """None if the run was killed, or goes on."""
+    _counted: list[Summary] = field(default_factory=list, init=False, repr=False, compare=False)
+    """What the questions add up to, once it was asked for."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that was selected has a result."""
+        return self.footer is not None and self.footer.complete
+
+    @property
+    def whole(self) -> bool:
+        """Whether every question that the run's options select has a result; ids, -k or -m leave a part."""
+        return self.footer is not None and self.footer.whole
+
+    @property
+    def protocol(self) -> str:
+        """The protocol of the run."""
+        return self.header.protocol
+
+    @property
+    def repeats(self) -> int:
+        """How often each question was asked."""
+        return self.header.repeats or 1
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """The values of k that were asked with, least first."""
+        return tuple(sorted({question.k for question in self.questions}))
+
+    @property
+    def outcomes(self) -> dict[Key, QuestionRecord]:
+        """What came of each question, by question and k; of one that two items ask, as it was last."""
+        return {question.key: question for question in self.questions}
+
+    def summary(self) -> Summary:
+        """Return what the run adds up to; it is computed once."""
+        if not self._counted:
+            self._counted.append(self.summary_of(self.questions))
+        if self.footer is None:
+            return self._counted[0]
+        return replace(self._counted[0], models=self.footer.models, gate=self.footer.gate)
+
+    def summary_of(self, questions: Iterable[QuestionRecord]) -> Summary:
+        """Return what some of its questions add up to."""
+        header = self.header
+        return summarize(
+            questions,
+            self.stores,
+            protocol=header.protocol,
+            tasks=header.tasks,
+            record=self.path or None,
+            approximate=header.approximate_tokens,
+        )
+
+    def ended(self, footer: Footer) -> Loaded:
+        """Return the same record with another footer; what its questions add up to is not computed again."""
+        found = replace(self, footer=footer)
+        found._counted.extend(self._counted)
+        return found
+
+
+def load_record(path: Path) -> Loaded:
+    """Read a record.
+
+    Raises `UsageError` for a file that is none, or of another schema.
+    """
+    header: Header | None = None
+    questions: dict[str, QuestionRecord] = {}
+    stores: list[StoreRecord] = []
+    footer: Footer | None = None
+    for record in read_record(path):
+        match record:
+            case Header():
+                header = record
+            case QuestionRecord():
+                questions[record.id] = record
+            case StoreRecord():
+                stores.append(record)
+            case Footer():
+                footer = record
+    if header is None or header.schema_version != SCHEMA_VERSION:
+        version = None if header is None else header.schema_version
+        raise UsageError(f"{path}: schema_version is {version!r}, this memfail reads {SCHEMA_VERSION}")
+    return Loaded(str(path), header, tuple(questions.values()), tuple(stores), footer)
+
+
+def is_whole_record(path: Path) -> bool:
+    """Whether a file is the record of a whole run that came to its end."""
+    try:
+        return path.exists() and load_record(path).whole
+    except UsageError:
+        return False
+
+
+def labels(records: Sequence[Loaded]) -> list[str]:
+    """A short name for each of several records, all different: the system, its options, k, or else the file's name."""
+    ways = (
+        [record.header.system for record in records],
+        [f"{r.header.system} k={','.join(map(str, r.ks))}" for r in records],
+        [Path(record.path).stem for record in records],
+    )
+    for names in ways:
+        if len(set(names)) == len(names):
+            return names
+    return [f"{name} ({i})" for i, name in enumerate(ways[-1], 1)]
+
+
+# -- whether two runs are the same, and their shards as one ------------------------------------------------------------
+
+
+def differences(old: Header, new: Header) -> Iterator[tuple[str, Any, Any]]:
+    """Yield field, old and new value of each thing in which two runs differ, as their JSON has it."""
+    for name in SAME:
+        if old.value(name) != new.value(name):
+            yield name, old.value(name), new.value(name)
+    if sorted(old.tasks) != sorted(new.tasks):
+        yield "tasks", sorted(old.tasks), sorted(new.tasks)
+    for name in old.tasks.keys() & new.tasks.keys():
+        if old.tasks[name].data_hash != new.tasks[name].data_hash:
+            yield f"data of {name}", old.tasks[name].data_hash, new.tasks[name].data_hash
+
+
+def options_differ(old: Header, new: Header) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the same, and the shard: each option that decides what is asked, or what a verdict means."""
+    yield from differences(old, new)
+    if old.shard != new.shard:
+        yield "shard", old.shard, new.shard
+
+
+def merge(records: Sequence[Loaded]) -> tuple[list[Record], list[str]]:
+    """The lines of the joint record, and what it still lacks of the whole run (one text each).
+
+    Raises `UsageError` for records that do not belong together, or overlap.
+    """
+    first = records[0]
+    origin: dict[str, str] = {}
+    for record in records:
+        for name, before, now in differences(first.header, record.header):
+            raise UsageError(f"{record.path} is of another run: {name} is {now!r}, in {first.path} {before!r}")
+        for question in record.questions:
+            if (other := origin.setdefault(question.id, record.path)) != record.path:
+                raise UsageError(f"{record.path} and {other} overlap: both hold {question.id}")
+    missing = list(_missing(records))
+    merged = {**first.header.extra, "merged": [record.header.shard for record in records]}
+    approximate = next((why for record in records if (why := record.header.approximate_tokens)), None)
+    header = replace(first.header, shard=None, approximate_tokens=approximate, extra=merged)
+    footer = Footer(
+        exit_code=max((record.footer.exit_code for record in records if record.footer), default=1),
+        complete=not missing,
+        whole=not missing,
+        models=tuple(_models(records)),
+    )
+    lines: list[Record] = [header]
+    for record in records:
+        lines += [*record.questions, *record.stores]
+    return [*lines, footer], missing
+
+
+def _missing(records: Sequence[Loaded]) -> Iterator[str]:
+    shards = [record.header.shard for record in records if record.header.shard]
+    counts = {shard.partition("/")[2] for shard in shards}
+    if len(counts) > 1:
+        raise UsageError(f"the records are of runs in different numbers of shards: {', '.join(sorted(shards))}")
+    for count in counts:
+        for number in range(1, int(count) + 1):
+            if f"{number}/{count}" not in shards:
+                yield f"shard {number}/{count}"
+    for record in records:
+        if not record.complete:
+            yield f"{record.path}: the run did not end, or not all that was selected has a result"
+    # by their results: a shard may have been run for some of its questions only
+    have = Counter(
+        q.task if q.store == q.task else f"{q.task}::{q.store}" for record in records for q in record.questions
+    )
+    for store, n in records[0].header.stores.items():
+        if have[store] < n:
+            yield f"{n - have[store]} of {n} questions of {store}"
+
+
+def _models(records: Sequence[Loaded]) -> list[dict[str, Any]]:
+    sums: dict[tuple[str, str], dict[str, Any]] = {}
+    for record in records:
+        for row in record.footer.models if record.footer is not None else ():
+            known = sums.setdefault((row["stage"], row["model"]), {})
+            for name, value in row.items():
+                if name in ("stage", "model"):
+                    known[name] = value
+                elif value is None or known.get(name, 0) is None:
+                    known[name] = None  # a price that is not known stays so
+                else:
+                    known[name] = known.get(name, 0) + value
+    return list(sums.values())
+
+
+# -- going on with a run -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Of an earlier record, what need not be asked again."""
+
+    questions: Mapping[str, QuestionRecord] = field(default_factory=dict)
+    """By node id; only those with a verdict: errors are asked again."""
+    stores: Mapping[tuple[str, str], StoreRecord] = field(default_factory=dict)
+    """By task and store."""
+
+
+def read_kept(path: Path, header: Header) -> Kept:
+    """What a run with this header can take over from the record; nothing if there is none yet.
+
+    Raises `UsageError` for a record of another run, naming the field that differs.
+    """
+    if not path.exists() or not path.stat().st_size:
+        return Kept()
+    questions: dict[str, QuestionRecord] = {}
+    stores: dict[tuple[str, str], StoreRecord] = {}
+    for record in read_record(path):
+        match record:
+            case Header():
+                for name, before, now in options_differ(record, header):
+                    raise UsageError(
+                        f"--memfail-resume: {path} is of another run: {name} was {_short(before)}, is {_short(now)}; "
+                        "give the options of that run, or leave --memfail-resume out to begin anew"
+                    )
+            case QuestionRecord(verdict="error"):
+                questions.pop(record.id, None)
+            case QuestionRecord():
+                questions[record.id] = record
+            case StoreRecord():
+                stores[record.task, record.store] = record
+    return Kept(questions, stores)
+
+
+def _short(value: Any) -> str:
+    text = value[:12] if isinstance(value, str) and len(value) == 64 else json.dumps(value)
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+# -- the kept runs -----------------------------------------------------------------------------------------------------
 
 FORMAT: Final = 1
 RECORD: Final = "record.jsonl"
@@ -39,16 +329,13 @@ INTERRUPTED: Final = "interrupted"
 LAST: Final = "last"
 NEWEST: Final = "newest"
 
-SETTINGS: Final = tuple(name for name in SAME if name not in ("schema_version", "memfail"))
-"""Fields of the header that two runs of the same system and settings agree in."""
-
 
 @dataclass(frozen=True, slots=True)
 class KeptRun:
     """A run as its folder tells of it."""
 
     folder: Path
-    header: Line
+    header: Header
     state: str
     """`running`, `finished`, or `interrupted`: killed, stopped early, or with results that got lost."""
     whole: bool
@@ -89,13 +376,13 @@ class RunFolder:
         self.path, self._lock, self._entry = folder, lock, entry
 
     @classmethod
-    def create(cls, runs: Path, header: Line, *, questions: int, held_back: Path | None = None) -> RunFolder:
+    def create(cls, runs: Path, header: Header, *, questions: int, held_back: Path | None = None) -> RunFolder:
         """Make a folder for a run that begins, and prune what is too old. Raises `OSError`."""
         now = datetime.now(timezone.utc)
         name = f"{now:%Y%m%d-%H%M%S-%f}-{uuid.uuid4().hex[:4]}"
         entry = {
             "format": FORMAT,
-            "header": header,
+            "header": to_json(header),
             "state": RUNNING,
             "questions": questions,
             "held_back": None if held_back is None else str(held_back),
@@ -193,30 +480,28 @@ def find_run(runs: Path, name: str) -> KeptRun:
     )
 
 
-def same_settings(one: Line, other: Line) -> bool:
+def same_settings(one: Header, other: Header) -> bool:
     """Whether the runs of two headers tested the same system with the same settings."""
-    return all(one.get(name) == other.get(name) for name in SETTINGS)
+    return all(one.value(name) == other.value(name) for name in SETTINGS)
 
 
-def latest_verdicts(runs: Iterable[KeptRun], header: Line) -> dict[str, str]:
+def latest_verdicts(runs: Iterable[KeptRun], header: Header) -> dict[str, str]:
     """The latest verdict of each question, by node id, over the runs of the same system, settings and rows."""
-    header = json.loads(json.dumps(header, default=str))
-    tasks = header.get("tasks", {})
     latest: dict[str, str] = {}
     for run in runs:
         if same_settings(run.header, header):
             for task, verdicts in run.verdicts.items():
-                if _hash_of(run.header, task) == _hash_of(header, task) and task in tasks:
+                now, then = header.tasks.get(task), run.header.tasks.get(task)
+                if now is not None and then is not None and now.data_hash == then.data_hash:
                     latest.update(verdicts)
     return latest
 
 
-def resumable(runs: Sequence[KeptRun], header: Line) -> tuple[KeptRun | None, str]:
+def resumable(runs: Sequence[KeptRun], header: Header) -> tuple[KeptRun | None, str]:
     """The newest run with the options of this header that did not end, or that is whole; else None and why there is none.
 
     A whole run comes before an older one that did not end: what is missing there was asked since.
     """
-    header = json.loads(json.dumps(header, default=str))
     why = "no earlier run is kept"
     for run in reversed(runs):
         if run.state == RUNNING or not (run.whole or run.state == INTERRUPTED):
@@ -230,32 +515,20 @@ def resumable(runs: Sequence[KeptRun], header: Line) -> tuple[KeptRun | None, st
     return None, why
 
 
-def options_differ(old: Line, new: Line) -> Iterator[tuple[str, Any, Any]]:
-    """Yield field, old and new value of each option that decides what is asked, or what a verdict means."""
-    yield from differences(old, new)
-    if old.get("shard") != new.get("shard"):
-        yield "shard", old.get("shard"), new.get("shard")
-
-
-def _hash_of(header: Line, task: str) -> Any:
-    found = header.get("tasks", {}).get(task)
-    return found.get("data_hash") if isinstance(found, dict) else None
-
-
-def _text(entry: Mapping[str, Any]) -> str:
+def _text(entry: Line) -> str:
     return json.dumps(public(entry), default=str)
 
 
 def _read(folder: Path) -> KeptRun | None:
     try:
         entry = json.loads((folder / ENTRY).read_text(encoding="utf-8"))
-        header, state = entry["header"], entry["state"]
-        if entry["format"] != FORMAT or not isinstance(header, dict):
+        if entry["format"] != FORMAT:
             return None
+        header, state = checked(Header, entry["header"], f"{folder / ENTRY}", "run"), entry["state"]
         verdicts = {str(task): dict(found) for task, found in entry.get("verdicts", {}).items()}
         whole, code = bool(entry.get("whole")), entry.get("exit_code")
         questions, held_back = int(entry["questions"]), entry.get("held_back")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, UsageError, ValueError, KeyError, TypeError, AttributeError):
         return None
     if state == RUNNING and not is_held(folder / LOCK):
         state, verdicts = INTERRUPTED, _recorded(folder / RECORD)
@@ -265,10 +538,10 @@ def _read(folder: Path) -> KeptRun | None:
 def _recorded(record: Path) -> dict[str, dict[str, str]]:
     """The verdicts of a record; of a run that was killed nothing else tells them."""
     found: dict[str, dict[str, str]] = {}
-    with suppress(UsageError, KeyError):
-        for line in read_record(record):
-            if line["type"] == "question":
-                found.setdefault(line["task"], {})[line["id"]] = line["verdict"]
+    with suppress(UsageError):
+        for question in read_record(record):
+            if isinstance(question, QuestionRecord):
+                found.setdefault(question.task, {})[question.id] = question.verdict
     return found
 
 

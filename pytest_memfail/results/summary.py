@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import statistics as stats
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pytest_memfail.core import CORRECT, ERROR, GRADED, MEMORY_FAILURES, UNSURE, VERDICTS
-from pytest_memfail.results.baseline import Entry, Key, cluster_of
-from pytest_memfail.results.record import Line
+from pytest_memfail.results.record import ErrorRecord, Gate, QuestionRecord, StoreRecord, TaskRecord
 from pytest_memfail.results.statistics import Rate, clustered, wilson
-
-if TYPE_CHECKING:
-    from pytest_memfail.results.gate import Gate
 
 MAX_ERROR_SHARE: Final = 0.1
 """Above this share of errors the rates of a run are no longer trusted (exit code 6)."""
@@ -22,8 +18,8 @@ MAX_ERROR_SHARE: Final = 0.1
 STOPPING: Final = {"BudgetError": "the budget ran out", "WaitError": ""}
 """Errors after which no model is asked any more, and what the run says of them; "" for what the error says."""
 
-
 NOTHING: Final = wilson(0, 0)
+STAGES_OF_MEMORY: Final = ("storage", "summary", "retrieval")
 MISLEADING: Final = "misleading"
 MOST_OF_THE_STORE: Final = 0.5
 """Above this share of its store shown per question, memory held says little about retrieval."""
@@ -152,191 +148,117 @@ class Summary:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What the summary keeps of a question's line."""
+def summarize(
+    questions: Iterable[QuestionRecord],
+    stores: Sequence[StoreRecord],
+    *,
+    protocol: str = "ours",
+    tasks: Mapping[str, TaskRecord] | None = None,
+    record: str | None = None,
+    approximate: str | None = None,
+) -> Summary:
+    """Return what records add up to, tasks in the given order (others follow).
 
-    task: str
-    verdict: str
-    vacuous: bool
-    memory_held: bool | None
-    is_misleading: bool
-    stratum: str
-    facts: tuple[str, ...]
-    """Verdicts of its facts; those that passed vacuously are left out."""
-    retrieve_seconds: float | None
-    row: str | None
-    cluster: tuple[str, ...]
-    repeats: tuple[str, ...]
-    shown_tokens: int | None
-    store_tokens: int | None
-    cut: int
-    unsure: bool
-
-
-class SummaryBuilder:
-    """Takes lines as they come; a question seen again (a rerun) replaces what it was."""
-
-    def __init__(self, protocol: str = "ours") -> None:
-        self._protocol = protocol
-        # by store, question and k, not by item: a user's own test may ask what the benchmark's item asks
-        self._questions: dict[tuple[str, ...], _Asked] = {}
-        self._ids: dict[tuple[str, ...], str] = {}
-        self._stores: list[dict[str, Any]] = []
-        self._answered = False
-        self._stopped: str | None = None
-
-    def add(self, line: Line) -> None:
-        """Count a question or a store; other lines are ignored."""
-        if line["type"] == "question":
-            key = (line["task"], line["store"], line["question"], str(line["k"]))
-            self._ids[key] = line["id"]
-            self._questions[key] = _asked(line)
-            if (error := line.get("error", {})).get("type") in STOPPING:
-                self._stopped = self._stopped or STOPPING[error["type"]] or error["message"]
-            self._answered |= line.get("answer", {}).get("outcome") in ("passed", "failed")
-        elif line["type"] == "store":
-            self._stores.append({name: value for name, value in line.items() if name != "listings"})
-
-    @property
-    def verdicts(self) -> dict[str, str]:
-        """The verdict of each question, by its id."""
-        return {self._ids[key]: question.verdict for key, question in self._questions.items()}
-
-    @property
-    def entries(self) -> dict[Key, Entry]:
-        """What became of each question, by question and k."""
-        return {
-            (task, store, name, int(k)): Entry(
-                self._ids[key], task, store, name, int(k), asked.verdict, asked.memory_held, asked.vacuous, asked.row
-            )
-            for key, asked in self._questions.items()
-            for task, store, name, k in [key]
-        }
-
-    def build(
-        self,
-        tasks: Mapping[str, Mapping[str, Any]] | Iterable[str] = (),
-        record: str | None = None,
-        models: Iterable[Mapping[str, Any]] = (),
-        approximate: str | None = None,
-    ) -> Summary:
-        """Return the summary, tasks in the given order (others follow).
-
-        Of tasks as the header has them, what a sample left out of their haystack is warned of. `approximate` is why tokens
-        were counted approximately.
-        """
-        left_out = {name: task.get("left_out", 0) for name, task in tasks.items()} if isinstance(tasks, Mapping) else {}
-        names = list(dict.fromkeys([*tasks, *(q.task for q in self._questions.values())]))
-        tallies = [_tally(name, [q for q in self._questions.values() if q.task == name]) for name in names]
-        tallies = [tally for tally in tallies if tally.n]
-        about_tokens = [] if approximate is None else [f"tokens are counted approximately (≈): {approximate}"]
-        return Summary(
-            tasks=tuple(tallies),
-            total=_tally("all", list(self._questions.values())),
-            stores=tuple(self._figures(tally.name) for tally in tallies),
-            warnings=(*self._warnings(tallies, left_out), *about_tokens),
-            answered=self._answered,
-            protocol=self._protocol,
-            record=record,
-            models=tuple(models),
-            stopped=self._stopped,
-            unsure=sum(q.unsure for q in self._questions.values()),
-            approximate=approximate,
-        )
-
-    def _figures(self, name: str) -> StoreFigures:
-        stores = [line for line in self._stores if line["task"] == name]
-        tokens = [line["tokens"] for line in stores]
-        found = [q.retrieve_seconds for q in self._questions.values() if q.task == name]
-        seconds = sorted(each for each in found if each is not None)
-        return StoreFigures(
-            name,
-            stores=len(stores),
-            conversations=sum(line["conversations"] for line in stores),
-            memories=sum(line["memories"] for line in stores),
-            tokens=None if not stores or None in tokens else sum(tokens),
-            fill_seconds=sum(line["fill_seconds"] for line in stores),
-            retrieve_p50=stats.median(seconds) if seconds else None,
-            retrieve_p95=seconds[min(len(seconds) - 1, round(0.95 * (len(seconds) - 1)))] if seconds else None,
-            restored=sum(bool(line.get("restored")) for line in stores),
-        )
-
-    def _warnings(self, tasks: Sequence[Tally], left_out: Mapping[str, int]) -> Iterable[str]:
-        if thinned := sum(left_out.get(tally.name, 0) for tally in tasks):
-            yield (
-                f"thinned haystack: the limit leaves out {thinned} conversations, which makes retrieval easier "
-                "(--memfail-haystack=full stores them)"
-            )
-        much = [
-            f"{100 * tally.shown_share:.0f} % in {tally.name}"
-            for tally in tasks
-            if tally.shown_share is not None and tally.shown_share > MOST_OF_THE_STORE
-        ]
-        if much:
-            yield f"more than half of the store is shown per question ({', '.join(much)}): memory held says little about retrieval"
-        if cut := sum(tally.cut_entries for tally in tasks):
-            asked = sum(tally.cut_questions for tally in tasks)
-            yield f"the system returned more than k entries for {asked} questions; {cut} entries beyond k were cut"
-        for line in self._stores:
-            more, less = line["changed_by_queries"]
-            if other := line.get("shared_with"):
-                yield (
-                    f"the stores {line['store']} and {other} share state (+{more} -{less} entries while asked); give each its own: "
-                    "nothing in a class or a module, everything below context.path or under context.store_id"
-                )
-            elif more or less:
-                yield (f"the store of {line['task']} changed while asked (+{more} -{less}); queries must not write")
-
-
-def _asked(line: Line) -> _Asked:
-    return _Asked(
-        task=line["task"],
-        verdict=line["verdict"],
-        vacuous=line.get("vacuous", False),
-        memory_held=line.get("memory_held"),
-        is_misleading=line.get("kind") == MISLEADING,
-        stratum=line["stratum"],
-        facts=tuple(f["verdict"] for f in line.get("facts", ()) if not f.get("retrieval", {}).get("vacuous")),
-        retrieve_seconds=line.get("seconds", {}).get("retrieve"),
-        row=line.get("row"),
-        cluster=cluster_of(line["task"], line["store"], line["question"], line.get("row")),
-        repeats=tuple(line.get("repeats", ())),
-        shown_tokens=line.get("shown_tokens"),
-        store_tokens=line.get("store_tokens"),
-        cut=line.get("cut", 0),
-        unsure=is_unsure(line),
+    Of a question asked again, under whatever id, the last record counts: a user's own test may ask what the benchmark's item
+    asks. `approximate` is why tokens were counted approximately.
+    """
+    asked = list({question.key: question for question in questions}.values())
+    names = list(dict.fromkeys([*(tasks or ()), *(q.task for q in asked)]))
+    tallies = [_tally(name, [q for q in asked if q.task == name]) for name in names]
+    tallies = [tally for tally in tallies if tally.n]
+    left_out = sum(tasks[tally.name].left_out for tally in tallies if tasks and tally.name in tasks)
+    about_tokens = [] if approximate is None else [f"tokens are counted approximately (≈): {approximate}"]
+    return Summary(
+        tasks=tuple(tallies),
+        total=_tally("all", asked),
+        stores=tuple(_figures(tally.name, asked, stores) for tally in tallies),
+        warnings=(*_warnings(tallies, stores, left_out), *about_tokens),
+        answered=any(q.answer is not None and q.answer.outcome in ("passed", "failed") for q in asked),
+        protocol=protocol,
+        record=record,
+        stopped=next((_stopped(q.error) for q in asked if q.error is not None and q.error.type in STOPPING), None),
+        unsure=sum(map(is_unsure, asked)),
+        approximate=approximate,
     )
 
 
-def is_unsure(line: Line) -> bool:
+def _stopped(error: ErrorRecord) -> str:
+    return STOPPING[error.type] or error.message
+
+
+def _figures(name: str, questions: Iterable[QuestionRecord], stores: Iterable[StoreRecord]) -> StoreFigures:
+    of_task = [store for store in stores if store.task == name]
+    tokens = [store.tokens for store in of_task]
+    seconds = sorted(q.seconds["retrieve"] for q in questions if q.task == name and "retrieve" in q.seconds)
+    return StoreFigures(
+        name,
+        stores=len(of_task),
+        conversations=sum(store.conversations for store in of_task),
+        memories=sum(store.memories for store in of_task),
+        tokens=None if not of_task or None in tokens else sum(n for n in tokens if n is not None),
+        fill_seconds=sum(store.fill_seconds for store in of_task),
+        retrieve_p50=stats.median(seconds) if seconds else None,
+        retrieve_p95=seconds[min(len(seconds) - 1, round(0.95 * (len(seconds) - 1)))] if seconds else None,
+        restored=sum(store.restored for store in of_task),
+    )
+
+
+def _warnings(tasks: Sequence[Tally], stores: Iterable[StoreRecord], left_out: int) -> Iterator[str]:
+    if left_out:
+        yield (
+            f"thinned haystack: the limit leaves out {left_out} conversations, which makes retrieval easier "
+            "(--memfail-haystack=full stores them)"
+        )
+    much = [
+        f"{100 * tally.shown_share:.0f} % in {tally.name}"
+        for tally in tasks
+        if tally.shown_share is not None and tally.shown_share > MOST_OF_THE_STORE
+    ]
+    if much:
+        yield f"more than half of the store is shown per question ({', '.join(much)}): memory held says little about retrieval"
+    if cut := sum(tally.cut_entries for tally in tasks):
+        asked = sum(tally.cut_questions for tally in tasks)
+        yield f"the system returned more than k entries for {asked} questions; {cut} entries beyond k were cut"
+    for store in stores:
+        more, less = store.changed_by_queries
+        if store.shared_with:
+            yield (
+                f"the stores {store.store} and {store.shared_with} share state (+{more} -{less} entries while asked); give each "
+                "its own: nothing in a class or a module, everything below context.path or under context.store_id"
+            )
+        elif more or less:
+            yield f"the store of {store.task} changed while asked (+{more} -{less}); queries must not write"
+
+
+def is_unsure(question: QuestionRecord) -> bool:
     """Return whether a question's verdict rests on facts that a judge with confidences is unsure of.
 
     A failure rests on the surest of the facts that have its verdict, a pass on the least sure of all.
     """
-    facts = [fact for fact in line.get("facts", ()) if fact["verdict"] == line["verdict"]]
-    if facts and line["verdict"] in MEMORY_FAILURES:
-        known = [c for fact in facts if (c := fact.get(fact.get("decided_by"), {}).get("confidence")) is not None]
+    facts = [fact for fact in question.facts if fact.verdict == question.verdict]
+    if facts and question.verdict in MEMORY_FAILURES:
+        known = [c for fact in facts if (c := fact.deciding.confidence) is not None]
         return len(known) == len(facts) and max(known) < UNSURE
-    if line.get("memory_held") is None:
+    if question.memory_held is None:
         return False
-    stages = (
-        fact.get(stage, {}).get("confidence")
-        for fact in line.get("facts", ())
-        for stage in ("storage", "summary", "retrieval")
-    )
-    return any(confidence is not None and confidence < UNSURE for confidence in stages)
+    confidences = (fact.stage(stage).confidence for fact in question.facts for stage in STAGES_OF_MEMORY)
+    return any(confidence is not None and confidence < UNSURE for confidence in confidences)
 
 
-def _tally(name: str, questions: Sequence[_Asked]) -> Tally:
+def _counted_facts(question: QuestionRecord) -> list[str]:
+    """Verdicts of a question's facts; those that passed vacuously are left out."""
+    return [fact.verdict for fact in question.facts if not fact.retrieval.vacuous]
+
+
+def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
     verdicts = Counter(dict.fromkeys(VERDICTS, 0))
     verdicts.update(q.verdict for q in questions)
     facts: dict[str, Counter[str]] = {}
     for q in questions:
-        if len(q.facts) > 1:
-            facts.setdefault(q.stratum, Counter()).update(q.facts)
-    direct = [q for q in questions if not q.is_misleading]
-    misleading = [q.verdict for q in questions if q.is_misleading and q.verdict in GRADED]
+        if len(counted := _counted_facts(q)) > 1:
+            facts.setdefault(q.stratum, Counter()).update(counted)
+    direct = [q for q in questions if q.kind != MISLEADING]
+    misleading = [q.verdict for q in questions if q.kind == MISLEADING and q.verdict in GRADED]
     shown = [q.shown_tokens for q in questions if q.shown_tokens is not None]
     shares = [
         q.shown_tokens / q.store_tokens if q.store_tokens else 0.0
@@ -351,7 +273,7 @@ def _tally(name: str, questions: Sequence[_Asked]) -> Tally:
         tested=sum(q.memory_held is not None for q in direct),
         decided=sum(q.memory_held is not None for q in questions),
         facts_held=_facts_held(direct),
-        misleading=sum(q.is_misleading for q in questions),
+        misleading=len(questions) - len(direct),
         abstention=wilson(misleading.count(CORRECT), len(misleading)),
         shown_tokens=sum(shown) / len(shown) if shown else None,
         shown_share=sum(shares) / len(shares) if shares else None,
@@ -363,11 +285,11 @@ def _tally(name: str, questions: Sequence[_Asked]) -> Tally:
     )
 
 
-def _facts_held(questions: Iterable[_Asked]) -> Rate:
+def _facts_held(questions: Iterable[QuestionRecord]) -> Rate:
     """Of all facts whose memory stages were decided, those that came through all three."""
     rows: dict[tuple[str, ...], list[int]] = {}
     for q in questions:
-        counts = rows.setdefault(q.cluster, [0, 0])
-        counts[0] += q.facts.count(CORRECT)
-        counts[1] += sum(verdict in (CORRECT, *MEMORY_FAILURES) for verdict in q.facts)
+        counts, facts = rows.setdefault(q.cluster, [0, 0]), _counted_facts(q)
+        counts[0] += facts.count(CORRECT)
+        counts[1] += sum(verdict in (CORRECT, *MEMORY_FAILURES) for verdict in facts)
     return clustered((held, n) for held, n in rows.values())

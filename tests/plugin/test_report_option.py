@@ -104,3 +104,16 @@ def test_wrong_shards(project: Project, shard: str, says: str) -> None:
     assert "--memfail-shard" in line
     assert says in line
     assert project.events() == []
+
+
+def test_reports_are_made_from_what_the_run_holds(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("the record is read back")
+
+    monkeypatch.setattr("pytest_memfail.results.runs.read_record", refuse)
+    monkeypatch.setattr("pytest_memfail.results.record.RecordWriter.content", refuse)
+    project.script(lh_1="not_retrieved")
+    result = project.run("--memfail-report=x.json", "--memfail-report=x.html")
+    result.stdout.fnmatch_lines(["memfail: report written: x.json", "memfail: report written: x.html"])
+    total = json.loads((project.path / "x.json").read_text())["records"][0]["total"]
+    assert (total["n"], total["verdicts"]["not_retrieved"]) == (len(ALL), 1)

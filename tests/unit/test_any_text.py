@@ -17,26 +17,37 @@ from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.llm import count_tokens
 from pytest_memfail.report import failure, headline, summary, write_reports
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
-from pytest_memfail.results import RecordWriter, load_record, question_line
+from pytest_memfail.results import (
+    FactRecord,
+    Header,
+    StageRecord,
+    from_json,
+    load_record,
+    question_record,
+    write_record,
+)
 from pytest_memfail.tasks import TASK_NAMES, TaskRequest, load_tasks
 
-HEADER = {
-    "type": "header",
-    "schema_version": 1,
-    "memfail": "0",
-    "started": "2025-01-06T09:00:00+00:00",
-    "system": "toy",
-    "system_options": {},
-    "judge": "offline",
-    "test_taker": None,
-    "model_options": {},
-    "protocol": "ours",
-    "k": [5],
-    "seed": 42,
-    "limit": None,
-    "tasks": {},
-    "stores": {},
-}
+HEADER = from_json(
+    Header,
+    {
+        "type": "header",
+        "schema_version": 1,
+        "memfail": "0",
+        "started": "2025-01-06T09:00:00+00:00",
+        "system": "toy",
+        "system_options": {},
+        "judge": "offline",
+        "test_taker": None,
+        "model_options": {},
+        "protocol": "ours",
+        "k": [5],
+        "seed": 42,
+        "limit": None,
+        "tasks": {},
+        "stores": {},
+    },
+)
 # derandomised: a change is judged by the same texts as the change before it
 FEW = settings(
     max_examples=30, deadline=None, database=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -140,14 +151,21 @@ def test_an_excerpt_is_made_of_any_text(text, near, detail):
     for source in (text, 40 * f"{text}. "):
         shown = excerpt(source, [detail], near)
         assert "\n" not in mark(shown, [detail, near])
-        fact = {
-            "source": source,
-            "text": near,
-            "missing": [detail],
-            "verdict": "summary_error",
-            "decided_by": "storage",
-        }
-        assert "\n" not in stored_excerpt({**fact, "storage": {"found": [near]}}, text)
+        passed = StageRecord(outcome="passed", found=(near,))
+        fact = FactRecord(
+            id="e",
+            source=source,
+            text=near,
+            missing=(detail,),
+            verdict="summary_error",
+            decided_by="storage",
+            storage=passed,
+            summary=passed,
+            retrieval=passed,
+            closest=(),
+            ranks=(),
+        )
+        assert "\n" not in stored_excerpt(fact, text)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -160,14 +178,12 @@ def test_a_question_over_any_text_reaches_every_report(name, data, tmp_path_fact
     verdict = asyncio.run(Grader(OfflineJudge(), pool).grade(question, [fact], listing, memories, None))
     pool.stop()
     trace = Trace(question, 5, memories)
-    line = question_line("memfail/t::q", "s", question, 5, [fact], trace=trace, verdict=verdict, listing=listing)
+    line = question_record("memfail/t::q", "s", question, 5, [fact], trace=trace, verdict=verdict, listing=listing)
     folder = tmp_path_factory.mktemp("any")
-    writer = RecordWriter(folder / "r.jsonl")
-    writer.begin([HEADER, line])
-    writer.close()
+    write_record(folder / "r.jsonl", [HEADER, line])
     record = load_record(folder / "r.jsonl")
     (read,) = record.questions
-    assert read["verdict"] == line["verdict"]
+    assert read == line
     if verdict.name in FAILURES:
         assert all("\n" not in row for row in failure(read, "pytest"))
         assert headline(read)

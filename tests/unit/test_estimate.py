@@ -40,7 +40,7 @@ def run(folder, monkeypatch, *options):
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         done = subprocess.run([sys.executable, "-m", "pytest", *words], cwd=folder, capture_output=True, text=True)
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    return {row["stage"]: (row["calls"], row["cache_hits"]) for row in load_record(folder / "r.jsonl").footer["models"]}
+    return {row["stage"]: (row["calls"], row["cache_hits"]) for row in load_record(folder / "r.jsonl").footer.models}
 
 
 def test_it_is_what_a_run_asks(tmp_path, monkeypatch):

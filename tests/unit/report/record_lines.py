@@ -1,8 +1,6 @@
-"""Lines of a record as the report reads them, made by the record's own functions."""
+"""Questions as the report reads them, made by the record's own functions."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from pytest_memfail.core import (
     Evidence,
@@ -15,7 +13,7 @@ from pytest_memfail.core import (
     fact_verdict,
     question_verdict,
 )
-from pytest_memfail.results import question_line
+from pytest_memfail.results import QuestionRecord, question_record
 
 PASSED = StageResult("passed")
 WRONG_ANSWER = StageResult("failed", "the answer contradicts the fact")
@@ -50,8 +48,8 @@ def failed(
     shown: int = 2,
     answer: StageResult = WRONG_ANSWER,
     file: str = "rows.csv",
-) -> dict[str, Any]:
-    """The line of a question whose facts have these verdicts."""
+) -> QuestionRecord:
+    """A question whose facts have these verdicts."""
     ids = [f"e-{i}" for i in range(len(verdicts))]
     question = Question("q-1", "t", text, text, (gold,), tuple(ids), "open", file=file, line=7)
     facts = [
@@ -59,7 +57,7 @@ def failed(
         for name, verdict in zip(ids, verdicts, strict=True)
     ]
     memories = tuple(Memory(stored, f"m-{i}", 1.5 - i) for i in range(max(shown, 1)))
-    return question_line(
+    return question_record(
         "memfail/t::q-1",
         "s",
         question,

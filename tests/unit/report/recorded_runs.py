@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from record_lines import failed
 
-from pytest_memfail.results import Check, Comparison, Flip, Gate, Paired, RecordWriter, gate_line, wilson
+from pytest_memfail.results import (
+    Check,
+    Comparison,
+    Flip,
+    Footer,
+    Gate,
+    Header,
+    Paired,
+    QuestionRecord,
+    StageRecord,
+    StoreRecord,
+    from_json,
+    wilson,
+    write_record,
+)
 
 HEADER = {
     "type": "header",
@@ -31,35 +46,37 @@ HEADER = {
 }
 
 
-def question(number: int, verdict: str, *, k: int = 5, task: str = "t", **texts: Any) -> dict[str, Any]:
-    """A question's line; `correct` means that its memory held and its answer was right."""
-    line = failed(verdict, reply="Only when it rains.", **texts)
-    suffix = "" if k == 5 else f"[k={k}]"
-    name = f"q-{number}"
-    line["row"] = f"{task}.csv:{number + 2}"
-    line |= {"id": f"memfail/{task}::{name}{suffix}", "question": name, "task": task, "store": task, "k": k}
-    line["answer"] = {"outcome": "passed" if verdict == "correct" else "failed", "reason": "as the gold says"}
-    line["verdict"] = verdict
-    return line
+def question(number: int, verdict: str, *, k: int = 5, task: str = "t", **texts: Any) -> QuestionRecord:
+    """A question; `correct` means that its memory held and its answer was right."""
+    suffix, name = "" if k == 5 else f"[k={k}]", f"q-{number}"
+    return replace(
+        failed(verdict, reply="Only when it rains.", **texts),
+        id=f"memfail/{task}::{name}{suffix}",
+        question=name,
+        task=task,
+        store=task,
+        k=k,
+        row=f"{task}.csv:{number + 2}",
+        answer=StageRecord(outcome="passed" if verdict == "correct" else "failed", reason="as the gold says"),
+        verdict=verdict,
+    )
 
 
-def store(task: str = "t", tokens: int = 100) -> dict[str, Any]:
-    """A store's line."""
-    return {
-        "type": "store",
-        "store": task,
-        "task": task,
-        "conversations": 10,
-        "fill_seconds": 2.0,
-        "memories": 20,
-        "tokens": tokens,
-        "changed_by_queries": [0, 0],
-        "system": {},
-        "listings": [[]],
-    }
+def store(task: str = "t", tokens: int = 100) -> StoreRecord:
+    """A store."""
+    return StoreRecord(
+        store=task,
+        task=task,
+        conversations=10,
+        fill_seconds=2.0,
+        memories=20,
+        tokens=tokens,
+        changed_by_queries=(0, 0),
+        listings=((),),
+    )
 
 
-def gate(worse: int, *, name: str = "q-{}") -> dict[str, Any]:
+def gate(worse: int, *, name: str = "q-{}") -> Gate:
     """A footer's gate that failed for so many regressions."""
     pair = Paired("all", 20, worse, 0, 0.5**worse)
     flips = tuple(Flip(f"memfail/t::{name.format(i)}", "t", "correct", "not_stored", "worse") for i in range(worse))
@@ -68,21 +85,19 @@ def gate(worse: int, *, name: str = "q-{}") -> dict[str, Any]:
         Check("regressions:p<0.05", None, "failed", paired=pair),
         Check("correct<0.5", None, "passed", rate=wilson(12, 20)),
     )
-    return gate_line(Gate(checks, compared, "base.jsonl", ("other Python",), 0.2))
+    return Gate(checks, compared, "base.jsonl", ("other Python",), 0.2)
 
 
 def write(
-    path: Path, *lines: dict[str, Any], complete: bool = True, gate: dict[str, Any] | None = None, **header: Any
+    path: Path, *records: QuestionRecord | StoreRecord, complete: bool = True, gate: Gate | None = None, **header: Any
 ) -> Path:
     """A record with these lines."""
-    writer = RecordWriter(path)
-    footer = {"type": "footer", "exit_code": 1, "complete": complete, "models": [], "gate": gate}
-    writer.begin([{**HEADER, **header}, *lines, footer])
-    writer.close()
+    begun = from_json(Header, {**HEADER, **header})
+    write_record(path, [begun, *records, Footer(exit_code=1, complete=complete, gate=gate)])
     return path
 
 
 def verdicts(path: Path, *names: str, tokens: int = 100, **header: Any) -> Path:
     """A record of one task whose questions have these verdicts."""
-    lines = [question(i, name) for i, name in enumerate(names)]
-    return write(path, *lines, store(tokens=tokens), **header)
+    asked = [question(i, name) for i, name in enumerate(names)]
+    return write(path, *asked, store(tokens=tokens), **header)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from recorded_runs import HEADER, question, store, verdicts, write
 from scipy.stats import binomtest
 
 from pytest_memfail.cli import main
 from pytest_memfail.core import UsageError
-from pytest_memfail.results import load_record, side_by_side, wilson
+from pytest_memfail.results import StageRecord, load_record, side_by_side, wilson
 
 
 def load(*paths):
@@ -62,8 +64,8 @@ def test_only_questions_decided_in_both_are_paired(tmp_path):
 
 
 def test_without_a_test_taker_memory_is_compared(tmp_path, pair):
-    line = question(0, "correct")
-    line |= {"verdict": "ungraded", "answer": {"outcome": "ungraded"}, "memory_held": True}
+    answer = StageRecord(outcome="ungraded")
+    line = replace(question(0, "correct"), verdict="ungraded", answer=answer, memory_held=True)
     found = side_by_side(load(write(tmp_path / "m.jsonl", line, store()), pair[1]))
     assert found.measure == "memory held"
     assert found.rows[0].success == wilson(1, 1)
@@ -91,7 +93,7 @@ def test_questions_of_a_row_are_taken_together(tmp_path):
     """Two essays lost are two rows, not six questions; a question at two k is one row as well."""
 
     def of_rows(name, verdict):
-        essays = [question(i, verdict) | {"row": f"t.csv:{2 + i // 3}"} for i in range(6)]
+        essays = [replace(question(i, verdict), row=f"t.csv:{2 + i // 3}") for i in range(6)]
         return write(tmp_path / name, *essays, store())
 
     (flips,) = side_by_side(load(of_rows("a.jsonl", "correct"), of_rows("b.jsonl", "not_stored"))).flips

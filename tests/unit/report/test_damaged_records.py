@@ -11,6 +11,7 @@ import pytest
 from recorded_runs import HEADER, gate, question, store, write
 
 from pytest_memfail.cli import main
+from pytest_memfail.results import ErrorRecord, QuestionRecord
 
 GONE = object()
 VALUES = (GONE, None, 5, "x", [], {}, [5], {"x": 5})
@@ -40,9 +41,9 @@ def damaged(value: Any, at: tuple[Any, ...], new: Any) -> Any:
 def sound(tmp_path_factory):
     """The lines of a sound record with something of everything."""
     lines = [question(i, verdict) for i, verdict in enumerate(["correct", "summary_error", "not_retrieved"])]
-    error = {name: lines[0][name] for name in ("type", "task", "store", "k", "kind", "stratum", "text", "gold", "row")}
-    error |= {"id": "memfail/t::q-9", "question": "q-9", "verdict": "error"}
-    error["error"] = {"type": "ValueError", "message": "no"}
+    fault = ErrorRecord(type="ValueError", message="no")
+    asked = {name: getattr(lines[0], name) for name in ("task", "store", "k", "kind", "stratum", "text", "gold", "row")}
+    error = QuestionRecord(id="memfail/t::q-9", question="q-9", verdict="error", error=fault, **asked)
     path = write(tmp_path_factory.mktemp("sound") / "r.jsonl", *lines, error, store(), gate=gate(1))
     return [json.loads(line) for line in path.read_text().splitlines()]
 
@@ -87,8 +88,8 @@ def test_any_field_may_be_damaged(sound, tmp_path, monkeypatch, capsys, kind):
     [
         (0, "tasks", "r.jsonl:1: header: tasks: Field required"),
         (2, "verdict", "r.jsonl:3: question: verdict: Field required"),
-        (2, "facts", "r.jsonl:3: question: Value error, a verdict without 'facts'"),
-        (4, "error", "r.jsonl:5: question: Value error, an error without its field 'error'"),
+        (2, "facts", "r.jsonl:3: question: a verdict without 'facts'"),
+        (4, "error", "r.jsonl:5: question: an error without its field 'error'"),
         (5, "listings", "r.jsonl:6: store: listings: Field required"),
         (6, "exit_code", "r.jsonl:7: footer: exit_code: Field required"),
     ],

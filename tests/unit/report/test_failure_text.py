@@ -64,7 +64,7 @@ def test_a_failure_of_five_facts_fits_too(verdict, retrieved, reply):
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_wrong_answer_fits_too(text):
     line = failed("correct", text=text, gold=text, source=text, stored=text, reply=text, shown=40)
-    assert line["verdict"] == "reasoning_error"
+    assert line.verdict == "reasoning_error"
     assert_readable(shown(line))
 
 
@@ -72,7 +72,7 @@ def test_a_wrong_answer_fits_too(text):
 def test_a_failure_says_what_failed_and_how_to_run_it_again(verdict):
     line = failed(verdict, reply="She does.")
     lines = shown(line)
-    assert lines[0] == f"{line['verdict']}: {MEANINGS[line['verdict']]}"
+    assert lines[0] == f"{line.verdict}: {MEANINGS[line.verdict]}"
     assert "question   Does Ada bake today?" in lines
     assert "gold       Only when it rains." in lines
     assert "answer     She does." in lines

@@ -37,10 +37,10 @@ def test_a_whole_run(shards, tmp_path, capsys):
     assert "all                      3  66.7 [21, 94]" in printed
     joint = load_record(out)
     assert joint.complete
-    assert [line["id"] for line in joint.questions] == ["memfail/a::q-0", "memfail/a::q-1", "memfail/b::q-0"]
-    assert [line["store"] for line in joint.stores] == ["a", "b"]
-    assert joint.header["shard"] is None
-    assert joint.header["merged"] == ["1/2", "2/2"]
+    assert [asked.id for asked in joint.questions] == ["memfail/a::q-0", "memfail/a::q-1", "memfail/b::q-0"]
+    assert [store.store for store in joint.stores] == ["a", "b"]
+    assert joint.header.shard is None
+    assert joint.header.extra["merged"] == ["1/2", "2/2"]
 
 
 def test_a_missing_shard_is_named(shards, tmp_path, capsys):
@@ -60,7 +60,7 @@ def test_costs_add_up(shards, tmp_path):
         path.write_text("".join(lines) + last.replace("[]", json.dumps([{**row, "cost": cost}])))
     merge(tmp_path / "all.jsonl", *shards)
     footer = load_record(tmp_path / "all.jsonl").footer
-    assert footer["models"] == [{"stage": "judge", "model": "m", **dict.fromkeys(names, 4), "cost": None}]
+    assert footer.models == ({"stage": "judge", "model": "m", **dict.fromkeys(names, 4), "cost": None},)
 
 
 def refused(capsys):

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pydantic
@@ -21,6 +22,7 @@ from pytest_memfail.core import escape_controls
 from pytest_memfail.report.html import PAGE
 from pytest_memfail.report.markdown import plain
 from pytest_memfail.report.published import SCHEMA_FILE, SummaryModel, schema_json
+from pytest_memfail.results import ErrorRecord, StageRecord
 
 HOSTILE = (
     "</script><script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\"> <!-- <script> "
@@ -110,13 +112,13 @@ def test_the_published_schema_is_that_of_the_models():
 
 
 def test_repeats_are_in_every_report(tmp_path):
-    wavering = question(0, "not_stored") | {"repeats": ["not_stored", "correct", "not_stored"]}
-    steady = question(1, "correct") | {"repeats": ["correct"] * 3}
+    wavering = replace(question(0, "not_stored"), repeats=("not_stored", "correct", "not_stored"))
+    steady = replace(question(1, "correct"), repeats=("correct",) * 3)
     record = write(tmp_path / "r.jsonl", wavering, steady, store(), repeats=3)
     page = render(record, "x.html")
     assert "Each question was asked 3 times, and the majority counts:" in page
     assert "<li>1 of 2 in t did not come out the same each time (50.0 [9, 91] %)</li>" in page
-    assert [line["repeats"] for line in data_of(page)["questions"]] == [wavering["repeats"], steady["repeats"]]
+    assert [line["repeats"] for line in data_of(page)["questions"]] == [list(wavering.repeats), list(steady.repeats)]
     said = r"Each asked 3 times: 1 of 2 in all did not come out the same each time \(50.0 \[9, 91\] %\)"
     assert said in render(record, "x.md").splitlines()
     found = SummaryModel.model_validate_json(render(record, "x.json")).records[0]
@@ -229,18 +231,18 @@ def test_the_comment_goes_to_the_step_summary(record, tmp_path, monkeypatch):
 @pytest.fixture
 def offline(tmp_path):
     """A run without a model: what memory held is ungraded, and what could not be misused passed vacuously."""
-    unjudged = {"answer": {"outcome": "ungraded", "reason": ""}}
-    passed = unjudged | {"verdict": "correct", "vacuous": True, "memory_held": None}
-    held = unjudged | {"verdict": "ungraded", "vacuous": False, "memory_held": True}
+
+    def unjudged(number, verdict, **fields):
+        asked = question(number, "correct" if verdict == "ungraded" else verdict)
+        return replace(asked, verdict=verdict, answer=StageRecord(outcome="ungraded"), **fields)
+
     verdicts = ["not_stored", "summary_error", "summary_error", "not_retrieved"]
-    failed = [question(i, name) | unjudged | {"memory_held": False} for i, name in enumerate(verdicts)]
-    lines = [question(4, "correct") | passed, *(question(i, "correct") | held for i in (5, 6, 7)), *failed]
-    broken = question(9, "correct") | {
-        "verdict": "error",
-        "error": {"type": "MemorySystemError", "message": "it broke"},
-    }
-    del broken["answer"], broken["memory_held"]
-    return write(tmp_path / "offline.jsonl", *lines, broken, store())
+    failed = [unjudged(i, name, memory_held=False) for i, name in enumerate(verdicts)]
+    passed = unjudged(4, "correct", vacuous=True, memory_held=None)
+    held = [unjudged(i, "ungraded", vacuous=False, memory_held=True) for i in (5, 6, 7)]
+    error = ErrorRecord(type="MemorySystemError", message="it broke")
+    broken = replace(question(9, "correct"), verdict="error", error=error, answer=None, memory_held=None)
+    return write(tmp_path / "offline.jsonl", passed, *held, *failed, broken, store())
 
 
 def test_the_counts_of_a_row_add_up_in_the_comment(offline):
@@ -508,7 +510,8 @@ def test_show_of_an_id_that_is_not_there(record, capsys, wanted, nearest):
 
 
 def test_show_an_error(tmp_path, capsys):
-    line = question(0, "correct") | {"verdict": "error", "error": {"type": "MemorySystemError", "message": "it broke"}}
+    error = ErrorRecord(type="MemorySystemError", message="it broke")
+    line = replace(question(0, "correct"), verdict="error", error=error)
     assert main(["show", str(write(tmp_path / "r.jsonl", line, complete=False))]) == 0
     out = capsys.readouterr().out
     assert "error: MemorySystemError: it broke" in out

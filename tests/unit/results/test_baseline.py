@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import made_records
 import pytest
 
 from pytest_memfail.core import UsageError
@@ -17,26 +18,20 @@ from pytest_memfail.results import (
     notes,
     read_anchor,
     read_baseline,
+    to_json,
     write_anchor,
     write_baseline,
 )
 
-HEADER = {
-    "type": "header",
-    "schema_version": 1,
-    "memfail": "0.1.0",
-    "system": "toy",
-    "system_options": {},
-    "judge": "offline",
-    "test_taker": None,
-    "model_options": {},
-    "assistant_turns": False,
-    "protocol": "ours",
-    "k": [5],
-    "seed": 42,
-    "limit": None,
-    "tasks": {"a": {"data_hash": "a" * 64, "questions": 2}, "b": {"data_hash": "b" * 64, "questions": 1}},
-}
+TASKS = {"a": {"data_hash": "a" * 64, "questions": 2}, "b": {"data_hash": "b" * 64, "questions": 1}}
+
+
+def header(**changes):
+    """What a run is of."""
+    return made_records.header(**{"tasks": TASKS, **changes})
+
+
+HEADER = header()
 FIRST = Entry("memfail/a::q-1", "a", "a", "q-1", 5, "correct", True, False)
 ENTRIES = [
     Entry("memfail/b::s-1::q-3", "b", "s-1", "q-3", 5, "ungraded", None, False),
@@ -63,7 +58,7 @@ def test_what_is_written_is_read(path):
     found = read_baseline(path)
     assert list(found.entries.values()) == sorted(ENTRIES, key=lambda entry: entry.key)
     assert found.entries["a", "a", "q-1", 5] == FIRST
-    assert found.header == {**HEADER, "type": "baseline", "verdicts": 3}
+    assert found.header == replace(HEADER, extra={"verdicts": 3})
     assert found.protocol == "ours"
 
 
@@ -86,7 +81,7 @@ def test_a_write_that_fails_leaves_the_old_one_and_nothing_else(path):
     write_baseline(path, HEADER, ENTRIES)
     before = path.read_bytes()
     with pytest.raises(TypeError):
-        write_baseline(path, {**HEADER, "k": object()}, ENTRIES)
+        write_baseline(path, replace(HEADER, seed=object()), ENTRIES)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
 
@@ -106,7 +101,7 @@ def test_ids_that_are_no_ascii_survive(path):
         ("Buy milk.\n", ":1: not a JSON object"),
         ("[1, 2]\n", ":1: not a JSON object"),
         ('{"some": "json"}\n', "not a baseline of memfail"),
-        (json.dumps(HEADER) + "\n", "a record, expected a baseline; make one with --memfail-save-baseline"),
+        (json.dumps(to_json(HEADER)) + "\n", "a record, expected a baseline; make one with --memfail-save-baseline"),
     ],
 )
 def test_a_file_that_is_none(path, text, message):
@@ -131,13 +126,25 @@ def test_a_file_that_cannot_be_read(path):
     [
         (lambda lines: lines[:-1], "2 of 3 verdicts; the baseline is damaged, save it again"),
         (lambda lines: [*lines[:-1], lines[-2]], ":4: the same question again; the baseline is damaged"),
-        (lambda lines: [*lines[:-1], lines[-1].replace("ungraded", "corect")], ":4: not a verdict; the baseline is"),
-        (lambda lines: [*lines[:-1], lines[-1].replace('"s-1"', "{}")], ":4: not a verdict; the baseline is damaged"),
-        (lambda lines: [lines[0].replace('"k":[5]', '"k":null'), *lines[1:]], ":1: no k, or no tasks with their hash"),
-        (lambda lines: [lines[0].replace("data_hash", "hash"), *lines[1:]], ":1: no k, or no tasks with their hash"),
+        (
+            lambda lines: [*lines[:-1], lines[-1].replace("ungraded", "corect")],
+            ":4: verdict: verdict: Input should be 'correct'",
+        ),
+        (
+            lambda lines: [*lines[:-1], lines[-1].replace('"s-1"', "{}")],
+            ":4: verdict: store: Input should be a valid string",
+        ),
+        (lambda lines: [lines[0].replace('"k":[5]', '"k":null'), *lines[1:]], ":1: baseline: k: Input should be"),
+        (
+            lambda lines: [lines[0].replace("data_hash", "hash"), *lines[1:]],
+            ":1: baseline: tasks.a.data_hash: Field required",
+        ),
         (lambda lines: [*lines, lines[-1]], "4 of 3 verdicts; the baseline is damaged"),
         (lambda lines: [*lines[:-1], lines[-1][:-9]], ":4: not a JSON object; the baseline is damaged"),
-        (lambda lines: [*lines[:-1], lines[-1].replace('"k"', '"kk"')], ":4: not a verdict; the baseline is damaged"),
+        (
+            lambda lines: [*lines[:-1], lines[-1].replace('"k"', '"kk"')],
+            ":4: verdict: k: Field required; the baseline is damaged, save",
+        ),
     ],
 )
 def test_a_damaged_one(path, damage, message):
@@ -151,7 +158,7 @@ def test_a_damaged_one(path, damage, message):
 
 @pytest.mark.parametrize("version", [0, 2, None, "1"])
 def test_one_of_another_schema_is_refused(path, version):
-    write_baseline(path, {**HEADER, "schema_version": version}, ENTRIES)
+    write_baseline(path, replace(HEADER, schema_version=version), ENTRIES)
     with pytest.raises(BaselineRefused, match="schema_version is 1, in the baseline "):
         read_baseline(path)
 
@@ -175,7 +182,7 @@ DIFFERENT = [
 @pytest.mark.parametrize(("changes", "message"), DIFFERENT)
 def test_a_run_of_something_else_is_refused_by_the_name_of_what_differs(path, changes, message):
     with pytest.raises(BaselineRefused) as caught:
-        check_baseline(saved(path), path, {**HEADER, **changes})
+        check_baseline(saved(path), path, header(**changes))
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -190,29 +197,29 @@ def test_the_same_run_fits(path):
         {"system": "other"},
         {"system_options": {"keep": "3"}},
         {"memfail": "9.9"},
-        {"tasks": {"a": HEADER["tasks"]["a"]}},
-        {"tasks": {**HEADER["tasks"], "new": {"data_hash": "n" * 64}}},
+        {"tasks": {"a": TASKS["a"]}},
+        {"tasks": {**TASKS, "new": {"data_hash": "n" * 64}}},
     ],
 )
 def test_what_may_differ(path, changes):
-    check_baseline(saved(path), path, {**HEADER, **changes})
+    check_baseline(saved(path), path, header(**changes))
 
 
 def test_the_order_of_k_does_not_matter(path):
-    check_baseline(saved(path, {**HEADER, "k": [10, 5]}), path, {**HEADER, "k": [5, 10]})
+    check_baseline(saved(path, header(k=[10, 5])), path, header(k=[5, 10]))
 
 
 def test_another_model_that_answers_is_what_is_compared(path):
-    baseline = saved(path, {**HEADER, "test_taker": "one"})
-    header = {**HEADER, "test_taker": "two"}
-    check_baseline(baseline, path, header)
-    assert notes(baseline, header) == ["test_taker is two, in the baseline one"]
+    baseline = saved(path, header(test_taker="one"))
+    now = header(test_taker="two")
+    check_baseline(baseline, path, now)
+    assert notes(baseline, now) == ["test_taker is two, in the baseline one"]
 
 
 def test_what_differs_is_told(path):
     baseline = saved(path)
     assert notes(baseline, HEADER) == []
-    now = {**HEADER, "system": "other", "system_options": {"keep": "3", "size": "2"}}
+    now = header(system="other", system_options={"keep": "3", "size": "2"})
     assert notes(baseline, now) == [
         "system is other, in the baseline toy",
         "system_options is keep=3 size=2, in the baseline none",
@@ -230,7 +237,7 @@ def test_a_new_file_and_an_old_baseline_are_places(path):
     check_baseline_place(path)
 
 
-@pytest.mark.parametrize("text", ["Buy milk.\n", json.dumps(HEADER) + "\n", '{"type": "baseline"}\n'])
+@pytest.mark.parametrize("text", ["Buy milk.\n", json.dumps(to_json(HEADER)) + "\n", '{"type": "baseline"}\n'])
 def test_a_file_of_somebody_else_is_none(path, text):
     path.write_text(text)
     with pytest.raises(UsageError, match=r"is not a baseline of memfail; it is left as it is"):
@@ -252,7 +259,7 @@ def test_an_anchor_keeps_its_reason_and_those_before(path):
     write_anchor(path, HEADER, ENTRIES, "release 1.2", "2026-01-01")
     assert anchor_reason(read_anchor(path)) == "release 1.2"
     write_anchor(path, HEADER, ENTRIES[:2], "the new summariser forgets dates, and that is agreed", "2026-02-01")
-    assert read_anchor(path).header["anchor"] == {
+    assert read_anchor(path).header.extra["anchor"] == {
         "reason": "the new summariser forgets dates, and that is agreed",
         "moved": "2026-02-01",
         "before": [{"reason": "release 1.2", "moved": "2026-01-01"}],

@@ -3,69 +3,70 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from itertools import pairwise
 
 import pytest
+from made_records import header, question, run
 
 from pytest_memfail.core import CORRECT, ERROR, NOT_RETRIEVED, NOT_STORED, REASONING_ERROR, UNGRADED
 from pytest_memfail.results import (
     Baseline,
-    SummaryBuilder,
+    Entry,
+    Footer,
     compare,
     decide,
     evaluate,
-    gate_line,
+    from_json,
     parse_expressions,
-    read_gate,
     smallest_detectable,
+    to_json,
     wilson,
 )
 
 TASKS = ("a", "b")
 
 
-def builder(protocol="ours", *, answer="passed", **tasks):
+def ran(protocol="ours", *, answer="passed", **tasks):
     """A run: `a={"correct": 8, "not_stored": 2}`; "held" is left open with memory held, "vacuous" a vacuous pass."""
-    made = SummaryBuilder(protocol)
+    made = []
     for task, counts in tasks.items():
         verdicts = [verdict for verdict, count in counts.items() for _ in range(count)]
         for i, verdict in enumerate(verdicts):
-            vacuous = verdict == "vacuous"
             named = {"held": UNGRADED, "open": UNGRADED, "vacuous": CORRECT}.get(verdict, verdict)
             held = {"held": True, "open": None, "vacuous": None, CORRECT: True, REASONING_ERROR: True}.get(
                 verdict, False
             )
-            line = {
-                "type": "question",
+            given = {
                 "id": f"memfail/{task}::q-{i}",
                 "task": task,
                 "store": task,
                 "question": f"q-{i}",
-                "k": 5,
-                "stratum": "",
                 "verdict": named,
-                "vacuous": vacuous,
+            }
+            judged = {
+                "vacuous": verdict == "vacuous",
                 "memory_held": held,
                 "facts": [{"verdict": named}],
                 "shown_tokens": 100 * (i + 1),
                 "store_tokens": 10_000,
                 "answer": {"outcome": "ungraded" if named == UNGRADED else answer},
             }
-            made.add({**line, "error": {"type": "MemfailError"}} if named == ERROR else line)
-    return made
+            made.append(question(**given, **({} if named == ERROR else judged)))
+    return run(*made, protocol=protocol, tasks={task: {"data_hash": "x"} for task in TASKS})
 
 
 def gate(text, now, before=None, protocol="ours"):
-    comparison = None if before is None else compare(before.entries, now.entries, TASKS, protocol)
-    return evaluate(parse_expressions(text), now.build(TASKS), comparison)
+    comparison = None if before is None else compare(before.outcomes, now.outcomes, TASKS, protocol)
+    return evaluate(parse_expressions(text), now.summary(), comparison)
 
 
 def checks(text, now, before=None):
     return [(check.task, check.outcome) for check in gate(text, now, before).checks]
 
 
-GOOD = builder(a={CORRECT: 8, NOT_STORED: 2}, b={CORRECT: 5, NOT_RETRIEVED: 5})
-PERFECT = builder(a={CORRECT: 10}, b={CORRECT: 10})
+GOOD = ran(a={CORRECT: 8, NOT_STORED: 2}, b={CORRECT: 5, NOT_RETRIEVED: 5})
+PERFECT = ran(a={CORRECT: 10}, b={CORRECT: 10})
 
 
 # -- rates -------------------------------------------------------------------------------------------------------------
@@ -96,37 +97,37 @@ def test_a_rate_comes_with_its_n_and_its_interval():
 
 
 def test_errors_and_open_answers_are_no_part_of_a_rate():
-    with_errors = builder(a={CORRECT: 8, NOT_STORED: 2, ERROR: 1, "open": 5})
+    with_errors = ran(a={CORRECT: 8, NOT_STORED: 2, ERROR: 1, "open": 5})
     assert gate("correct<0.8", with_errors).checks[0].rate == wilson(8, 10)
 
 
 def test_vacuous_passes_count_in_the_published_reading_only():
     counts = {CORRECT: 2, NOT_STORED: 2, "vacuous": 6}
-    assert gate("correct<0.6", builder(a=counts)).checks[0].rate == wilson(2, 4)
-    assert gate("correct<0.6", builder("paper", a=counts), protocol="paper").checks[0].rate == wilson(8, 10)
+    assert gate("correct<0.6", ran(a=counts)).checks[0].rate == wilson(2, 4)
+    assert gate("correct<0.6", ran("paper", a=counts), protocol="paper").checks[0].rate == wilson(8, 10)
 
 
 def test_without_judged_answers_failures_are_shares_of_what_was_tested():
-    offline = builder(answer="ungraded", a={"held": 6, NOT_STORED: 2, "open": 3})
+    offline = ran(answer="ungraded", a={"held": 6, NOT_STORED: 2, "open": 3})
     assert gate("not_stored>0.3", offline).checks[0].rate == wilson(2, 8)
     assert gate("memory_held<0.7", offline).checks[0].rate == wilson(6, 8)
 
 
 @pytest.mark.parametrize("measure", ["correct", "reasoning_error"])
 def test_without_judged_answers_nobody_knows_what_is_correct(measure):
-    found = gate(f"{measure}>0.5", builder(answer="ungraded", a={"held": 6, NOT_STORED: 2}))
+    found = gate(f"{measure}>0.5", ran(answer="ungraded", a={"held": 6, NOT_STORED: 2}))
     assert found.outcome == "undecided"
     assert "no answer was judged" in found.undecided
     assert "memory_held" in found.undecided
 
 
 def test_a_task_of_which_nothing_was_asked_is_undecided():
-    found = gate("b.correct<0.5", builder(a={CORRECT: 3}))
+    found = gate("b.correct<0.5", ran(a={CORRECT: 3}))
     assert (found.outcome, found.undecided) == ("undecided", "b.correct<0.5: no question of b was asked")
 
 
 def test_a_task_without_a_result_is_undecided():
-    found = gate("b.correct<0.5", builder(a={CORRECT: 3}, b={"open": 3}))
+    found = gate("b.correct<0.5", ran(a={CORRECT: 3}, b={"open": 3}))
     assert found.undecided == "b.correct<0.5: no question was graded"
 
 
@@ -135,8 +136,8 @@ def test_each_task():
 
 
 def test_a_task_that_says_nothing_does_not_hold_up_the_others():
-    assert checks("*.correct<0.6", builder(a={CORRECT: 3}, b={"open": 3})) == [("a", "passed")]
-    assert checks("*.memory_held<0.6", builder(a={"open": 3}, b={"open": 3})) == [("a", "undecided")]
+    assert checks("*.correct<0.6", ran(a={CORRECT: 3}, b={"open": 3})) == [("a", "passed")]
+    assert checks("*.memory_held<0.6", ran(a={"open": 3}, b={"open": 3})) == [("a", "undecided")]
 
 
 # -- regressions -------------------------------------------------------------------------------------------------------
@@ -181,7 +182,7 @@ def test_without_a_baseline_regressions_are_skipped_and_the_rest_decided():
 
 
 def test_nothing_in_common_is_undecided():
-    found = gate("regressions>0", builder(a={CORRECT: 3}), builder(b={CORRECT: 3}))
+    found = gate("regressions>0", ran(a={CORRECT: 3}), ran(b={CORRECT: 3}))
     assert found.undecided == "regressions>0: no question in common with the baseline"
 
 
@@ -203,7 +204,7 @@ def test_the_worst_of_all_is_what_comes_out(text, outcome):
 
 
 def test_the_smallest_drop_that_could_have_been_found():
-    noisy = builder(a={NOT_STORED: 2, CORRECT: 8}, b={CORRECT: 10})
+    noisy = ran(a={NOT_STORED: 2, CORRECT: 8}, b={CORRECT: 10})
     found = gate("regressions:p<0.01", PERFECT, noisy)
     assert found.detectable == smallest_detectable(20, noise=2 / 20, alpha=0.01)
     assert gate("correct<0.5", PERFECT).detectable is None
@@ -212,32 +213,45 @@ def test_the_smallest_drop_that_could_have_been_found():
 # -- the default -------------------------------------------------------------------------------------------------------
 
 
-HEADER = {"tasks": {task: {"data_hash": "x"} for task in TASKS}, "protocol": "ours", "k": [5]}
-ANCHORED = {**HEADER, "anchor": {"reason": "release 1.2", "moved": "2026-01-01", "before": []}}
+HEADER = header(tasks={task: {"data_hash": "x"} for task in TASKS})
+ANCHORED = header(tasks={}, anchor={"reason": "release 1.2", "moved": "2026-01-01", "before": []})
+
+
+def saved(run):
+    """The verdicts of a run as its baseline has them."""
+    names = [field.name for field in fields(Entry)]
+    return {key: Entry(**{name: getattr(one, name) for name in names}) for key, one in run.outcomes.items()}
+
+
+def written(gate):
+    """A gate that went through the footer of a record."""
+    line = json.loads(json.dumps(to_json(Footer(exit_code=0, complete=True, gate=gate))))
+    assert line["gate"]["outcome"] == gate.outcome
+    return from_json(Footer, line).gate
 
 
 def lossy(a, b=0, *, wavering=0, n=(100, 700)):
     """A run that lost so many questions of each task; `wavering` of b fail now, and as many others failed before."""
     lost = {NOT_STORED: b + wavering, CORRECT: n[1] - b - wavering}
-    return builder(a={NOT_STORED: a, CORRECT: n[0] - a}, b=lost)
+    return ran(a={NOT_STORED: a, CORRECT: n[0] - a}, b=lost)
 
 
 def decided(now, before=None, anchor=None, text=""):
     return decide(
         parse_expressions(text) if text else [],
-        now.build(TASKS),
-        now.entries,
+        now.summary(),
+        now.outcomes,
         HEADER,
-        None if before is None else Baseline(HEADER, before.entries),
-        anchor=None if anchor is None else Baseline(ANCHORED, anchor.entries),
+        None if before is None else Baseline(HEADER, saved(before)),
+        anchor=None if anchor is None else Baseline(ANCHORED, saved(anchor)),
         anchor_shown="anchor.jsonl",
     )
 
 
 def test_the_default_fails_for_a_clear_loss_in_one_task_that_all_together_hide():
     # 13 lost in a, none won; in b 30 won and 25 lost: over all questions that could be chance
-    before = builder(a={CORRECT: 100}, b={NOT_STORED: 30, CORRECT: 670})
-    now = builder(a={NOT_STORED: 13, CORRECT: 87}, b={CORRECT: 675, NOT_STORED: 25})
+    before = ran(a={CORRECT: 100}, b={NOT_STORED: 30, CORRECT: 670})
+    now = ran(a={NOT_STORED: 13, CORRECT: 87}, b={CORRECT: 675, NOT_STORED: 25})
     overall, *tasks = decided(now, before).checks
     assert (overall.task, overall.outcome) == (None, "passed")
     assert [(check.task, check.outcome) for check in tasks] == [("a", "failed"), ("b", "passed")]
@@ -245,8 +259,8 @@ def test_the_default_fails_for_a_clear_loss_in_one_task_that_all_together_hide()
 
 
 def test_the_default_fails_for_a_loss_over_all_that_no_task_shows():
-    now = builder(a={NOT_STORED: 3, CORRECT: 97}, b={NOT_STORED: 3, CORRECT: 97})
-    found = decided(now, builder(a={CORRECT: 100}, b={CORRECT: 100}))
+    now = ran(a={NOT_STORED: 3, CORRECT: 97}, b={NOT_STORED: 3, CORRECT: 97})
+    found = decided(now, ran(a={CORRECT: 100}, b={CORRECT: 100}))
     assert [(check.task, check.outcome) for check in found.checks] == [
         (None, "failed"),
         ("a", "passed"),
@@ -284,7 +298,7 @@ def test_an_anchor_needs_no_baseline():
 def test_a_gate_with_an_anchor_is_read_back_from_a_record():
     found = decided(lossy(10), lossy(9), lossy(0))
     assert found.anchor.reason == "release 1.2"
-    assert read_gate(json.loads(json.dumps(gate_line(found)))) == found
+    assert written(found) == found
 
 
 @pytest.mark.parametrize(
@@ -305,33 +319,18 @@ def test_tokens_shown_and_single_facts(text, outcomes):
 
 def test_the_tokens_of_a_check_come_back_from_a_record():
     decided = gate("shown_tokens>400", GOOD)
-    assert read_gate(json.loads(json.dumps(gate_line(decided)))) == decided
+    assert written(decided) == decided
     assert decided.checks[0].value == 550
 
 
 def test_tokens_that_were_not_counted_decide_nothing():
-    made = SummaryBuilder()
-    made.add(
-        {
-            "type": "question",
-            "id": "q",
-            "task": "a",
-            "store": "a",
-            "question": "q",
-            "k": 5,
-            "stratum": "",
-            "verdict": CORRECT,
-        }
-    )
-    (check,) = gate("shown_tokens>400", made).checks
+    (check,) = gate("shown_tokens>400", run(question())).checks
     assert (check.outcome, check.reason) == ("undecided", "no tokens were counted")
 
 
 def test_verdicts_of_misleading_questions_are_shares_of_all_that_were_decided():
-    made = SummaryBuilder()
-    for i in range(4):
-        made.add(
-            {"type": "question", "id": f"q-{i}", "task": "a", "store": "a", "question": f"q-{i}", "k": 5, "stratum": ""}
-            | {"kind": "misleading", "verdict": "summary_error", "memory_held": False}
-        )
-    assert gate("summary_error>0.99", made).checks[0].rate == wilson(4, 4)
+    asked = [
+        question(id=f"q-{i}", question=f"q-{i}", kind="misleading", verdict="summary_error", memory_held=False)
+        for i in range(4)
+    ]
+    assert gate("summary_error>0.99", run(*asked)).checks[0].rate == wilson(4, 4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from made_records import header, question
 
 from pytest_memfail.core import (
     Evidence,
@@ -19,16 +20,20 @@ from pytest_memfail.core import (
     question_verdict,
 )
 from pytest_memfail.results import (
-    SCHEMA_VERSION,
+    Footer,
     RecordWriter,
     check_writable,
-    question_line,
+    question_record,
     read_record,
-    store_line,
+    store_record,
+    to_json,
 )
 
-HEADER = {"type": "header", "schema_version": SCHEMA_VERSION, "system": "bm25"}
-LINES = [HEADER, {"type": "question", "id": "a", "text": "ä\n\u2028b"}, {"type": "footer", "n": 1.5, "none": None}]
+LINES = [
+    header(),
+    question(id="a", text="ä\n\u2028b", label=None, retrieved=[{"text": "x", "score": 1.5}]),
+    Footer(exit_code=0, complete=True),
+]
 
 
 def written(path, lines=LINES):
@@ -63,27 +68,41 @@ def test_folders_on_the_way_are_made(tmp_path):
 
 def test_a_new_run_replaces_an_old_record(tmp_path):
     path = written(tmp_path / "run.jsonl")
-    written(path, [HEADER])
-    assert list(read_record(path)) == [HEADER]
+    written(path, LINES[:1])
+    assert list(read_record(path)) == LINES[:1]
 
 
 def test_closing_twice_is_allowed(tmp_path):
     writer = RecordWriter(tmp_path / "run.jsonl")
-    writer.write(HEADER)
+    writer.write(LINES[0])
     writer.close()
     writer.close()
 
 
 def test_lone_surrogates_and_control_characters_survive(tmp_path):
-    line = {"type": "question", "text": "\ud800 \0 \x1b[31m \r\n \U0001f34e \udfff"}
-    path = written(tmp_path / "run.jsonl", [HEADER, line])
-    assert list(read_record(path))[1] == line
+    asked = question(text="\ud800 \0 \x1b[31m \r\n \U0001f34e \udfff")
+    path = written(tmp_path / "run.jsonl", [LINES[0], asked])
+    assert list(read_record(path))[1] == asked
     path.read_bytes().decode("ascii")
 
 
 def test_a_value_that_is_no_json_is_written_as_text(tmp_path):
-    path = written(tmp_path / "run.jsonl", [HEADER, {"type": "x", "path": tmp_path}])
-    assert list(read_record(path))[1]["path"] == str(tmp_path)
+    asked = question(retrieved=[{"text": "x", "metadata": {"path": tmp_path}}])
+    path = written(tmp_path / "run.jsonl", [LINES[0], asked])
+    assert list(read_record(path))[1].retrieved[0].metadata == {"path": str(tmp_path)}
+
+
+def test_lines_and_fields_of_another_version_are_passed_over_and_kept(tmp_path):
+    line = to_json(question(facts=[{}], retrieved=[{"text": "x"}]))
+    for part in (line, line["facts"][0], line["facts"][0]["storage"], line["retrieved"][0]):
+        part["new"] = {"later": [1]}
+    path = written(tmp_path / "run.jsonl")
+    with path.open("a") as stream:
+        stream.write(json.dumps({"type": "unheard of"}) + "\n" + json.dumps(line) + "\n")
+    *_, asked = read_record(path)
+    assert asked.extra == asked.facts[0].storage.extra == {"new": {"later": [1]}}
+    assert to_json(asked) == line
+    assert len(list(read_record(path))) == len(LINES) + 1
 
 
 @pytest.mark.parametrize("cut", [1, 5, 20])
@@ -185,30 +204,30 @@ QUESTION = Question(
 MEMORIES = (Memory("first", "1"), Memory("Ada", "2", 0.5, "noon", {"tag": "x"}), Memory("third", "3"))
 
 
-def a_line(storage, summary=None, retrieval=None, shown=MEMORIES[:1], reply=None):
+def asked(storage, summary=None, retrieval=None, shown=MEMORIES[:1], reply=None):
     stages = [stage for stage in (storage, summary, retrieval) if stage is not None]
     verdict = question_verdict([fact_verdict("e-1", *stages)], StageResult("passed"))
-    return question_line(
-        "memfail/t::q-1",
-        "s",
-        QUESTION,
-        5,
-        [EVIDENCE],
-        trace=Trace(QUESTION, 5, shown, reply, {"retrieve": 0.25}),
-        verdict=verdict,
-        listing=Listing("s", MEMORIES),
+    return to_json(
+        question_record(
+            "memfail/t::q-1",
+            "s",
+            QUESTION,
+            5,
+            [EVIDENCE],
+            trace=Trace(QUESTION, 5, shown, reply, {"retrieve": 0.25}),
+            verdict=verdict,
+            listing=Listing("s", MEMORIES),
+        )
     )
 
 
 def test_a_question_is_plain_json():
-    line = a_line(
-        StageResult("passed"), StageResult("failed", "lost", (1,), ("Ada",), ("rains",), ("x",), 0.5, "stale")
-    )
+    line = asked(StageResult("passed"), StageResult("failed", "lost", (1,), ("Ada",), ("rains",), ("x",), 0.5, "stale"))
     assert json.loads(json.dumps(line)) == line
 
 
 def test_a_question_says_what_was_asked_and_decided():
-    line = a_line(StageResult("passed", entries=(1,)), StageResult("failed", "lost", missing=("rains",)))
+    line = asked(StageResult("passed", entries=(1,)), StageResult("failed", "lost", missing=("rains",)))
     assert {name: line[name] for name in ("type", "id", "task", "store", "question", "k", "verdict", "stratum")} == {
         "type": "question",
         "id": "memfail/t::q-1",
@@ -227,37 +246,37 @@ def test_a_question_says_what_was_asked_and_decided():
 
 
 def test_a_question_names_its_row_without_the_folders_of_the_machine():
-    line = a_line(StageResult("failed"))
+    line = asked(StageResult("failed"))
     assert line["row"] == "rows.csv:7"
     assert "secret" not in json.dumps(line)
 
 
 def test_a_question_gives_the_rank_of_the_entries_relied_on():
-    line = a_line(
+    line = asked(
         StageResult("passed"), StageResult("passed", entries=(1, 0)), StageResult("failed"), shown=MEMORIES[::-1][:2]
     )
     assert line["facts"][0]["ranks"] == [2, None]
 
 
 def test_an_index_out_of_range_of_a_judge_does_no_harm():
-    line = a_line(StageResult("passed", entries=(99, -1, 2)), StageResult("failed", entries=(99, 2)))
+    line = asked(StageResult("passed", entries=(99, -1, 2)), StageResult("failed", entries=(99, 2)))
     assert line["facts"][0]["closest"] == ["third"]
 
 
 def test_a_question_keeps_the_reply():
-    assert a_line(StageResult("failed"), reply=Reply("No."))["reply"] == "No."
-    assert a_line(StageResult("failed"))["reply"] is None
+    assert asked(StageResult("failed"), reply=Reply("No."))["reply"] == "No."
+    assert asked(StageResult("failed"))["reply"] is None
 
 
 def test_an_error_is_a_line_without_a_verdict():
-    line = question_line("id", "s", QUESTION, 5, [EVIDENCE], error=ValueError("a\nb"))
+    line = to_json(question_record("id", "s", QUESTION, 5, [EVIDENCE], error=ValueError("a\nb")))
     assert line["verdict"] == "error"
     assert line["error"] == {"type": "ValueError", "message": "a b"}
     assert "facts" not in line
 
 
 def test_a_store_is_plain_json_with_every_listing():
-    line = store_line(
+    found = store_record(
         "s",
         "t",
         conversations=3,
@@ -267,6 +286,7 @@ def test_a_store_is_plain_json_with_every_listing():
         changed=(1, 0),
         described={"version": "1"},
     )
+    line = to_json(found)
     assert json.loads(json.dumps(line)) == line
     assert (line["memories"], line["tokens"], line["changed_by_queries"]) == (3, 7, [1, 0])
     assert [len(listing) for listing in line["listings"]] == [1, 3]
@@ -280,41 +300,37 @@ def test_a_store_is_plain_json_with_every_listing():
 
 
 def test_a_store_that_was_never_listed_holds_nothing():
-    line = store_line(
+    found = store_record(
         "s", "t", conversations=0, fill_seconds=0.0, listings=[], tokens=None, changed=(0, 0), described={}
     )
-    assert (line["memories"], line["listings"]) == (0, [])
+    assert (found.memories, found.listings) == (0, ())
 
 
 def test_a_record_is_json_whatever_numbers_a_judge_or_an_older_version_gave(tmp_path):
-    path = tmp_path / "r.jsonl"
-    writer = RecordWriter(path)
-    writer.begin([{"type": "header", "schema_version": 1, "system_options": {}}])
-    writer.write(
-        {"type": "question", "id": "q", "confidence": float("nan"), "retrieved": [{"text": "a", "score": 1e999}]}
-    )
-    writer.close()
+    fact = {"storage": {"outcome": "passed", "confidence": float("nan")}}
+    asked = question(facts=[fact], retrieved=[{"text": "a", "score": 1e999}], answer={"outcome": "passed"}, reply=None)
+    path = written(tmp_path / "r.jsonl", [LINES[0], asked])
 
     def refuse(name):
         raise AssertionError(name)
 
     for line in path.read_text().splitlines():
         json.loads(line, parse_constant=refuse)
-    path.write_text(
+    text = (
         path.read_text().replace('"score":null', '"score":Infinity').replace('"confidence":null', '"confidence":1e999')
     )
-    (_, line) = read_record(path)
-    assert (line["retrieved"][0]["score"], line["confidence"]) == (None, None)
+    assert text.count("1e999") == text.count("Infinity") == 1
+    path.write_text(text)
+    (_, found) = read_record(path)
+    assert (found.retrieved[0].score, found.facts[0].storage.confidence) == (None, None)
 
 
 def test_a_record_of_an_older_version_is_read_without_its_secrets(tmp_path):
-    path = tmp_path / "r.jsonl"
-    header = {
-        "type": "header",
-        "schema_version": 1,
+    line = to_json(header()) | {
         "system_options": {"dsn": "pg://u:planted@h"},
         "model_options": {"user_token": "x1"},
     }
-    path.write_text(json.dumps(header) + "\n")
-    (line,) = read_record(path)
-    assert (line["system_options"], line["model_options"]) == ({"dsn": "pg://***@h"}, {"user_token": "***"})
+    path = tmp_path / "r.jsonl"
+    path.write_text(json.dumps(line) + "\n")
+    (found,) = read_record(path)
+    assert (found.system_options, found.model_options) == ({"dsn": "pg://***@h"}, {"user_token": "***"})

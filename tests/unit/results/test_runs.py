@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -10,27 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_records import header, question
 
 from pytest_memfail.core import UsageError
 from pytest_memfail.results import RecordWriter, RunFolder, find_run, kept_runs, latest_verdicts, resumable
 from pytest_memfail.results.runs import KEEP, prune
 
-HEADER: dict[str, Any] = {
-    "type": "header",
-    "schema_version": 1,
-    "memfail": "1",
-    "system": "toy",
-    "system_options": {},
-    "judge": "offline",
-    "k": [5],
-    "limit": None,
-    "shard": None,
-    "tasks": {"t": {"data_hash": "a"}, "u": {"data_hash": "b"}},
-}
-
-
-def header(**other: Any) -> dict[str, Any]:
-    return {**HEADER, **other}
+HEADER = header()
 
 
 def begin(runs: Path, **other: Any) -> RunFolder:
@@ -51,8 +38,8 @@ def kill(runs: Path, *questions: tuple[str, str], **other: Any) -> RunFolder:
     """A run whose process died after these questions, in the middle of a line."""
     folder = begin(runs, **other)
     writer = RecordWriter(folder.record)
-    lines = [{"type": "question", "task": "t", "id": name, "verdict": verdict} for name, verdict in questions]
-    writer.begin([header(**other), *lines])
+    asked = [question(id=name, question=name, verdict=verdict) for name, verdict in questions]
+    writer.begin([header(**other), *asked])
     writer.close()
     with folder.record.open("a") as stream:
         stream.write('{"type": "question", "id": "memfail/t')
@@ -147,11 +134,13 @@ def test_a_run_that_goes_on_is_never_pruned(tmp_path):
 def test_a_run_of_another_process_is_never_pruned(tmp_path):
     script = (
         "import sys, pathlib; from pytest_memfail.results import RunFolder\n"
-        "folder = RunFolder.create(pathlib.Path(sys.argv[1]), {}, questions=1)\n"
+        "import made_records\n"
+        "folder = RunFolder.create(pathlib.Path(sys.argv[1]), made_records.header(), questions=1)\n"
         "print(folder.path, flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as other:
         assert other.stdout is not None
         folder = Path(other.stdout.readline().strip())
         for _ in range(KEEP + 1):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import made_records
 import pytest
+from made_records import store
 
 from pytest_memfail.core import (
     CORRECT,
@@ -14,24 +16,15 @@ from pytest_memfail.core import (
     UNGRADED,
     VERDICTS,
 )
-from pytest_memfail.results import MAX_ERROR_SHARE, SummaryBuilder, wilson
+from pytest_memfail.results import MAX_ERROR_SHARE, Footer, QuestionRecord, TaskRecord, summarize, wilson
 
 NUMBER = iter(range(10**9))
 
 
 def line(verdict, task="t", question=None, *, held=None, vacuous=False, answer="ungraded", **more):
-    """One question's line of a record."""
+    """One finished question."""
     name = question or f"q-{next(NUMBER)}"
-    given = {
-        "type": "question",
-        "id": f"{task}::{name}",
-        "task": task,
-        "store": task,
-        "question": name,
-        "k": 5,
-        "stratum": "",
-        "verdict": verdict,
-    }
+    given = {"id": f"{task}::{name}", "task": task, "store": task, "question": name, "verdict": verdict}
     if verdict != ERROR:
         given |= {
             "vacuous": vacuous,
@@ -40,29 +33,12 @@ def line(verdict, task="t", question=None, *, held=None, vacuous=False, answer="
             "answer": {"outcome": answer},
             "seconds": {"retrieve": 0.01},
         }
-    return {**given, **more}
+    return made_records.question(**{**given, **more})
 
 
-def store(task="t", **changes):
-    return {
-        "type": "store",
-        "store": task,
-        "task": task,
-        "conversations": 10,
-        "fill_seconds": 2.0,
-        "memories": 20,
-        "tokens": 100,
-        "changed_by_queries": [0, 0],
-        "listings": [[]],
-        **changes,
-    }
-
-
-def built(*lines, **options):
-    builder = SummaryBuilder()
-    for each in lines:
-        builder.add(each)
-    return builder.build(**options)
+def built(*records, **options):
+    questions = [record for record in records if isinstance(record, QuestionRecord)]
+    return summarize(questions, [record for record in records if not isinstance(record, QuestionRecord)], **options)
 
 
 def test_verdicts_are_counted_for_each_task_and_for_all():
@@ -74,7 +50,8 @@ def test_verdicts_are_counted_for_each_task_and_for_all():
 
 
 def test_tasks_come_in_the_order_asked_for_and_others_follow():
-    summary = built(line(CORRECT, "z"), line(CORRECT, "b"), line(CORRECT, "a"), tasks=["a", "b", "none of these"])
+    tasks = dict.fromkeys(["a", "b", "none of these"], TaskRecord(data_hash="x"))
+    summary = built(line(CORRECT, "z"), line(CORRECT, "b"), line(CORRECT, "a"), tasks=tasks)
     assert [tally.name for tally in summary.tasks] == ["a", "b", "z"]
 
 
@@ -157,17 +134,24 @@ def test_a_rerun_under_another_node_id_replaces_it_too():
     assert built(line(NOT_STORED, question="a"), own).total.n == 1
 
 
-@pytest.mark.parametrize("changes", [{"k": 10}, {"store": "other"}, {"task": "other"}])
+@pytest.mark.parametrize("changes", [{"k": 10}, {"store": "other"}, {"task": "other", "store": "t"}])
 def test_the_same_question_at_another_k_store_or_task_is_another(changes):
-    assert built(line(CORRECT, question="a"), {**line(CORRECT, question="a"), **changes}).total.n == 2
+    assert built(line(CORRECT, question="a"), line(CORRECT, question="a", **changes)).total.n == 2
 
 
-def test_the_verdicts_are_known_by_node_id():
-    builder = SummaryBuilder()
-    builder.add(line(NOT_STORED, question="a"))
-    builder.add(line(CORRECT, question="a"))
-    builder.add(line(ERROR, question="b"))
-    assert builder.verdicts == {"t::a": CORRECT, "t::b": ERROR}
+def test_what_a_sample_left_out_of_the_tasks_asked_is_warned_of():
+    tasks = {name: TaskRecord(data_hash="x", left_out=n) for name, n in {"a": 3, "b": 4, "not asked": 50}.items()}
+    (warning,) = built(line(CORRECT, "a"), line(CORRECT, "b"), tasks=tasks).warnings
+    assert "leaves out 7 conversations" in warning
+
+
+def test_a_run_adds_up_once_however_it_ends():
+    run = made_records.run(line(CORRECT), line(NOT_STORED), store())
+    counted = run.summary()
+    ended = run.ended(Footer(exit_code=1, complete=True, models=({"stage": "judge", "model": "m"},)))
+    assert run.summary() is counted
+    assert ended.summary().total is counted.total
+    assert (counted.models, ended.summary().models) == ((), ({"stage": "judge", "model": "m"},))
 
 
 @pytest.mark.parametrize(
@@ -228,10 +212,6 @@ def test_shared_state_is_named_as_that():
 
 def test_a_store_that_did_not_change_is_none():
     assert built(line(CORRECT), store()).warnings == ()
-
-
-def test_headers_and_footers_are_passed_over():
-    assert built({"type": "header"}, line(CORRECT), {"type": "footer"}).total.n == 1
 
 
 def facts(*verdicts):

@@ -1,0 +1,548 @@
+"""Two runs on the same questions: the file of a baseline, a run against it, and records side by side.
+
+Questions of one row (the three of a persona's essay, say) and one question at several k stand and fall together: counts are
+of questions, p-values take a row as a whole (see `by_row`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from pytest_memfail.core import (
+    CORRECT,
+    ERROR,
+    FAILURES,
+    REASONING_ERROR,
+    UNGRADED,
+    VACUOUS,
+    UsageError,
+    one_line,
+    public,
+    write_whole,
+)
+from pytest_memfail.results.record import (
+    SCHEMA_VERSION,
+    Comparison,
+    Flip,
+    Header,
+    Key,
+    Line,
+    Outcome,
+    QuestionRecord,
+    VerdictName,
+    check_writable,
+    checked,
+    cleaned,
+    to_json,
+)
+from pytest_memfail.results.runs import Loaded, differences, labels
+from pytest_memfail.results.statistics import Paired, Rate, by_row, correct_together, wilson
+from pytest_memfail.results.summary import MISLEADING, Summary, Tally
+
+SAVE_OPTION: Final = "--memfail-save-baseline"
+ANCHOR_COMMAND: Final = 'memfail anchor RECORD -o FILE --reason "..."'
+MUST_AGREE: Final = (
+    "judge",
+    "judge_weights",
+    "protocol",
+    "seed",
+    "limit",
+    "haystack",
+    "shown_tokens",
+    "assistant_turns",
+)
+"""Where one of these differs, or the rows or k do, other questions were asked or otherwise judged: nothing can be compared."""
+MAY_DIFFER: Final = ("system", "system_options", "test_taker", "model_options", "repeats", "memfail")
+"""What two runs may be compared for; a difference is told."""
+
+
+# -- the file of a baseline: JSON Lines, sorted, to be kept in version control -----------------------------------------
+DAMAGED: Final = "the baseline is damaged, save it again"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Outcome):
+    """What became of a question, as a baseline has it."""
+
+    __pydantic_config__: ClassVar[Any] = {"strict": True, "extra": "forbid"}
+
+    id: str
+    task: str
+    store: str
+    question: str
+    k: int
+    verdict: VerdictName
+    memory_held: bool | None
+    vacuous: bool
+    row: str | None = None
+    """The row it comes from, where that is known: its questions stand and fall together."""
+
+
+class BaselineRefused(UsageError):
+    """A baseline that this run cannot be compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """An earlier run to compare with."""
+
+    header: Header
+    entries: Mapping[Key, Entry]
+
+    @property
+    def protocol(self) -> str:
+        """How vacuous passes are counted."""
+        return self.header.protocol
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read a whole baseline.
+
+    Raises `UsageError` for a file that is none or is damaged, `BaselineRefused` for one of another schema.
+    """
+    lines = list(_lines(path))
+    first = lines[0] if lines else {}
+    if first.get("type") == "header":
+        raise UsageError(f"{path}: a record, expected a baseline; make one with {SAVE_OPTION}")
+    if first.get("type") != "baseline":
+        raise UsageError(f"{path}: not a baseline of memfail; make one with {SAVE_OPTION}")
+    if first.get("schema_version") != SCHEMA_VERSION:
+        raise _refused(path, [("schema_version", first.get("schema_version"), SCHEMA_VERSION)])
+    if first.get("verdicts") != len(lines) - 1:
+        raise UsageError(f"{path}: {len(lines) - 1} of {first.get('verdicts')} verdicts; {DAMAGED}")
+    header = checked(Header, first, f"{path}:1", DAMAGED)
+    entries: dict[Key, Entry] = {}
+    for i, line in enumerate(lines[1:], 2):
+        entry = checked(Entry, {name: value for name, value in line.items() if name != "type"}, f"{path}:{i}", DAMAGED)
+        if entries.setdefault(entry.key, entry) is not entry:
+            raise UsageError(f"{path}:{i}: the same question again; {DAMAGED}")
+    return Baseline(header, entries)
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read as a baseline ({one_line(error)})") from None
+    for i, raw in enumerate(text.splitlines(), 1):
+        try:
+            line = json.loads(raw)
+        except ValueError:
+            line = None
+        if not isinstance(line, dict):
+            raise UsageError(f"{path}:{i}: not a JSON object; {DAMAGED}")
+        yield cleaned(line)
+
+
+def check_baseline(baseline: Baseline, path: Path, header: Header, what: str = "baseline") -> None:
+    """Compare what the baseline (or `what` else) was of with what this run, by the header of its record, is of.
+
+    Raises `BaselineRefused` naming each field that differs, with both values.
+    """
+    before = baseline.header
+    different = [
+        (name, before.value(name), header.value(name))
+        for name in MUST_AGREE
+        if before.value(name) != header.value(name)
+    ]
+    if set(before.k) != set(header.k):
+        different.append(("k", before.value("k"), header.value("k")))
+    if (before.test_taker is None) != (header.test_taker is None):
+        # which model answers may be what is compared; whether any does decides what a verdict means
+        different.append(("test_taker", before.test_taker, header.test_taker))
+    for name in header.tasks.keys() & before.tasks.keys():
+        then, now = before.tasks[name].data_hash, header.tasks[name].data_hash
+        if then != now:
+            different.append((f"data_hash of {name}", then[:12], now[:12]))
+    if not before.tasks.keys() & header.tasks.keys():
+        different.append(("tasks", sorted(before.tasks), sorted(header.tasks)))
+    if different:
+        raise _refused(path, different, what)
+
+
+def _refused(path: Path, different: Iterable[tuple[str, object, object]], what: str = "baseline") -> BaselineRefused:
+    fields = "; ".join(
+        f"{name} is {_given(name, now)}, in the {what} {_given(name, before)}" for name, before, now in different
+    )
+    mend = "save a new one" if what == "baseline" else f"move it on purpose: {ANCHOR_COMMAND}"
+    return BaselineRefused(f"the {what} {path} is refused: {fields}; run as it was run, or {mend}")
+
+
+def _given(name: str, value: object) -> str:
+    if value is None:
+        return "no limit" if name in ("limit", "shown_tokens") else "none"
+    return repr(value)
+
+
+def notes(baseline: Baseline, header: Header) -> list[str]:
+    """What else differs: mostly what is being compared."""
+    before = baseline.header
+    return [
+        f"{name} is {_shown(header.value(name))}, in the baseline {_shown(before.value(name))}"
+        for name in MAY_DIFFER
+        if before.value(name) != header.value(name)
+    ]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{name}={text}" for name, text in value.items()) or "none"
+    return "none" if value is None else str(value)
+
+
+def check_baseline_place(path: Path) -> None:
+    """Refuse a place where no baseline can be, or must not be, written.
+
+    Raises `UsageError`, with nothing touched.
+    """
+    check_writable(path, SAVE_OPTION, "baseline", "baseline")
+    if (reason := anchor_reason_at(path)) is not None:
+        raise UsageError(
+            f"{SAVE_OPTION}: {path} is an anchor ({one_line(reason, 80)}), expected another file; an anchor is moved with "
+            f"{ANCHOR_COMMAND}"
+        )
+
+
+def anchor_reason(baseline: Baseline) -> str | None:
+    """Return why an anchor is where it is; None for a baseline that is no anchor."""
+    return _reason(baseline.header.extra)
+
+
+def anchor_reason_at(path: Path) -> str | None:
+    """Return the reason of the anchor in a file; None where there is no file, nothing in it, or no anchor."""
+    return _reason(next(_lines(path), {}) if path.exists() else {})
+
+
+def _reason(header: Line) -> str | None:
+    anchor = header.get("anchor")
+    return str(anchor.get("reason")) if isinstance(anchor, dict) else None
+
+
+def read_anchor(path: Path) -> Baseline:
+    """Read an anchor: a baseline that says why it was moved.
+
+    Raises `UsageError` for a file that is none, `BaselineRefused` for one of another schema.
+    """
+    anchor = read_baseline(path)
+    if anchor_reason(anchor) is None:
+        raise UsageError(f"{path}: a baseline that gives no reason, expected an anchor; make one with {ANCHOR_COMMAND}")
+    return anchor
+
+
+def write_anchor(path: Path, header: Header, outcomes: Iterable[Outcome], reason: str, when: str) -> int:
+    """Write a run as an anchor, with the reason and the reasons before it; returns how many verdicts it holds."""
+    before: list[Any] = []
+    old = next(_lines(path), {}).get("anchor") if path.exists() else None
+    if isinstance(old, dict):
+        before = [*old.get("before", []), {"reason": old.get("reason"), "moved": old.get("moved")}]
+    anchor = {"reason": reason, "moved": when, "before": before}
+    return write_baseline(path, replace(header, extra={**header.extra, "anchor": anchor}), outcomes)
+
+
+def write_baseline(path: Path, header: Header, outcomes: Iterable[Outcome]) -> int:
+    """Write a baseline whole or not at all; returns how many verdicts it holds. Raises `OSError`."""
+    found = sorted(outcomes, key=lambda outcome: outcome.key)
+    first = {**to_json(header), "type": "baseline", "verdicts": len(found)}
+    lines = [first, *({"type": "verdict", **{f.name: getattr(one, f.name) for f in fields(Entry)}} for one in found)]
+    write_whole(
+        path, "".join(json.dumps(public(line), ensure_ascii=True, separators=(",", ":")) + "\n" for line in lines)
+    )
+    return len(found)
+
+
+# -- a run against an earlier one --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A question that two runs asked."""
+
+    old: Outcome
+    new: Outcome
+    change: str | None
+    """`worse`, `better` or `same`; None where the two cannot be compared."""
+
+
+def change_of(old: Outcome, new: Outcome, protocol: str) -> str | None:
+    """How a question fares against before: `worse`, `better` or `same`; None where the two cannot be compared.
+
+    A vacuous pass is no result, except in the published reading. An answer that was not judged in one of the runs says
+    nothing about a reasoning error in the other.
+    """
+    for entry, other in ((old, new), (new, old)):
+        if entry.vacuous and protocol != "paper":
+            return None
+        if not (entry.failed or entry.held):
+            return None
+        if entry.verdict == UNGRADED and other.verdict == REASONING_ERROR:
+            return None
+    if old.failed == new.failed:
+        return "same"
+    return "worse" if new.failed else "better"
+
+
+def compare(
+    before: Mapping[Key, Outcome], now: Mapping[Key, Outcome], tasks: Sequence[str], protocol: str
+) -> Comparison:
+    """Compare an earlier run with this one, tasks in the given order."""
+    place = {task: i for i, task in enumerate(tasks)}
+    # in an order of their own: questions come as they end, and otherwise under xdist than without
+    keys = sorted(now.keys() & before.keys(), key=lambda key: (place.get(key[0], len(place)), key))
+    pairs = [Pair(before[key], now[key], change_of(before[key], now[key], protocol)) for key in keys]
+    counted = [pair for pair in pairs if pair.change is not None]
+    new = [outcome for key, outcome in now.items() if key not in before]
+    by_task = {name: found for name in tasks if (found := [pair for pair in counted if pair.new.task == name])}
+    rows = _balances(counted)
+    return Comparison(
+        total=_paired("all", counted),
+        tasks=tuple(correct_together([_paired(name, found) for name, found in by_task.items()])),
+        verdicts={name: _verdicts(found) for name, found in by_task.items()},
+        flips=tuple(
+            Flip(
+                pair.new.id,
+                pair.new.task,
+                shown(pair.old),
+                shown(pair.new),
+                pair.change if pair.change in ("worse", "better") else "other",
+            )
+            for pair in pairs
+            if shown(pair.old) != shown(pair.new)
+        ),
+        added=len(new),
+        added_failing=sum(outcome.failed for outcome in new),
+        missing=sum(key not in now for key in before),
+        uncounted=sum(pair.change is None and not (pair.old.vacuous and pair.new.vacuous) for pair in pairs),
+        rows=len(rows),
+        rows_worse=sum(balance > 0 for balance in rows),
+        rows_better=sum(balance < 0 for balance in rows),
+    )
+
+
+def shown(entry: Outcome) -> str:
+    """The verdict as a reader of flips needs it.
+
+    >>> shown(Entry("i", "t", "s", "q", 5, "correct", None, True))
+    'vacuous'
+    """
+    if entry.vacuous:
+        return VACUOUS
+    if entry.verdict == UNGRADED and entry.memory_held:
+        return "memory held"
+    return entry.verdict
+
+
+def _paired(name: str, counted: Sequence[Pair], *, one_sided: bool = True) -> Paired:
+    changes = [pair.change for pair in counted]
+    p = by_row(_balances(counted), one_sided=one_sided)
+    return Paired(name, len(counted), changes.count("worse"), changes.count("better"), p)
+
+
+def _balances(counted: Iterable[Pair]) -> list[int]:
+    """Regressions minus fixes, per row."""
+    balance: Counter[tuple[str, ...]] = Counter()
+    for pair in counted:
+        balance[pair.new.cluster] += {"worse": 1, "better": -1}.get(pair.change or "", 0)
+    return list(balance.values())
+
+
+def _verdicts(pairs: Sequence[Pair]) -> tuple[Paired, ...]:
+    found = []
+    gained_or_lost = {(False, True): "worse", (True, False): "better"}
+    for verdict in (CORRECT, *FAILURES):
+        changes = [
+            replace(pair, change=gained_or_lost.get((pair.old.verdict == verdict, pair.new.verdict == verdict), "same"))
+            for pair in pairs
+        ]
+        paired = _paired(verdict, changes, one_sided=False)
+        if paired.worse or paired.better:
+            found.append(paired)
+    return tuple(found)
+
+
+# -- records side by side ----------------------------------------------------------------------------------------------
+
+TOTAL: Final = "all"
+HELD: Final = "memory held"
+DATA: Final = "data of "
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A task in one record."""
+
+    task: str
+    record: int
+    n: int
+    success: Rate
+    """Correct answers; without a test-taker, questions whose memory held."""
+    failures: dict[str, Rate]
+    """Of the questions decided, those that failed so; without a test-taker misleading ones too."""
+    tokens: float | None
+    """Tokens per memory."""
+    facts_held: Rate
+    shown_tokens: float | None
+    """Tokens shown per question."""
+    shown_share: float | None
+    """The share of its store, by tokens, that a question was shown."""
+    abstention: Rate | None
+    """Of the misleading questions; None where there are none, or no answer was judged."""
+    approximate: bool = False
+    """Whether the tokens were counted approximately."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """A task in the first record and in another, over the questions decided in both."""
+
+    task: str
+    record: int
+    n: int
+    worse: int
+    better: int
+    p: float
+    """Exact McNemar test, two-sided; it takes the questions of a row together (see `by_row`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """Everything that is shown of several records."""
+
+    labels: tuple[str, ...]
+    measure: str
+    """What success is: `correct`, or `memory held` where a run had no test-taker."""
+    rows: tuple[Row, ...]
+    flips: tuple[Flips, ...]
+    by_k: tuple[tuple[int, int, Rate], ...]
+    """Record, k and success over all tasks; only if there are several k."""
+    notes: tuple[str, ...]
+    """In what the runs differ: a difference of rates may come from there."""
+
+
+def side_by_side(records: Sequence[Loaded]) -> SideBySide:
+    """Put records side by side; the first is what the others are tested against.
+
+    Raises `UsageError` for records of other data, whose questions are not the same.
+    """
+    for other in records[1:]:
+        for name, before, now in differences(records[0].header, other.header):
+            if name.startswith(DATA):
+                raise UsageError(
+                    f"{other.path}: {name} has the hash {now[:12]}, in {records[0].path} {before[:12]}: not the same questions"
+                )
+    summaries = [record.summary() for record in records]
+    answered = all(summary.answered for summary in summaries)
+    tasks = list(dict.fromkeys(tally.name for summary in summaries for tally in summary.tasks))
+    names = [*tasks, *([TOTAL] if len(tasks) > 1 else [])]
+    several = len({k for record in records for k in record.ks}) > 1
+    return SideBySide(
+        labels=tuple(labels(records)),
+        measure=CORRECT if answered else HELD,
+        rows=tuple(
+            _row(tally, i, summaries[i], records[i].protocol, answered)
+            for name in names
+            for i in range(len(records))
+            if (tally := _tally(summaries[i], name)) is not None
+        ),
+        flips=tuple(
+            flips
+            for name in names
+            for i in range(1, len(records))
+            if (flips := _flips(name, i, records[0], records[i], answered)) is not None
+        ),
+        by_k=tuple(_by_k(records, answered)) if several else (),
+        notes=tuple(_notes(records)),
+    )
+
+
+def succeeded(question: QuestionRecord, *, answered: bool, protocol: str) -> bool | None:
+    """Whether a question came out right; None where that was not decided."""
+    if question.verdict == ERROR:
+        return None
+    if not answered:
+        return None if question.kind == MISLEADING else question.memory_held
+    if question.verdict == UNGRADED or (question.vacuous and protocol != "paper"):
+        return None
+    return question.verdict == CORRECT
+
+
+def success(tally: Tally, *, answered: bool, protocol: str) -> Rate:
+    """The rate that a run is judged by."""
+    if not answered:
+        return tally.memory_held
+    return tally.correct if protocol == "paper" else tally.correct_without_vacuous
+
+
+def _row(tally: Tally, record: int, summary: Summary, protocol: str, answered: bool) -> Row:
+    rate = success(tally, answered=answered, protocol=protocol)
+    stores = [figures for figures in summary.stores if tally.name in (figures.name, TOTAL)]
+    tokens, memories = [figures.tokens for figures in stores], sum(figures.memories for figures in stores)
+    return Row(
+        tally.name,
+        record,
+        tally.n,
+        rate,
+        {name: wilson(tally.verdicts[name], rate.n if answered else tally.decided) for name in _columns(answered)},
+        None if not memories or None in tokens else sum(t for t in tokens if t is not None) / memories,
+        tally.facts_held,
+        tally.shown_tokens,
+        tally.shown_share,
+        tally.abstention if answered and tally.abstention.n else None,
+        summary.approximate is not None,
+    )
+
+
+def _columns(answered: bool) -> tuple[str, ...]:
+    return FAILURES if answered else FAILURES[:3]
+
+
+def _tally(summary: Summary, name: str) -> Tally | None:
+    if name == TOTAL:
+        return summary.total
+    return next((tally for tally in summary.tasks if tally.name == name), None)
+
+
+def _flips(task: str, record: int, first: Loaded, other: Loaded, answered: bool) -> Flips | None:
+    # with one k each, a question is paired across them: k is then what is compared
+    by_question = len(first.ks) == len(other.ks) == 1
+    before, after = (
+        {
+            (*question.key[:3], 0 if by_question else question.k): (question, came_out)
+            for question in loaded.questions
+            if task in (question.task, TOTAL)
+            and (came_out := succeeded(question, answered=answered, protocol=loaded.protocol)) is not None
+        }
+        for loaded in (first, other)
+    )
+    changes = {(True, False): "worse", (False, True): "better"}
+    pairs = [
+        Pair(before[key][0], after[key][0], changes.get((before[key][1], after[key][1]), "same"))
+        for key in before.keys() & after.keys()
+    ]
+    if not pairs:
+        return None
+    paired = _paired(task, pairs, one_sided=False)
+    return Flips(task, record, paired.n, paired.worse, paired.better, paired.p)
+
+
+def _by_k(records: Sequence[Loaded], answered: bool) -> Iterator[tuple[int, int, Rate]]:
+    for i, record in enumerate(records):
+        for k in record.ks:
+            summary = record.summary_of(question for question in record.questions if question.k == k)
+            yield i, k, success(summary.total, answered=answered, protocol=record.protocol)
+
+
+def _notes(records: Sequence[Loaded]) -> Iterator[str]:
+    first = records[0]
+    names = labels(records)
+    for name, record in zip(names, records, strict=True):
+        if not record.complete:
+            yield f"{name}: the run did not end, or not all that was selected has a result"
+    for name, other in zip(names[1:], records[1:], strict=True):
+        differing = [field for field, _, _ in differences(first.header, other.header) if field != "system"]
+        if differing:
+            yield f"{name} differs from {names[0]} in: {', '.join(differing)}"
