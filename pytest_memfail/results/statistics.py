@@ -19,6 +19,13 @@ class Rate:
     low: float
     high: float
 
+    def __post_init__(self) -> None:
+        """Refuse what is no share: a record may be damaged."""
+        if not (0 <= self.count <= self.n and 0 <= self.low <= self.high <= 1):
+            raise ValueError(
+                f"got {self.count} of {self.n}, [{self.low}, {self.high}], expected a share and its interval"
+            )
+
     @property
     def value(self) -> float | None:
         """The share between 0 and 1; None of nothing."""
@@ -80,6 +87,11 @@ class Paired:
     """Exact McNemar test that takes the questions of a row together (see `by_row`)."""
     corrected: float | None = None
     """The same after Holm's correction, where several were tested at once."""
+
+    def __post_init__(self) -> None:
+        """Refuse a p that is none: a record may be damaged."""
+        if not (0 <= self.p <= 1 and 0 <= (self.corrected or 0) <= 1):
+            raise ValueError(f"{self.name}: got p {self.p}, corrected {self.corrected}, expected chances")
 
 
 def mcnemar(worse: int, better: int, *, one_sided: bool = False) -> float:

