@@ -98,6 +98,6 @@ def test_the_command_says_which_limit_is_exceeded(capsys, monkeypatch):
     monkeypatch.setattr(count_lines, "LIMITS", {"engine": (10, 10_000)})
     monkeypatch.setattr(count_lines.beyond, "__defaults__", ({"engine": (10, 10_000)},))
     assert count_lines.main(["--files"]) == 0
-    assert "engine/engine.py" in capsys.readouterr().out
+    assert "engine/loop.py" in capsys.readouterr().out
     assert count_lines.main(["--limits"]) == 1
     assert capsys.readouterr().out.splitlines()[-1].startswith("engine: got ")
