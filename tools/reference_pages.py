@@ -23,17 +23,10 @@ def options_part() -> Iterator[str]:
     """Yield the table of pytest options, as in `pytest --help` and `pytest.ini`."""
     yield "| option | meaning |"
     yield "| --- | --- |"
-    for name, _, metavar, text in options.OPTIONS:
-        yield _option(name, f" {metavar}", text)
-    for name, text in options.SWITCHES:
-        yield _option(name, "", text)
-    yield _option(options.REUSE, "[=DIR]", options.REUSE_HELP)
-    for name, metavar, text in options.LIST_OPTIONS:
-        yield _option(name, f" {metavar}", f"{text}; repeatable, in the ini file one a line")
-
-
-def _option(name: str, value: str, text: str) -> str:
-    return f"| {_code(f'--memfail-{name}{value}')} | {_cell(text)} |"
+    for option in options.OPTIONS:
+        value = f"[={option.metavar}]" if option.bare is not None else f" {option.metavar}"
+        many = "; repeatable, in the ini file one a line" if option.many else ""
+        yield f"| {_code(f'{option.flag}{value}'.strip())} | {_cell(option.help + many)} |"
 
 
 def command_part() -> Iterator[str]:

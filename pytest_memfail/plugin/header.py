@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import platform
 import sys
+from dataclasses import fields
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_memfail.core import mask_options
-from pytest_memfail.plugin.settings import written_options
+from pytest_memfail.plugin.options import IDENTITY
 
 if TYPE_CHECKING:
     from pytest_memfail.plugin.run import Run
@@ -26,31 +25,18 @@ def record_header(run: Run) -> Header:
     from pytest_memfail.results import SCHEMA_VERSION, Header, TaskRecord
 
     settings = run.settings
+    given = settings.recorded()
+    given["k"] = tuple(given["k"])
+    known = {field.name for field in fields(Header)}
     return Header(
         schema_version=SCHEMA_VERSION,
         memfail=__version__,
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        system=settings.system,
-        system_options=mask_options(settings.system_options),
-        judge=settings.judge,
-        # files by their names alone, as for the data; what they hold is in the weights' digest
-        judge_options={name: Path(value).name for name, value in settings.judge_options.items()},
+        **{name: value for name, value in given.items() if name in known},
         judge_weights=judge_weights(settings.judge, settings.judge_options),
-        test_taker=settings.model,
-        model_options=written_options(settings.model_options),
-        assistant_turns=settings.assistant_turns and settings.model is not None,
-        protocol=settings.protocol,  # type: ignore[arg-type]  # checked in read_settings
-        k=tuple(settings.k),
-        shown_tokens=settings.shown_tokens,
         approximate_tokens=why_approximate(),
-        seed=settings.seed,
-        limit=settings.limit,
-        haystack=settings.haystack,  # type: ignore[arg-type]  # the same
-        repeats=settings.repeats,
-        vary=settings.vary if settings.repeats > 1 else None,
-        shard="/".join(map(str, settings.shard)) if settings.shard else None,
-        # the folder's name alone: a record is shared, and the paths of a machine are nobody's business
-        data=settings.data.name if settings.data else None,
+        identity={**IDENTITY, "memfail": "subject", "judge_weights": "verdicts"},
+        rerun=tuple(settings.command_line(recorded=True)),
         tasks={
             task.name: TaskRecord(
                 data_hash=task.data_hash,
@@ -66,4 +52,5 @@ def record_header(run: Run) -> Header:
         pytest=pytest.__version__,
         platform=sys.platform,
         machine=platform.machine(),
+        extra={name: value for name, value in given.items() if name not in known},
     )

@@ -12,7 +12,7 @@ import pytest
 from pytest_memfail import judge_names
 from pytest_memfail.core import UsageError, check_can_be_made
 from pytest_memfail.plugin.asking import ask
-from pytest_memfail.plugin.settings import Settings, cache_folder
+from pytest_memfail.plugin.options import Settings, cache_folder
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Chat, Judge, TestTaker

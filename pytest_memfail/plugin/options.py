@@ -1,212 +1,675 @@
-"""The command line and its ini twins. Loaded by every pytest run, so nothing more is here."""
+"""The options of pytest: each is declared once, in `Settings`, with everything that follows from it.
+
+Every pytest run that has the plugin installed loads this file, so it imports nothing heavy.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import warnings
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Generic, Literal, TypeVar, overload
 
 import pytest
 
-SYSTEM: Final = "--memfail-system"
-OPTION_PREFIX: Final = "--memfail-"
+from pytest_memfail.core import MAX_K, UsageError, learn_options, mask_options, mask_text
 
-# name, default, metavar, help; every option has the ini twin memfail_*
-OPTIONS: Final[tuple[tuple[str, str | None, str, str], ...]] = (
-    (
-        "system",
-        None,
+T = TypeVar("T")
+Empty = TypeVar("Empty")
+
+OPTION_PREFIX: Final = "--memfail-"
+MOST_SECONDS: Final = 1e6
+"""Clocks take no more than some years."""
+MOST_SHOWN: Final = 100
+"""Characters of a wrong value that are shown."""
+
+Identity = Literal["verdicts", "subject", "run"]
+"""What depends on an option.
+
+`verdicts`: what is asked, or what a verdict means; runs that differ are not compared. `subject`: what runs are compared for,
+such as the system; a difference is shown. `run`: neither, but a run goes on only with the same value.
+"""
+
+# -- what a declaration holds --------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Option(Generic[T]):
+    """An option of the command line with its ini twin; as an attribute of `Settings`, its parsed value."""
+
+    metavar: str
+    """What help shows as the value; empty for a switch."""
+    help: str
+    parse: Callable[[Given], T]
+    """Returns the value, or raises `pytest.UsageError` through `Given.wrong`."""
+    default: str | None = None
+    """As it would be written."""
+    name: str = ""
+    """After `--memfail-`; made from the name of the attribute unless given."""
+    many: bool = False
+    """Whether it can be given several times; its ini twin has one a line."""
+    bare: str | None = None
+    """What the option without a value means; None if it needs one."""
+    shared: bool = False
+    """Whether xdist workers take the value of the process that the user started.
+
+    A worker on another machine has the command line, but not `PYTEST_ADDOPTS`.
+    """
+    identifies: Identity | None = None
+    """What depends on it; an option that identifies has a field in the header of records."""
+    field: str = ""
+    """The name of that field; the name of the attribute unless given."""
+    record: Callable[[T, Settings], Any] | None = None
+    """Returns what that field holds for a value, without secrets and paths; by default the value.
+
+    Given without `identifies` it makes a field that does not identify.
+    """
+    rerun: bool | Callable[[Settings], bool] = False
+    """Whether the command that runs a question again names it, where it is not the default."""
+
+    def __set_name__(self, owner: type, attribute: str) -> None:
+        self.attribute = attribute
+        self.name = self.name or attribute.replace("_", "-")
+        self.field = self.field or attribute
+        self.key = f"memfail_{self.name.replace('-', '_')}"
+
+    @overload
+    def __get__(self, settings: None, owner: type) -> Option[T]: ...
+    @overload
+    def __get__(self, settings: Settings, owner: type) -> T: ...
+    def __get__(self, settings: Settings | None, owner: type) -> Option[T] | T:
+        if settings is None:
+            return self
+        value: T = settings.values[self.attribute]
+        return value
+
+    @property
+    def flag(self) -> str:
+        """The option as it is written on the command line."""
+        return OPTION_PREFIX + self.name
+
+    def register(self, group: pytest.OptionGroup, parser: pytest.Parser) -> None:
+        """Add the option and its ini twin."""
+        same = f"Same as {self.flag}"
+        given: dict[str, Any] = {"default": None, "help": self.help}
+        if not self.metavar:
+            group.addoption(self.flag, action="store_true", **given)
+            parser.addini(self.key, same, type="bool", default=False)
+        elif self.many:
+            given["help"] += "; repeatable"
+            group.addoption(self.flag, action="append", metavar=self.metavar, **given)
+            parser.addini(self.key, f"{same}, one a line", type="linelist", default=[])
+        else:
+            if self.bare is not None:
+                given |= {"nargs": "?", "const": self.bare}
+                same += f": on, off, or the {'folder' if self.metavar == 'DIR' else self.metavar}"
+            group.addoption(self.flag, metavar=self.metavar, **given)
+            parser.addini(self.key, same, default=self.default)
+
+    def given(self, config: pytest.Config) -> Given:
+        """Return what the command line says, else the ini file.
+
+        Raises `pytest.UsageError` for a value of the ini file that is of another type than the option.
+        """
+        typed = config.getoption(self.key, None)
+        return Given(self, self.in_ini(config) if typed is None else typed, typed is not None, config)
+
+    def in_ini(self, config: pytest.Config) -> Any:
+        """Return what the ini file says: text, for a switch a truth value, for a repeatable option a list of texts.
+
+        Raises `pytest.UsageError` for a value of another type. TOML has others, and each version of pytest does something
+        else with them: it hands them on, warns, or raises.
+        """
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                value = config.getini(self.key)
+        except (TypeError, ValueError, pytest.UsageError) as error:
+            text = " ".join(str(error).split())
+            raise pytest.UsageError(text if self.key in text else f"{self.key}: {text}") from None
+        if self.many:
+            if not all(isinstance(item, str) for item in value):
+                raise pytest.UsageError(f"{self.key}: got {value!r} in the ini file, expected a list of texts")
+        elif value is not None and not isinstance(value, (str, bool)):
+            joined = self.metavar == "LIST" and isinstance(value, list)
+            hint = f', such as "{",".join(map(str, value))}"' if joined else ""
+            raise pytest.UsageError(f"{self.key}: got {value!r} in the ini file, expected a text{hint}")
+        return value
+
+    def words(self, value: Any) -> list[str]:
+        """Return the option as it would be given, without secrets; nothing for the default."""
+        if isinstance(value, Mapping):
+            return [f"{self.flag}={name}={text}" for name, text in written_options(value).items()]
+        text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+        return [] if value is None or text == self.default else [f"{self.flag}={text}"]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the user gave for an option."""
+
+    option: Option[Any]
+    value: Any
+    typed: bool
+    """Whether on the command line; else in the ini file, or it is the default."""
+    config: pytest.Config
+
+    @property
+    def base(self) -> Path:
+        """The folder that paths start from."""
+        if self.typed:
+            return self.config.invocation_params.dir
+        return self.config.inipath.parent if self.config.inipath else self.config.rootpath
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was given, or an empty text, which takes back what the ini file says."""
+        return self.value in (None, "")
+
+    @property
+    def parts(self) -> list[str]:
+        """What stands between commas."""
+        return [part.strip() for part in str(self.value or "").split(",") if part.strip()]
+
+    def wrong(self, expected: str, got: object = None) -> pytest.UsageError:
+        """Return the error that says what was got and what was expected."""
+        text = mask_text(repr(self.value if got is None else got))
+        text = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+        return pytest.UsageError(str(UsageError(f"{self.option.flag}: got {text}, expected {expected}")))
+
+
+# -- parsers -------------------------------------------------------------------------------------------------------------
+
+
+def a_text(given: Given) -> str:
+    """Return the text."""
+    return str(given.value)
+
+
+def a_name(given: Given) -> str | None:
+    """Return the text; None for an empty one."""
+    return given.value or None
+
+
+def texts(given: Given) -> tuple[str, ...]:
+    """Return the texts of a repeatable option."""
+    return tuple(given.value)
+
+
+def a_list(given: Given) -> tuple[str, ...]:
+    """Return what stands between commas."""
+    return tuple(given.parts)
+
+
+def a_switch(given: Given) -> bool:
+    """Return whether the switch is on."""
+    return bool(given.value)
+
+
+def whole(least: int, empty: Empty) -> Callable[[Given], int | Empty]:
+    """Return a parser of whole numbers; `empty` is what an empty value means."""
+
+    def parse(given: Given) -> int | Empty:
+        if given.is_empty:
+            return empty
+        try:
+            number = int(given.value)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise given.wrong(f"a whole number of at least {least}")
+        return number
+
+    return parse
+
+
+def amount(empty: Empty) -> Callable[[Given], float | Empty]:
+    """Return a parser of numbers of at least 0; `empty` is what an empty value means."""
+
+    def parse(given: Given) -> float | Empty:
+        if given.is_empty:
+            return empty
+        try:
+            number = float(given.value)
+        except ValueError:
+            number = -1.0
+        if not 0 <= number < float("inf"):
+            raise given.wrong("a number of at least 0")
+        return number
+
+    return parse
+
+
+def choice(*valid: str) -> Callable[[Given], str]:
+    """Return a parser that takes only these texts."""
+
+    def parse(given: Given) -> str:
+        if given.value not in valid:
+            raise given.wrong(" or ".join(valid))
+        return str(given.value)
+
+    return parse
+
+
+def a_path(given: Given) -> Path | None:
+    """Return the path, from where the user is or, in the ini file, from the ini file's folder."""
+    return Path(given.base, given.value) if given.typed or given.value else None
+
+
+def paths(given: Given) -> tuple[Path, ...]:
+    """Return the paths of a repeatable option, each once."""
+    return tuple(dict.fromkeys(Path(given.base, path) for path in given.value))
+
+
+def pairs(given: Given) -> dict[str, str]:
+    """Return the values by name. Secrets among them are masked from now on."""
+    found = {}
+    for pair in given.value:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise given.wrong("KEY=VALUE", pair)
+        found[name.strip()] = value
+    learn_options(found)  # before anything can quote them
+    return found
+
+
+def json_pairs(given: Given) -> dict[str, Any]:
+    """Return the values by name: a number, a truth value or a list where the text is one in JSON, else the text."""
+
+    def value(text: str) -> Any:
+        try:
+            return json.loads(text, parse_constant=_no_number)
+        except (ValueError, RecursionError):
+            return text
+
+    return {name: value(text) for name, text in pairs(given).items()}
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _ks(given: Given) -> tuple[int, ...]:
+    numbers = []
+    for part in given.parts or [""]:
+        if not re.fullmatch(r"0*[1-9]\d{0,6}", part) or int(part) > MAX_K:
+            raise given.wrong(f"whole numbers from 1 to {MAX_K} separated by commas, such as 5 or 5,10,15")
+        numbers.append(int(part))
+    return tuple(dict.fromkeys(numbers))
+
+
+def _timeout(given: Given) -> tuple[float, float]:
+    try:
+        seconds = [float(part) for part in given.parts]
+    except ValueError:
+        seconds = []
+    if not 1 <= len(seconds) <= 2 or not all(0 <= each <= MOST_SECONDS for each in seconds):
+        raise given.wrong("seconds for storing and for retrieving, such as 300,60, or one number for both")
+    return seconds[0], seconds[-1]
+
+
+def _shard(given: Given) -> tuple[int, int] | None:
+    if given.is_empty:
+        return None
+    match = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", given.value)
+    if match is None or int(match[1]) > int(match[2]):
+        raise given.wrong("I/N with I from 1 to N, such as 2/8")
+    return int(match[1]), int(match[2])
+
+
+def _haystack(given: Given) -> str | None:
+    return choice("full", "sample")(given) if given.value else None
+
+
+def _assistant_turns(given: Given) -> bool:
+    if given.is_empty:
+        return bool(Settings.protocol.given(given.config).value == "paper")
+    return choice("on", "off")(given) == "on"
+
+
+def _reuse_folder(given: Given) -> Path | None:
+    value = str(given.value or "")
+    if value.lower() in ("", "off", "no", "false", "0"):
+        return None
+    if value.lower() in ("on", "yes", "true", "1"):
+        return cache_folder(given.config) / "stores"
+    from pytest_memfail.engine import is_ours
+
+    folder = a_path(given)
+    # without the = the option would take the next word, which may well be what was to be run
+    is_selection = "::" in value or (value.split("/")[0] == "memfail" and folder is not None and not folder.exists())
+    if folder is None or is_selection or (folder.exists() and not (folder.is_dir() and is_ours(folder))):
+        flag = given.option.flag
+        raise given.wrong(
+            f"a folder that is new, empty, or of kept stores; write {flag}=DIR, or {flag}=on before other words", value
+        )
+    return folder
+
+
+# -- the declarations ----------------------------------------------------------------------------------------------------
+
+
+class Settings:
+    """The options of a run, parsed. Each is declared here, in the order that help shows them in."""
+
+    __slots__ = ("values",)
+
+    system = Option(
         "NAME",
         "Memory system to test: a built-in (bm25, full-context, no-memory, forgetful, lossy, misdirected), an adapter "
         "(mem0, langmem, a-mem, simplemem; each needs the extra of its name), an entry point, module:attribute, or a name "
         "your conftest.py knows; without it the plugin does nothing",
-    ),
-    ("tasks", None, "LIST", "Tasks to run, names or globs separated by commas (default: all)"),
-    ("data", None, "DIR", "Folder with the rows (default: those shipped)"),
-    ("k", "5", "LIST", "How many memories are retrieved; several values (5,10) make one item each over the same store"),
-    (
-        "judge",
-        "offline",
+        a_text,
+        shared=True,
+        identifies="subject",
+        rerun=True,
+    )
+    system_options = Option(
+        "KEY=VALUE",
+        "Setting handed to the memory system's factory",
+        pairs,
+        name="system-option",
+        many=True,
+        shared=True,
+        identifies="subject",
+        record=lambda options, _: mask_options(options),
+        rerun=True,
+    )
+    tasks = Option("LIST", "Tasks to run, names or globs separated by commas (default: all)", a_list, shared=True)
+    data = Option(
+        "DIR",
+        "Folder with the rows (default: those shipped)",
+        a_path,
+        # the folder's name alone: a record is shared, and the paths of a machine are nobody's business
+        record=lambda folder, _: folder and folder.name,
+        rerun=True,
+    )
+    k = Option(
+        "LIST",
+        "How many memories are retrieved; several values (5,10) make one item each over the same store",
+        _ks,
+        default="5",
+        shared=True,
+        identifies="run",
+        record=lambda ks, _: list(ks),
+        rerun=True,
+    )
+    judge = Option(
         "NAME",
         "Judge: offline (no model, no network), a model name, offline+MODEL (the model decides only what the offline judge is "
         "unsure of), an entry point, module:attribute, or a name your conftest.py knows (default: offline)",
-    ),
-    (
-        "model",
-        None,
+        a_text,
+        default="offline",
+        shared=True,
+        identifies="verdicts",
+        rerun=True,
+    )
+    judge_options = Option(
+        "KEY=VALUE",
+        "Option of the offline judge: weights=PATH, learned from your own labels (memfail judge-check --train)",
+        pairs,
+        name="judge-option",
+        many=True,
+        shared=True,
+        # files by their names alone, as for the data; what they hold identifies the run, by the weights' digest
+        record=lambda options, _: {name: Path(value).name for name, value in options.items()},
+        rerun=True,
+    )
+    model = Option(
         "NAME",
         "Model that answers the questions from the retrieved memories (OPENAI_API_KEY, OPENAI_BASE_URL)",
-    ),
-    ("cache", "on", "on|off|only", "Replies of models are kept and reused; only: replay them, and fail on a miss"),
-    ("cache-path", None, "PATH", "File of the kept replies (default: in pytest's cache)"),
-    ("max-cost", None, "USD", "Budget over all processes; calls stop when it is used up"),
-    ("max-tokens", None, "N", "Budget over all processes; calls stop when it is used up"),
-    (
-        "max-wait",
-        "600",
+        a_name,
+        shared=True,
+        identifies="subject",
+        field="test_taker",
+        rerun=True,
+    )
+    model_options = Option(
+        "KEY=VALUE",
+        "Parameter of every call of a model (temperature=0)",
+        json_pairs,
+        name="model-option",
+        many=True,
+        shared=True,
+        identifies="subject",
+        record=lambda options, _: written_options(options),
+        rerun=True,
+    )
+    cache = Option(
+        "on|off|only",
+        "Replies of models are kept and reused; only: replay them, and fail on a miss",
+        choice("on", "off", "only"),
+        default="on",
+    )
+    cache_path = Option("PATH", "File of the kept replies (default: in pytest's cache)", a_path)
+    max_cost = Option("USD", "Budget over all processes; calls stop when it is used up", amount(None))
+    max_tokens = Option("N", "Budget over all processes; calls stop when it is used up", whole(0, None))
+    max_wait = Option(
         "SECONDS",
         "How long a run waits in all for an endpoint that is down or asks to slow down; then it ends (default: 600)",
-    ),
-    ("prices", None, "FILE", "Own prices of models, JSON or TOML, USD per million tokens"),
-    (
-        "assistant-turns",
-        None,
+        amount(0.0),
+        default="600",
+        shared=True,
+    )
+    prices = Option("FILE", "Own prices of models, JSON or TOML, USD per million tokens", a_path)
+    assistant_turns = Option(
         "on|off",
         "Let the model answer each message that is stored (default: on for protocol paper)",
-    ),
-    ("protocol", "ours", "ours|paper", "Layout and readings: ours, or those of the published harness"),
-    (
-        "shown-tokens",
-        None,
+        _assistant_turns,
+        shared=True,
+        identifies="verdicts",
+        record=lambda asked, settings: asked and settings.model is not None,
+    )
+    protocol = Option(
+        "ours|paper",
+        "Layout and readings: ours, or those of the published harness",
+        choice("ours", "paper"),
+        default="ours",
+        shared=True,
+        identifies="verdicts",
+        rerun=True,
+    )
+    shown_tokens = Option(
         "N",
         "Tokens of memories shown per question, at most: whole entries, best first, the one that crosses N is cut; beside k",
-    ),
-    ("limit", None, "N", "Ask at most N questions of each task: a fixed, balanced sample"),
-    (
-        "haystack",
-        None,
+        whole(1, None),
+        shared=True,
+        identifies="verdicts",
+        rerun=True,
+    )
+    limit = Option(
+        "N",
+        "Ask at most N questions of each task: a fixed, balanced sample",
+        whole(1, None),
+        shared=True,
+        identifies="verdicts",
+        rerun=True,
+    )
+    haystack = Option(
         "full|sample",
         "With a limit: store all conversations, or only those that the sampled questions need, which makes retrieval easier "
         "(default: full for a system that declares calls_model = False, else sample)",
-    ),
-    (
-        "repeats",
-        "1",
+        _haystack,  # None until the system is known
+        shared=True,
+        identifies="verdicts",
+        rerun=lambda settings: settings.limit is not None,
+    )
+    repeats = Option(
         "N",
         "Ask each question N times; its verdict is the majority's, ties go to the worse (default: 1)",
-    ),
-    (
-        "vary",
-        "all",
+        whole(1, 1),
+        default="1",
+        shared=True,
+        identifies="subject",
+        rerun=True,
+    )
+    vary = Option(
         "all|judge|answers",
         "What is asked anew when a question is repeated; the other's replies are those of the first time, from the cache",
-    ),
-    ("seed", "42", "N", "Seed of layout, order and sample (default: 42)"),
-    ("concurrency", "32", "N", "Questions of one process in flight at once (default: 32)"),
-    (
-        "timeout",
-        "300,60",
+        choice("all", "judge", "answers"),
+        default="all",
+        shared=True,
+        identifies="run",
+        record=lambda vary, settings: vary if settings.repeats > 1 else None,
+    )
+    seed = Option(
+        "N",
+        "Seed of layout, order and sample (default: 42)",
+        whole(0, 0),
+        default="42",
+        shared=True,
+        identifies="verdicts",
+        rerun=True,
+    )
+    concurrency = Option(
+        "N", "Questions of one process in flight at once (default: 32)", whole(1, 1), default="32", shared=True
+    )
+    timeout = Option(
         "SECONDS",
         "How long a call of the memory system may take: STORE,RETRIEVE or one number for both; 0 for any time (default: "
         "300,60). The second is for retrieve_memories(), the first for all other calls",
-    ),
-    (
-        "record",
-        None,
+        _timeout,
+        default="300,60",
+        shared=True,
+    )
+    keep_going = Option(
+        "",
+        "Go on when the first store cannot be opened, or the first ten questions all end with the same error (default: stop "
+        "with exit code 6)",
+        a_switch,
+    )
+    record = Option(
         "PATH",
         "File to write the record to as well, JSON Lines; the last 20 runs are kept in pytest's cache (memfail show)",
-    ),
-    (
-        "shard",
-        None,
+        a_path,
+    )
+    resume = Option(
+        "",
+        "Go on with the newest run of these options that did not end, or with the record of --memfail-record: what it holds "
+        "is reported from there, the rest and errors are asked",
+        a_switch,
+    )
+    reuse_stores = Option(
+        "DIR",
+        "Keep filled stores, and restore them in later runs instead of filling them (in pytest's cache, or =DIR); for systems "
+        "with snapshot() and restore()",
+        _reuse_folder,
+        bare="on",
+    )
+    shard = Option(
         "I/N",
         "Run only the Ith of N parts, split by store and balanced by weight; memfail merge joins them",
-    ),
-    (
-        "baseline",
-        None,
+        _shard,
+        shared=True,
+        # compared by itself: shards of one run differ in it
+        record=lambda shard, _: shard and "/".join(map(str, shard)),
+    )
+    baseline = Option(
         "FILE",
         "Earlier run to compare with: what failed there is expected to fail, and the run fails only for regressions",
-    ),
-    (
-        "anchor",
-        None,
+        a_path,
+    )
+    anchor = Option(
         "FILE",
         "Golden run that moves only on purpose (memfail anchor), checked beside the baseline: it stops losses that each stay "
         "below what one comparison can show",
-    ),
-    ("save-baseline", None, "FILE", "Save the verdicts of this run as a baseline; refused for a partial or faulty run"),
-    ("summary", "short", "none|short|full", "Summary at the end: none, short, or full with the facts of each task"),
-)
-SWITCHES: Final = (
-    (
-        "keep-going",
-        "Go on when the first store cannot be opened, or the first ten questions all end with the same error (default: stop "
-        "with exit code 6)",
-    ),
-    (
-        "resume",
-        "Go on with the newest run of these options that did not end, or with the record of --memfail-record: what it holds "
-        "is reported from there, the rest and errors are asked",
-    ),
-)
-REUSE: Final = "reuse-stores"
-REUSE_HELP: Final = (
-    "Keep filled stores, and restore them in later runs instead of filling them (in pytest's cache, or =DIR); for systems "
-    "with snapshot() and restore()"
-)
-LIST_OPTIONS: Final = (
-    ("system-option", "KEY=VALUE", "Setting handed to the memory system's factory"),
-    (
-        "judge-option",
-        "KEY=VALUE",
-        "Option of the offline judge: weights=PATH, learned from your own labels (memfail judge-check --train)",
-    ),
-    ("model-option", "KEY=VALUE", "Parameter of every call of a model (temperature=0)"),
-    (
-        "fail-on",
+        a_path,
+    )
+    save_baseline = Option(
+        "FILE", "Save the verdicts of this run as a baseline; refused for a partial or faulty run", a_path
+    )
+    fail_on = Option(
         "EXPR",
         "Fail the run, whatever its items do, if this holds: correct<0.80, long_hop.summary_error>0.1, regressions>0, "
         "regressions:p<0.05 (default with a baseline: regressions:p<0.04,*.regressions:p<0.01)",
-    ),
-    ("report", "PATH", "Report of the run: x.html, x.md (in CI appended to the step summary), x.json, x.svg or x.png"),
-)
+        texts,
+        many=True,
+    )
+    reports = Option(
+        "PATH",
+        "Report of the run: x.html, x.md (in CI appended to the step summary), x.json, x.svg or x.png",
+        paths,
+        name="report",
+        many=True,
+    )
+    summary = Option(
+        "none|short|full",
+        "Summary at the end: none, short, or full with the facts of each task",
+        choice("none", "short", "full"),
+        default="short",
+    )
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        """`values` are the parsed values by attribute."""
+        self.values: Final = dict(values)
+
+    def changed(self, **values: Any) -> Settings:
+        """Return the same settings with other values, by attribute."""
+        return Settings({**self.values, **values})
+
+    def shared(self) -> dict[str, Any]:
+        """Return what is handed to xdist workers, by attribute."""
+        return {option.attribute: self.values[option.attribute] for option in OPTIONS if option.shared}
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the fields that options have in the header of a record, without secrets and paths."""
+        return {option.field: self._recorded(option) for option in OPTIONS if option.identifies or option.record}
+
+    def _recorded(self, option: Option[Any]) -> Any:
+        value = self.values[option.attribute]
+        return value if option.record is None else option.record(value, self)
+
+    def command_line(self, *, recorded: bool = False) -> list[str]:
+        """Return the options that a verdict depends on, as they would be given; for a record, without paths."""
+        words = []
+        for option in OPTIONS:
+            if option.rerun(self) if callable(option.rerun) else option.rerun:
+                words += option.words(self._recorded(option) if recorded else self.values[option.attribute])
+        return words
+
+
+OPTIONS: Final[tuple[Option[Any], ...]] = tuple(found for found in vars(Settings).values() if isinstance(found, Option))
+IDENTITY: Final[Mapping[str, Identity]] = {option.field: option.identifies for option in OPTIONS if option.identifies}
+"""By field of the header, what depends on it."""
+SYSTEM: Final = Settings.system.flag
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Register the group, with an ini twin for each option."""
     group = parser.getgroup("memfail", "where an LLM memory system loses information (pytest-memfail)")
-    for name, default, metavar, text in OPTIONS:
-        group.addoption(f"--memfail-{name}", default=None, metavar=metavar, help=text)
-        parser.addini(f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}", default=default)
-    for name, text in SWITCHES:
-        group.addoption(f"--memfail-{name}", action="store_true", default=None, help=text)
-        parser.addini(f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}", type="bool", default=False)
-    group.addoption(f"--memfail-{REUSE}", nargs="?", const="on", default=None, metavar="DIR", help=REUSE_HELP)
-    parser.addini("memfail_reuse_stores", f"Same as --memfail-{REUSE}: on, off, or the folder", default=None)
-    for name, metavar, text in LIST_OPTIONS:
-        group.addoption(f"--memfail-{name}", action="append", default=None, metavar=metavar, help=f"{text}; repeatable")
-        parser.addini(
-            f"memfail_{name.replace('-', '_')}", f"Same as --memfail-{name}, one a line", type="linelist", default=[]
-        )
+    for option in OPTIONS:
+        option.register(group, parser)
 
 
 def is_active(config: pytest.Config) -> bool:
     """Whether a memory system was named."""
-    return bool(raw_value(config, "system"))
+    return bool(Settings.system.given(config).value)
 
 
-def raw_value(config: pytest.Config, name: str) -> Any:
-    """Return what the command line says, else the ini file.
+def read_settings(config: pytest.Config) -> Settings:
+    """Parse all options.
 
-    Raises `pytest.UsageError` for a value of the ini file that is of another type than the option.
+    Raises `pytest.UsageError` naming the option, what was got and what is expected.
     """
-    value = config.getoption(_key(name), None)
-    return ini_value(config, name) if value is None else value
+    return Settings({option.attribute: option.parse(option.given(config)) for option in OPTIONS})
 
 
-def ini_value(config: pytest.Config, name: str) -> Any:
-    """Return what the ini file says: text, for a switch a truth value, for a repeatable option a list of texts.
-
-    Raises `pytest.UsageError` for a value of another type. TOML has others, and each version of pytest does something
-    else with them: it hands them on, warns, or raises.
-    """
-    key = _key(name)
+def cache_folder(config: pytest.Config) -> Path:
+    """Our part of pytest's cache; not through config.cache, which does not exist yet while options are checked."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value = config.getini(key)
-    except (TypeError, ValueError, pytest.UsageError) as error:
-        text = " ".join(str(error).split())
-        raise pytest.UsageError(text if key in text else f"{key}: {text}") from None
-    if name in {option for option, *_ in LIST_OPTIONS}:
-        if not all(isinstance(item, str) for item in value):
-            raise pytest.UsageError(f"{key}: got {value!r} in the ini file, expected a list of texts")
-    elif value is not None and not isinstance(value, (str, bool)):
-        joined = {option: metavar == "LIST" for option, _, metavar, _ in OPTIONS}.get(name) and isinstance(value, list)
-        hint = f', such as "{",".join(map(str, value))}"' if joined else ""
-        raise pytest.UsageError(f"{key}: got {value!r} in the ini file, expected a text{hint}")
-    return value
+        # as pytest reads it
+        place = os.path.expanduser(os.path.expandvars(config.getini("cache_dir")))  # noqa: PTH111 - a text so far
+        return Path(config.rootpath, place, "d", "memfail")
+    except ValueError:  # -p no:cacheprovider
+        return config.rootpath / ".memfail"
 
 
-def _key(name: str) -> str:
-    return f"memfail_{name.replace('-', '_')}"
+def written_options(options: Mapping[str, Any]) -> dict[str, str]:
+    """The parameters of model calls as they would be given on the command line, without what is secret in them."""
+    return {
+        name: value if isinstance(value, str) else json.dumps(value) for name, value in mask_options(options).items()
+    }

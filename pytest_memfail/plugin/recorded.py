@@ -10,7 +10,7 @@ import pytest
 
 from pytest_memfail.core import os_reason
 from pytest_memfail.plugin.header import record_header
-from pytest_memfail.plugin.settings import cache_folder
+from pytest_memfail.plugin.options import cache_folder
 from pytest_memfail.plugin.stash import FOLDER, KNOWN
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
@@ -16,9 +16,8 @@ from pytest_memfail.core import Question, StorePlan, Task, UsageError, check_can
 from pytest_memfail.plugin.asking import ask, tasks_of
 from pytest_memfail.plugin.cleaning import clean_line
 from pytest_memfail.plugin.models import check_models, models_of_system
-from pytest_memfail.plugin.options import SYSTEM
+from pytest_memfail.plugin.options import SYSTEM, Settings, read_settings
 from pytest_memfail.plugin.resume import read_own
-from pytest_memfail.plugin.settings import Settings, read_settings
 from pytest_memfail.results import Kept, QuestionRecord, check_writable
 
 ROOT: Final = "memfail"
@@ -278,7 +277,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
     """
     from pytest_memfail.tasks import HaystackFinder, TaskRequest, load_tasks, read_custom
 
-    settings = replace(read_settings(config), **(shared or {}))
+    settings = read_settings(config).changed(**(shared or {}))
     learn_options({**settings.system_options, **settings.model_options})  # a worker's are those it was handed
     try:
         extra = own_tasks(config)
@@ -286,7 +285,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
         if (own := read_custom(find_cases(config), config.rootpath, haystacks)) is not None:
             extra.append(own)
         factory = None if settings.system == SYSTEM_FROM_FIXTURE else find_system(config, settings)
-        settings = replace(settings, haystack=haystack_for(factory, settings))
+        settings = settings.changed(haystack=haystack_for(factory, settings))
         asked = settings.tasks, settings.data, settings.protocol, settings.seed, settings.limit, settings.haystack
         tasks = load_tasks(TaskRequest(*asked), extra)  # type: ignore[arg-type]  # checked in read_settings
         run = Run(config, settings, tasks, tuple(of_cases(selection, tasks)))

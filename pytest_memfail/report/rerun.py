@@ -1,21 +1,30 @@
-"""What to paste to ask a recorded question again."""
+"""The command that asks a question of a record again, with the options of its run."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 
 from pytest_memfail.results import Header
 
 
 def rerun_words(header: Header, node_id: str) -> str:
-    """The command; the folder of the rows is known by its name only, as records hold no paths."""
-    words = ["pytest", node_id, f"--memfail-system={header.system}"]
-    words += [f"--memfail-system-option={name}={value}" for name, value in header.system_options.items()]
-    if header.data:
-        words.append(f"--memfail-data={header.data}")
-    if header.k != (5,):
-        words.append(f"--memfail-k={','.join(map(str, header.k))}")
+    """Return the command; the folder of the rows is known by its name only, as records hold no paths."""
+    return " ".join(map(shlex.quote, ["pytest", node_id, *(header.rerun or _options_of(header))]))
+
+
+def _options_of(header: Header) -> Iterator[str]:
+    """Yield the options of a run whose header does not list them, as those of early records."""
+    yield f"--memfail-system={header.system}"
+    for option, given in (
+        ("system", header.system_options),
+        ("judge", header.judge_options),
+        ("model", header.model_options),
+    ):
+        yield from (f"--memfail-{option}-option={name}={value}" for name, value in given.items())
     for field, option, default in (
+        ("data", "data", None),
+        ("k", "k", [5]),
         ("judge", "judge", "offline"),
         ("test_taker", "model", None),
         ("protocol", "protocol", "ours"),
@@ -25,8 +34,5 @@ def rerun_words(header: Header, node_id: str) -> str:
         ("seed", "seed", 42),
         ("repeats", "repeats", 1),
     ):
-        if (value := header.value(field)) not in (None, default):
-            words.append(f"--memfail-{option}={value}")
-    words += [f"--memfail-judge-option={name}={value}" for name, value in header.judge_options.items()]
-    words += [f"--memfail-model-option={name}={value}" for name, value in header.model_options.items()]
-    return " ".join(map(shlex.quote, words))
+        if (value := header.value(field)) not in (default, None):
+            yield f"--memfail-{option}={','.join(map(str, value)) if isinstance(value, list) else value}"

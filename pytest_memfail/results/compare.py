@@ -40,25 +40,12 @@ from pytest_memfail.results.record import (
     cleaned,
     to_json,
 )
-from pytest_memfail.results.runs import Loaded, differences, labels
+from pytest_memfail.results.runs import Loaded, differences, identity, labels
 from pytest_memfail.results.statistics import Paired, Rate, by_row, correct_together, wilson
 from pytest_memfail.results.summary import MISLEADING, Summary, Tally
 
 SAVE_OPTION: Final = "--memfail-save-baseline"
 ANCHOR_COMMAND: Final = 'memfail anchor RECORD -o FILE --reason "..."'
-MUST_AGREE: Final = (
-    "judge",
-    "judge_weights",
-    "protocol",
-    "seed",
-    "limit",
-    "haystack",
-    "shown_tokens",
-    "assistant_turns",
-)
-"""Where one of these differs, or the rows or k do, other questions were asked or otherwise judged: nothing can be compared."""
-MAY_DIFFER: Final = ("system", "system_options", "test_taker", "model_options", "repeats", "memfail")
-"""What two runs may be compared for; a difference is told."""
 
 
 # -- the file of a baseline: JSON Lines, sorted, to be kept in version control -----------------------------------------
@@ -145,11 +132,7 @@ def check_baseline(baseline: Baseline, path: Path, header: Header, what: str = "
     Raises `BaselineRefused` naming each field that differs, with both values.
     """
     before = baseline.header
-    different = [
-        (name, before.value(name), header.value(name))
-        for name in MUST_AGREE
-        if before.value(name) != header.value(name)
-    ]
+    different = list(_different(before, header, "verdicts"))
     if set(before.k) != set(header.k):
         different.append(("k", before.value("k"), header.value("k")))
     if (before.test_taker is None) != (header.test_taker is None):
@@ -183,10 +166,16 @@ def notes(baseline: Baseline, header: Header) -> list[str]:
     """What else differs: mostly what is being compared."""
     before = baseline.header
     return [
-        f"{name} is {_shown(header.value(name))}, in the baseline {_shown(before.value(name))}"
-        for name in MAY_DIFFER
-        if before.value(name) != header.value(name)
+        f"{name} is {_shown(now)}, in the baseline {_shown(then)}"
+        for name, then, now in _different(before, header, "subject")
     ]
+
+
+def _different(before: Header, header: Header, depends: str) -> Iterator[tuple[str, Any, Any]]:
+    """Yield field, value in the baseline and value now of what differs and has this depend on it."""
+    for name, what in identity(before, header).items():
+        if what == depends and before.value(name) != header.value(name):
+            yield name, before.value(name), header.value(name)
 
 
 def _shown(value: object) -> str:

@@ -294,6 +294,10 @@ class Header(_Part):
     repeats: int | None = None
     vary: str | None = None
     shard: str | None = None
+    identity: Mapping[str, str] = field(default_factory=dict)
+    """By field of a header, what depends on it; empty in early records (`identity` of `runs.py`)."""
+    rerun: tuple[str, ...] = ()
+    """The options that a question is asked again with, without secrets and paths; empty in early records."""
     data: str | None = None
     """The name of the folder with the rows; None for those shipped."""
     tasks: Mapping[str, TaskRecord]
@@ -305,8 +309,8 @@ class Header(_Part):
     machine: str | None = None
 
     def value(self, name: str) -> Any:
-        """Return a field as its JSON has it."""
-        return _plain(getattr(self, name))
+        """Return a field as its JSON has it, also one that this version does not know; None if there is none."""
+        return self.extra.get(name) if name in self.extra else _plain(getattr(self, name, None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,28 +36,25 @@ from pytest_memfail.results.record import (
 )
 from pytest_memfail.results.summary import Summary, summarize
 
-SAME: Final = (
-    "schema_version",
-    "memfail",
-    "system",
-    "system_options",
-    "judge",
-    "judge_weights",
-    "test_taker",
-    "model_options",
-    "assistant_turns",
-    "protocol",
-    "k",
-    "shown_tokens",
-    "seed",
-    "limit",
-    "haystack",
-    "repeats",
-    "vary",
-)
-"""Fields of the header that decide what a verdict means; the data of each task come on top."""
-SETTINGS: Final = tuple(name for name in SAME if name not in ("schema_version", "memfail"))
-"""Fields of the header that two runs of the same system and settings agree in."""
+IDENTITY: Final[Mapping[str, str]] = {
+    "system": "subject",
+    "system_options": "subject",
+    "judge": "verdicts",
+    "judge_weights": "verdicts",
+    "test_taker": "subject",
+    "model_options": "subject",
+    "assistant_turns": "verdicts",
+    "protocol": "verdicts",
+    "k": "run",
+    "shown_tokens": "verdicts",
+    "seed": "verdicts",
+    "limit": "verdicts",
+    "haystack": "verdicts",
+    "repeats": "subject",
+    "vary": "run",
+    "memfail": "subject",
+}
+"""What depends on each field, in headers that do not say so in their own field `identity`."""
 
 
 # -- a record in memory ------------------------------------------------------------------------------------------------
@@ -183,9 +180,20 @@ def labels(records: Sequence[Loaded]) -> list[str]:
 # -- whether two runs are the same, and their shards as one ------------------------------------------------------------
 
 
+def identity(*headers: Header) -> dict[str, str]:
+    """Return the fields of headers that identify a run, and what depends on each.
+
+    `verdicts`: what is asked, or what a verdict means. `subject`: what two runs are compared for. `run`: neither.
+    """
+    found: dict[str, str] = {}
+    for header in headers:
+        found |= header.identity or IDENTITY
+    return found
+
+
 def differences(old: Header, new: Header) -> Iterator[tuple[str, Any, Any]]:
     """Yield field, old and new value of each thing in which two runs differ, as their JSON has it."""
-    for name in SAME:
+    for name in ("schema_version", *identity(old, new)):
         if old.value(name) != new.value(name):
             yield name, old.value(name), new.value(name)
     if sorted(old.tasks) != sorted(new.tasks):
@@ -482,7 +490,7 @@ def find_run(runs: Path, name: str) -> KeptRun:
 
 def same_settings(one: Header, other: Header) -> bool:
     """Whether the runs of two headers tested the same system with the same settings."""
-    return all(one.value(name) == other.value(name) for name in SETTINGS)
+    return all(one.value(name) == other.value(name) for name in identity(one, other) if name != "memfail")
 
 
 def latest_verdicts(runs: Iterable[KeptRun], header: Header) -> dict[str, str]:

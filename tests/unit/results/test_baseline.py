@@ -22,6 +22,7 @@ from pytest_memfail.results import (
     write_anchor,
     write_baseline,
 )
+from pytest_memfail.results.runs import differences
 
 TASKS = {"a": {"data_hash": "a" * 64, "questions": 2}, "b": {"data_hash": "b" * 64, "questions": 1}}
 
@@ -203,6 +204,23 @@ def test_the_same_run_fits(path):
 )
 def test_what_may_differ(path, changes):
     check_baseline(saved(path), path, header(**changes))
+
+
+@pytest.mark.parametrize(
+    ("depends", "refused", "told"),
+    [("verdicts", True, []), ("subject", False, ["ink is red, in the baseline blue"]), ("run", False, [])],
+)
+def test_a_header_says_what_depends_on_its_fields(path, depends, refused, told):
+    blue, red = header(ink="blue"), header(ink="red", identity={"ink": depends})
+    baseline = saved(path, blue)
+    assert notes(baseline, red) == told
+    if refused:
+        with pytest.raises(BaselineRefused, match="ink is 'red', in the baseline 'blue'"):
+            check_baseline(baseline, path, red)
+    else:
+        check_baseline(baseline, path, red)
+    # a run goes on only where nothing differs that identifies it
+    assert list(differences(blue, red)) == [("ink", "blue", "red")]
 
 
 def test_the_order_of_k_does_not_matter(path):
