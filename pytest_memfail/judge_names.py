@@ -45,7 +45,7 @@ def named_judge(
         return None
     if found is OFFLINE:
         return offline_judge(protocol, judge_options, option=option)
-    check_options(name, judge_options, option=option)
+    _check_option_names(name, judge_options, option=option)
     return _checked(found, name, option)
 
 
@@ -127,7 +127,7 @@ def model_judge(
     judge = ModelJudge(client, model, protocol, options or {}, repeat)
     if name.startswith(CASCADE):
         return CascadeJudge(offline_judge(protocol, judge_options, option="--memfail-judge"), judge)
-    check_options(name, judge_options, option="--memfail-judge")
+    _check_option_names(name, judge_options, option="--memfail-judge")
     return judge
 
 
@@ -136,15 +136,21 @@ def check_options(name: str, judge_options: Mapping[str, str] | None, *, option:
 
     Call it before anything is judged.
     """
+    _check_option_names(name, judge_options, option=option)
+    if judge_options:
+        from pytest_memfail.judges import OfflineJudge
+
+        OfflineJudge(weights=judge_options["weights"])
+
+
+def _check_option_names(name: str, judge_options: Mapping[str, str] | None, *, option: str) -> None:
+    """Raise `UsageError` for options that this judge does not take, without reading any weights."""
     if not judge_options:
         return
     if name != OFFLINE and not name.startswith(CASCADE):
         raise UsageError(f"{option}-option: the judge {name!r} takes no options; {OFFLINE} takes weights=PATH")
     if unknown := sorted(judge_options.keys() - {"weights"}):
         raise UsageError(f"{option}-option: got {', '.join(unknown)}, expected weights=PATH")
-    from pytest_memfail.judges import OfflineJudge
-
-    OfflineJudge(weights=judge_options["weights"])
 
 
 def offline_judge(protocol: Any, judge_options: Mapping[str, str] | None, *, option: str) -> OfflineJudge:
@@ -154,7 +160,7 @@ def offline_judge(protocol: Any, judge_options: Mapping[str, str] | None, *, opt
     """
     from pytest_memfail.judges import OfflineJudge
 
-    check_options(OFFLINE, judge_options, option=option)
+    _check_option_names(OFFLINE, judge_options, option=option)
     return OfflineJudge(protocol, (judge_options or {}).get("weights"))
 
 
@@ -180,9 +186,7 @@ def has_endpoint() -> bool:
 
 
 def _is_model_tag(name: str) -> bool:
-    """Return whether a name with a colon is a model (`llama3:8b`) rather than `module:attribute`: no such module
-    exists.
-    """
+    """Return whether a name with a colon is a model (`llama3:8b`): there is no module of that name."""
     if ":" not in name or not has_endpoint():
         return False
     try:

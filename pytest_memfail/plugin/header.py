@@ -26,7 +26,6 @@ def record_header(run: Run) -> Header:
 
     settings = run.settings
     given = settings.recorded()
-    given["k"] = tuple(given["k"])
     known = {field.name for field in fields(Header)}
     return Header(
         schema_version=SCHEMA_VERSION,

@@ -395,7 +395,6 @@ class Settings:
         default="5",
         shared=True,
         identifies="run",
-        record=lambda ks, _: list(ks),
         rerun=True,
     )
     judge = Option(

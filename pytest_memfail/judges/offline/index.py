@@ -91,16 +91,12 @@ class Index:
             return []
         # owner and keywords change a score by at most this much, so all other statements cannot be among the best
         least = heapq.nlargest(MOST, shares.values())[-1] - OWNER - TAGS
-        owners: dict[tuple[str, ...], float] = {}
         found = []
         for at, share in shares.items():
             if share < least:
                 continue
             statement = self.statements[at]
-            owner = owners.get(statement.owner)
-            if owner is None:
-                owner = owners[statement.owner] = owner_relation(reading, statement.owner)
-            score = share + (OWNER * (owner - 0.5) - TAGS * statement.is_tags)
+            score = share + (OWNER * (owner_relation(reading, statement.owner) - 0.5) - TAGS * statement.is_tags)
             found.append((-score, statement.text, at))
         best = heapq.nsmallest(MOST, found)
         return [
@@ -109,7 +105,7 @@ class Index:
                 self.entries[at],
                 at,
                 self.held_at(at, reading.wanted),
-                owners[self.statements[at].owner],
+                owner_relation(reading, self.statements[at].owner),
                 -negative,
             )
             for negative, _, at in best

@@ -88,9 +88,7 @@ def related(key: str) -> frozenset[str]:
 def perhaps_similar(key: str, words: Iterable[str]) -> list[str]:
     """Return the words that may be similar to a base form through more than a definition."""
     mine, start = related(key), key[:LOOKALIKE]
-    if len(start) < LOOKALIKE:
-        return [word for word in words if word in mine or key in related(word) or word == key]
-    return [word for word in words if word in mine or key in related(word) or word.startswith(start)]
+    return [word for word in words if word in mine or key in related(word) or word[:LOOKALIKE] == start]
 
 
 @lru_cache(maxsize=16384)

@@ -179,6 +179,7 @@ def _said(source: tuple[Statement, ...], core: tuple[str, ...], context: tuple[s
     return tuple(source[i] for i in sorted(chosen)) or source[:1]
 
 
+@lru_cache(maxsize=16384)
 def owner_relation(reading: Reading, owner: tuple[str, ...]) -> float:
     """Return how a statement's owner relates to the claim's: 1 the same, 0.5 not stated, 0 somebody else.
 

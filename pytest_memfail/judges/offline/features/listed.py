@@ -48,8 +48,9 @@ def compute(match: Match) -> dict[str, float]:
         is_literal = False
         for wording in part.wordings:
             keys = _keys(wording)
-            is_literal = is_literal or _contains(wording, entry_text)
-            in_entry = max(in_entry, float(_contains(wording, entry_text)), _share(keys, index, entry_places))
+            in_words = _contains(wording, entry_text)
+            is_literal = is_literal or in_words
+            in_entry = max(in_entry, float(in_words), _share(keys, index, entry_places))
             in_best = max(in_best, float(_contains(wording, best_text)), _share(keys, index, {match.best.at}))
             in_union = max(in_union, float(_contains(wording, union_text)), _share(keys, index, union_places))
         kept["entry"].append(in_entry)

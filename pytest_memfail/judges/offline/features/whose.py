@@ -72,16 +72,14 @@ def compute(match: Match) -> dict[str, float]:
 def _rest(found: dict[str, float], match: Match) -> None:
     """Set how much of the rest of the source is stored: a fact may be lost while others from the same text are kept."""
     reading, index = match.reading, match.index
-    theirs: dict[tuple[str, ...], bool] = {}
     for keys in reading.rest:
         if len(keys) < LEAST_KEYS:
             continue
-        share = 0.0
-        for at, some in index.exact_shares(keys, at_least=2).items():
-            if some > share:
-                owner = index.statements[at].owner
-                if owner not in theirs:
-                    theirs[owner] = owner_relation(reading, owner) < 0.5
-                share = share if theirs[owner] else some
+        shares = (
+            some
+            for at, some in index.exact_shares(keys, at_least=2).items()
+            if owner_relation(reading, index.statements[at].owner) >= 0.5
+        )
+        share = max(shares, default=0.0)
         found["rest_best"] = max(found["rest_best"], share)
         found["rest_count"] += share >= MOST
