@@ -128,14 +128,14 @@ def _persona(rows: Rows[PersonaRow]) -> Source:
         for row, row_id in zip(rows.rows, rows.ids, strict=True)
         for question in row.questions
     ]
-    return Source(rows, "questions", "the question", "whether a question misleads", asked)
+    return Source(rows, "questions", "the question", "who is misled and who is not", asked)
 
 
 def _updated(rows: Rows[UpdatedRow]) -> Source:
     asked = [
         Guessed(row.question, row.kind == "deletion", row_id) for row, row_id in zip(rows.rows, rows.ids, strict=True)
     ]
-    return Source(rows, "question", "the question", "whether a state has ended", asked)
+    return Source(rows, "question", "the question", "what has ended and what has not", asked)
 
 
 Learn: TypeAlias = "Callable[[Flags, Flags, Flags], Flags]"

@@ -110,14 +110,14 @@ def test_misleading_questions_with_a_voice_of_their_own_are_reported(tmp_path):
     written = [persona(n, questions=json.dumps([question(n, i) for i in range(2)])) for n in range(100)]
     write(tmp_path / "persona_retrieval.csv", *written)
     found = told(tmp_path, "persona_retrieval")
-    assert any("in the question alone give 100% of whether a question misleads" in message for message in found)
+    assert any("in the question alone give 100% of who is misled and who is not" in message for message in found)
 
 
 def test_questions_that_tell_what_has_ended_are_reported(tmp_path):
     ended = [updated(n, question=f"Where {'was' if n % 4 == 2 else 'is'} boat {n}?") for n in range(100)]
     write(tmp_path / "updated_facts.csv", *ended)
     found = told(tmp_path, "updated_facts")
-    assert any("in the question alone give 100% of whether a state has ended" in message for message in found)
+    assert any("in the question alone give 100% of what has ended and what has not" in message for message in found)
 
 
 def test_rows_that_all_have_one_answer_are_passed_over(tmp_path):
