@@ -118,3 +118,19 @@ def test_every_licence_in_the_wheel_is_named():
 
 def test_new_releases_have_a_place_in_the_changelog():
     assert PROJECT["tool"]["towncrier"]["start_string"] in (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_every_file_that_the_architecture_names_is_there():
+    text = (REPOSITORY / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    package = REPOSITORY / "pytest_memfail"
+    folders, missing = (REPOSITORY, package), []
+    for line in text.splitlines():
+        if heading := re.match(r"\| files? of `(\w+)/` \|", line):  # a table of the files of one folder
+            folders = (package / heading[1],)
+        elif not line.startswith("|"):
+            folders = (REPOSITORY, package, package / "core", package / "tasks", package / "judges")
+        for name in re.findall(r"`([\w/]+\.(?:py|md|css|json|toml|csv))`", line):
+            places = [folder / name for folder in folders]
+            if "NAME" not in name and not any(place.exists() for place in places):
+                missing.append(name)
+    assert missing == []
