@@ -134,3 +134,7 @@ def test_every_file_that_the_architecture_names_is_there():
             if "NAME" not in name and not any(place.exists() for place in places):
                 missing.append(name)
     assert missing == []
+
+
+def test_coverage_has_a_floor():
+    assert 50 < PROJECT["tool"]["coverage"]["report"]["fail_under"] < 100
