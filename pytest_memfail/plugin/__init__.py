@@ -15,8 +15,7 @@ from pytest_memfail.plugin.fixtures import (
     memfail_trace,
     memfail_verdict,
 )
-from pytest_memfail.plugin.options import OPTION_PREFIX, SYSTEM, add_options, is_active
-from pytest_memfail.plugin.stash import KNOWN, RUN
+from pytest_memfail.plugin.options import OPTION_PREFIX, SYSTEM, add_options, is_active, marker_lines
 
 __all__ = [
     "memfail_question",
@@ -59,47 +58,40 @@ def pytest_load_initial_conftests() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    from pytest_memfail.plugin.marks import marker_lines, own_marker_lines
-
     for line in marker_lines():
         config.addinivalue_line("markers", line)
     if not is_active(config):
         _refuse_inactive(config)
         return
     from pytest_memfail.core import KNOWN as KNOWN_SECRETS
-    from pytest_memfail.plugin.run import build_run, take_arguments
-    from pytest_memfail.plugin.session import WORKER_INPUT, MemfailSession
+    from pytest_memfail.plugin.collection import Collection, own_marker_lines
+    from pytest_memfail.plugin.execution import Execution, handed_over
+    from pytest_memfail.plugin.run import KNOWN, RUN, build_run, take_arguments
 
     config.add_cleanup(
         partial(KNOWN_SECRETS.restore, KNOWN_SECRETS.snapshot())
     )  # a run may be inside another process's
-    given = getattr(config, "workerinput", {}).get(WORKER_INPUT)
+    given = handed_over(config)
     selection = take_arguments(config)  # in a worker too: xdist hands it the command line as it was
     if given:
         selection = tuple(map(tuple, given["selection"]))
     run = config.stash[RUN] = build_run(config, selection, given and given["settings"])
     for line in own_marker_lines(run.tasks):
         config.addinivalue_line("markers", line)
+    execution = Execution(config, run)
+    config.pluginmanager.register(Collection(config, run), "memfail-collection")
+    config.pluginmanager.register(execution, "memfail-execution")
     if hasattr(config, "workerinput"):
         if given and given["recorded"]:
-            from pytest_memfail.plugin.resume import in_worker
+            from pytest_memfail.plugin.run import in_worker
 
             run.kept = in_worker(given["recorded"])
         config.stash[KNOWN] = given["known"] if given else {}
         run.latest = given["latest"] if given else {}
-        config.pluginmanager.register(MemfailSession(config, run), "memfail-session")
     else:
-        from pytest_memfail.plugin.first_errors import FirstErrors
-        from pytest_memfail.plugin.gating import prepare
-        from pytest_memfail.plugin.reporting import Reporting
+        from pytest_memfail.plugin.controller import begin
 
-        gatekeeper = prepare(config, run)
-        config.stash[KNOWN] = gatekeeper.known
-        config.pluginmanager.register(MemfailSession(config, run), "memfail-session")
-        config.pluginmanager.register(Reporting(config, run, gatekeeper), "memfail-reporting")
-        config.pluginmanager.register(
-            FirstErrors(config, run), "memfail-first-errors"
-        )  # after it: sees reports before it
+        begin(config, run, execution)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -121,7 +113,7 @@ def _refuse_inactive(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if RUN in metafunc.config.stash or metafunc.definition.get_closest_marker("memfail") is None:
+    if is_active(metafunc.config) or metafunc.definition.get_closest_marker("memfail") is None:
         return
     skip = pytest.mark.skip(reason=f"no memory system to test: give {SYSTEM}=NAME")
     if "memfail_question" in metafunc.fixturenames:

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_memfail.plugin.stash import FINISHED, RESULT, RUN, RUNTIME
+from pytest_memfail.plugin.options import is_active
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import Question, SystemFactory, Trace, Verdict
-    from pytest_memfail.plugin.filled import FilledStore
+    from pytest_memfail.core import Memory, Question, SystemFactory, Trace, Verdict
+
+
+@dataclass(frozen=True)
+class FilledStore:
+    """What `memfail_store` gives: a store after its last conversation."""
+
+    id: str
+    task: str
+    memories: tuple[Memory, ...]
+    """What `get_all_memories()` returned when this item's question was asked."""
 
 
 @pytest.fixture(scope="session")
 def memfail_system(pytestconfig: pytest.Config) -> SystemFactory:
     """The factory of the memory system under test; override it in your conftest.py to make your own."""
-    from pytest_memfail.plugin.run import SYSTEM_FROM_FIXTURE, find_system
-
-    run = pytestconfig.stash.get(RUN, None)
-    if run is None:
+    if not is_active(pytestconfig):
         pytest.skip("no memory system to test: give --memfail-system=NAME")
+    from pytest_memfail.plugin.run import RUN, SYSTEM_FROM_FIXTURE, find_system
+
+    run = pytestconfig.stash[RUN]
     if run.settings.system == SYSTEM_FROM_FIXTURE:
         from pytest_memfail.core import MemorySystemError
 
@@ -40,8 +50,8 @@ def memfail_question(request: pytest.FixtureRequest) -> Question:
 def memfail_trace(request: pytest.FixtureRequest, memfail_question: Question, memfail_system: SystemFactory) -> Trace:
     """What happened to the question: memories retrieved, answer, seconds."""
     from pytest_memfail.core import MemorySystemError
-    from pytest_memfail.plugin.capture import replay
-    from pytest_memfail.plugin.runtime import fresh
+    from pytest_memfail.plugin.execution import fresh, replay
+    from pytest_memfail.plugin.run import FINISHED, RESULT, RUNTIME
     from pytest_memfail.results import question_record
 
     item, asked = request.node, _asked(request)
@@ -74,6 +84,8 @@ def memfail_trace(request: pytest.FixtureRequest, memfail_question: Question, me
 @pytest.fixture
 def memfail_verdict(request: pytest.FixtureRequest, memfail_trace: Trace) -> Verdict:
     """The verdict on the question."""
+    from pytest_memfail.plugin.run import RESULT
+
     verdict = request.node.stash[RESULT].verdict
     request.config.hook.pytest_memfail_verdict(item=request.node, verdict=verdict)
     return verdict  # type: ignore[no-any-return]
@@ -82,14 +94,14 @@ def memfail_verdict(request: pytest.FixtureRequest, memfail_trace: Trace) -> Ver
 @pytest.fixture
 def memfail_store(request: pytest.FixtureRequest, memfail_trace: Trace) -> FilledStore:
     """The filled store of this item."""
-    from pytest_memfail.plugin.filled import FilledStore
+    from pytest_memfail.plugin.run import RESULT
 
     asked, result = _asked(request), request.node.stash[RESULT]
     return FilledStore(asked.unit.plan.id, asked.unit.task.name, result.listing.memories if result.listing else ())
 
 
 def _asked(request: pytest.FixtureRequest) -> Any:
-    from pytest_memfail.plugin.session import asked_by
+    from pytest_memfail.plugin.collection import asked_by
 
     asked = asked_by(request.node)
     if asked is None:

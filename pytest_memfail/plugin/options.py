@@ -1,6 +1,6 @@
-"""The options of pytest: each is declared once, in `Settings`, with everything that follows from it.
+"""What every pytest run registers that has the plugin installed: options and markers. It imports nothing heavy.
 
-Every pytest run that has the plugin installed loads this file, so it imports nothing heavy.
+Each option is declared once, in `Settings`, with everything that follows from it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, Literal, TypeVar, overload
 
 import pytest
 
-from pytest_memfail.core import MAX_K, UsageError, learn_options, mask_options, mask_text
+from pytest_memfail.core import FAILURES, MAX_K, MEANINGS, VERDICTS, UsageError, learn_options, mask_options, mask_text
 
 T = TypeVar("T")
 Empty = TypeVar("Empty")
@@ -672,3 +672,33 @@ def written_options(options: Mapping[str, Any]) -> dict[str, str]:
     return {
         name: value if isinstance(value, str) else json.dumps(value) for name, value in mask_options(options).items()
     }
+
+
+# -- markers -----------------------------------------------------------------------------------------------------------
+
+TASK_MEANINGS: Final = {
+    "conditional_facts_easy": "rules under a condition, stated in one sentence",
+    "conditional_facts_hard": "rules under a condition, spread over an essay",
+    "coexisting_facts": "preferences that hold side by side",
+    "persona_retrieval": "details of people, asked about them and about others",
+    "long_hop": "chains of facts stored apart",
+    "updated_facts": "facts that were updated, corrected or taken back",
+    "custom": "own cases, *.memfail.yaml",
+}
+
+
+def marker_lines() -> list[str]:
+    """All markers with a meaning of one line, for `pytest --markers` and --strict-markers."""
+    lines = [
+        "memfail(task, store, k): a graded question of the MemFail benchmark; on a test function, one test for each question "
+        "of the task",
+    ]
+    lines += [f"{name}: MemFail task: {meaning}" for name, meaning in TASK_MEANINGS.items()]
+    lines += [
+        f"{name}: MemFail verdict (the latest recorded; before any is, what the task is made for): {MEANINGS[name]}"
+        for name in FAILURES
+    ]
+    lines += [
+        f"{name}: MemFail verdict (the latest recorded): {MEANINGS[name]}" for name in VERDICTS if name not in FAILURES
+    ]
+    return lines

@@ -1,24 +1,62 @@
-"""One benchmark run as the user asked for it: settings, tasks, and which of their questions are selected."""
+"""One benchmark run as the user asked for it: settings, tasks, selected questions, models, and where it is kept."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import platform
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timezone
 from difflib import get_close_matches
+from inspect import getfile
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+import pluggy
 import pytest
 
-from pytest_memfail import discovery
-from pytest_memfail.core import Question, StorePlan, Task, UsageError, check_can_be_made, learn_options
-from pytest_memfail.plugin.asking import ask, tasks_of
-from pytest_memfail.plugin.cleaning import clean_line
-from pytest_memfail.plugin.models import check_models, models_of_system
-from pytest_memfail.plugin.options import SYSTEM, Settings, read_settings
-from pytest_memfail.plugin.resume import read_own
-from pytest_memfail.results import Kept, QuestionRecord, check_writable
+from pytest_memfail import discovery, judge_names
+from pytest_memfail.core import (
+    Question,
+    StorePlan,
+    Task,
+    UsageError,
+    check_can_be_made,
+    escape_controls,
+    learn_options,
+    mask_known,
+    one_line,
+    os_reason,
+)
+from pytest_memfail.plugin.options import IDENTITY, SYSTEM, Settings, cache_folder, read_settings
+from pytest_memfail.results import Kept, QuestionRecord
+
+if TYPE_CHECKING:
+    from pytest_memfail.engine import Result
+    from pytest_memfail.plugin.execution import Runtime
+    from pytest_memfail.results import Header, RunFolder
+
+Known = Mapping[str, list[Any]]
+"""By node id what the baseline says of an item: its verdict, whether memory held, whether it passed vacuously."""
+
+# -- what is kept in the stash of pytest's config and items, never in module globals -----------------------------------
+
+RUN: pytest.StashKey[Run] = pytest.StashKey()
+RUNTIME: pytest.StashKey[Runtime] = pytest.StashKey()
+KNOWN: pytest.StashKey[Known] = pytest.StashKey()
+"""What the baseline says of the items."""
+BROKEN_OFF: pytest.StashKey[BaseException] = pytest.StashKey()
+"""What ended the loop over the items early (Ctrl-C, say); absent where it came to its end."""
+FOLDER: pytest.StashKey[RunFolder | None] = pytest.StashKey()
+"""Where the process that the user started keeps the run; None if it cannot."""
+RESULT: pytest.StashKey[Result] = pytest.StashKey()
+FINISHED: pytest.StashKey[QuestionRecord] = pytest.StashKey()
+"""The question of an item, once it is finished."""
+
+# -- the run ----------------------------------------------------------------------------------------------------------
 
 ROOT: Final = "memfail"
 SYSTEM_FROM_FIXTURE: Final = "fixture"
@@ -43,6 +81,15 @@ class Unit:
     def weight(self) -> int:
         """What it roughly costs: each conversation and each question is at least one call."""
         return len(self.plan.conversations) + len(self.plan.questions)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """What an item asks: the value of a parametrised `memfail_question`, too."""
+
+    unit: Unit
+    question: Question
+    k: int
 
 
 class Run:
@@ -156,7 +203,7 @@ class Run:
                 hint = f"did you mean {ROOT}/{close[0]}?" if close else f"tasks: {tasks}"
                 faults.append(f"no such benchmark item: {_id(chosen)} ({hint})")
         if faults:
-            raise pytest.UsageError(*map(clean_line, faults))
+            raise pytest.UsageError(*(escape_controls(mask_known(fault)) for fault in faults))
 
 
 def shard_of(units: Sequence[Unit], number: int, of: int) -> tuple[Unit, ...]:
@@ -297,15 +344,6 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
 
                 check_reusable(factory, settings.system)  # of other factories it shows with the first store
         check_models(config, settings, run.system_models)
-        # only the process that the user started writes, and hands on what is kept
-        if not hasattr(config, "workerinput"):
-            if settings.reuse_stores is not None:
-                check_can_be_made(settings.reuse_stores / "store", "--memfail-reuse-stores")
-            if settings.record is not None:
-                check_writable(settings.record)
-            check_reports(config, settings)
-            if settings.resume:
-                run.kept, run.resumed = read_own(config, run)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error.__cause__
     return run
@@ -337,23 +375,6 @@ def haystack_for(factory: Any, settings: Settings) -> str:
     if callable(calls_model):
         calls_model = calls_model(settings.system_options)
     return "full" if calls_model is False else "sample"
-
-
-def check_reports(config: pytest.Config, settings: Settings) -> None:
-    """Refuse reports that could not be written at the end.
-
-    Raises `UsageError`.
-    """
-    if not settings.reports:
-        return
-    from pytest_memfail.report import check_report
-
-    for path in settings.reports:
-        check_report(path, "--memfail-report")
-    if settings.record is None and not config.pluginmanager.has_plugin("cacheprovider"):
-        raise UsageError(
-            "--memfail-report: a report is made from the record: without pytest's cache, give --memfail-record"
-        )
 
 
 def find_cases(config: pytest.Config) -> list[Path]:
@@ -400,3 +421,246 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
         # before anything is stored, where a system can tell
         ask(f"check_options() of {settings.system}", check, settings.system_options)
     return factory
+
+
+# -- what the user's code gives ----------------------------------------------------------------------------------------
+
+NOT_THEIRS: Final = ("<", *(str(Path(getfile(known)).parent) for known in (pluggy.HookCaller, pytest.Item)))
+OUR_CODE: Final = str(Path(__file__).parent.parent)
+
+
+def ask(what: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call a hook or a function of the user's.
+
+    Raises `UsageError` that names it, and the line of the user's code, for whatever the call raises.
+    """
+    try:
+        return function(*args, **kwargs)
+    except (UsageError, pytest.UsageError, KeyboardInterrupt, pytest.exit.Exception):
+        raise
+    except BaseException as error:  # SystemExit, and what pytest.skip() and pytest.fail() raise
+        raise UsageError(f"{what} raised {type(error).__name__}: {one_line(error)}{_place(error)}") from error
+
+
+def tasks_of(what: str, given: Any) -> list[Task]:
+    """Return what a hook or an entry point gives as tasks.
+
+    Raises `UsageError` if it is something else.
+    """
+    if not isinstance(given, Iterable):
+        raise UsageError(f"{what} gave {type(given).__name__}, expected a list of Task")
+    tasks: list[Task] = ask(what, list, given)
+    for task in tasks:
+        if not isinstance(task, Task):
+            raise UsageError(f"{what} gave {type(task).__name__} {one_line(repr(task), 60)}, expected a Task")
+    return tasks
+
+
+def _place(error: BaseException) -> str:
+    """Where the user's code raised it: file and line of the last frame that is theirs."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not frame.filename.startswith((*NOT_THEIRS, OUR_CODE))]
+    return f" ({Path(theirs[-1].filename).name}:{theirs[-1].lineno})" if theirs else ""
+
+
+# -- models ------------------------------------------------------------------------------------------------------------
+
+JUDGE_OPTION: Final = "--memfail-judge"
+CACHE_FILE: Final = "responses.sqlite"
+
+
+def judge_model(config: pytest.Config, settings: Settings) -> str | None:
+    """The model that judges; None if no model does.
+
+    Raises `UsageError` for a name that is no judge and cannot be meant as a model.
+    """
+    return judge_names.judge_model(
+        settings.judge,
+        lambda: judge_names.is_named(settings.judge, option=JUDGE_OPTION, **beside(config, settings)),
+        option=JUDGE_OPTION,
+        replays=settings.cache == "only",
+        hook=", or the hook pytest_memfail_make_judge",
+    )
+
+
+def models_of_system(factory: Any, settings: Settings) -> tuple[str, ...]:
+    """The models that the memory systems of a factory ask through `context.chat`.
+
+    Raises `UsageError` where it lacks one.
+    """
+    named = getattr(factory, "models", None)
+    if not callable(named):
+        return ()
+    return tuple(ask(f"models() of {settings.system}", named, settings.system_options, settings.model))
+
+
+def check_models(config: pytest.Config, settings: Settings, of_system: Sequence[str] = ()) -> None:
+    """Refuse models that cannot be asked, before anything is stored; `of_system` are those of the memory system.
+
+    Raises `UsageError`.
+    """
+    judge = judge_model(config, settings)
+    judge_names.check_options(settings.judge, settings.judge_options, option=JUDGE_OPTION)
+    models = [model for model in (judge, settings.model, *of_system) if model is not None]
+    if settings.vary != "all":
+        asked = {"judge": judge, "answers": settings.model}[settings.vary]
+        lacks = "a model as judge (--memfail-judge)" if settings.vary == "judge" else "a test-taker (--memfail-model)"
+        if asked is None or settings.repeats == 1 or settings.cache == "off":
+            raise UsageError(
+                f"--memfail-vary={settings.vary} needs {lacks}, --memfail-repeats above 1, and the cache on"
+            )
+    if not models:
+        return
+    if not judge_names.has_endpoint() and settings.cache != "only":
+        raise UsageError(judge_names.needs_endpoint(models[0]))
+    from pytest_memfail.llm import Ledger, check_sdk
+
+    check_sdk()
+    ledger = Ledger(max_cost=settings.max_cost, max_tokens=settings.max_tokens, prices=own_prices(settings))
+    try:
+        ledger.check_prices(models)
+    finally:
+        ledger.close()
+    if settings.cache == "on":  # what is paid for has to be kept: found out before anything is asked
+        check_can_be_made(cache_path(config, settings), "--memfail-cache-path")
+    if settings.cache == "only" and not cache_path(config, settings).is_file():
+        raise UsageError(
+            f"--memfail-cache=only: there is no response cache at {cache_path(config, settings)}; run once with "
+            "--memfail-cache=on, or name one with --memfail-cache-path"
+        )
+
+
+def cache_path(config: pytest.Config, settings: Settings) -> Path:
+    """Where replies are kept: shared by all workers and runs."""
+    if settings.cache_path is not None:
+        return settings.cache_path
+    return cache_folder(config) / CACHE_FILE
+
+
+def own_prices(settings: Settings) -> Any:
+    from pytest_memfail.llm import Prices
+
+    return None if settings.prices is None else Prices.from_file(settings.prices)
+
+
+def beside(config: pytest.Config, settings: Settings) -> dict[str, Any]:
+    """Where a judge is looked for in pytest, besides entry points and built-ins."""
+    hook = config.hook.pytest_memfail_make_judge
+    name = settings.judge
+    return {"hook": lambda: ask(f"{hook.name}({name!r})", hook, config=config, name=name), "rootdir": config.rootpath}
+
+
+# -- the header of its record ------------------------------------------------------------------------------------------
+
+
+def record_header(run: Run) -> Header:
+    """Return the header, without anything secret."""
+    from pytest_memfail._version import __version__
+    from pytest_memfail.judge_names import judge_weights
+    from pytest_memfail.llm import why_approximate
+    from pytest_memfail.results import SCHEMA_VERSION, Header, TaskRecord
+
+    settings = run.settings
+    given = settings.recorded()
+    known = {field.name for field in fields(Header)}
+    return Header(
+        schema_version=SCHEMA_VERSION,
+        memfail=__version__,
+        started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        **{name: value for name, value in given.items() if name in known},
+        judge_weights=judge_weights(settings.judge, settings.judge_options),
+        approximate_tokens=why_approximate(),
+        identity={**IDENTITY, "memfail": "subject", "judge_weights": "verdicts"},
+        rerun=tuple(settings.command_line(recorded=True)),
+        tasks={
+            task.name: TaskRecord(
+                data_hash=task.data_hash,
+                licence=task.licence,
+                questions=len(task.questions),
+                conversations=sum(len(plan.conversations) for plan in task.stores),
+                left_out=task.left_out,
+            )
+            for task in run.tasks
+        },
+        stores=run.store_sizes(),
+        python=platform.python_version(),
+        pytest=pytest.__version__,
+        platform=sys.platform,
+        machine=platform.machine(),
+        extra={name: value for name, value in given.items() if name not in known},
+    )
+
+
+# -- kept runs, in pytest's cache --------------------------------------------------------------------------------------
+
+RUNS = "runs"
+
+
+def runs_folder(config: pytest.Config) -> Path | None:
+    """Where runs are kept; None without pytest's cache (-p no:cacheprovider)."""
+    return cache_folder(config) / RUNS if config.pluginmanager.has_plugin("cacheprovider") else None
+
+
+def own_folder(config: pytest.Config, run: Run) -> RunFolder | None:
+    """The folder of this run, made when first asked for; None where none can be made, which is said once and ends no run."""
+    if FOLDER in config.stash:
+        return config.stash[FOLDER]
+    config.stash[FOLDER] = None
+    if (runs := runs_folder(config)) is None:
+        return None
+    from pytest_memfail.results import RunFolder, is_whole_record
+
+    given = run.settings.record
+    held_back = given if given is not None and is_whole_record(given) else None
+    try:
+        cache: Any = config.cache
+        cache.mkdir("memfail")  # with the files that keep pytest's cache out of version control
+        found = RunFolder.create(runs, record_header(run), questions=len(run.keys()), held_back=held_back)
+    except OSError as error:
+        run.unkept = f"this run is not kept: {runs} cannot be written ({os_reason(error)})"
+        terminal: Any = config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is not None:
+            terminal.ensure_newline()
+            terminal.write_line(f"memfail: {run.unkept}", yellow=True)
+    else:
+        config.stash[FOLDER], run.held_back = found, held_back is not None
+    return config.stash[FOLDER]
+
+
+def recorded_verdicts(config: pytest.Config, run: Run) -> dict[str, str]:
+    """By node id the latest verdicts of the selected questions, over the kept runs of this system, its settings and rows."""
+    latest = latest_recorded(config, run)
+    return {node_id: latest[node_id] for node_id, *_ in run.selected() if node_id in latest}
+
+
+def latest_recorded(config: pytest.Config, run: Run) -> Mapping[str, str]:
+    """The same, of all questions; read once, so that another run that ends meanwhile changes nothing."""
+    if run.latest is None:
+        from pytest_memfail.results import kept_runs, latest_verdicts
+
+        runs = runs_folder(config)
+        run.latest = {} if runs is None else latest_verdicts(kept_runs(runs), record_header(run))
+    return run.latest
+
+
+def known_verdicts(config: pytest.Config, run: Run) -> dict[str, str]:
+    """By node id the verdicts that the markers are made of: of the kept runs, else of the baseline; empty if there are none."""
+    return {node_id: known[0] for node_id, known in config.stash[KNOWN].items()} | recorded_verdicts(config, run)
+
+
+# -- what an earlier record hands to workers ---------------------------------------------------------------------------
+
+
+def for_workers(kept: Kept) -> str:
+    """What a worker must know, as text: the lines may hold lone surrogates, which xdist does not carry."""
+    from pytest_memfail.results import to_text
+
+    return json.dumps([to_text(question) for question in kept.questions.values()])
+
+
+def in_worker(text: str) -> Kept:
+    """The same, back."""
+    from pytest_memfail.results import Kept, QuestionRecord, from_text
+
+    questions = [from_text(QuestionRecord, one) for one in json.loads(text)]
+    return Kept({question.id: question for question in questions})

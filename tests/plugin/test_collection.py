@@ -19,7 +19,7 @@ from plugin.project import (
     both_ways,
     collected,
 )
-from pytest_memfail.plugin.marks import TASK_MEANINGS
+from pytest_memfail.plugin.options import TASK_MEANINGS
 from pytest_memfail.tasks import TASK_NAMES
 
 OWN = "def test_own(): pass"

@@ -10,7 +10,7 @@ import pytest
 
 from plugin.project import Project
 from pytest_memfail.cli import main
-from pytest_memfail.plugin.progress import TerminalLine
+from pytest_memfail.plugin.execution import TerminalLine
 
 ATTACK = (
     "\x1b]52;c;ZXZpbA==\x07\x1b]0;owned\x07\x1b[2J\x1b]8;;http://e.example\x1b\\x\x9b1A\u202egpj\u2066\x7f\x08\u200f"

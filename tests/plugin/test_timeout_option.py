@@ -60,7 +60,7 @@ def test_a_question_that_hangs_is_an_error_and_the_process_ends(
 def test_what_is_given(project: Project, given: str, expected: tuple[float, float]) -> None:
     seen = """
         def pytest_memfail_summary(config):
-            from pytest_memfail.plugin.stash import RUN
+            from pytest_memfail.plugin.run import RUN
             (config.rootpath / "timeout.txt").write_text(repr(config.stash[RUN].settings.timeout))
     """
     project.conftest(seen)
@@ -106,15 +106,15 @@ def pytest_runtest_logstart(nodeid):
 
 def test_a_wait_that_is_long_is_shown(project: Project) -> None:
     watching = """
-from pytest_memfail.plugin import runtime, session
+from pytest_memfail.plugin import execution
 
-runtime.SHOWN_AFTER = 0
+execution.SHOWN_AFTER = 0
 
 def shown(self, text):
     with open(self._config.rootpath / "shown.txt", "a") as stream:
         stream.write(text + "\\n")
 
-session.MemfailSession._show = shown
+execution.Execution._show = shown
 """
     hanging(project, "HangingThread", seconds="0.7", more=watching)
     assert project.run_apart("memfail/long_hop", system="fixture").ret == 0

@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -121,13 +122,42 @@ def test_only_the_plugin_imports_the_test_runner():
     assert not wrong, "\n".join(map(str, wrong))
 
 
-def test_the_test_runners_internals_are_imported_in_one_file():
-    wrong = [
-        f
-        for f in IMPORTS
-        if f.module.split(".")[0] == "_pytest" and f.file.relative_to(ROOT).as_posix() != "plugin/nodes.py"
+PRIVATE_PLACES = {ROOT / "plugin" / "collection.py", ROOT / "plugin" / "xdist.py"}
+"""The files that may use private names of the test runner."""
+
+
+def names_of(path: Path) -> Iterator[tuple[int, str, bool]]:
+    """Line and text of each attribute, and of each text that is one name, in a file; whether the file itself defines it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            is_own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+            yield node.lineno, node.attr, is_own
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+            yield node.lineno, node.value, False
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.lineno, node.name, True
+
+
+def private_names(files: Sequence[Path]) -> list[str]:
+    """Where files use a private name that none of them defines: it is one of another package."""
+    found = [(path, *name) for path in files for name in names_of(path)]
+    own = {name for _, _, name, is_own in found if is_own}
+    return [
+        f"{path.name}:{line}: {name}"
+        for path, line, name, _ in found
+        if name.startswith("_") and name != "_" and not name.startswith("__") and name not in own
     ]
+
+
+def test_private_names_of_the_test_runner_are_used_in_two_files():
+    wrong = [f for f in IMPORTS if f.module.split(".")[0] == "_pytest" and f.file not in PRIVATE_PLACES]
     assert not wrong, "\n".join(map(str, wrong))
+    files = [path for path in FILES if folder_of(path) == "plugin"]
+    found = private_names(files)
+    assert any("_fixturemanager" in each for each in found)  # that it sees them
+    wrong = [each for each in found if each.partition(":")[0] not in {path.name for path in PRIVATE_PLACES}]
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("folder", sorted(ALLOWED))

@@ -1,15 +1,17 @@
-"""The benchmark in pytest's tree: a virtual directory, a node per task and store, an item per question.
+"""The benchmark in pytest's tree: a virtual directory, a node per task and store, an item per question, and their markers.
 
-The only file that imports `_pytest`. An item asks for its fixtures as core's `DoctestItem` does, but resolves their
-closure once per store and takes no autouse fixtures: those of a user's tests would wrap whatever questions happen to be in
-flight.
+An item asks for its fixtures as core's `DoctestItem` does, but resolves their closure once per store and takes no autouse
+fixtures: those of a user's tests would wrap whatever questions happen to be in flight. Only this file and `xdist.py` use
+private names of pytest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from _pytest._code.code import (
@@ -21,14 +23,113 @@ from _pytest._code.code import (
 )
 from _pytest.fixtures import FuncFixtureInfo, TopRequest
 
-from pytest_memfail.core import UNGRADED, MemfailError, Question
-from pytest_memfail.plugin.failures import MemoryFailure, error_lines
-from pytest_memfail.plugin.run import ROOT, Run, Unit
-from pytest_memfail.plugin.runtime import Asked
-from pytest_memfail.plugin.stash import FINISHED, RESULT, RUN
-from pytest_memfail.results import QuestionRecord
+from pytest_memfail.core import FAILURES, UNGRADED, VERDICTS, MemfailError, Question, Task, UnknownNameError
+from pytest_memfail.plugin.options import TASK_MEANINGS
+from pytest_memfail.plugin.outcome import MemoryFailure, error_lines, ungraded_reason
+from pytest_memfail.plugin.run import FINISHED, RESULT, ROOT, RUN, RUNTIME, Asked, Run, Unit, known_verdicts
 
+SELECTABLE: Final = re.compile(r"(?!(?:and|or|not|None|True|False)$)[^\W_][\w.+/-]*")
+"""What `-m` reads as one name, and pytest takes for the name of a marker."""
 FIXTURES = ("memfail_verdict",)
+
+
+class Collection:
+    """Adds the benchmark to what is collected; registered only where a memory system was named."""
+
+    def __init__(self, config: pytest.Config, run: Run) -> None:
+        self._config, self._run = config, run
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Generator[None, Any, Any]:
+        report = yield
+        if isinstance(collector, pytest.Session) and report.passed and self._run.selection:
+            report.result = list(report.result)
+            attach(collector, report.result, self._run)
+        return report
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        mark = metafunc.definition.get_closest_marker("memfail")
+        if mark is None:
+            return
+        name = mark.kwargs.get("task", mark.args[0] if mark.args else None)
+        units = [unit for unit in self._run.units if unit.task.name == name]
+        if not units:
+            from pytest_memfail.tasks import TASK_NAMES
+
+            known = dict.fromkeys([*TASK_NAMES, *(task.name for task in self._run.tasks)])
+            if name not in known:
+                pytest.fail(
+                    str(UnknownNameError("task", str(name), known, "in @pytest.mark.memfail(task=...)")), pytrace=False
+                )
+            skip = pytest.mark.skip(reason=f"the task {name} is not among --memfail-tasks")
+            metafunc.parametrize("memfail_question", [pytest.param(None, marks=skip)], indirect=True, ids=[str(name)])
+            return
+        asked, ids = [], []
+        for unit in units:
+            for question in unit.plan.questions:
+                for k in (question.k,) if question.k else self._run.settings.k:
+                    asked.append(Asked(unit, question, k))
+                    ids.append(f"{unit.id}/{self._run.item_name(question, k)}")
+        metafunc.parametrize("memfail_question", asked, indirect=True, ids=ids)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, None, None]:
+        mark_items(self._config, self._run, items)  # before -m selects
+        yield
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Keep a store's questions together, whatever has selected and reordered the items before (-k, --lf, --ff)."""
+        items = session.items
+        first: dict[str, int] = {}
+        order: dict[str, dict[str, int]] = {}
+        keys = []
+        for index, item in enumerate(items):
+            if isinstance(item, QuestionItem):
+                unit = item.unit
+                if unit.id not in order:
+                    order[unit.id] = _probe_order(unit)
+                keys.append((first.setdefault(unit.id, index), order[unit.id][item.question.id]))
+            else:
+                keys.append((index, 0))
+        ordered = [items[i] for i in sorted(range(len(items)), key=keys.__getitem__)]
+        items[:] = ordered
+        self._config.stash[RUNTIME].plan(
+            [
+                (item, asked)
+                for item in items
+                if (asked := asked_by(item)) is not None and not self._run.is_recorded(item.nodeid)
+            ]
+        )
+        if self._config.pluginmanager.has_plugin("timeout"):
+            for unit_id, index in first.items():
+                # pytest-timeout would count the filling of the store against its first question
+                item = next(i for i in items[index:] if isinstance(i, QuestionItem) and i.unit.id == unit_id)
+                item.add_marker(pytest.mark.timeout(0))
+
+
+def asked_by(item: pytest.Item) -> Asked | None:
+    """What a benchmark item or a test over a task asks; None for any other test."""
+    if isinstance(item, QuestionItem):
+        return item.asked
+    callspec = getattr(item, "callspec", None)
+    asked = callspec.params.get("memfail_question") if callspec is not None else None
+    return asked if isinstance(asked, Asked) else None
+
+
+def _probe_order(unit: Unit) -> dict[str, int]:
+    """The number of the probe that asks each question: a later one cannot be asked before an earlier one."""
+    order = {}
+    probe = -1
+    for step in unit.plan.steps:
+        questions = getattr(step, "questions", None)
+        if questions is not None:
+            probe += 1
+            order.update({question.id: probe for question in questions})
+    return order
+
+
+# -- nodes -------------------------------------------------------------------------------------------------------------
 
 
 class Benchmark(pytest.Directory):
@@ -182,15 +283,6 @@ def shown_as(item: pytest.Item, shown: TerminalRepr | None) -> Iterator[None]:
         del attributes["_repr_failure_py"]
 
 
-def ungraded_reason(question: QuestionRecord) -> str:
-    """Return why the deciding stage of a question has no verdict."""
-    for fact in question.facts:
-        if fact.deciding.outcome == "ungraded":
-            return f"ungraded: {fact.decided_by}: {fact.deciding.reason or 'the judge left it open'}"
-    reason = question.answer.reason if question.answer is not None else ""
-    return f"ungraded: memory held; {reason or 'the answer was not judged'}"
-
-
 def _fixture_info(parent: pytest.Collector) -> FuncFixtureInfo:
     manager = parent.session._fixturemanager
     closure, definitions = manager.getfixtureclosure(parentnode=parent, initialnames=FIXTURES, ignore_args=frozenset())
@@ -233,3 +325,53 @@ def _narrow_scope(item: QuestionItem) -> str | None:
     definitions = item._fixtureinfo.name2fixturedefs.get("memfail_system")
     scope = definitions[-1].scope if definitions else "session"
     return None if scope in ("session", "package") else str(scope)
+
+
+# -- markers -----------------------------------------------------------------------------------------------------------
+
+
+def own_marker_lines(tasks: Iterable[Task]) -> list[str]:
+    """Return the markers of the tasks that are not the plugin's; one whose name is no marker has none."""
+    names = dict.fromkeys(task.name for task in tasks if task.name not in TASK_MEANINGS)
+    return [f"{name}: MemFail task of your own" for name in names if SELECTABLE.fullmatch(name)]
+
+
+def verdicts_in(expression: str) -> list[str]:
+    """Return the verdicts that an expression for `-m` names.
+
+    >>> verdicts_in("summary_error or not correct")
+    ['correct', 'summary_error']
+    """
+    words = set(re.findall(r"\w+", expression))
+    return [verdict for verdict in VERDICTS if verdict in words]
+
+
+def mark_items(config: pytest.Config, run: Run, items: Sequence[pytest.Item]) -> None:
+    """Add the markers to the benchmark's items."""
+    known = known_verdicts(config, run)
+    task_markers = _task_markers(config, run)
+    shared: dict[tuple[str, int], pytest.MarkDecorator] = {}
+    for item in items:
+        if not isinstance(item, QuestionItem):
+            continue
+        unit = item.unit
+        key = (unit.id, item.k)
+        if key not in shared:
+            shared[key] = pytest.mark.memfail(task=unit.task.name, store=unit.plan.id, k=item.k)
+        item.add_marker(shared[key])
+        if unit.task.name in task_markers:
+            item.add_marker(unit.task.name)
+        # after a sample of twenty the other hundreds are unknown, not failed as their task is made for
+        for verdict in {known.get(item.nodeid, "")} & set(VERDICTS) if known else _provoked(unit.task):
+            item.add_marker(verdict)
+
+
+def _task_markers(config: pytest.Config, run: Run) -> set[str]:
+    """The tasks that have a marker: not one of the user's whose name means something else, as `skip` does."""
+    registered = Counter(re.split(r"[:(]", line, maxsplit=1)[0].strip() for line in config.getini("markers"))
+    own = {task.name for task in run.tasks} - set(TASK_MEANINGS)
+    return {*TASK_MEANINGS, *(name for name in own if SELECTABLE.fullmatch(name) and registered[name] == 1)}
+
+
+def _provoked(task: Task) -> Iterator[str]:
+    return (failure for failure in task.targets if failure in FAILURES)

@@ -1,27 +1,123 @@
-"""Under xdist: all items of a store to one worker, the heaviest store first; every other test as `--dist load` does."""
+"""Under xdist, in the process that the user started: what workers are handed, which of them runs what, and what dies with one.
+
+All items of a store go to one worker, the heaviest store first; every other test as `--dist load` does.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
+import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from xdist.remote import Producer
-from xdist.report import report_collection_diff
 
-from pytest_memfail.plugin import journal
-
-try:
-    from xdist.workermanage import parse_tx_spec_config
-except ImportError:  # xdist 3.6
-    from xdist.workermanage import parse_spec_config as parse_tx_spec_config
+from pytest_memfail.core import MemfailError
+from pytest_memfail.plugin.execution import (
+    DEATHS,
+    REFRESH_SECONDS,
+    WORKER_INPUT,
+    Execution,
+    TerminalLine,
+    in_flight,
+    last_progress,
+    new_folder,
+)
+from pytest_memfail.plugin.outcome import clean_report
+from pytest_memfail.plugin.run import KNOWN, Run, for_workers, latest_recorded
 
 LOW: Final = 1
 """A worker whose queue is this short gets more: it needs the next item before it runs the one at hand."""
 BATCH: Final = 16
 """A store's items are sent this many at a time: after -x a worker still runs what it was sent."""
+
+
+class Distribution:
+    """Hands the run to workers; registered only where a memory system was named, and never in a worker."""
+
+    def __init__(self, config: pytest.Config, run: Run, execution: Execution) -> None:
+        self._config, self._run, self._execution = config, run, execution
+        self._journals: Path | None = None
+        self._lock: int | None = None
+        self._watcher: Watcher | None = None
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        if self._journals is None:
+            self._journals, self._lock = new_folder()
+            self._execution.share(self._journals)
+        known: dict[str, list[Any]] = dict(self._config.stash[KNOWN].items())
+        node.workerinput[WORKER_INPUT] = {
+            "run_id": self._execution.run_id,
+            "journals": str(self._journals),
+            "settings": self._run.settings.shared(),
+            "selection": [list(chosen) for chosen in self._run.selection],
+            "recorded": for_workers(self._run.kept) if self._run.kept.questions else "",
+            "known": known,
+            "latest": dict(latest_recorded(self._config, self._run)),
+        }
+        line = self._execution.line
+        if line is not None and line.is_shown and self._watcher is None:
+            self._watcher = Watcher(line, self._journals)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, Any, Any]:
+        try:
+            return (yield)
+        finally:
+            self._stop_watching()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_unconfigure(self) -> None:
+        self._stop_watching()
+        if self._journals is not None and self._lock is not None:
+            shutil.rmtree(self._journals, ignore_errors=True)
+            os.close(self._lock)
+            self._journals = self._lock = None
+
+    def _stop_watching(self) -> None:
+        if self._watcher is not None:
+            self._watcher.stop()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, error: object) -> None:
+        if error and self._journals is not None:
+            (self._journals / DEATHS).touch()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        # xdist turns -n and -d into --dist=load in config.option, but leaves what the user said in the known arguments
+        if config.known_args_namespace.dist != "no":
+            return None
+        run = self._run
+
+        def store_of(node_id: str) -> str | None:
+            unit = run.unit_of(node_id)
+            return None if unit is None else unit.id
+
+        return StoreScheduling(
+            config, log, store_of=store_of, weight=lambda store, n: run.unit(store).weight, journals=self._journals
+        )
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: Any) -> None:
+        unit = self._run.unit_of(crashitem)
+        if unit is None:
+            return
+        from pytest_memfail.results import question_record
+
+        name = crashitem.rpartition("::")[2]
+        found = next(((q, k) for n, q, k in self._run.items_of(unit) if n == name), None)
+        report.when = "setup"  # an error of the item, not a failure
+        report.longrepr = f"the process died while this question was asked ({report.longrepr})"
+        clean_report(report, is_error=True)
+        if found is not None:
+            question, k = found
+            error = MemfailError(report.longrepr)
+            report.memfail = question_record(crashitem, unit.plan.id, question, k, (), error=error)
 
 
 class StoreScheduling:
@@ -39,6 +135,13 @@ class StoreScheduling:
         weight: Callable[[str, int], float] = lambda store, n: n,
         journals: Path | None = None,
     ) -> None:
+        from xdist.remote import Producer  # not loaded where nothing is distributed
+
+        try:
+            from xdist.workermanage import parse_tx_spec_config
+        except ImportError:  # xdist 3.6
+            from xdist.workermanage import parse_spec_config as parse_tx_spec_config
+
         self.config = config
         self.log = Producer("memfailsched") if log is None else log.memfailsched
         self.numnodes = len(parse_tx_spec_config(config))
@@ -88,6 +191,8 @@ class StoreScheduling:
         """A worker has collected."""
         assert node in self._sent
         if self.collection_is_completed and list(collection) != self.collection:  # a replacement for a dead worker
+            from xdist.report import report_collection_diff
+
             other = next(iter(self._registered))
             self.log(report_collection_diff(self.collection, collection, other.gateway.id, node.gateway.id))
             return
@@ -123,6 +228,8 @@ class StoreScheduling:
         """All workers have collected, or a replacement has: hand out."""
         assert self.collection_is_completed
         if self.collection is None:
+            from xdist.report import report_collection_diff
+
             (first_node, first), *others = self._registered.items()
             for node, ids in others:
                 if ids != first:
@@ -156,7 +263,7 @@ class StoreScheduling:
         store = None if at_hand is None else self._store_of(self.collection[at_hand])
         if store is None:
             return at_hand  # somebody else's test
-        flying = journal.in_flight(self._journals, node.gateway.id) if self._journals is not None else []
+        flying = in_flight(self._journals, node.gateway.id) if self._journals is not None else []
         if flying:
             known = [index for index in left if self.collection[index] in set(flying)]
             return known[0] if len(flying) == len(known) == 1 else None
@@ -195,3 +302,26 @@ class StoreScheduling:
                 return
             sent.update(dict.fromkeys(batch))
             node.send_runtest_some(batch)
+
+
+class Watcher:
+    """In an xdist controller: shows what the workers' journals say."""
+
+    def __init__(self, line: TerminalLine, folder: Path) -> None:
+        self._line, self._folder = line, folder
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="memfail-progress", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stop.set()
+        self._thread.join(2)
+
+    def _watch(self) -> None:
+        before = ""
+        while not self._stop.wait(REFRESH_SECONDS):
+            text = " | ".join(part for part in last_progress(self._folder).values() if part)
+            if text != before:
+                self._line.show(text)
+                before = text

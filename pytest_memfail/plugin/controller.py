@@ -1,40 +1,328 @@
-"""In the process that the user started: the header, the outcome words, the record, the summary and the exit code."""
+"""In the process that the user started: its checks before anything is stored, the record, the summary and the exit code.
+
+A worker is handed what the baseline knows as plain data.
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_memfail.core import CORRECT, FAILURES, LETTERS, UNGRADED, VACUOUS, UsageError, os_reason, write_whole
-from pytest_memfail.plugin.asking import ask
-from pytest_memfail.plugin.cleaning import CleanTerminal, clean_line
-from pytest_memfail.plugin.gating import Gatekeeper
-from pytest_memfail.plugin.header import record_header
-from pytest_memfail.plugin.marks import verdicts_in
-from pytest_memfail.plugin.recorded import RUNS, known_verdicts, own_folder, recorded_verdicts, runs_folder
-from pytest_memfail.plugin.resume import kept_records
-from pytest_memfail.plugin.run import ROOT, Run, leaves_own_tests_out
-from pytest_memfail.plugin.stash import BROKEN_OFF, FOLDER, RUNTIME
+from pytest_memfail.core import (
+    CORRECT,
+    ERROR,
+    FAILURES,
+    LETTERS,
+    UNGRADED,
+    VACUOUS,
+    UsageError,
+    check_can_be_made,
+    os_reason,
+    write_whole,
+)
+from pytest_memfail.plugin.collection import asked_by, verdicts_in
+from pytest_memfail.plugin.execution import Execution
+from pytest_memfail.plugin.options import Settings
+from pytest_memfail.plugin.outcome import CleanTerminal, clean_line, without_subject
+from pytest_memfail.plugin.run import (
+    BROKEN_OFF,
+    FOLDER,
+    KNOWN,
+    ROOT,
+    RUNS,
+    RUNTIME,
+    Known,
+    Run,
+    ask,
+    known_verdicts,
+    leaves_own_tests_out,
+    own_folder,
+    record_header,
+    recorded_verdicts,
+    runs_folder,
+)
+from pytest_memfail.plugin.xdist import Distribution
 from pytest_memfail.results import (
+    ANCHOR_COMMAND,
     NO_TRUSTWORTHY_RESULT,
+    Baseline,
+    BaselineRefused,
+    Expression,
     Footer,
+    Gate,
     Loaded,
     QuestionRecord,
     RecordWriter,
     StoreRecord,
+    Summary,
+    check_baseline,
+    check_baseline_place,
+    check_tasks,
+    check_writable,
+    decide,
     from_text,
+    in_ci,
+    parse_expressions,
+    read_anchor,
+    read_baseline,
+    write_baseline,
 )
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
-    from pytest_memfail.results import Gate, Header, RunFolder, Summary
+    from pytest_memfail.results import Gate, Header, Kept, RunFolder, Summary
+
+
+def begin(config: pytest.Config, run: Run, execution: Execution) -> None:
+    """Check what this process alone does, and register the plugins that follow the run.
+
+    Raises `pytest.UsageError` with one line for a wrong call.
+    """
+    settings = run.settings
+    try:
+        if settings.reuse_stores is not None:
+            check_can_be_made(settings.reuse_stores / "store", Settings.reuse_stores.flag)
+        if settings.record is not None:
+            check_writable(settings.record)
+        check_reports(config, settings)
+        if settings.resume:
+            run.kept, run.resumed = read_own(config, run)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from error.__cause__
+    gatekeeper = prepare(config, run)
+    config.stash[KNOWN] = gatekeeper.known
+    config.pluginmanager.register(Distribution(config, run, execution), "memfail-distribution")
+    config.pluginmanager.register(Reporting(config, run, gatekeeper), "memfail-reporting")
+    # after it: sees reports before it
+    config.pluginmanager.register(FirstErrors(config, run), "memfail-first-errors")
+
+
+def check_reports(config: pytest.Config, settings: Settings) -> None:
+    """Refuse reports that could not be written at the end.
+
+    Raises `UsageError`.
+    """
+    if not settings.reports:
+        return
+    from pytest_memfail.report import check_report
+
+    for path in settings.reports:
+        check_report(path, "--memfail-report")
+    if settings.record is None and not config.pluginmanager.has_plugin("cacheprovider"):
+        raise UsageError(
+            "--memfail-report: a report is made from the record: without pytest's cache, give --memfail-record"
+        )
+
+
+# -- going on with an earlier run --------------------------------------------------------------------------------------
+
+
+def read_own(config: pytest.Config, run: Run) -> tuple[Kept, str]:
+    """In the process that the user started: what it takes over, and where from, in words.
+
+    That is of the record that was named (--memfail-record), else of the newest run of the same options that did not end.
+    Raises `UsageError` for a named record of another run.
+    """
+    from pytest_memfail.results import Kept, is_whole_record, kept_runs, read_kept, resumable
+
+    runs, given, header = runs_folder(config), run.settings.record, record_header(run)
+    if runs is None and given is None:
+        raise UsageError("--memfail-resume: without pytest's cache, name the record with --memfail-record")
+    if runs is not None and (given is None or is_whole_record(given)):
+        # a whole record stays in its place until another whole one replaces it: what was stopped since is in its own folder
+        found, why = resumable([one for one in kept_runs(runs) if given is None or one.held_back == str(given)], header)
+        if found is not None and (given is None or not found.whole):
+            kept = read_kept(found.record, header)
+            return kept, f"{len(kept.questions)} questions are taken from the run {found.id}, not asked again"
+        if given is None:
+            return Kept(), f"nothing to go on with: {why}"
+    assert given is not None
+    kept = read_kept(given, header)
+    return kept, f"{len(kept.questions)} questions are taken from the record, not asked again"
+
+
+def kept_records(run: Run, expected: Collection[str]) -> list[QuestionRecord | StoreRecord]:
+    """What stays in the record: of what is not asked, and of stores that are not filled, again."""
+    asked = {node_id for node_id in expected if not run.is_recorded(node_id)}
+    units = [unit for node_id in asked if (unit := run.unit_of(node_id)) is not None]
+    filled = {(unit.task.name, unit.plan.id) for unit in units}
+    questions = [question for node_id, question in run.kept.questions.items() if node_id not in asked]
+    return [*questions, *(store for place, store in run.kept.stores.items() if place not in filled)]
+
+
+# -- the gate ----------------------------------------------------------------------------------------------------------
+
+
+def prepare(config: pytest.Config, run: Run) -> Gatekeeper:
+    """Check what the user asked of the gate, before anything is stored.
+
+    Raises `pytest.UsageError` for a wrong call; ends the run with exit code 6 for a baseline that it cannot be compared with,
+    or that is missing in CI.
+    """
+    settings = run.settings
+    try:
+        expressions = [found for text in settings.fail_on for found in parse_expressions(text)]
+        check_tasks(expressions, [task.name for task in run.tasks])
+        _check_paths(run)
+        if settings.save_baseline is not None:
+            check_baseline_place(settings.save_baseline)
+        baseline, unfit = _baseline(config, run)
+        anchor = _anchor(config, run)
+    except BaselineRefused as error:
+        pytest.exit(f"memfail: no trustworthy result: {error}", returncode=NO_TRUSTWORTHY_RESULT)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+    keeper = Gatekeeper(config, run, expressions, baseline, unfit, anchor)
+    if keeper.lacks_baseline is not None and not unfit and in_ci():
+        pytest.exit(
+            f"memfail: no trustworthy result: {keeper.lacks_baseline}, and in CI the gate fails closed",
+            returncode=NO_TRUSTWORTHY_RESULT,
+        )
+    return keeper
+
+
+def _baseline(config: pytest.Config, run: Run) -> tuple[Baseline | None, str]:
+    """The baseline to compare with, if one is there; and why it is not compared with, where this run replaces it.
+
+    Raises `BaselineRefused` for one that the run cannot be compared with, unless it is saved over.
+    """
+    path, saved = run.settings.baseline, run.settings.save_baseline
+    if path is None or not _is_asked(config, run) or not path.exists():
+        return None, ""
+    try:
+        baseline = read_baseline(path)
+        check_baseline(baseline, path, record_header(run))
+    except BaselineRefused as error:
+        if saved is None or saved.resolve() != path.resolve():
+            raise
+        return None, f"{error} (this run does)"
+    return baseline, ""
+
+
+def _anchor(config: pytest.Config, run: Run) -> Baseline | None:
+    """The anchor to compare with, if one was named and is there."""
+    path = run.settings.anchor
+    if path is None or not _is_asked(config, run) or not path.exists():
+        return None
+    anchor = read_anchor(path)
+    check_baseline(anchor, path, record_header(run), "anchor")
+    return anchor
+
+
+def _is_asked(config: pytest.Config, run: Run) -> bool:
+    """Whether questions of the benchmark are to be run at all: only they are gated."""
+    option = config.option
+    planned = option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False)
+    return bool(run.selection) and not planned
+
+
+def _check_paths(run: Run) -> None:
+    settings = run.settings
+    for name, path in (
+        ("--memfail-baseline", settings.baseline),
+        ("--memfail-save-baseline", settings.save_baseline),
+        ("--memfail-anchor", settings.anchor),
+    ):
+        if path is not None and settings.record is not None and path.resolve() == settings.record.resolve():
+            raise UsageError(f"{name} and --memfail-record: got the file {path} for both, expected two files")
+
+
+class Gatekeeper:
+    """The gate of a run, in the process that the user started."""
+
+    def __init__(
+        self,
+        config: pytest.Config,
+        run: Run,
+        expressions: list[Expression],
+        baseline: Baseline | None,
+        unfit: str = "",
+        anchor: Baseline | None = None,
+    ) -> None:
+        self._config, self._run, self._baseline, self._anchor = config, run, baseline, anchor
+        asked = _is_asked(config, run)
+        self._expressions = expressions if asked else []
+        self.lacks_baseline: str | None = None
+        """Why nothing can be compared although it was asked for; None if that is not so."""
+        if unfit:
+            self.lacks_baseline = unfit
+        elif asked and run.settings.anchor is not None and anchor is None:
+            self.lacks_baseline = f"there is no anchor at {run.settings.anchor} yet (make one with {ANCHOR_COMMAND})"
+        elif asked and baseline is None:
+            if run.settings.baseline is not None:
+                self.lacks_baseline = f"there is no baseline at {run.settings.baseline} yet (save one with "
+            elif anchor is None and (needs := [e.text for e in expressions if e.needs_baseline]):
+                self.lacks_baseline = f"{needs[0]} needs a baseline (--memfail-baseline; save one with "
+            if self.lacks_baseline is not None:
+                self.lacks_baseline += "--memfail-save-baseline)"
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether anything is to be decided."""
+        return bool(self._expressions) or self._baseline is not None or self._anchor is not None
+
+    @property
+    def known(self) -> Known:
+        """What the baseline, or else the anchor, says of each item of this run."""
+        earlier = self._baseline or self._anchor
+        if earlier is None:
+            return {}
+        found = {}
+        for node_id, unit, question, k in self._run.selected():
+            entry = earlier.entries.get((unit.task.name, unit.plan.id, question.id, k))
+            if entry is not None:
+                found[node_id] = [entry.verdict, entry.memory_held, entry.vacuous]
+        return found
+
+    def decide(self, summary: Summary, record: Loaded) -> Gate | None:
+        """The gate over a whole run; None if nothing is to be decided."""
+        earlier = self._baseline or self._anchor
+        if earlier is None and all(expression.needs_baseline for expression in self._expressions):
+            return None  # nothing is asked, or the first run: the items' own outcomes decide
+        return decide(
+            self._expressions,
+            summary,
+            record.outcomes,
+            record.header,
+            self._baseline,
+            shown=_short(baseline, self._config) if (baseline := self._run.settings.baseline) is not None else None,
+            anchor=self._anchor,
+            anchor_shown=_short(named, self._config) if (named := self._run.settings.anchor) is not None else None,
+        )
+
+    def save(self, record: Loaded | None, ended_early: bool, untrusted: str | None) -> str:
+        """Save the baseline that was asked for; returns where, with how many verdicts.
+
+        Raises `UsageError` with the reason for a run that must not become one.
+        """
+        path = self._run.settings.save_baseline
+        assert path is not None
+        outcomes = record.outcomes if record is not None else {}
+        whole = self._run.keys()
+        errors = sum(outcome.verdict == ERROR for outcome in outcomes.values())
+        if self._run.settings.shard is not None:
+            raise UsageError("a shard is a part of a run")
+        if missing := len(whole - outcomes.keys()):
+            raise UsageError(f"a partial run: {len(whole) - missing} of {len(whole)} questions have a result")
+        if ended_early:
+            raise UsageError("the run ended early")
+        if errors:
+            raise UsageError(f"{errors} of {len(whole)} questions are errors")
+        if untrusted is not None:
+            raise UsageError(untrusted)
+        assert record is not None
+        saved = write_baseline(path, record.header, outcomes.values())
+        return f"{_short(path, self._config)}, {saved} verdicts"
+
+
+# -- the report of the run ---------------------------------------------------------------------------------------------
 
 
 class Reporting:
@@ -203,8 +491,6 @@ class Reporting:
     # -- completeness and the end ------------------------------------------------------------------------------------
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        from pytest_memfail.plugin.session import asked_by
-
         self._expected.update(dict.fromkeys(item.nodeid for item in session.items if asked_by(item) is not None))
 
     @pytest.hookimpl(optionalhook=True)
@@ -471,6 +757,73 @@ class Reporting:
 
 def _colour(gate: Gate) -> dict[str, bool]:
     return {"red": gate.outcome == "failed", "green": gate.outcome == "passed", "bold": True}
+
+
+# -- a run whose first results all are the same error ------------------------------------------------------------------
+
+ALIKE: Final = 10
+"""After so many questions that all end with the same error, no other end is expected."""
+
+
+class FirstErrors:
+    """Watches the first results; registered only where a memory system was named, and never in an xdist worker."""
+
+    def __init__(self, config: pytest.Config, run: Run) -> None:
+        self._config, self._run = config, run
+        self._watches = not run.settings.keep_going
+        self._left = 0
+        self._seen = 0
+        self._first = ""
+        self._reason = ""
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._left = sum(1 for item in session.items if asked_by(item) is not None)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        self._left = sum(1 for node_id in ids if self._run.unit_of(node_id) is not None)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        packed = getattr(report, "memfail", None)
+        if not self._watches or packed is None:
+            return
+        question = from_text(QuestionRecord, packed) if isinstance(packed, str) else packed
+        if question.error is None:
+            self._watches = False
+            return
+        message = question.error.message
+        kind = without_subject(message)
+        self._seen += 1
+        self._first = self._first or kind
+        if kind != self._first:
+            self._watches = False
+        elif self._seen == self._left:
+            self._watches = False  # it ends by itself
+        elif getattr(report, "memfail_unopened", False):
+            self._stop(f"the first store could not be opened: {message}")
+        elif self._seen == ALIKE:
+            self._stop(f"the first {ALIKE} questions all ended with the same error: {message}")
+
+    def _stop(self, why: str) -> None:
+        self._watches = False
+        self._reason = f"{why}; mend it, or go on all the same with --memfail-keep-going"
+        for name in ("session", "dsession"):  # the latter is xdist's
+            if (session := self._config.pluginmanager.get_plugin(name)) is not None:
+                session.shouldstop = f"memfail stopped the run after {self._seen} of {self._left} questions"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self._reason:
+            session.exitstatus = NO_TRUSTWORTHY_RESULT
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self._reason:
+            terminalreporter.write_line(f"memfail: no trustworthy result: {self._reason}", red=True, bold=True)
+
+
+# -- paths -------------------------------------------------------------------------------------------------------------
 
 
 def _short(path: StrPath, config: pytest.Config) -> str:

@@ -1,0 +1,214 @@
+"""From verdict to pytest: the exception and its text, what the baseline knows of it, and no secrets in what leaves.
+
+What leaves are reports of items, lines on the terminal, warnings and logs.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import shlex
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_memfail.core import KNOWN, MemfailError, escape_controls, mask_known, mask_text
+from pytest_memfail.plugin.run import FINISHED, RUN
+from pytest_memfail.results import Entry, change_of, shown
+
+if TYPE_CHECKING:
+    from pytest_memfail.results import QuestionRecord
+
+# -- wrong verdicts and errors -----------------------------------------------------------------------------------------
+
+MOST_FRAMES: Final = 10
+OWN_CODE = str(Path(__file__).parent.parent)
+
+
+class MemoryFailure(AssertionError):
+    """The memory, or the model, failed a question."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self.item = item
+        super().__init__(self.headline())
+
+    @property
+    def _question(self) -> QuestionRecord:
+        return self.item.stash[FINISHED]
+
+    def headline(self) -> str:
+        """The verdict and what was lost, on one line."""
+        from pytest_memfail.report import headline
+
+        return headline(self._question)
+
+    def lines(self) -> list[str]:
+        """The whole view."""
+        from pytest_memfail.report import failure
+
+        lines = failure(self._question, rerun_command(self.item))
+        if self.item.config.stash[RUN].is_recorded(self.item.nodeid):
+            lines[0] += " (recorded)"
+        return lines
+
+
+def rerun_command(item: pytest.Item) -> str:
+    """What to paste to run just this item again."""
+    words = ["pytest", item.nodeid, *item.config.stash[RUN].settings.command_line()]
+    return " ".join(map(shlex.quote, words))
+
+
+def error_lines(error: MemfailError, *, frames: bool = True) -> list[str]:
+    """One line, then where in the user's own code it came from."""
+    lines = [str(error)]
+    cause = error.__cause__
+    if cause is not None and frames:
+        stack = traceback.extract_tb(cause.__traceback__)
+        own = [f for f in stack if not f.filename.startswith(OWN_CODE)] or stack[-1:]
+        if len(own) > MOST_FRAMES:  # a recursion
+            lines.append(f"  [the last {MOST_FRAMES} of {len(own)} frames]")
+        told = [*traceback.format_list(own[-MOST_FRAMES:]), *traceback.format_exception_only(type(cause), cause)]
+        lines += escape_controls(mask_text("".join(told))).rstrip("\n").split("\n")
+    return lines
+
+
+def without_subject(message: str) -> str:
+    """Return an error's message without what differs from question to question: the same fault gives the same text."""
+    # at its end an error says which question or conversation it was about
+    return re.sub(r"0x[0-9a-fA-F]+|\d+", "0", re.sub(r" \([^()]*\)$", "", message))
+
+
+class ToldErrors:
+    """Which errors were told in full: one broken adapter is one fault, however many questions end with it."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[object, ...], str] = {}
+
+    def alike(self, error: BaseException, node_id: str) -> str | None:
+        """The item that told the same error before, by what was raised and where; None if this one is to tell it."""
+        if not isinstance(error, MemfailError):
+            return None
+        first = self._first.setdefault((without_subject(str(error)), *_places(error.__cause__)), node_id)
+        return None if first == node_id else first
+
+
+def _places(error: BaseException | None) -> Iterator[tuple[str, int]]:
+    """File and line of the user's frames: no source is read for it, as most are not shown."""
+    at = error.__traceback__ if error is not None else None
+    while at is not None:
+        if not at.tb_frame.f_code.co_filename.startswith(OWN_CODE):
+            yield at.tb_frame.f_code.co_filename, at.tb_lineno
+        at = at.tb_next
+
+
+# -- what a report says ------------------------------------------------------------------------------------------------
+
+
+def apply_known(report: Any, new: QuestionRecord, known: list[Any], protocol: str) -> None:
+    """A failure that the baseline knows becomes an expected one; one that is gone, an unexpected pass, which never fails."""
+    verdict, memory_held, vacuous = known
+    old = Entry(new.id, *new.key, verdict, memory_held, bool(vacuous))
+    if report.failed and old.failed and new.failed:
+        report.outcome = "skipped"
+        as_before = "as in" if old.verdict == new.verdict else f"{old.verdict} in"
+        report.wasxfail = f"{new.verdict}, {as_before} the baseline"
+    elif change_of(old, new, protocol) == "better":
+        report.outcome, report.longrepr = "passed", None
+        report.wasxfail = f"{shown(new)}, {old.verdict} in the baseline"
+
+
+PROPERTY_PREFIX: Final = "memfail_"
+PROPERTIES: Final = ("task", "k", "verdict")
+"""What an item's report says of it to other tools: in junitxml, and wherever else properties are shown."""
+VIEWS: Final = pytest.ExceptionInfo.__module__.rpartition(".")[0]
+"""The package that holds pytest's views of exceptions."""
+
+Clean = Callable[[str], str]
+
+
+def clean_line(text: str) -> str:
+    """Return a line of ours as a terminal may show it."""
+    return escape_controls(mask_known(text))
+
+
+class CleanTerminal:
+    """pytest's terminal reporter, for lines of ours."""
+
+    def __init__(self, reporter: Any) -> None:
+        self._reporter = reporter
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reporter, name)
+
+    def write_line(self, line: str, **markup: Any) -> None:
+        """Write one line."""
+        self._reporter.write_line(clean_line(line), **markup)
+
+
+def clean_report(report: Any, *, is_error: bool) -> None:
+    """Clean what pytest and other plugins show of an item: its failure, the reason of a skip, what was captured.
+
+    The text of an error may hold secrets that nobody has seen before, so it is searched for their shapes; in memories and in
+    what programs print only known ones are masked. Colours stay: pytest and programs set them.
+    """
+    KNOWN.read_environment()
+
+    def clean(text: str) -> str:
+        return escape_controls(mask_text(text) if is_error else KNOWN.mask(text), keep_colour=True)
+
+    report.longrepr = _cleaned(report.longrepr, clean, set())
+    report.sections = [(name, escape_controls(KNOWN.mask(text), keep_colour=True)) for name, text in report.sections]
+    if hasattr(report, "wasxfail"):
+        report.wasxfail = clean(report.wasxfail)
+
+
+def _cleaned(value: Any, clean: Clean, seen: set[int]) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)([_cleaned(item, clean, seen) for item in value])
+    if type(value).__module__.startswith(VIEWS) and id(value) not in seen:  # pytest's view of an exception
+        seen.add(id(value))
+        for name, item in vars(value).items():
+            setattr(value, name, _cleaned(item, clean, seen))
+    return value
+
+
+def clean_warning(warning: warnings.WarningMessage) -> None:
+    """Clean the text of a warning before pytest counts and shows it."""
+    said = str(warning.message)
+    cleaned = escape_controls(mask_text(said, entropy=False), keep_colour=True)
+    if cleaned == said:
+        return
+    if isinstance(warning.message, Warning):
+        warning.message.args = (cleaned,)
+    if str(warning.message) != cleaned:  # a class that says something of its own
+        warning.message = UserWarning(cleaned)
+
+
+def clean_record(record: logging.LogRecord) -> None:
+    """Mask the known secrets of a log record that is about to be handled."""
+    said = record.getMessage()
+    if (masked := mask_known(said)) != said:
+        record.msg, record.args = masked, None
+
+
+def note(item: pytest.Item, report: Any, question: QuestionRecord) -> None:
+    """Add the properties to this report and to those that follow; junitxml takes them from the last one."""
+    ours: list[tuple[str, object]] = [(PROPERTY_PREFIX + name, str(getattr(question, name))) for name in PROPERTIES]
+    for properties in (item.user_properties, report.user_properties):
+        # not twice for an item that is run again
+        properties[:] = [*(pair for pair in properties if not pair[0].startswith(PROPERTY_PREFIX)), *ours]
+
+
+def ungraded_reason(question: QuestionRecord) -> str:
+    """Return why the deciding stage of a question has no verdict."""
+    for fact in question.facts:
+        if fact.deciding.outcome == "ungraded":
+            return f"ungraded: {fact.decided_by}: {fact.deciding.reason or 'the judge left it open'}"
+    reason = question.answer.reason if question.answer is not None else ""
+    return f"ungraded: memory held; {reason or 'the answer was not judged'}"
