@@ -11,6 +11,7 @@ from contextlib import redirect_stdout
 from difflib import get_close_matches
 from typing import TextIO
 
+from pytest_memfail._version import __version__
 from pytest_memfail.cli import (
     anchor,
     cache,
@@ -100,6 +101,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse._SubParsersAction[argp
     parser = argparse.ArgumentParser(
         prog="memfail", description="Work with the data, systems, judges, records and costs of pytest-memfail."
     )
+    parser.add_argument("--version", action="version", version=f"memfail {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in (
         validate,

@@ -18,7 +18,7 @@ CACHE: Final = Path(".pytest_cache")
 BELOW_CACHE: Final = Path("d/memfail/runs")
 RECORD_HELP: Final = (
     "record of a run: a file, or a kept run: last (the last complete one), newest (even if partial) or a part of its id, "
-    "as memfail show lists them"
+    "as memfail show --list prints them"
 )
 
 

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.cli.records import RECORD_HELP, listed, load
-from pytest_memfail.core import ERROR, FAILURES, VERDICTS, UnknownNameError, UsageError
+from pytest_memfail.core import ERROR, FAILURES, VERDICTS, UnknownNameError, UsageError, counted
 
 if TYPE_CHECKING:
-    from pytest_memfail.results import QuestionRecord
+    from pytest_memfail.results import Loaded, QuestionRecord
+
+MOST: Final = 20
+"""Questions printed by default."""
 
 
 def add(commands: Any) -> None:
     """Add the sub-command and its options."""
     parser = commands.add_parser(
         "show",
-        help="list the kept runs, or print the failures of a run",
-        description="List the kept runs, or print the failures and the summary of one (or of the file of a record). With a "
-        "filter, print only the matching questions. Nothing is run.",
+        help="print the failures of a run, or list the kept runs",
+        description="Print the failures and the summary of a kept run, or of the file of a record. With a filter, print only "
+        "the matching questions. Nothing is run.",
     )
+    parser.add_argument("record", metavar="RECORD", type=Path, nargs="?", help=f"{RECORD_HELP}; default: last")
+    parser.add_argument("--list", action="store_true", help="list the kept runs")
     parser.add_argument(
-        "record", metavar="RECORD", type=Path, nargs="?", help=f"{RECORD_HELP}; default: list the kept runs"
+        "--all", action="store_true", help=f"print all questions (default: the {MOST} clearest failures)"
     )
     parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
     parser.add_argument("--verdict", metavar="NAME", help="only this verdict, correct and ungraded too")
@@ -36,13 +41,13 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the selected failures; without a filter, the summary of the record too."""
-    from pytest_memfail.report import failure, gate, rerun_words, run_table, summary
+    from pytest_memfail.report import failure, rerun_words, run_table
 
-    filtered = bool(options.verdict or options.task or options.id)
-    if options.record is None and not filtered:
+    if options.list:
         print("\n".join(run_table(listed(options.cache_dir))))
         return 0
-    record = load(options.record or Path("last"), options.cache_dir)
+    name = options.record or _last(options.cache_dir)
+    record = load(name, options.cache_dir)
     if options.verdict is not None and options.verdict not in VERDICTS:
         raise UnknownNameError("verdict", options.verdict, VERDICTS, "in --verdict")
     tasks = record.header.tasks
@@ -52,7 +57,8 @@ def run(options: argparse.Namespace) -> int:
     named = [question for question in record.questions if options.id in question.id]
     if not named and options.id:
         raise UsageError(_unknown(options.id, [question.id for question in record.questions], record.path))
-    shown = [question for question in named if question.verdict in wanted and options.task in (None, question.task)]
+    found = [question for question in named if question.verdict in wanted and options.task in (None, question.task)]
+    shown = found if options.all else _clearest(found)
     for question in shown:
         print(f"--- {question.id}")
         if question.error is not None:
@@ -60,15 +66,46 @@ def run(options: argparse.Namespace) -> int:
         else:
             print("\n".join(failure(question, rerun_words(record.header, question.id))))
         print()
-    if not filtered:
-        found = record.summary()
-        print("\n".join(summary(found, full=True)))
-        if found.gate is not None:
-            print("\n".join(gate(found.gate, full=True)))
-        if not record.complete:
-            print("the run did not end, or some selected questions have no result")
-    print(f"{len(shown)} of {len(record.questions)} questions shown{'' if shown else _others(named, options)}")
+    if not (options.verdict or options.task or options.id):
+        print("\n".join(_results(record, str(name))))
+    left = f"; {len(found) - len(shown)} more: --all shows them" if len(found) > len(shown) else ""
+    others = "" if found else _others(named, options)
+    print(f"{len(shown)} of {counted(len(record.questions), 'question')} shown{left}{others}")
     return 0
+
+
+def _last(cache: Path | None) -> Path:
+    """Return the name of the last whole run, or else of the newest: an interrupted run has failures too."""
+    return Path("last" if any(run.whole for run in listed(cache)) else "newest")
+
+
+def _clearest(questions: Sequence[QuestionRecord]) -> list[QuestionRecord]:
+    """Return the clearest failures, then others, up to the limit."""
+    from pytest_memfail.report import failed_question, worst_first
+
+    if len(questions) <= MOST:
+        return list(questions)
+    by_id = {question.id: question for question in questions}
+    failed = [found for question in questions if (found := failed_question(question)) is not None]
+    chosen = [by_id[i] for i in worst_first(failed, MOST)]
+    rest = [question for question in questions if not question.failed]
+    return [*chosen, *rest[: MOST - len(chosen)]]
+
+
+def _results(record: Loaded, name: str) -> Iterator[str]:
+    """Yield the summary of a record, ending as a run does."""
+    from pytest_memfail.report import closing, details, failed_question, gate
+
+    found = record.summary()
+    yield from details(found, full=True)
+    yield ""
+    if found.gate is not None:
+        yield from gate(found.gate, full=True)
+        yield ""
+    failed = [one for question in record.questions if (one := failed_question(question)) is not None]
+    yield from closing(found, failed, name, trusted=found.untrusted is None)
+    if not record.complete:
+        yield "the run did not end, or some selected questions have no result"
 
 
 def _others(named: Sequence[QuestionRecord], options: argparse.Namespace) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         UnknownNameError,
         UsageError,
         WrongTypeError,
+        counted,
         one_line,
     )
     from pytest_memfail.core.escape import escape_controls
@@ -161,6 +162,7 @@ __all__ = [
     "check_place",
     "check_regular",
     "claim_of",
+    "counted",
     "escape_controls",
     "fact_verdict",
     "hold_lock",
@@ -194,6 +196,7 @@ _HOMES = {
         "UnknownNameError",
         "UsageError",
         "WrongTypeError",
+        "counted",
         "one_line",
     ),
     "files": (

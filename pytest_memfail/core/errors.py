@@ -82,6 +82,16 @@ class JudgeError(MemfailError):
     """The judge failed, so there is no verdict."""
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "question"), counted(2, "question"), counted(0, "entry")
+    ('1 question', '2 questions', '0 entries')
+    """
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"
+
+
 def one_line(text: object, limit: int = 300) -> str:
     """Return the text on one line, cut to the limit.
 

@@ -28,6 +28,8 @@ RECIPES: Final[Mapping[str, tuple[Callable[[Request], Recipe], tuple[str, ...]]]
     "long_hop": (LongHop, ("long_hop",)),
 }
 """The recipe of each task, and the task names of its files."""
+UPDATED: Final = "updated_facts"
+"""A task without a recipe."""
 GENERATED: Final = tuple(RECIPES)
 MOST_ROWS: Final = 3600
 """The number of names for people; ids have no room for many more either."""
@@ -78,6 +80,8 @@ class Generation:
 
         Raises `UsageError` for an unknown task, an invalid number, existing rows, or a raw file with other settings.
         """
+        if request.task == UPDATED:
+            raise UsageError(f"{UPDATED} has no recipe, its rows are written by hand; expected {', '.join(RECIPES)}")
         if request.task not in RECIPES:
             raise UnknownNameError("task to generate", request.task, RECIPES)
         if not 1 <= request.n <= MOST_ROWS:

@@ -254,7 +254,7 @@ def short_repr(
     if config.getoption("fulltrace", False):
         return None
     if isinstance(error, MemoryFailure):
-        lines, message = error.lines(), error.headline()
+        lines, message = [] if config.getoption("tbstyle", "auto") == "line" else error.lines(), error.headline()
     elif isinstance(error, MemfailError):
         frames = config.getoption("tbstyle", "auto") not in ("no", "line")
         lines, message = error_lines(error, frames=frames) if alike is None else [f"as {alike}"], str(error)

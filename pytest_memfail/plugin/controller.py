@@ -6,7 +6,7 @@ A worker is handed what the baseline knows as plain data.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from pytest_memfail.core import (
     VACUOUS,
     UsageError,
     check_can_be_made,
+    counted,
     os_reason,
     write_whole,
 )
@@ -77,7 +78,11 @@ from pytest_memfail.results import (
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
+    from pytest_memfail.report import Failed
     from pytest_memfail.results import Gate, Header, Kept, RunFolder, Summary
+
+
+PROTOCOLS: Final = {"ours": "ours (our prompts and readings)", "paper": "paper (those of the published harness)"}
 
 
 def begin(config: pytest.Config, run: Run, execution: Execution) -> None:
@@ -99,7 +104,7 @@ def begin(config: pytest.Config, run: Run, execution: Execution) -> None:
     gatekeeper = prepare(config, run)
     config.stash[KNOWN] = gatekeeper.known
     config.pluginmanager.register(Distribution(config, run, execution), "memfail-distribution")
-    config.pluginmanager.register(Reporting(config, run, gatekeeper), "memfail-reporting")
+    config.pluginmanager.register(Reporting(config, run, execution, gatekeeper), "memfail-reporting")
     # after it: sees reports before it
     config.pluginmanager.register(FirstErrors(config, run), "memfail-first-errors")
 
@@ -328,8 +333,8 @@ class Gatekeeper:
 class Reporting:
     """Registered only where a memory system was named, and never in an xdist worker."""
 
-    def __init__(self, config: pytest.Config, run: Run, gatekeeper: Gatekeeper) -> None:
-        self._config, self._run, self._gatekeeper = config, run, gatekeeper
+    def __init__(self, config: pytest.Config, run: Run, execution: Execution, gatekeeper: Gatekeeper) -> None:
+        self._config, self._run, self._execution, self._gatekeeper = config, run, execution, gatekeeper
         self._header: Header | None = None
         """None before the first result."""
         self._questions: dict[str, QuestionRecord] = {}
@@ -364,16 +369,17 @@ class Reporting:
         shard = "" if settings.shard is None else " (shard {} of {})".format(*settings.shard)
         lines = [
             f"memfail: system {settings.system}, judge {settings.judge}, "
-            f"{f'answers by {settings.model}, ' if settings.model else ''}protocol {settings.protocol}, "
+            f"{f'answers by {settings.model}, ' if settings.model else ''}protocol {PROTOCOLS[settings.protocol]}, "
             f"k={','.join(map(str, settings.k))}",
-            f"memfail: {tasks} tasks, {questions} questions in {len(run.units)} stores{shard}, {rows}",
+            f"memfail: {counted(tasks, 'task')}, {counted(questions, 'question')} in {counted(len(run.units), 'store')}{shard}, "
+            f"{rows}",
         ]
         if settings.shown_tokens is not None:
             lines[0] += f", at most {settings.shown_tokens} tokens shown"
         if left_out := sum(task.left_out for task in run.tasks):
             lines.append(
-                f"memfail: thinned haystack: {left_out} conversations that the sampled questions do not need are not stored "
-                "(--memfail-haystack=full stores them)"
+                f"memfail: thinned haystack: {counted(left_out, 'conversation')} left out (--memfail-haystack=full "
+                "stores them)"
             )
         if leaves_own_tests_out(self._config):
             lines.append(f"memfail: {self._left_out()}")
@@ -441,7 +447,7 @@ class Reporting:
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.when == "call" or not report.passed:
             self._reported.add(report.nodeid)
-        self._judged_failures += report.failed and getattr(report, "memfail_verdict", None) in FAILURES
+        self._judged_failures += _is_judged_failure(report)
         if getattr(report, "memfail_recorded", False):
             self._begin()  # it is in the record already
         # taken off the report: pytest keeps every report to the end of the run
@@ -711,48 +717,115 @@ class Reporting:
             return untrusted
         return self._summary.gate.undecided if self._summary.gate is not None else None
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        terminalreporter = CleanTerminal(terminalreporter)
-        if self._summary is None:
-            return
-        how = self._run.settings.summary
-        full = how == "full" or self._config.getoption("verbose") > 0
-        if how != "none":
-            from pytest_memfail.report import summary
+    # -- the end on the terminal -------------------------------------------------------------------------------------
 
-            terminalreporter.section("memfail", sep="=", bold=True)
-            for line in summary(self._summary, full=full):
-                terminalreporter.write_line(line)
-        if (decided := self._summary.gate) is not None:
-            from pytest_memfail.report import gate
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
+        """Show the clearest failures in the order of the rows, then their causes, then the results.
 
-            first, *others = gate(decided, full=full, record=self._summary.record)
-            terminalreporter.write_line(f"memfail {first}", **_colour(decided))
-            for line in others:
-                terminalreporter.write_line(line)
+        pytest writes its own sections and its list of failures in between, so the results are on the last screen.
+        """
+        stats: dict[str, list[Any]] = terminalreporter.stats
+        every: dict[str, list[Any]] = {name: stats[name] for name in ("failed", "error") if name in stats}
+        for name, reports in every.items():
+            stats[name] = self._by_row(reports)
+        if not self._shows_all:
+            stats["failed"] = self._clearest(stats.get("failed", []))
+        try:
+            yield
+        finally:
+            stats.pop("failed", None)  # pytest counts all of them
+            stats.update(every)
+        self._close(CleanTerminal(terminalreporter))
 
-    @pytest.hookimpl(specname="pytest_terminal_summary", wrapper=True, tryfirst=True)
-    def pytest_terminal_summary_closing(self, terminalreporter: Any) -> Generator[None, None, None]:
-        """What a run comes to, once more after pytest's list of what failed, which may be hundreds of lines long."""
-        yield
-        terminalreporter = CleanTerminal(terminalreporter)
-        if terminalreporter.hasopt("p"):  # pytest lists what it calls passed
-            for report in terminalreporter.getreports(VACUOUS):
-                terminalreporter.write_line(f"{VACUOUS.upper()} {report.nodeid}")
+    @pytest.hookimpl(specname="pytest_terminal_summary", tryfirst=True)
+    def pytest_terminal_summary_inner(self, terminalreporter: Any) -> None:
+        """After the texts of the failures and before pytest's list of them: take out what is grouped by cause."""
+        failed = terminalreporter.stats.get("failed", [])
+        terminalreporter.stats["failed"] = [r for r in failed if not _is_judged_failure(r) and r.nodeid != ROOT]
+
+    @property
+    def _shows_all(self) -> bool:
+        return bool(self._config.getoption("verbose") > 0)
+
+    def _by_row(self, reports: Sequence[Any]) -> list[Any]:
+        """Sort the benchmark's reports by task and row; others keep their places."""
+        units = {unit.id: i for i, unit in enumerate(self._run.units)}
+
+        def place(report: Any) -> tuple[int, int, int]:
+            question, unit = self._questions[report.nodeid], self._run.unit_of(report.nodeid)
+            row = (question.row or "").rpartition(":")[2]
+            return 0 if unit is None else units.get(unit.id, 0), int(row) if row.isdigit() else 0, question.k
+
+        ours = iter(sorted((r for r in reports if r.nodeid in self._questions), key=place))
+        return [next(ours) if r.nodeid in self._questions else r for r in reports]
+
+    def _clearest(self, failed: Sequence[Any]) -> list[Any]:
+        """Return the clearest judged failures after those of the user's own tests, and how many are left out."""
+        from pytest_memfail.report import worst_first
+
+        ours = {report.nodeid: report for report in failed if _is_judged_failure(report)}
+        shown = [ours[i] for i in worst_first(self._failures(ours))]
+        others = [report for report in failed if report.nodeid not in ours]
+        if len(shown) == len(ours):
+            return [*others, *ours.values()]
+        more = len(ours) - len(shown)
+        # pytest cuts this to 50 characters with --tb=line
+        text = f"{more} more: -v shows them; these are the clearest"
+        last = pytest.TestReport(ROOT, ("", None, counted(more, "more failure")), {}, "failed", text, "call")
+        return [*others, *shown, last]
+
+    def _failures(self, ids: Iterable[str]) -> list[Failed]:
+        from pytest_memfail.report import failed_question
+
+        found = (failed_question(self._questions[i]) for i in ids)
+        return [failed for failed in found if failed is not None]
+
+    def _close(self, terminal: CleanTerminal) -> None:
+        if terminal.hasopt("p"):  # pytest lists what it calls passed
+            for report in terminal.getreports(VACUOUS):
+                terminal.write_line(f"{VACUOUS.upper()} {report.nodeid}")
         if self._summary is not None:
-            from pytest_memfail.report import gate_outcome, outcome
-
-            if self._run.settings.summary != "none":
-                terminalreporter.write_line(f"memfail: {outcome(self._summary)}")
-                if self._judged_failures and self._record is not None:
-                    terminalreporter.write_line(f"memfail: failures and table again: memfail show {self._show_name()}")
-            if self._summary.gate is not None:
-                line = f"memfail {gate_outcome(self._summary.gate)}"
-                terminalreporter.write_line(line, **_colour(self._summary.gate))
+            self._write_results(terminal, self._summary)
+        if stood := self._execution.stood:
+            left = f"{len(self._expected.keys() - self._reported)} of {counted(len(self._expected), 'question')}"
+            terminal.write_line(f"memfail: interrupted, {left} not asked ({stood})", bold=True)
+            terminal.write_line("memfail: the same command with --memfail-resume goes on from there", bold=True)
         for line, bad in self._said:
-            terminalreporter.write_line(f"memfail: {line}", red=bad, bold=bad)
+            terminal.write_line(f"memfail: {line}", red=bad, bold=bad)
         if (untrusted := self._untrusted()) is not None:
-            terminalreporter.write_line(f"memfail: no trustworthy result: {untrusted}", red=True, bold=True)
+            terminal.write_line(f"memfail: no trustworthy result: {untrusted}", red=True, bold=True)
+
+    def _write_results(self, terminal: CleanTerminal, results: Summary) -> None:
+        from pytest_memfail.report import cause_lines, closing, details, gate, gate_outcome
+
+        how = self._run.settings.summary
+        full = how == "full" or self._shows_all
+        decided = results.gate
+        ours = [report.nodeid for report in self._by_row(terminal.getreports("failed")) if _is_judged_failure(report)]
+        if ours and terminal.hasopt("f") and not terminal.no_summary:
+            terminal.write_sep("=", "memfail: failures by cause", cyan=True, bold=True)
+            for line in cause_lines(self._failures(ours), results, every=self._shows_all):
+                terminal.write_line(line, bold=not line.startswith(" "))
+        if how != "none":
+            terminal.write_sep("=", "memfail", bold=True)
+            for line in details(results, full=full):
+                terminal.write_line(line)
+            terminal.write_line("")
+        if decided is not None:
+            first, *others = gate(decided, full=full, record=results.record)
+            for line in (f"memfail {first}", *others, ""):
+                terminal.write_line(line)
+        if how != "none":
+            run = None if self._record is None else self._show_name()
+            for line in closing(results, self._failures(self._questions), run, trusted=self._untrusted() is None):
+                terminal.write_line(line)
+        if decided is not None:
+            terminal.write_line(f"memfail {gate_outcome(decided)}", **_colour(decided))
+
+
+def _is_judged_failure(report: Any) -> bool:
+    return bool(report.failed) and getattr(report, "memfail_verdict", None) in FAILURES
 
 
 def _colour(gate: Gate) -> dict[str, bool]:
@@ -817,8 +890,9 @@ class FirstErrors:
         if self._reason:
             session.exitstatus = NO_TRUSTWORTHY_RESULT
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
+        yield  # registered after `Reporting`, so it writes the last line
         if self._reason:
             terminalreporter.write_line(f"memfail: no trustworthy result: {self._reason}", red=True, bold=True)
 

@@ -133,7 +133,8 @@ class Execution:
             progress=self._progress.tick,
             show=self._show,
         )
-        self._stood = ""
+        self.stood = ""
+        """What the run waited for when it was interrupted; empty if it was not."""
 
     def share(self, journals: Path) -> None:
         """Take note of the folder that workers share with this process."""
@@ -242,6 +243,11 @@ class Execution:
 
         return to_text(record) if self._is_worker else record
 
+    @pytest.hookimpl(specname="pytest_runtest_logreport", tryfirst=True)
+    def pytest_runtest_logreport_first(self) -> None:
+        if self.line is not None:
+            self.line.show("")  # pytest may write on that line next
+
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         session: Any = self._config.pluginmanager.get_plugin("session")
@@ -253,18 +259,10 @@ class Execution:
             waiting = [self._runtime.stands()]
             if self._journals is not None:
                 waiting += [f"{process} {text}" for process, text in last_progress(self._journals).items() if text]
-            self._stood = "; ".join(filter(None, waiting)) or "between two questions"
+            self.stood = "; ".join(filter(None, waiting)) or "between two questions"
             if self.line is not None:
                 self.line.show("")
         self._runtime.cancel()
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if self._stood and not self._is_worker:
-            terminalreporter.write_line(
-                f"memfail: interrupted at {self._stood}; the same command with --memfail-resume goes on from there",
-                bold=True,
-            )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_unconfigure(self) -> None:
@@ -828,12 +826,13 @@ class Progress:
 
 
 class TerminalLine:
-    """A text behind the cursor, which stays where it is: pytest's own column counting never sees it."""
+    """A line below the cursor, which does not move: pytest's letters and its column count are not affected."""
 
     def __init__(self, config: pytest.Config) -> None:
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         self._writer = None if reporter is None else config.get_terminal_writer()
         self._fd: int | None = None
+        self._shows = False
         if reporter is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
             # capture is suspended while a session starts, so this is the terminal and not pytest's capture file
             self._fd = os.dup(sys.stdout.fileno())
@@ -847,14 +846,14 @@ class TerminalLine:
         """Replace what is shown; the empty text removes it."""
         if self._fd is None:
             return
-        room = 40
-        if self._writer is not None:
-            room = max(0, self._writer.fullwidth - self._writer.width_of_current_line - 2)
+        room = 80 if self._writer is None else self._writer.fullwidth
         if text:
-            text = escape_controls(text)
-            os.write(self._fd, f"\x1b7 {text[:room]}\x1b[K\x1b8".encode())
-        else:
-            os.write(self._fd, b"\x1b[K")
+            line = escape_controls(text)[: room - 1]
+            # down a line and up again makes room at the end of the screen, in the same column
+            os.write(self._fd, f"\x1bD\x1bM\x1b7\x1b[B\r\x1b[K{line}\x1b8".encode())
+        elif self._shows:
+            os.write(self._fd, b"\x1b[J")
+        self._shows = bool(text)
 
     def close(self) -> None:
         """Let go of the terminal."""

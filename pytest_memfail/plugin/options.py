@@ -543,7 +543,7 @@ class Settings:
     )
     record = Option(
         "PATH",
-        "File to write the record to as well, JSON Lines; the last 20 runs are kept in pytest's cache (memfail show)",
+        "File to write the record to as well, JSON Lines; the last 20 runs are kept in pytest's cache (memfail show --list)",
         a_path,
     )
     resume = Option(

@@ -50,7 +50,8 @@ class MemoryFailure(AssertionError):
         """The whole view."""
         from pytest_memfail.report import failure
 
-        lines = failure(self._question, rerun_command(self.item))
+        short = self.item.config.getoption("tbstyle", "auto") == "short"
+        lines = failure(self._question, rerun_command(self.item), short=short)
         if self.item.config.stash[RUN].is_recorded(self.item.nodeid):
             lines[0] += " (recorded)"
         return lines

@@ -387,6 +387,17 @@ def find_cases(config: pytest.Config) -> list[Path]:
     return find_custom(starts, config.getini("norecursedirs"))
 
 
+def _where_it_could_be(config: pytest.Config) -> str:
+    """Where a name of the user's own should come from, if nothing gives it."""
+    if config.hook.pytest_memfail_make_system.get_hookimpls():
+        return ""
+    places = dict.fromkeys((config.invocation_params.dir, config.rootpath))
+    found = [place / "conftest.py" for place in places if (place / "conftest.py").exists()]
+    if found:
+        return f", which {found[0]} does not have"
+    return f" of a conftest.py; there is none in {' or '.join(map(str, places))}"
+
+
 def find_system(config: pytest.Config, settings: Settings) -> Any:
     """The factory of the memory system.
 
@@ -404,7 +415,7 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
             group="pytest_memfail.systems",
             built_in={n: (lambda n=n: built_in_system(n, find)) for n in SYSTEMS},  # type: ignore[misc]  # a default binds n
             hook=lambda: ask(f"{hook.name}({name!r})", hook, config=config, name=name),
-            hook_name="pytest_memfail_make_system",
+            hook_name=f"pytest_memfail_make_system{_where_it_could_be(config)}",
             rootdir=config.rootpath,
         )
         if not callable(found):

@@ -10,12 +10,18 @@ from pytest_memfail.report.judge_check import judge_check
 from pytest_memfail.report.model_card import model_card
 from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.runs import run_table
-from pytest_memfail.report.text import failure, headline, model_table, outcome, summary
+from pytest_memfail.report.terminal import Failed, cause_lines, closing, failed_question, worst_first
+from pytest_memfail.report.text import details, failure, headline, model_table, summary, verdict_table
 
 __all__ = [
+    "Failed",
+    "cause_lines",
     "check_report",
+    "closing",
     "comparison",
     "data_report",
+    "details",
+    "failed_question",
     "failure",
     "gate",
     "gate_outcome",
@@ -23,9 +29,10 @@ __all__ = [
     "judge_check",
     "model_card",
     "model_table",
-    "outcome",
     "rerun_words",
     "run_table",
     "summary",
+    "verdict_table",
+    "worst_first",
     "write_reports",
 ]

@@ -45,16 +45,24 @@ def figure(suffix: str, records: Sequence[Loaded]) -> bytes:
 def _bars(panel: Axes, records: Sequence[Loaded], names: Sequence[str]) -> None:
     shown: set[str] = set()
     ticks: list[str] = []
-    for name, record in zip(names, records, strict=True):
-        summary = record.summary()
-        for tally in summary.tasks:
-            at, left = len(ticks), 0.0
-            ticks.append(f"{name}: {tally.name}" if len(records) > 1 else tally.name)
-            for colour, label, count in segments(tally, answered=summary.answered):
-                share = 100 * count / tally.n
-                panel.barh(at, share, left=left, color=COLOURS[colour], label=None if label in shown else label)
-                shown.add(label)
-                left += share
+    summaries = [record.summary() for record in records]
+    tasks = dict.fromkeys(tally.name for summary in summaries for tally in summary.tasks)
+    # task by task: what is compared stands together
+    bars = [
+        (name, tally, summary.answered)
+        for task in tasks
+        for name, summary in zip(names, summaries, strict=True)
+        for tally in summary.tasks
+        if tally.name == task
+    ]
+    for at, (name, tally, answered) in enumerate(bars):
+        left = 0.0
+        ticks.append(f"{tally.name}: {name}" if len(records) > 1 else tally.name)
+        for colour, label, count in segments(tally, answered=answered):
+            share = 100 * count / tally.n
+            panel.barh(at, share, left=left, color=COLOURS[colour], label=None if label in shown else label)
+            shown.add(label)
+            left += share
     panel.set_yticks(range(len(ticks)), ticks)
     panel.invert_yaxis()
     panel.set_xlim(0, 100)

@@ -6,13 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from pytest_memfail.core import one_line
-from pytest_memfail.results import Check, Comparison, Flip, Gate
+from pytest_memfail.core import counted, one_line
+from pytest_memfail.results import Check, Comparison, Flip, Gate, Paired
 
 WIDTH: Final = 100
 WORDS: Final = {"passed": "ok", "failed": "FAILED", "undecided": "UNDECIDED", "skipped": "skipped"}
 MOST_CHECKS: Final = 3
 MOST_FLIPS: Final = 20
+P_IS: Final = (
+    "  p: how likely such a surplus of losses is if nothing changed (exact McNemar test, one-sided);",
+    "  p (Holm): the same, raised because several tasks were tested",
+)
 TITLES: Final = {
     "worse": "worse than in {}",
     "better": "better than in {}",
@@ -26,12 +30,12 @@ def gate(result: Gate, *, full: bool = False, record: str | None = None) -> list
     checks = result.checks if full else _telling(result.checks)
     lines += [_check(check) for check in checks if not check.anchored]
     if result.comparison is not None:
-        lines.append(f"baseline: {result.baseline}, {result.comparison.total.n} questions compared")
+        lines.append(f"baseline: {result.baseline}, {counted(result.comparison.total.n, 'question')} compared")
         lines += [f"  {one_line(note, WIDTH - 2)}" for note in result.notes]
         lines += _comparison(result.comparison, "the baseline", full, record)
         lines += _detectable(result, result.comparison)
     if result.anchor is not None:
-        lines.append(f"anchor: {result.anchor.path}, {result.anchor.comparison.total.n} questions compared")
+        lines.append(f"anchor: {result.anchor.path}, {counted(result.anchor.comparison.total.n, 'question')} compared")
         lines.append(f"  set there because: {one_line(result.anchor.reason, WIDTH - 21)}")
         lines += [_check(check) for check in checks if check.anchored]
         lines += _comparison(result.anchor.comparison, "the anchor", full, record)
@@ -104,12 +108,14 @@ def p_value(p: float) -> str:
 
 def _comparison(comparison: Comparison, against: str, full: bool, record: str | None) -> Iterator[str]:
     if comparison.added:
-        yield f"  {comparison.added} questions are not in it, {comparison.added_failing} of them fail"
+        yield f"  not in it: {counted(comparison.added, 'question')}, {comparison.added_failing} of them failing"
     if comparison.missing:
         yield f"  {comparison.missing} of its questions were not asked"
     if comparison.uncounted:
-        yield f"  {comparison.uncounted} questions have no result that can be compared"
-    yield from _table(comparison, against, full)
+        yield f"  without a result that can be compared: {counted(comparison.uncounted, 'question')}"
+    if any(pair.worse or pair.better for pair in comparison.tasks):
+        yield from _table(comparison, against, full)
+        yield from P_IS
     if comparison.rows != comparison.total.n:
         yield (
             f"  p takes the questions of a row together: {comparison.rows_worse} worse, {comparison.rows_better} better of "
@@ -134,15 +140,25 @@ def _detectable(result: Gate, comparison: Comparison) -> Iterator[str]:
 
 
 def _table(comparison: Comparison, against: str, full: bool) -> Iterator[str]:
-    if not any(pair.worse or pair.better for pair in comparison.tasks):
-        return
-    yield f"{f'against {against}':<28}{'n':>6}{'worse':>8}{'better':>8}{'p':>11}{'p (Holm)':>11}"
+    yield f"{f'passed, against {against}':<28}{'n':>6}{'before -> now, %':>18}{'worse':>8}{'better':>8}{'p':>11}{'p (Holm)':>11}"
     for pair in (*comparison.tasks, *([comparison.total] if len(comparison.tasks) > 1 else [])):
         corrected = "" if pair.corrected is None else p_value(pair.corrected)
-        yield f"{pair.name:<28}{pair.n:>6}{pair.worse:>8}{pair.better:>8}{p_value(pair.p):>11}{corrected:>11}".rstrip()
+        yield (
+            f"{pair.name:<28}{pair.n:>6}{_before_and_now(comparison, pair):>18}{pair.worse:>8}{pair.better:>8}"
+            f"{p_value(pair.p):>11}{corrected:>11}"
+        ).rstrip()
         if full:
             for verdict in comparison.verdicts.get(pair.name, ()):
                 yield f"  {verdict.name}: {verdict.worse} more, {verdict.better} fewer, two-sided p {p_value(verdict.p)}"
+
+
+def _before_and_now(comparison: Comparison, pair: Paired) -> str:
+    """Return the share that did not fail in both runs; a dash if the record is of a version that did not keep it."""
+    before = comparison.failed_before.get(pair.name)
+    if before is None or not pair.n:
+        return "-"
+    shares = (100 * (pair.n - failed) / pair.n for failed in (before, before + pair.worse - pair.better))
+    return " -> ".join(f"{share:.1f}" for share in shares)
 
 
 def _flip(flip: Flip) -> str:

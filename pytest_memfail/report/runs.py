@@ -35,7 +35,7 @@ def run_table(runs: Sequence[KeptRun]) -> Iterator[str]:
         yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
     last = next((run.id for run in reversed(runs) if run.whole), None)
     yield ""
-    yield f"last: {last or 'no whole run is kept'}; newest: {runs[-1].id}; memfail show NAME prints its failures and its summary"
+    yield f"last: {last or 'no whole run is kept'}; newest: {runs[-1].id}; memfail show NAME prints one"
 
 
 def _settings(header: Header) -> str:

@@ -19,7 +19,6 @@ from pytest_memfail.core import (
     UNGRADED,
     UNSURE,
     VACUOUS,
-    VERDICTS,
     escape_controls,
     one_line,
 )
@@ -30,12 +29,14 @@ WIDTH: Final = 100
 LABEL: Final = 11
 MAX_LINES: Final = 25
 MAX_FAILED_FACTS: Final = 2
+NO_ANSWER: Final = "no_answer"
+"""The column of ungraded questions where no model answered."""
 MIN_RETRIEVED: Final = 3
 """Lines kept for the entries retrieved, however long the rest is."""
 
 
 def headline(question: QuestionRecord) -> str:
-    """A failure in a few words, what was lost first: a terminal cuts it short. The verdict is said beside it."""
+    """A failure in a few words, what was lost first: pytest cuts it short. The verdict is said beside it."""
     verdict = question.verdict
     facts = [fact for fact in question.facts if fact.verdict == verdict]
     if not facts:
@@ -73,8 +74,13 @@ def why(question: QuestionRecord) -> str:
     return headline(question) if question.failed else ""
 
 
-def failure(question: QuestionRecord, rerun: str) -> list[str]:
-    """What the reader of a failure needs, in at most 25 lines; `rerun` is the command that asks it again."""
+def failure(question: QuestionRecord, rerun: str, *, short: bool = False) -> list[str]:
+    """What the reader of a failure needs, in at most 25 lines; `rerun` is the command that asks it again.
+
+    A `short` one says what was asked and why it failed.
+    """
+    if short:
+        return [escape_controls(text) for text in _short(question, rerun)]
     ends = _field("row", f"{question.row}  k={question.k}", 1) if question.row else []
     ends += [f"{'rerun':<{LABEL}}{rerun}"]
     room = MAX_LINES - len(ends) - min(MIN_RETRIEVED, max(1, len(question.retrieved)))
@@ -89,11 +95,22 @@ def failure(question: QuestionRecord, rerun: str) -> list[str]:
     return [escape_controls(text) for text in lines]
 
 
+def _short(question: QuestionRecord, rerun: str) -> Iterator[str]:
+    yield f"{question.verdict}: {MEANINGS[question.verdict]}"
+    yield from _field("question", _asked(question), 2)
+    yield from _field("reason", headline(question), 3)
+    yield f"{'rerun':<{LABEL}}{rerun}"
+
+
+def _asked(question: QuestionRecord) -> str:
+    return question.text.partition("\n\nOptions:")[0]
+
+
 def _question(question: QuestionRecord, most_facts: int) -> Iterator[str]:
     verdict, facts = question.verdict, question.facts
     yield f"{verdict}: {MEANINGS[verdict]}"
-    yield from _field("question", question.text.partition("\n\nOptions:")[0], 2)
-    yield from _field("gold", "; ".join(question.gold), 2)
+    yield from _field("question", _asked(question), 2)
+    yield from _field("expected", "; ".join(question.gold), 2)
     if question.repeats:
         yield from _field("repeats", ", ".join(question.repeats), 1)
     failed = [fact for fact in facts if fact.verdict not in (CORRECT, UNGRADED)]
@@ -161,8 +178,14 @@ def _field(label: str, text: str, most: int) -> list[str]:
 
 
 def summary(results: Summary, *, full: bool = False) -> list[str]:
-    """The section at the end of a run."""
-    lines = [*_table(results), "", *_shown(results)]
+    """Return the results of a run, the table of verdicts last."""
+    lines = [*details(results, full=full), "", *verdict_table(results)]
+    return [*lines, f"record: {results.record}"] if results.record else lines
+
+
+def details(results: Summary, *, full: bool = False) -> list[str]:
+    """Return all but the table of verdicts: single facts, tokens, stores, models, warnings."""
+    lines = list(_shown(results))
     lines += abstention(results)
     lines += vacuous_passes(results)
     lines += [f"repeats: {said}" for said in map(steadiness, results.tasks) if said]
@@ -177,8 +200,6 @@ def summary(results: Summary, *, full: bool = False) -> list[str]:
         lines += textwrap.wrap(unsure(results), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     for warning in results.warnings:
         lines += textwrap.wrap(f"warning: {warning}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-    if results.record:
-        lines.append(f"record: {results.record}")
     return lines
 
 
@@ -225,24 +246,6 @@ def occurring(tally: Tally) -> list[str]:
     return [name for name in (CORRECT, *FAILURES, UNGRADED, ERROR) if tally.verdicts[name]]
 
 
-def outcome(results: Summary) -> str:
-    """Return the whole run on one line: the rate, and how many questions came to each verdict.
-
-    Vacuous passes are counted as correct only where the rate counts them, under protocol `paper`.
-    """
-    rate = success(results.total, answered=results.answered, protocol=results.protocol)
-    name = _rate_name(results)
-    shown = (
-        f"{name} -"
-        if rate.value is None
-        else f"{name} {100 * rate.value:.1f} % [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
-    )
-    vacuous = 0 if results.protocol == "paper" else results.total.vacuous
-    counted = {**results.total.verdicts, CORRECT: results.total.verdicts[CORRECT] - vacuous, VACUOUS: vacuous}
-    counts = ", ".join(f"{counted[name]} {name}" for name in (*VERDICTS, VACUOUS) if counted[name])
-    return f"{shown}; {results.total.n} questions: {counts}"
-
-
 def _rate_name(results: Summary) -> str:
     return "correct" if results.answered else "memory held"
 
@@ -257,9 +260,20 @@ def steadiness(tally: Tally) -> str:
     )
 
 
-def _table(results: Summary) -> Iterator[str]:
-    columns = [v for v in (CORRECT, *FAILURES) if v != REASONING_ERROR or results.answered]
-    columns += [v for v in (UNGRADED, ERROR) if results.total.verdicts[v]]
+def verdict_table(results: Summary) -> Iterator[str]:
+    """Yield a row per task, or per task and k if there are several k, with the count of each verdict.
+
+    Without judged answers no question is correct: a pass is vacuous, and an ungraded question was not answered.
+    """
+    columns = [v for v in FAILURES if v != REASONING_ERROR or results.answered]
+    if results.answered or results.total.verdicts[CORRECT] > results.total.vacuous:
+        columns = [CORRECT, *columns]
+    elif results.total.vacuous:
+        columns.append(VACUOUS)
+    total = results.total
+    left_open = total.decided + total.vacuous + total.verdicts[ERROR] < total.n
+    ungraded = UNGRADED if results.answered or left_open else NO_ANSWER
+    columns += [name for name, v in ((ungraded, UNGRADED), (ERROR, ERROR)) if total.verdicts[v]]
     upper = f"{'':<22}{'':>4} {_rate_name(results) + ' %':<15}"
     lower = f"{'task':<22}{'n':>4} {'[95 % interval]':<15}"
     for verdict in columns:
@@ -269,20 +283,37 @@ def _table(results: Summary) -> Iterator[str]:
         lower += f"{second:>{width}}"
     yield upper.rstrip()
     yield lower
-    rows = [*results.tasks, *([results.total] if len(results.tasks) > 1 else [])]
-    for tally in rows:
-        cells = "".join(f"{tally.verdicts[v]:>{_width(v)}}" for v in columns)
+    for name, tally in _rows(results):
+        if tally is None:
+            yield name
+            continue
+        counts = {**tally.verdicts, VACUOUS: tally.vacuous, NO_ANSWER: tally.verdicts[UNGRADED]}
+        cells = "".join(f"{counts[v]:>{_width(v)}}" for v in columns)
         rate = success(tally, answered=results.answered, protocol=results.protocol)
-        yield f"{tally.name:<22}{tally.n:>4} {_percent(rate):<15}{cells}"
+        yield f"{name:<22}{tally.n:>4} {_percent(rate):<15}{cells}"
+    if NO_ANSWER in columns:
+        yield "no answer: nothing found lost, and no model answered (--memfail-model=NAME)"
+
+
+def _rows(results: Summary) -> Iterator[tuple[str, Tally | None]]:
+    """Yield name and tally of each task and of the total; with several k, the name alone and then each k."""
+    for tally in (*results.tasks, *([results.total] if len(results.tasks) > 1 else [])):
+        yield tally.name, None if results.by_k else tally
+        for k, tallies in results.by_k.items():
+            if tally.name in tallies:
+                yield f"  k={k}", tallies[tally.name]
 
 
 def _shown(results: Summary) -> Iterator[str]:
     """What stands beside memory held: single facts, and how much had to be shown for it."""
     yield f"{'':<22}{'':>5} {'facts held %':<16}{'tokens shown':>13}{'% of the':>10}"
     yield f"{'task':<22}{'facts':>5} {'[95 % interval]':<16}{'per question':>13}{'store':>10}"
-    for tally in (*results.tasks, *([results.total] if len(results.tasks) > 1 else [])):
+    for name, tally in _rows(results):
+        if tally is None:
+            yield name
+            continue
         yield (
-            f"{tally.name:<22}{tally.facts_held.n:>5} {_percent(tally.facts_held):<16}"
+            f"{name:<22}{tally.facts_held.n:>5} {_percent(tally.facts_held):<16}"
             f"{amount(tally.shown_tokens, exact=results.approximate is None):>13}{amount(tally.shown_share, 100):>10}"
         )
 

@@ -42,7 +42,7 @@ from pytest_memfail.results.record import (
 )
 from pytest_memfail.results.runs import Loaded, differences, identity, labels
 from pytest_memfail.results.statistics import Paired, Rate, by_row, correct_together, wilson
-from pytest_memfail.results.summary import MISLEADING, Summary, Tally
+from pytest_memfail.results.summary import MISLEADING, TOTAL, Summary, Tally
 
 SAVE_OPTION: Final = "--memfail-save-baseline"
 ANCHOR_COMMAND: Final = 'memfail anchor RECORD -o FILE --reason "..."'
@@ -288,7 +288,7 @@ def compare(
     by_task = {name: found for name in tasks if (found := [pair for pair in counted if pair.new.task == name])}
     rows = _balances(counted)
     return Comparison(
-        total=_paired("all", counted),
+        total=_paired(TOTAL, counted),
         tasks=tuple(correct_together([_paired(name, found) for name, found in by_task.items()])),
         verdicts={name: _verdicts(found) for name, found in by_task.items()},
         flips=tuple(
@@ -309,6 +309,10 @@ def compare(
         rows=len(rows),
         rows_worse=sum(balance > 0 for balance in rows),
         rows_better=sum(balance < 0 for balance in rows),
+        failed_before={
+            name: sum(pair.change == "better" or (pair.change == "same" and pair.old.failed) for pair in found)
+            for name, found in {TOTAL: counted, **by_task}.items()
+        },
     )
 
 
@@ -355,7 +359,6 @@ def _verdicts(pairs: Sequence[Pair]) -> tuple[Paired, ...]:
 
 # -- records side by side ----------------------------------------------------------------------------------------------
 
-TOTAL: Final = "all"
 HELD: Final = "memory held"
 DATA: Final = "data of "
 

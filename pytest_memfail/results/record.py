@@ -360,6 +360,8 @@ class Comparison:
     """Rows with a question that counts, and below how many of them got worse or better on the whole."""
     rows_worse: int = 0
     rows_better: int = 0
+    failed_before: Mapping[str, int] = field(default_factory=dict)
+    """By task, and of all: how many of the compared questions failed in the earlier run; empty in early records."""
 
     @property
     def worse(self) -> tuple[Flip, ...]:

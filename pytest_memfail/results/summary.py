@@ -18,6 +18,8 @@ MAX_ERROR_SHARE: Final = 0.1
 STOPPING: Final = {"BudgetError": "the budget ran out", "WaitError": ""}
 """Errors after which no model is asked any more, and what the run says of them; "" for what the error says."""
 
+TOTAL: Final = "all"
+"""The name of the tally of all tasks."""
 NOTHING: Final = wilson(0, 0)
 STAGES_OF_MEMORY: Final = ("storage", "summary", "retrieval")
 MISLEADING: Final = "misleading"
@@ -131,6 +133,8 @@ class Summary:
     """Questions whose verdict the offline judge is unsure of."""
     approximate: str | None = None
     """Why tokens were counted approximately; None where they were counted exactly."""
+    by_k: Mapping[int, Mapping[str, Tally]] = field(default_factory=dict)
+    """The tallies at each k, by task and of all; empty for a single k."""
 
     @property
     def untrusted(self) -> str | None:
@@ -170,7 +174,7 @@ def summarize(
     about_tokens = [] if approximate is None else [f"tokens are counted approximately (≈): {approximate}"]
     return Summary(
         tasks=tuple(tallies),
-        total=_tally("all", asked),
+        total=_tally(TOTAL, asked),
         stores=tuple(_figures(tally.name, asked, stores) for tally in tallies),
         warnings=(*_warnings(tallies, stores, left_out), *about_tokens),
         answered=any(q.answer is not None and q.answer.outcome in ("passed", "failed") for q in asked),
@@ -179,7 +183,19 @@ def summarize(
         stopped=next((_stopped(q.error) for q in asked if q.error is not None and q.error.type in STOPPING), None),
         unsure=sum(map(is_unsure, asked)),
         approximate=approximate,
+        by_k=_by_k([tally.name for tally in tallies], asked),
     )
+
+
+def _by_k(names: Sequence[str], questions: Sequence[QuestionRecord]) -> dict[int, dict[str, Tally]]:
+    ks = sorted({question.k for question in questions})
+    if len(ks) < 2:
+        return {}
+    return {
+        k: {TOTAL: _tally(TOTAL, [q for q in questions if q.k == k])}
+        | {name: _tally(name, own) for name in names if (own := [q for q in questions if (q.task, q.k) == (name, k)])}
+        for k in ks
+    }
 
 
 def _stopped(error: ErrorRecord) -> str:

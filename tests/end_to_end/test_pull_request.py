@@ -59,7 +59,7 @@ def pull_request(project: Path, summariser: str, *, move_methods: bool = False) 
 )
 def test_a_summariser_that_drops_qualifiers_is_stopped(run_pytest: Run, main: Path, workers: tuple[str, ...]) -> None:
     pull_request(main, DROPS_QUALIFIERS)
-    done = run_pytest(*SYSTEM, *GATE, *workers, "-q", "--memfail-summary=full", cwd=main)
+    done = run_pytest(*SYSTEM, *GATE, *workers, "-v", cwd=main)
     assert done.code == 1
     assert "memfail gate: failed" in done.output
     shown = re.search(r"regressions:p<0.05 +FAILED +(\d+) worse, (\d+) better of \d+, p < 0\.0001", done.output)

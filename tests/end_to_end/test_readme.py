@@ -64,7 +64,7 @@ def test_the_table_of_the_readme_is_what_its_command_prints(run_pytest: Run) -> 
 def test_the_failure_of_the_readme_is_what_its_system_shows(run_pytest: Run) -> None:
     shown = re.search(r"```text\n(summary_error: .*?)\n```", README, re.DOTALL)
     assert shown is not None
-    done = run_pytest("--memfail-system=lossy", "memfail/conditional_facts_easy")
+    done = run_pytest("--memfail-system=lossy", "memfail/conditional_facts_easy::cfe-011")
     assert shown[1] in done.output
 
 

@@ -87,7 +87,10 @@ def test_the_progress_line_shows_what_is_in_a_name(pytestconfig: pytest.Config) 
     line = TerminalLine(pytestconfig)
     line._fd, line._writer = write, None
     line.show("a\x1b[2Jb\u202e")
+    line.show("")
+    line.show("")  # nothing is shown, so nothing is removed
     line.close()
     shown = os.read(read, 1000).decode()
     os.close(read)
-    assert r"a\x1b[2Jb\u202e" in shown
+    # on the line below, with the cursor back where it was
+    assert shown == "\x1bD\x1bM\x1b7\x1b[B\r\x1b[K" + r"a\x1b[2Jb\u202e" + "\x1b8" + "\x1b[J"

@@ -63,7 +63,9 @@ def test_letters(any_project: Project) -> None:
 def test_words(any_project: Project) -> None:
     any_project.script(**EVERY_VERDICT)
     result = any_project.run("-v")
-    result.stdout.fnmatch_lines(["NOT_STORED memfail/coexisting_facts::ce-1 - the script says*"])  # the verdict once
+    result.stdout.fnmatch_lines(
+        ["NOT_STORED 1 of 6 in coexisting_facts:", "  memfail/coexisting_facts::ce-1"]
+    )  # the verdict once
     words = {
         "coexisting_facts::ce-1": "NOT_STORED",
         "coexisting_facts::ce-2": "SUMMARY_ERROR",
@@ -85,7 +87,10 @@ def test_a_vacuous_pass_is_a_pass_to_all_but_the_counts(any_project: Project) ->
     result = any_project.run("memfail/persona_retrieval", "-rA", "--junitxml=out.xml")
     assert result.ret == 0
     assert result.parseoutcomes() == {"passed": 4, "vacuous": 4}
-    assert "memfail: correct 100.0 % [51, 100]; 8 questions: 4 correct, 4 vacuous" in result.outlines
+    assert "nothing lost: no failure among 8 questions" in result.outlines
+    assert (
+        "vacuous passes: 4 in persona_retrieval, left out of the rates (nothing was there to misuse)" in result.outlines
+    )
     listed = [line.split() for line in result.outlines if line.startswith(("PASSED", "VACUOUS"))]
     assert sorted(listed) == sorted(
         ["VACUOUS" if name in MISLEADING else "PASSED", f"memfail/persona_retrieval::{name}"] for name in PERSONA
@@ -137,7 +142,7 @@ def test_text_of_a_failure(any_project: Project) -> None:
     for expected in (
         r"^not_stored: an expected fact is nowhere in the store$",
         r"^question +Which soups for ce-1\?$",
-        r"^gold +leek soup; pea soup$",
+        r"^expected +leek soup; pea soup$",
         r"^said +In ce-1 I like leek soup\.$",
         r"^storage +.*the script says not_stored of ce-1$",
         r"^closest +In ce-",
@@ -149,14 +154,19 @@ def test_text_of_a_failure(any_project: Project) -> None:
     assert re.search(r"^stored +In ce-", "\n".join(block(result, "ce-2")), re.MULTILINE)
     assert re.search(r"^retrieval +storage ok, summary ok; the script", "\n".join(block(result, "lh-1")), re.MULTILINE)
     assert re.search(r"^reasoning_error: ", "\n".join(block(result, "lh-2")), re.MULTILINE)
-    result.stdout.fnmatch_lines(["NOT_STORED memfail/coexisting_facts::ce-1 - the script says*"])
 
 
-def test_a_failure_names_its_row_in_the_short_summary(project: Project) -> None:
+def test_a_failure_names_its_row_with_tb_line(project: Project) -> None:
     project.script(lh_2="reasoning_error")
     result = project.run("memfail/long_hop", "-rf", "--tb=line")
     result.stdout.fnmatch_lines(["*long_hop.csv:*: stored, faithful and retrieved, and the answer is still wrong"])
-    result.stdout.fnmatch_lines(["REASONING_ERROR memfail/long_hop::lh-2 - stored, faithful and retrieved*"])
+    result.stdout.fnmatch_lines(
+        [
+            "REASONING_ERROR 1 of 4 in long_hop:",
+            "  memfail/long_hop::lh-2",
+            "    stored, faithful and retrieved, and the answer is still wrong",
+        ]
+    )
 
 
 def test_a_failure_is_short(project: Project) -> None:

@@ -119,10 +119,11 @@ def test_a_complete_record_asks_nothing(any_project: Project) -> None:
         [
             "not_retrieved: * (recorded)",
             "retrieval*the script says not_retrieved of lh-1",
-            "NOT_RETRIEVED (recorded) *lh-1*",
+            "NOT_RETRIEVED 1 of 4 in long_hop:",
         ]
     )
     assert first.parseoutcomes() == second.parseoutcomes()
+    any_project.run(RECORD, RESUME, "-v").stdout.fnmatch_lines(["*NOT_RETRIEVED (recorded)*"])
 
 
 def test_errors_are_asked_again(any_project: Project) -> None:

@@ -71,7 +71,7 @@ def test_a_partial_run_never_replaces_a_whole_one(
     project.script(ce_1="not_stored", lh_1="summary_error")
     result = project.run()
     (whole,) = project.runs()
-    result.stdout.fnmatch_lines([f"memfail: failures and table again: memfail show {whole.name}"])
+    result.stdout.fnmatch_lines([f"all failures: memfail show {whole.name} --all"])
     before = (whole / "record.jsonl").read_bytes()
     for words in (["memfail/coexisting_facts::ce-1"], ["-k", "lh-2"], ["--lf"], ["-x"], ["-m", "summary_error"]):
         project.run(*words)
@@ -79,8 +79,9 @@ def test_a_partial_run_never_replaces_a_whole_one(
     assert states(project)[0] == ("finished", True)
     assert {whole for _, whole in states(project)[1:]} == {False}
     assert "22 questions" in shown(monkeypatch, capsys, project, "last")
-    assert "1 of 1 questions shown" in shown(monkeypatch, capsys, project, "newest")
-    table = shown(monkeypatch, capsys, project).splitlines()
+    assert shown(monkeypatch, capsys, project) == shown(monkeypatch, capsys, project, "last")
+    assert "1 of 1 question shown" in shown(monkeypatch, capsys, project, "newest")
+    table = shown(monkeypatch, capsys, project, "--list").splitlines()
     assert table[0].split() == ["run", "system", "settings", "questions"]
     assert table[1].split() == [whole.name, "toy", "judge=script", "22", "of", "22", "whole,", "finished"]
     assert [line.split()[3] for line in table[2:5]] == ["1", "1", "2"]
@@ -100,7 +101,7 @@ def test_other_commands_take_the_name_of_a_run(
     assert main(["compare", "last", "newest"]) == 0
     assert main(["merge", "newest", "-o", "m.jsonl"]) == 1
     assert main(["show", "nothing"]) == 4
-    assert "a part of an id that `memfail show` lists" in capsys.readouterr().err
+    assert "a part of an id that `memfail show --list` prints" in capsys.readouterr().err
 
 
 @both_ways
@@ -204,8 +205,8 @@ def test_two_runs_in_one_folder_do_not_disturb_each_other(project: Project, word
     project.script(ce_1="not_stored")
     result = project.run_apart("outer", "memfail/long_hop", "--memfail-report=x.json", *words)
     inner = (project.path / "inner.txt").read_text()
-    assert "memfail: correct 83.3 %" in inner
-    result.stdout.fnmatch_lines(["memfail: correct 100.0 %*; 4 questions: 4 correct"])
+    assert "loses most in storage (not_stored): 1 of 6" in inner
+    result.stdout.fnmatch_lines(["nothing lost: no failure among 4 questions"])
     first, second = kept(project)
     assert [run.state for run in (first, second)] == ["finished", "finished"]
     records = [run.record.read_text().splitlines() for run in (first, second)]
@@ -265,7 +266,7 @@ def test_a_full_disk_ends_no_run(project: Project, words: list[str], code: int) 
     assert result.ret == code
     assert "Traceback" not in result.stdout.str() + result.stderr.str()
     assert "INTERNALERROR" not in result.stdout.str()
-    result.stdout.fnmatch_lines(["memfail: correct 100.0 %*22 questions: *"])
+    result.stdout.fnmatch_lines(["nothing lost: no failure among 22 questions"])
     if words:
         result.stdout.fnmatch_lines(["memfail: the record r.jsonl could not be written: File too large*"])
     result.stdout.fnmatch_lines(["memfail: this run is not kept whole: *: File too large"])

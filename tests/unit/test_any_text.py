@@ -15,7 +15,7 @@ from pytest_memfail.engine import DaemonPool, Grader, is_listed, memories_from
 from pytest_memfail.engine.system import changes, truncation_message, unlisted_sentinels
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.llm import count_tokens
-from pytest_memfail.report import failure, headline, summary, write_reports
+from pytest_memfail.report import details, failure, headline, verdict_table, write_reports
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
 from pytest_memfail.results import (
     FactRecord,
@@ -187,7 +187,8 @@ def test_a_question_over_any_text_reaches_every_report(name, data, tmp_path_fact
     if verdict.name in FAILURES:
         assert all("\n" not in row for row in failure(read, "pytest"))
         assert headline(read)
-    assert summary(record.summary(), full=True)
+    assert details(record.summary(), full=True)
+    assert list(verdict_table(record.summary()))
     for ending in (".html", ".md", ".json"):
         assert [why for _, why in write_reports([folder / f"x{ending}"], [record])] == [None]
         assert (folder / f"x{ending}").stat().st_size

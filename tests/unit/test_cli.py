@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from pytest_memfail._version import __version__
 from pytest_memfail.cli import main
 from pytest_memfail.tasks import shipped_data
 
@@ -95,3 +96,16 @@ def test_the_command_runs_as_a_module_and_gives_its_exit_code(rows):
     assert done.returncode == 1
     assert "hop_count" in done.stdout
     assert done.stderr == ""
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"memfail {__version__}\n"
+
+
+def test_no_help_shows_a_doubled_percent_sign(capsys):
+    with pytest.raises(SystemExit):
+        main(["compare", "--help"])
+    assert "95 % intervals" in " ".join(capsys.readouterr().out.split())

@@ -339,6 +339,10 @@ def test_an_unknown_price_is_said_and_no_budget_can_be_held(generate):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (
+            ["updated_facts", "-n", "3"],
+            "updated_facts has no recipe, its rows are written by hand; expected conditional_facts,",
+        ),
         (["coexisting", "-n", "3"], "unknown task to generate 'coexisting'; did you mean 'coexisting_facts'?"),
         (["long_hop", "-n", "0"], "-n: got 0, expected 1 to 3600"),
         (["long_hop", "-n", "6", "--batch-size", "0"], "--batch-size: got 0, expected 1 or more"),

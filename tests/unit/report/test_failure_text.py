@@ -74,7 +74,7 @@ def test_a_failure_says_what_failed_and_how_to_run_it_again(verdict):
     lines = shown(line)
     assert lines[0] == f"{line.verdict}: {MEANINGS[line.verdict]}"
     assert "question   Does Ada bake today?" in lines
-    assert "gold       Only when it rains." in lines
+    assert "expected   Only when it rains." in lines
     assert "answer     She does." in lines
     assert re.fullmatch(r"row        rows\.csv:7 +k=5", lines[-2])
     assert lines[-1] == f"rerun      {RERUN}"

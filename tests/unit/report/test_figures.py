@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import xml.etree.ElementTree as ET
 
@@ -32,6 +33,14 @@ def test_bars_of_one_record(record, tmp_path, capsys):
         assert f"<!-- {name} -->" in drawn
     assert "<!-- k -->" not in drawn
     assert "<!-- tokens per memory -->" not in drawn
+
+
+def test_several_records_stand_together_task_by_task(tmp_path):
+    lines = [question(i, "correct", task=task) for i, task in enumerate(("a", "b"))]
+    paths = [str(write(tmp_path / f"{name}.jsonl", *lines, store(), system=name)) for name in ("one", "two")]
+    assert main(["report", *paths, "-o", str(tmp_path / "x.svg")]) == 0
+    ticks = re.findall(r"<!-- ([ab]: \w+) -->", texts(tmp_path / "x.svg"))
+    assert ticks == ["a: one", "a: two", "b: one", "b: two"]
 
 
 def test_success_against_k_and_tokens(record, tmp_path):

@@ -45,11 +45,37 @@ def test_on_one_line(checks, line):
 def test_long_lists_are_cut():
     lines = gate(flipped(worse=21, better=20, other=1), record="last.jsonl")
     assert [line for line in lines if "…" in line] == ["  … and 1 more: memfail show last.jsonl"]
-    assert sum(" -> " in line for line in lines) == 40
+    assert sum(" memory held -> not_stored" in line for line in lines) == 40
     assert "  … and 1 more: -v lists them" in gate(flipped(worse=21))
 
 
 def test_in_full_all_are_listed():
     lines = gate(flipped(worse=21, better=20, other=1), full=True)
-    assert sum(" -> " in line for line in lines) == 42
+    assert sum(" memory held -> not_stored" in line for line in lines) == 42
     assert not any("…" in line for line in lines)
+
+
+def test_the_table_has_the_share_that_passed_before_and_now():
+    pair = Paired("a", 200, 30, 10, 0.001, 0.002)
+    compared = Comparison(pair, (pair,), {}, (), 0, 0, 0, 0, 200, failed_before={"all": 50, "a": 50})
+    lines = gate(Gate((), compared, "b.jsonl"))
+    head, row = (next(line for line in lines if line.startswith(start)) for start in ("passed, against", "a "))
+    assert "before -> now, %" in head
+    assert row.split() == ["a", "200", "75.0", "->", "65.0", "30", "10", "0.0010", "0.0020"]
+    assert max(map(len, lines)) <= 100
+    assert sum("McNemar" in line for line in lines) == 1
+
+
+def test_an_old_record_has_no_share_of_before():
+    pair = Paired("a", 200, 30, 10, 0.001, 0.002)
+    (row,) = [
+        line for line in gate(Gate((), Comparison(pair, (pair,), {}, (), 0, 0, 0, 0, 200))) if line.startswith("a ")
+    ]
+    assert row.split()[2] == "-"
+
+
+def test_where_nothing_changed_there_is_neither_table_nor_p():
+    pair = Paired("a", 200, 0, 0, 1.0)
+    text = "\n".join(gate(Gate((), Comparison(pair, (pair,), {}, (), 0, 0, 0, 0, 200), "b.jsonl")))
+    assert "before -> now" not in text
+    assert "McNemar" not in text

@@ -491,6 +491,18 @@ def test_show_some(record, capsys, words, ids):
     assert out.splitlines()[-1].startswith(f"{len(ids)} of 4 questions shown")
 
 
+def test_show_prints_twenty_and_says_how_many_more(tmp_path, capsys):
+    path = str(write(tmp_path / "r.jsonl", *(question(i, "not_stored") for i in range(30)), store()))
+    assert main(["show", path]) == 0
+    out = capsys.readouterr().out
+    assert out.count("--- memfail/t::q-") == 20
+    assert out.endswith("20 of 30 questions shown; 10 more: --all shows them\n")
+    assert main(["show", path, "--all"]) == 0
+    out = capsys.readouterr().out
+    assert [line for line in out.splitlines() if line.startswith("---")] == [f"--- memfail/t::q-{i}" for i in range(30)]
+    assert out.endswith("30 of 30 questions shown\n")
+
+
 def test_show_says_what_became_of_a_question_that_did_not_fail(record, capsys):
     assert main(["show", str(record), "--id", "q-0"]) == 0
     assert capsys.readouterr().out == "0 of 4 questions shown; with that id: 1 correct (--verdict NAME shows them)\n"

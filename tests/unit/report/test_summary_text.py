@@ -17,13 +17,14 @@ from pytest_memfail.core import (
     UNGRADED,
     VERDICTS,
 )
-from pytest_memfail.report import outcome, summary
+from pytest_memfail.report import details, summary, verdict_table
 from pytest_memfail.results import StoreFigures, Summary, Tally, wilson
 from pytest_memfail.tasks import TASK_NAMES
 
 
-def tally(name="t", vacuous=0, held=0, tested=0, facts=None, **verdicts):
-    return Tally(name, {**dict.fromkeys(VERDICTS, 0), **verdicts}, vacuous, held, tested, facts or {})
+def tally(name="t", vacuous=0, held=0, tested=0, facts=None, left_open=0, **verdicts):
+    decided = sum(verdicts.values()) - verdicts.get(ERROR, 0) - vacuous - left_open
+    return Tally(name, {**dict.fromkeys(VERDICTS, 0), **verdicts}, vacuous, held, tested, facts or {}, decided)
 
 
 def results(*tallies, answered=False, protocol="ours", **more):
@@ -32,10 +33,16 @@ def results(*tallies, answered=False, protocol="ours", **more):
         sum(t.vacuous for t in tallies),
         sum(t.held for t in tallies),
         sum(t.tested for t in tallies),
+        left_open=sum(t.n - t.decided - t.vacuous - t.verdicts[ERROR] for t in tallies),
         **{v: sum(t.verdicts[v] for t in tallies) for v in VERDICTS},
     )
     given = {"stores": (), "warnings": ()} | more
     return Summary(tuple(tallies), total, answered=answered, protocol=protocol, **given)
+
+
+def both(given, full=False):
+    """All of it, the verdicts first."""
+    return [*verdict_table(given), "", *details(given, full=full)]
 
 
 EVERYTHING = {verdict: 100 + i for i, verdict in enumerate(VERDICTS)}
@@ -53,7 +60,7 @@ def rows(lines, name):
 
 def test_the_table_fits_100_columns_with_every_column():
     tallies = [tally(name, held=99, tested=100, **EVERYTHING) for name in TASK_NAMES]
-    lines = summary(results(*tallies, answered=True))
+    lines = both(results(*tallies, answered=True))
     assert [line for line in lines if len(line) > 100] == []
     head = " ".join(lines[:2])
     for word in ("correct", "stored", "summary", "retrieved", "reasoning", "ungraded", "error"):
@@ -61,7 +68,7 @@ def test_the_table_fits_100_columns_with_every_column():
 
 
 def test_numbers_stand_under_their_own_columns():
-    lines = summary(results(tally(**EVERYTHING), answered=True))
+    lines = both(results(tally(**EVERYTHING), answered=True))
     columns = re.split(r"\s+", lines[1].partition("]")[2].strip())
     numbers = re.split(r"\s+", lines[2].partition("]")[2].strip())
     assert len(columns) == len(numbers) == len(VERDICTS)
@@ -70,81 +77,106 @@ def test_numbers_stand_under_their_own_columns():
 
 @pytest.mark.parametrize("answered", [True, False])
 def test_wrong_answers_have_a_column_once_answers_were_judged(answered):
-    lines = summary(results(tally(**{CORRECT: 5}), answered=answered))
+    lines = both(results(tally(**{CORRECT: 5}), answered=answered))
     assert any("reasoning" in line for line in lines) == answered
 
 
-@pytest.mark.parametrize(("verdict", "word"), [(UNGRADED, "ungraded"), (ERROR, "error")])
-def test_ungraded_and_errors_have_a_column_where_there_are_any(verdict, word):
+@pytest.mark.parametrize(
+    ("verdict", "answered", "word"),
+    [(UNGRADED, True, "ungraded"), (UNGRADED, False, "answer"), (ERROR, True, "error"), (ERROR, False, "error")],
+)
+def test_ungraded_and_errors_have_a_column_where_there_are_any(verdict, answered, word):
     def heads(n):
-        lines = summary(results(tally(**{CORRECT: 5, verdict: n})))
-        return lines[1].replace("summary_error", "").split().count(word)
+        lines = both(results(tally(**{CORRECT: 5, verdict: n}), answered=answered))
+        return lines[1].split().count(word)
 
     assert heads(1) == heads(0) + 1
 
 
+def test_without_answers_nothing_is_counted_as_correct():
+    given = results(tally(vacuous=1, held=95, tested=95, **{CORRECT: 1, UNGRADED: 99}))
+    lines = list(verdict_table(given))
+    assert "correct" not in f"{lines[0]}{lines[1]}"
+    assert lines[1].split()[-5:] == ["stored", "error", "retrieved", "vacuous", "answer"]
+    assert lines[2].split()[-5:] == ["0", "0", "0", "1", "99"]
+    assert lines[3] == "no answer: nothing found lost, and no model answered (--memfail-model=NAME)"
+    answered = list(verdict_table(replace(given, answered=True)))
+    assert "correct" in answered[1]
+    assert len(answered) == 3
+
+
+def test_what_the_judge_left_open_is_ungraded_without_answers_too():
+    lines = list(verdict_table(results(tally(left_open=1, **{NOT_STORED: 2, UNGRADED: 3}))))
+    assert lines[1].split()[-1] == "ungraded"
+    assert len(lines) == 3
+
+
+def test_with_several_k_each_has_a_row_of_its_own():
+    one, two = tally("a", held=1, tested=4, **{NOT_RETRIEVED: 3, UNGRADED: 1}), tally("b", **{NOT_STORED: 2})
+    better = tally("a", held=3, tested=4, **{NOT_RETRIEVED: 1, UNGRADED: 3})
+    given = results(tally("a", **{NOT_RETRIEVED: 4, UNGRADED: 4}), two)
+    given = replace(given, by_k={1: {"a": one, "b": two, "all": one}, 10: {"a": better, "all": better}})
+    cells = [line.split() for line in verdict_table(given)][2:]
+    assert [words[0] for words in cells[:8]] == ["a", "k=1", "k=10", "b", "k=1", "all", "k=1", "k=10"]
+    assert [words[1:3] for words in cells[1:3]] == [["4", "25.0"], ["4", "75.0"]]
+    assert cells[0] == ["a"]  # what is pooled over k means nothing
+    assert [line.split()[0] for line in details(given)[2:5]] == ["a", "k=1", "k=10"]
+
+
 def test_a_rate_has_its_n_and_its_interval():
-    line = row(summary(results(tally(held=32, tested=100, **{CORRECT: 32, NOT_STORED: 68}))), "t")
+    line = row(both(results(tally(held=32, tested=100, **{CORRECT: 32, NOT_STORED: 68}))), "t")
     assert " 100 " in line
     assert "32.0 [24, 42]" in line
 
 
 def test_without_answers_the_rate_is_that_of_the_memory():
-    lines = summary(results(tally(held=1, tested=4, **{CORRECT: 1, UNGRADED: 3})))
+    lines = both(results(tally(held=1, tested=4, **{CORRECT: 1, UNGRADED: 3})))
     assert "memory held %" in lines[0]
     assert "25.0 [" in row(lines, "t")
 
 
 def test_with_answers_the_rate_is_that_of_correct_ones_without_vacuous_passes():
     given = tally(vacuous=2, held=1, tested=2, **{CORRECT: 3, NOT_STORED: 1})
-    lines = summary(results(given, answered=True))
+    lines = both(results(given, answered=True))
     assert "correct %" in lines[0]
     assert "50.0 [" in row(lines, "t")
 
 
-@pytest.mark.parametrize(
-    ("protocol", "counts"), [("ours", "1 correct, 1 not_stored, 2 vacuous"), ("paper", "3 correct, 1 not_stored")]
-)
-def test_the_last_line_counts_vacuous_passes_as_the_rate_does(protocol, counts):
-    given = tally(vacuous=2, held=1, tested=2, **{CORRECT: 3, NOT_STORED: 1})
-    assert outcome(results(given, answered=True, protocol=protocol)).endswith(f"; 4 questions: {counts}")
-
-
 def test_under_paper_vacuous_passes_count():
     given = tally(vacuous=2, held=1, tested=2, **{CORRECT: 3, NOT_STORED: 1})
-    lines = summary(results(given, answered=True, protocol="paper"))
+    lines = both(results(given, answered=True, protocol="paper"))
     assert "75.0 [" in row(lines, "t")
 
 
 @pytest.mark.parametrize("answered", [True, False])
 def test_all_errors_give_no_rate_and_never_0_percent(answered):
-    lines = summary(results(tally(**{ERROR: 20}), answered=answered))
+    lines = both(results(tally(**{ERROR: 20}), answered=answered))
     assert "0.0" not in row(lines, "t")
     assert re.search(r"\s-\s", row(lines, "t"))
 
 
 def test_one_task_needs_no_total():
-    assert not any(line.startswith("all ") for line in summary(results(tally("a", **{CORRECT: 1}))))
-    both = summary(results(tally("a", **{CORRECT: 1}), tally("b", **{NOT_STORED: 2})))
-    assert row(both, "all").split()[1] == "3"
+    assert not any(line.startswith("all ") for line in both(results(tally("a", **{CORRECT: 1}))))
+    lines = both(results(tally("a", **{CORRECT: 1}), tally("b", **{NOT_STORED: 2})))
+    assert row(lines, "all").split()[1] == "3"
 
 
 @pytest.mark.parametrize(("protocol", "how"), [("ours", "left out of the rates"), ("paper", "counted as correct")])
 def test_vacuous_passes_are_told_apart(protocol, how):
-    lines = summary(results(tally("persona_retrieval", vacuous=3, **{CORRECT: 5}), protocol=protocol))
+    lines = both(results(tally("persona_retrieval", vacuous=3, **{CORRECT: 5}), protocol=protocol))
     (line,) = [line for line in lines if line.startswith("vacuous passes")]
     assert "3 in persona_retrieval" in line
     assert how in line
 
 
 def test_without_vacuous_passes_nothing_is_said_of_them():
-    assert not any("vacuous" in line for line in summary(results(tally(**{CORRECT: 5}))))
+    assert not any("vacuous" in line for line in both(results(tally(**{CORRECT: 5}))))
 
 
 def test_facts_by_stratum_are_shown_when_asked_for():
     given = results(tally("coexisting_facts", facts={"N=2": {CORRECT: 3, SUMMARY_ERROR: 1}, "N=3": {NOT_STORED: 2}}))
-    assert not any(line.startswith("facts of") for line in summary(given))
-    assert [line for line in summary(given, full=True) if line.startswith("facts of")] == [
+    assert not any(line.startswith("facts of") for line in both(given))
+    assert [line for line in both(given, full=True) if line.startswith("facts of")] == [
         "facts of coexisting_facts, N=2: 3 correct, 1 summary_error",
         "facts of coexisting_facts, N=3: 2 not_stored",
     ]
@@ -165,7 +197,7 @@ def figures(**changes):
 
 
 def test_the_stores_cost_and_hold():
-    lines = summary(results(tally(**{CORRECT: 1}), stores=(figures(),)))
+    lines = both(results(tally(**{CORRECT: 1}), stores=(figures(),)))
     assert row(lines, "conditional_facts_easy").split() == [
         "conditional_facts_easy",
         "100",
@@ -181,48 +213,53 @@ def test_the_stores_cost_and_hold():
 
 def test_the_stores_table_fits_100_columns():
     large = figures(conversations=10**6, memories=10**8, tokens=10**12, fill_seconds=10.0**9, retrieve_p95=10.0**4)
-    lines = summary(results(tally(**{CORRECT: 1}), stores=(large,)))
+    lines = both(results(tally(**{CORRECT: 1}), stores=(large,)))
     assert [line for line in lines if len(line) > 100] == []
 
 
 def test_what_is_unknown_of_a_store_is_a_dash():
     empty = figures(conversations=0, memories=0, tokens=None, retrieve_p50=None, retrieve_p95=None)
-    line = row(summary(results(tally(**{CORRECT: 1}), stores=(empty,))), "conditional_facts_easy")
+    line = row(both(results(tally(**{CORRECT: 1}), stores=(empty,))), "conditional_facts_easy")
     assert line.split() == ["conditional_facts_easy", "0", "-", "0", "-", "-", "-"]
 
 
 def test_without_a_store_there_is_no_table_of_stores():
     assert not any(
-        line.startswith("store ") for line in summary(results(tally(**{CORRECT: 1}), stores=(figures(stores=0),)))
+        line.startswith("store ") for line in both(results(tally(**{CORRECT: 1}), stores=(figures(stores=0),)))
     )
 
 
-def test_warnings_and_the_record_come_last():
-    lines = summary(results(tally(**{CORRECT: 1}), warnings=("it changed",), record="run.jsonl"))
-    assert lines[-2:] == ["warning: it changed", "record: run.jsonl"]
+def test_the_verdicts_stand_last_and_the_record_under_them():
+    given = results(tally(**{CORRECT: 1}), warnings=("it changed",), record="run.jsonl")
+    assert summary(given) == [*details(given), "", *verdict_table(given), "record: run.jsonl"]
+
+
+def test_warnings_come_last():
+    lines = both(results(tally(**{CORRECT: 1}), warnings=("it changed",)))
+    assert lines[-1] == "warning: it changed"
 
 
 def test_every_failure_is_counted_in_its_row():
     given = {CORRECT: 11, NOT_STORED: 22, SUMMARY_ERROR: 33, NOT_RETRIEVED: 44, REASONING_ERROR: 55}
-    line = row(summary(results(tally(**given), answered=True)), "t")
+    line = row(both(results(tally(**given), answered=True)), "t")
     assert line.split()[1] == "165"
     assert line.split()[-5:] == ["11", "22", "33", "44", "55"]
 
 
 def test_facts_and_tokens_stand_beside_memory_held():
     given = replace(tally(held=1, tested=4), facts_held=wilson(6, 8), shown_tokens=1234.5, shown_share=0.0625)
-    line = rows(summary(results(given)), "t")[1]
+    line = rows(both(results(given)), "t")[1]
     assert line.split() == ["t", "8", "75.0", "[41,", "93]", "1234", "6.2"]
 
 
 def test_what_was_not_counted_is_a_dash():
-    assert rows(summary(results(tally())), "t")[1].split() == ["t", "0", "-", "-", "-"]
+    assert rows(both(results(tally())), "t")[1].split() == ["t", "0", "-", "-", "-"]
 
 
 def test_abstention_has_a_line_of_its_own():
     given = replace(tally("p", **{CORRECT: 140}), misleading=150, abstention=wilson(131, 150))
-    assert "abstention 87.3 % [81, 92] of 150 misleading questions of p" in summary(results(given, answered=True))
-    assert "abstention not judged: 150 misleading questions of p, not in memory held" in summary(results(given))
+    assert "abstention 87.3 % [81, 92] of 150 misleading questions of p" in both(results(given, answered=True))
+    assert "abstention not judged: 150 misleading questions of p, not in memory held" in both(results(given))
     some = replace(given, abstention=wilson(131, 148))
-    assert any(line.endswith("(2 more have no verdict)") for line in summary(results(some, answered=True)))
-    assert not any("abstention" in line for line in summary(results(tally(), answered=True)))
+    assert any(line.endswith("(2 more have no verdict)") for line in both(results(some, answered=True)))
+    assert not any("abstention" in line for line in both(results(tally(), answered=True)))

@@ -223,3 +223,10 @@ def test_a_run_beside_itself():
     same = run(a=[CORRECT, NOT_STORED, HELD, OPEN, VACUOUS, (ERROR,)], b=[CORRECT])
     found = compared(same, same)
     assert (found.total.worse, found.total.better, found.total.p, found.flips) == (0, 0, 1.0, ())
+
+
+def test_what_failed_before_is_counted_by_task_and_in_all():
+    before = run(a=[CORRECT, NOT_STORED, NOT_STORED, VACUOUS], b=[NOT_STORED, CORRECT])
+    now = run(a=[NOT_STORED, CORRECT, NOT_RETRIEVED, NOT_STORED], b=[NOT_STORED, CORRECT])
+    found = compared(before, now)
+    assert found.failed_before == {"all": 3, "a": 2, "b": 1}  # what passed vacuously is not compared

@@ -285,3 +285,13 @@ def test_entries_beyond_k_are_told():
     assert (
         "the system returned more than k entries for 2 questions; 7 entries beyond k were cut" in built(*lines).warnings
     )
+
+
+def test_tallies_at_each_k_where_there_are_several():
+    asked = [line(verdict, question="a", k=k) for k, verdict in ((10, CORRECT), (2, NOT_STORED))]
+    summary = built(*asked)
+    (task,) = summary.tasks
+    assert list(summary.by_k) == [2, 10]
+    assert {k: found[task.name].verdicts[CORRECT] for k, found in summary.by_k.items()} == {2: 0, 10: 1}
+    assert [found["all"].n for found in summary.by_k.values()] == [1, 1]
+    assert built(asked[0]).by_k == {}

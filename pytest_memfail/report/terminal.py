@@ -1,0 +1,209 @@
+"""The last screen of a run: failures grouped by cause, the table of verdicts, where most is lost, what to do next."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pytest_memfail.core import (
+    FAILURES,
+    MEMORY_FAILURES,
+    NOT_RETRIEVED,
+    NOT_STORED,
+    REASONING_ERROR,
+    SUMMARY_ERROR,
+    counted,
+    escape_controls,
+)
+from pytest_memfail.report.text import WIDTH, headline, verdict_table
+from pytest_memfail.results import QuestionRecord, StageRecord, Summary
+
+MOST_TEXTS: Final = 20
+"""Failures shown in full by default."""
+EXAMPLES: Final = 3
+"""Failures shown of each task and verdict."""
+MOSTLY: Final = 0.5
+"""The kind of detail is named if at least this share of a group lost it."""
+
+PLACES: Final[Mapping[str, str]] = {
+    NOT_STORED: "storage",
+    SUMMARY_ERROR: "summaries",
+    NOT_RETRIEVED: "retrieval",
+    REASONING_ERROR: "answers",
+}
+"""The part of a memory system that a verdict blames."""
+
+_NUMBER: Final = re.compile(
+    r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
+    r"eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|half|twice|dozen)\b",
+    re.IGNORECASE,
+)
+_LIMIT: Final = re.compile(
+    r"\b(only|unless|except|until|if|when|whenever|before|after|during|below|above|over|under|between|"
+    r"(more|less|fewer|later|earlier) than|at (least|most))\b",
+    re.IGNORECASE,
+)
+_NEGATION: Final = re.compile(r"\b(no|not|never|nobody|nothing|none|without|cannot)\b|n['’]t\b", re.IGNORECASE)
+_NAME: Final = re.compile(r"(?<![.!?:;] )(?<=[\w,] )[A-Z][\w'’-]+")
+_I: Final = re.compile(r"^I(['’]\w+)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A failed question as the end of a run shows it."""
+
+    id: str
+    task: str
+    verdict: str
+    reason: str
+    confidence: float
+    """The highest among the facts that failed; -1 if the judge gives none."""
+    length: int
+    """Characters of the question and of that fact."""
+    kinds: frozenset[str]
+    """Kinds of missing details: numbers, names, limits and conditions, negations."""
+
+    @property
+    def clearness(self) -> tuple[float, int, str]:
+        """Sort key: the surest verdicts first, then the shortest."""
+        return -self.confidence, self.length, self.id
+
+
+def failed_question(question: QuestionRecord) -> Failed | None:
+    """Return what the end of a run shows of a question; None unless it failed."""
+    if not question.failed:
+        return None
+    verdict, source = question.verdict, ""
+    kinds: set[str] = set()
+    if verdict in MEMORY_FAILURES:
+        failed = [fact for fact in question.facts if fact.verdict == verdict]
+        # no fact in a record that another program wrote
+        sure, source = max(((_confidence(fact.deciding), fact.source) for fact in failed), default=(-1.0, ""))
+        for fact in failed:
+            kinds |= kinds_of(fact.missing, fact.source)
+    else:
+        sure = _confidence(question.answer)
+    length = len(question.text) + len(source)
+    return Failed(question.id, question.task, verdict, headline(question), sure, length, frozenset(kinds))
+
+
+def _confidence(stage: StageRecord | None) -> float:
+    return -1.0 if stage is None or stage.confidence is None else stage.confidence
+
+
+def kinds_of(missing: Iterable[str], source: str) -> set[str]:
+    """Return the kinds of details among the missing parts of a fact.
+
+    A name is a word that its source writes with a capital letter inside a sentence.
+
+    >>> sorted(kinds_of(["nine", "Whitby"], "At nine the coach leaves for Whitby."))
+    ['names', 'numbers']
+    """
+    kinds = set()
+    names = {name for name in _NAME.findall(source) if not _I.match(name)}
+    for part in missing:
+        for kind, pattern in (("numbers", _NUMBER), ("limits and conditions", _LIMIT), ("negations", _NEGATION)):
+            if pattern.search(part):
+                kinds.add(kind)
+        if any(name in part for name in names):
+            kinds.add("names")
+    return kinds
+
+
+def causes(failures: Iterable[Failed]) -> list[list[Failed]]:
+    """Return the failures grouped by task and verdict: the largest group first, in each the clearest first."""
+    groups: dict[tuple[str, str], list[Failed]] = {}
+    for failed in failures:
+        groups.setdefault((failed.task, failed.verdict), []).append(failed)
+    ordered = sorted(groups, key=lambda cause: (-len(groups[cause]), cause))
+    return [sorted(groups[cause], key=lambda failed: failed.clearness) for cause in ordered]
+
+
+def worst_first(failures: Iterable[Failed], most: int = MOST_TEXTS) -> list[str]:
+    """Return the ids of at most so many failures: the clearest of each group in turn, those of a group together."""
+    groups = causes(failures)
+    taken = [0] * len(groups)
+    left = most
+    while left > 0 and any(count < len(group) for count, group in zip(taken, groups, strict=True)):
+        for i, group in enumerate(groups):
+            if left > 0 and taken[i] < len(group):
+                taken[i] += 1
+                left -= 1
+    return [failed.id for count, group in zip(taken, groups, strict=True) for failed in group[:count]]
+
+
+def cause_lines(failures: Sequence[Failed], results: Summary, *, every: bool = False) -> Iterator[str]:
+    """Yield a line per task and verdict with its count, and under it the clearest examples, each with its reason.
+
+    With `every`, yield all failures, in the order given.
+    """
+    asked = {tally.name: tally.n for tally in results.tasks}
+    place = {failed.id: i for i, failed in enumerate(failures)}
+    for group in causes(failures):
+        first = group[0]
+        shown = sorted(group, key=lambda failed: place[failed.id]) if every else group[:EXAMPLES]
+        more = f"; the {len(shown)} clearest:" if len(shown) < len(group) else ":"
+        yield f"{first.verdict.upper()} {len(group)} of {asked[first.task]} in {first.task}{more}"
+        for failed in shown:
+            yield f"  {escape_controls(failed.id)}"  # an id is for pasting: it is never cut
+            yield from textwrap.wrap(
+                escape_controls(failed.reason),
+                WIDTH,
+                initial_indent="    ",
+                subsequent_indent="    ",
+                break_on_hyphens=False,
+            )
+
+
+def most_lost(results: Summary, failures: Collection[Failed]) -> str:
+    """Return one sentence: at which stage most questions are lost, in which task most of them, and what kind of detail."""
+    lost = results.total.verdicts
+    verdict = max(FAILURES, key=lambda name: lost[name])
+    if not lost[verdict]:
+        return f"nothing lost: no failure among {counted(results.total.n, 'question')}"
+    said = f"loses most in {PLACES[verdict]} ({verdict}): {lost[verdict]} of {results.total.n}"
+    task = max(results.tasks, key=lambda tally: tally.verdicts[verdict])
+    if len(results.tasks) > 1:
+        count = task.verdicts[verdict]
+        said += f"; all in {task.name}" if count == lost[verdict] else f"; of these {count} in {task.name}"
+    group = [failed for failed in failures if (failed.task, failed.verdict) == (task.name, verdict)]
+    # of what was not shown at all, the kinds say nothing
+    if verdict == SUMMARY_ERROR and (kinds := _most_frequent([failed.kinds for failed in group])):
+        said += f", mostly {' and '.join(kinds)}"
+    return said
+
+
+def _most_frequent(given: Sequence[frozenset[str]]) -> list[str]:
+    """The one or two kinds that at least half of the questions have one of; empty if no two are so frequent."""
+    counts = Counter(kind for kinds in given for kind in kinds)
+    ranked = sorted(counts, key=lambda kind: (-counts[kind], kind))[:2]
+    for most in range(1, len(ranked) + 1):
+        if sum(bool(kinds & set(ranked[:most])) for kinds in given) >= MOSTLY * len(given):
+            return ranked[:most]
+    return []
+
+
+def closing(results: Summary, failures: Collection[Failed], run: str | None, *, trusted: bool = True) -> Iterator[str]:
+    """Yield the last screen of a run: the verdicts, where most is lost, where the record is, and how to go on.
+
+    `run` is what `memfail show` calls the run; None where it is not kept.
+    """
+    yield from verdict_table(results)
+    if trusted and results.total.n:
+        yield ""
+        yield from textwrap.wrap(most_lost(results, failures), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        if run is not None and failures:
+            yield f"next: {_first_look(results, run)}"
+            yield f"all failures: memfail show {run} --all"
+    if results.record:
+        yield f"record: {results.record}"
+
+
+def _first_look(results: Summary, run: str) -> str:
+    verdict = max(FAILURES, key=lambda name: results.total.verdicts[name])
+    task = max(results.tasks, key=lambda tally: tally.verdicts[verdict])
+    return f"memfail show {run} --task {task.name} --verdict {verdict}"

@@ -1,0 +1,262 @@
+"""Failures grouped by cause, the clearest first, and the sentence that says where most is lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+from record_lines import failed
+from recorded_runs import question
+
+from pytest_memfail.core import FAILURES, NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR
+from pytest_memfail.report import Failed, cause_lines, closing, failed_question, worst_first
+from pytest_memfail.report.terminal import kinds_of, most_lost
+from pytest_memfail.results import ErrorRecord, QuestionRecord, StageRecord, Summary, summarize
+
+
+def failures(task: str, verdict: str, count: int, confidence: float = 0.9, length: int = 10) -> list[Failed]:
+    name = f"memfail/{task}::{verdict}"
+    return [Failed(f"{name}-{i}", task, verdict, f"reason {i}", confidence, length, frozenset()) for i in range(count)]
+
+
+def summary_of(given: Iterable[Failed], held: int = 0, record: str | None = None) -> Summary:
+    """The summary of a run with these failures, and so many questions of each task that held."""
+    given = list(given)
+    asked = [question(number, one.verdict, task=one.task) for number, one in enumerate(given)]
+    tasks = dict.fromkeys(one.task for one in given)
+    asked += [question(1000 + number, "correct", task=task) for task in tasks for number in range(held)]
+    return summarize(asked, (), record=record)
+
+
+# -- one question --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verdict", ["not_stored", "summary_error", "not_retrieved"])
+def test_a_failure_keeps_what_the_end_of_the_run_needs(verdict):
+    found = failed_question(question(1, verdict, lost="nine", source="Ada bakes at nine.", text="When?"))
+    assert found is not None
+    assert (found.id, found.task, found.verdict) == ("memfail/t::q-1", "t", verdict)
+    assert found.confidence == -1  # the judge gave none
+    assert found.length == len("When?") + len("Ada bakes at nine.")
+    assert found.kinds == {"numbers"}
+
+
+def test_the_surest_of_the_facts_that_failed_counts():
+    given = failed("summary_error", "summary_error", "not_retrieved")
+    facts = tuple(
+        replace(fact, **{fact.decided_by: replace(fact.deciding, confidence=confidence)})
+        for fact, confidence in zip(given.facts, (0.4, 0.8, 0.99), strict=True)
+    )
+    found = failed_question(replace(given, facts=facts))
+    assert found is not None
+    assert (found.verdict, found.confidence) == ("summary_error", 0.8)
+
+
+def test_a_wrong_answer_has_the_confidence_of_its_answer():
+    given = failed("correct", reply="No.")
+    assert given.verdict == "reasoning_error"
+    found = failed_question(replace(given, answer=StageRecord(outcome="failed", confidence=0.7)))
+    assert found is not None
+    assert found.confidence == 0.7
+
+
+def test_a_question_that_did_not_fail_is_none():
+    assert failed_question(question(1, "correct")) is None
+    error = replace(question(1, "correct"), verdict="error", error=ErrorRecord(type="E", message="m"))
+    assert failed_question(error) is None
+
+
+def test_a_failure_without_facts_in_a_record_of_another_program_is_shown_too():
+    found = failed_question(replace(question(1, "not_stored"), facts=()))
+    assert found is not None
+    assert (found.confidence, found.kinds) == (-1, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("missing", "source", "kinds"),
+    [
+        (["seventeen"], "The oven stands at seventeen.", {"numbers"}),
+        (["17"], "The oven stands at 17.", {"numbers"}),
+        (["someone"], "She asks someone.", set()),  # no "one"
+        (["Whitby"], "The coach leaves for Whitby.", {"names"}),
+        (["Mohair"], "It rains. Mohair brings her up in welts.", set()),  # a capital letter begins every sentence
+        (["Mohair"], "Mohair brings her up in welts.", set()),
+        (["I'm"], "And yet I'm late.", set()),
+        (["only when it rains"], "Ada bakes only when it rains.", {"limits and conditions"}),
+        (["at least 3"], "She needs at least 3.", {"limits and conditions", "numbers"}),
+        (["doesn't"], "She doesn't bake.", {"negations"}),
+        (["not", "nothing"], "She did not say nothing.", {"negations"}),
+        (["notes"], "She keeps notes.", set()),
+        ([], "At nine in Whitby.", set()),
+    ],
+)
+def test_kinds_of_what_is_missing(missing, source, kinds):
+    assert kinds_of(missing, source) == kinds
+
+
+# -- causes --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_group_for_each_task_and_verdict_with_its_count_and_its_clearest_examples():
+    given = [*failures("a", NOT_STORED, 2), *failures("b", SUMMARY_ERROR, 5, 0.5), *failures("a", SUMMARY_ERROR, 1)]
+    given += [Failed("memfail/b::sure", "b", SUMMARY_ERROR, "the surest", 0.99, 80, frozenset())]
+    given += [Failed("memfail/b::short", "b", SUMMARY_ERROR, "the shortest", 0.5, 1, frozenset())]
+    lines = list(cause_lines(given, summary_of(given, held=3)))
+    assert lines == [
+        "SUMMARY_ERROR 7 of 10 in b; the 3 clearest:",
+        "  memfail/b::sure",
+        "    the surest",
+        "  memfail/b::short",
+        "    the shortest",
+        "  memfail/b::summary_error-0",
+        "    reason 0",
+        "NOT_STORED 2 of 6 in a:",
+        "  memfail/a::not_stored-0",
+        "    reason 0",
+        "  memfail/a::not_stored-1",
+        "    reason 1",
+        "SUMMARY_ERROR 1 of 6 in a:",
+        "  memfail/a::summary_error-0",
+        "    reason 0",
+    ]
+
+
+def test_every_failure_in_the_order_given():
+    given = failures("a", NOT_STORED, 5)[::-1]
+    lines = list(cause_lines(given, summary_of(given), every=True))
+    assert lines[0] == "NOT_STORED 5 of 5 in a:"
+    assert lines[1::2] == [f"  memfail/a::not_stored-{i}" for i in (4, 3, 2, 1, 0)]
+
+
+def test_a_reason_stands_whole_on_lines_of_its_own():
+    reason = " ".join(f"word{i}" for i in range(60))
+    one = Failed("memfail/t::q-1", "t", NOT_STORED, reason, 0.9, 9, frozenset())
+    _, _, *shown = cause_lines([one], summary_of([one]))
+    assert len(shown) > 1
+    assert " ".join(line.strip() for line in shown) == reason
+    assert max(map(len, shown)) <= 100
+
+
+def test_control_characters_are_written_out():
+    one = Failed("memfail/t::q\x1b[2J", "t", NOT_STORED, "it \x1b]52;c; is", 0.9, 9, frozenset())
+    assert "\x1b" not in "".join(cause_lines([one], summary_of([one])))
+
+
+# -- the texts that are shown --------------------------------------------------------------------------------------------
+
+
+def test_the_worst_are_spread_over_tasks_and_verdicts():
+    given = [
+        *failures("a", NOT_STORED, 100, 0.99),
+        *failures("b", SUMMARY_ERROR, 30, 0.5),
+        *failures("c", NOT_STORED, 2),
+    ]
+    shown = worst_first(given)
+    assert len(shown) == len(set(shown)) == 20
+    groups = [name.rpartition("-")[0] for name in shown]
+    assert Counter(groups) == {"memfail/a::not_stored": 9, "memfail/b::summary_error": 9, "memfail/c::not_stored": 2}
+    assert groups == sorted(groups)  # those of a group stand together, the largest group first
+
+
+def test_within_a_group_the_surest_then_the_shortest_come_first():
+    given = [
+        Failed("long", "t", NOT_STORED, "", 0.9, 50, frozenset()),
+        Failed("unknown", "t", NOT_STORED, "", -1, 1, frozenset()),
+        Failed("short", "t", NOT_STORED, "", 0.9, 5, frozenset()),
+        Failed("sure", "t", NOT_STORED, "", 1.0, 500, frozenset()),
+    ]
+    assert worst_first(given) == ["sure", "short", "long", "unknown"]
+    assert worst_first(given, 2) == ["sure", "short"]
+    assert worst_first([]) == []
+
+
+# -- the headline --------------------------------------------------------------------------------------------------------
+
+
+def test_the_headline_names_the_stage_the_count_and_the_task():
+    given = [*failures("a", SUMMARY_ERROR, 3), *failures("b", SUMMARY_ERROR, 5), *failures("a", NOT_STORED, 7)]
+    said = most_lost(summary_of(given, held=10), given)
+    assert said == "loses most in summaries (summary_error): 8 of 35; of these 5 in b"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "place"),
+    [
+        (NOT_STORED, "storage"),
+        (SUMMARY_ERROR, "summaries"),
+        (NOT_RETRIEVED, "retrieval"),
+        ("reasoning_error", "answers"),
+    ],
+)
+def test_each_verdict_has_its_place(verdict, place):
+    assert verdict in FAILURES
+    given = failures("a", verdict, 2)
+    asked = [replace(question(number, "correct"), verdict=verdict) for number in range(2)]
+    assert most_lost(summarize(asked, ()), given) == f"loses most in {place} ({verdict}): 2 of 2"
+
+
+def test_in_one_task_of_several():
+    given = failures("a", NOT_STORED, 3)
+    asked: list[QuestionRecord] = []
+    for number in range(3):
+        asked += [question(number, NOT_STORED, task="a"), question(number, "correct", task="b")]
+    assert most_lost(summarize(asked, ()), given) == "loses most in storage (not_stored): 3 of 6; all in a"
+
+
+def test_without_failures_the_headline_says_so():
+    found = summarize([question(1, "correct")], ())
+    assert most_lost(found, []) == "nothing lost: no failure among 1 question"
+    assert list(closing(found, [], "run"))[-1] == "nothing lost: no failure among 1 question"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        ([["numbers"], ["numbers"], ["names"], []], ", mostly numbers"),
+        ([["numbers"], ["names"], [], []], ", mostly names and numbers"),
+        ([["numbers"], [], [], []], ""),
+        ([["numbers", "names"], ["numbers"], ["names"], [], [], []], ", mostly names and numbers"),
+        ([["numbers"], ["names"], ["negations"], [], [], []], ""),
+    ],
+)
+def test_the_kind_of_detail_is_named_where_it_explains_half_of_the_group(kinds, said):
+    given = [Failed(f"memfail/a::{i}", "a", SUMMARY_ERROR, "", 0.9, 1, frozenset(each)) for i, each in enumerate(kinds)]
+    assert most_lost(summary_of(given), given) == (
+        f"loses most in summaries (summary_error): {len(kinds)} of {len(kinds)}{said}"
+    )
+
+
+def test_of_what_was_not_shown_no_kind_is_told():
+    given = [Failed(f"memfail/a::{i}", "a", NOT_RETRIEVED, "", 0.9, 1, frozenset(["numbers"])) for i in range(4)]
+    assert "mostly" not in most_lost(summary_of(given), given)
+
+
+# -- the last screen -----------------------------------------------------------------------------------------------------
+
+
+def test_the_last_screen_is_table_headline_how_to_go_on_and_record():
+    given = failures("a", NOT_STORED, 3)
+    lines = list(closing(summary_of(given, held=1, record="x/record.jsonl"), given, "2026-ab"))
+    assert "correct %" in lines[0]
+    assert lines[2].startswith("a  ")
+    assert lines[3:] == [
+        "",
+        "loses most in storage (not_stored): 3 of 4",
+        "next: memfail show 2026-ab --task a --verdict not_stored",
+        "all failures: memfail show 2026-ab --all",
+        "record: x/record.jsonl",
+    ]
+
+
+def test_a_run_that_is_not_kept_names_no_command():
+    given = failures("a", NOT_STORED, 3)
+    assert not any("memfail show" in line for line in closing(summary_of(given), given, None))
+
+
+def test_numbers_that_mean_nothing_have_no_headline():
+    given = failures("a", NOT_STORED, 3)
+    lines = list(closing(summary_of(given, record="r.jsonl"), given, "run", trusted=False))
+    assert not any("loses" in line for line in lines)
+    assert lines[-1] == "record: r.jsonl"
