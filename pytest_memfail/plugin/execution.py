@@ -100,6 +100,8 @@ KEPT = "memfail_kept"
 REFRESH_SECONDS: Final = 0.25
 WORKER_INPUT = "memfail"
 STORES: pytest.StashKey[list[StoreRecord]] = pytest.StashKey()
+HAS_FAILED: pytest.StashKey[bool] = pytest.StashKey()
+"""Whether this attempt at an item has failed so far."""
 JOURNAL_SUFFIX = ".journal"
 DEATHS = "deaths"
 """A file that is there once a worker has died: before that nobody needs to read the others' journals."""
@@ -163,6 +165,8 @@ class Execution:
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, Any, Any]:
         # before the fixtures' finalisers: a session fixture may end the server that the system talks to
         asked = asked_by(item)
+        if asked is not None and _is_run_again(item):
+            return (yield)  # its store stays open and is not filled again
         stores = item.stash[STORES] = []
         failure: MemfailError | None = None
         if asked is not None:
@@ -222,6 +226,7 @@ class Execution:
             if stores := item.stash.get(STORES, None):
                 report.memfail_stores = [self._packed(store) for store in stores]
             release(item)
+        item.stash[HAS_FAILED] = report.failed or (call.when != "setup" and item.stash[HAS_FAILED])
         is_verdict = call.excinfo is not None and isinstance(call.excinfo.value, MemoryFailure)
         clean_report(report, is_error=report.failed and not is_verdict)
         return report
@@ -284,6 +289,20 @@ class Execution:
             self._runtime.show_progress(text)
         elif self.line is not None:
             self.line.show(text)
+
+
+def _is_run_again(item: pytest.Item) -> bool:
+    """Return whether pytest-rerunfailures will certainly run a failed item again.
+
+    That is not known yet if it goes by the error, or limits the reruns of all items.
+    """
+    plugin: Any = item.config.pluginmanager.get_plugin("rerunfailures")
+    count = getattr(plugin, "get_reruns_count", None)
+    names = ("only_rerun", "rerun_except", "fail_on_flaky", "max_suite_reruns")
+    if count is None or any(item.config.getoption(name, None) for name in names) or item.get_closest_marker("flaky"):
+        return False
+    attempt: int = getattr(item, "execution_count", 0)  # from 1 on
+    return item.stash.get(HAS_FAILED, False) and 0 < attempt <= (count(item) or 0)
 
 
 def _shared_folder(path: str) -> Path | None:

@@ -47,8 +47,10 @@ def test_no_file(plain: pytest.Pytester) -> None:
 
 def test_nothing_heavy_is_imported(plain: pytest.Pytester) -> None:
     plain.makeconftest(SAY_MODULES)
-    # xdist and anyio are plugins of their own accord
-    result = plain.runpytest_subprocess("-p", "no:xdist", "-p", "no:xdist.looponfail", "-p", "no:anyio")
+    # xdist and anyio are plugins of their own accord; pytest-rerunfailures imports xdist
+    result = plain.runpytest_subprocess(
+        "-p", "no:xdist", "-p", "no:xdist.looponfail", "-p", "no:anyio", "-p", "no:rerunfailures"
+    )
     result.assert_outcomes(passed=1)
     (line,) = [line for line in result.outlines if line.startswith("imported:")]
     assert not set(HEAVY) & set(line.split())
@@ -134,7 +136,9 @@ def test_help(plain: pytest.Pytester) -> None:
 
 def test_works_with_xdist_disabled(project: Project) -> None:
     project.conftest(SAY_MODULES)
-    result = project.run_apart("-p", "no:xdist", "-p", "no:xdist.looponfail", "memfail/long_hop")
+    result = project.run_apart(
+        "-p", "no:xdist", "-p", "no:xdist.looponfail", "-p", "no:rerunfailures", "memfail/long_hop"
+    )
     result.assert_outcomes(passed=4)
     assert result.ret == 0
     (line,) = [line for line in result.outlines if line.startswith("imported:")]
