@@ -14,7 +14,7 @@ from typing import Any
 
 from pytest_memfail.core import Listing, Memory, Question, Task
 from pytest_memfail.judges import OfflineJudge
-from pytest_memfail.tasks import TaskRequest, load_tasks
+from pytest_memfail.suites import TaskRequest, load_tasks
 
 SHOWN = 5
 

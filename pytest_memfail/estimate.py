@@ -19,7 +19,7 @@ from pytest_memfail.testing import answer_by_rule
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from pytest_memfail.tasks import Protocol
+    from pytest_memfail.suites import Protocol
 
 CASCADE = "offline+"
 

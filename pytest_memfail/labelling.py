@@ -15,7 +15,7 @@ from typing import Any, Final
 from pytest_memfail.calibration import POINTS
 from pytest_memfail.core import CORRECT, UNGRADED, UNSURE, Evidence
 from pytest_memfail.regrade import Recorded
-from pytest_memfail.tasks import TASK_NAMES
+from pytest_memfail.suites import TASK_NAMES
 
 Z95: Final = 1.96
 NEAR: Final = 8

@@ -20,7 +20,7 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.engine import DaemonPool, Grader
 from pytest_memfail.results import Loaded, QuestionRecord, question_record
-from pytest_memfail.tasks import CUSTOM
+from pytest_memfail.suites import CUSTOM
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 
 from pytest_memfail.llm import count_tokens
-from pytest_memfail.tasks import TaskRequest, load_tasks
+from pytest_memfail.suites import TaskRequest, load_tasks
 
 
 def main(folder: Path) -> None:

@@ -47,7 +47,7 @@ from pytest_memfail.judges.offline.match import Match
 from pytest_memfail.judges.offline.model import HEADS, WEIGHTS, logit, shipped_model
 from pytest_memfail.judges.offline.reading import read_claim
 from pytest_memfail.report import model_card
-from pytest_memfail.tasks import task_of_rows
+from pytest_memfail.suites import task_of_rows
 
 REPOSITORY = Path(__file__).parents[1]
 OFFLINE = REPOSITORY / "pytest_memfail" / "judges" / "offline"

@@ -27,7 +27,7 @@ from pytest_memfail.core import (
     UsageError,
     one_line,
 )
-from pytest_memfail.tasks import Protocol, shipped_data, task_of_row
+from pytest_memfail.suites import Protocol, shipped_data, task_of_row
 
 OK: Final = "ok"
 """Stored, faithful and retrieved."""

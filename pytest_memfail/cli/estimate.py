@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     from pytest_memfail.estimate import estimate
     from pytest_memfail.llm import Prices, why_approximate
     from pytest_memfail.report import model_table
-    from pytest_memfail.tasks import TaskRequest, load_tasks
+    from pytest_memfail.suites import TaskRequest, load_tasks
 
     patterns = tuple(part.strip() for part in options.tasks.split(",") if part.strip())
     tasks = load_tasks(TaskRequest(patterns, options.data, options.protocol, 42, options.limit, options.haystack))

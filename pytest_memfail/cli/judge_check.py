@@ -145,7 +145,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _planted(options: argparse.Namespace) -> list[Case]:
     from pytest_memfail.calibration import planted_cases
-    from pytest_memfail.tasks import TaskRequest, load_tasks
+    from pytest_memfail.suites import TaskRequest, load_tasks
 
     # `ours` stores one entry per statement, so that a fault damages only one fact
     return planted_cases(load_tasks(TaskRequest(_patterns(options), options.data)), every=options.every)
@@ -153,7 +153,7 @@ def _planted(options: argparse.Namespace) -> list[Case]:
 
 def _labelled(options: argparse.Namespace) -> list[Case]:
     from pytest_memfail.calibration import POINTS, read_cases, shipped_cases
-    from pytest_memfail.tasks import TASK_NAMES, match_tasks
+    from pytest_memfail.suites import TASK_NAMES, match_tasks
 
     split = (options.split,) if options.split else ("train", "dev", "test") if options.data_report else ("dev", "test")
     cases = read_cases(options.files or shipped_cases(split), options.protocol)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 if TYPE_CHECKING:
     from pytest_memfail.core import Judge
     from pytest_memfail.llm import ModelClient
-    from pytest_memfail.tasks import Protocol
+    from pytest_memfail.suites import Protocol
 
 OPTION: Final = "--judge"
 

@@ -43,7 +43,7 @@ def recorded_questions(record: Loaded, data: Path | None, cases: Sequence[Path] 
     Raises `UsageError` if the rows differ from those of the run, or nothing was asked.
     """
     from pytest_memfail.regrade import recorded
-    from pytest_memfail.tasks import TaskRequest, load_tasks
+    from pytest_memfail.suites import TaskRequest, load_tasks
 
     header = record.header
     names = tuple(dict.fromkeys(question.task for question in record.questions))
@@ -57,7 +57,7 @@ def recorded_questions(record: Loaded, data: Path | None, cases: Sequence[Path] 
 
 def _own_cases(record: Loaded, folders: Sequence[Path], data: Path | None) -> list[Task]:
     """Return the task of the user's own cases, if the record asked some."""
-    from pytest_memfail.tasks import CUSTOM, HaystackFinder, find_custom, read_custom
+    from pytest_memfail.suites import CUSTOM, HaystackFinder, find_custom, read_custom
 
     if not any(question.task == CUSTOM for question in record.questions):
         return []

@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print every finding; return 1 if there are errors."""
-    from pytest_memfail.tasks import validate
+    from pytest_memfail.suites import validate
 
     findings = validate(options.folder)
     for finding in findings:

@@ -13,7 +13,7 @@ from pytest_memfail.generate.samplers import (
     preference_specs,
     rule_specs,
 )
-from pytest_memfail.tasks import near_duplicates
+from pytest_memfail.suites import near_duplicates
 
 __all__ = [
     "GENERATED",

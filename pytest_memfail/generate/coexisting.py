@@ -14,7 +14,7 @@ from pytest_memfail.generate.made import Made, Request, Work, batch_of, made_at_
 from pytest_memfail.generate.raw import Raw
 from pytest_memfail.generate.samplers import preference_specs
 from pytest_memfail.generate.texts import LONG, SHORT, Line, quoted, text_faults
-from pytest_memfail.tasks import LIKENESS, stands
+from pytest_memfail.suites import LIKENESS, stands
 
 FIRST_PERSON: Final = re.compile(r"\b(I|I['’]\w+|me|my|mine|myself|we|us|our)\b", re.IGNORECASE)
 

@@ -26,7 +26,7 @@ from pytest_memfail.generate.made import (
 from pytest_memfail.generate.raw import Raw
 from pytest_memfail.generate.samplers import rule_specs
 from pytest_memfail.generate.texts import ESSAY, LONG, SHORT, Line, quoted, stems, text_faults
-from pytest_memfail.tasks import (
+from pytest_memfail.suites import (
     CONNECTIVES,
     EASY_SENTENCES,
     ESSAY_LIKENESS,

@@ -21,7 +21,7 @@ from pytest_memfail.generate.raw import Raw
 from pytest_memfail.generate.samplers import letters
 from pytest_memfail.generate.texts import LONG, SHORT, Line, quoted, text_faults
 from pytest_memfail.llm import count_tokens
-from pytest_memfail.tasks import LETTERS, LIKENESS, is_gerund, stands, words_of
+from pytest_memfail.suites import LETTERS, LIKENESS, is_gerund, stands, words_of
 
 TASK: Final = "long_hop"
 HOPS: Final = (1, 2, 3)

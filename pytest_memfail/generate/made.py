@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Protocol, TypeVar
 from pytest_memfail.generate.asking import I, Item, Session, Stage, run_stage
 from pytest_memfail.generate.raw import Raw
 from pytest_memfail.llm import count_tokens
-from pytest_memfail.tasks import near_duplicates
+from pytest_memfail.suites import near_duplicates
 
 Design = Literal["ours", "paper"]
 """Whether people have unique names, or share the 30 published ones (`samplers.apart`)."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import MemfailError, UsageError, check_regular, put_in_place
-from pytest_memfail.tasks import Finding, TaskRequest, load_tasks, validate
+from pytest_memfail.suites import Finding, TaskRequest, load_tasks, validate
 
 CONFIG: Final = "generation_config.json"
 KEY: Final = "generated"

@@ -15,7 +15,7 @@ from pytest_memfail.generate.made import Made, Request, Work, batch_of, made_at_
 from pytest_memfail.generate.raw import Raw
 from pytest_memfail.generate.samplers import PersonSpec, apart, person_specs
 from pytest_memfail.generate.texts import ESSAY, LONG, Line, quoted, text_faults
-from pytest_memfail.tasks import LIKENESS, PERSONA_SENTENCES, sentences, stands, words_of
+from pytest_memfail.suites import LIKENESS, PERSONA_SENTENCES, sentences, stands, words_of
 
 QUOTED: Final = re.compile(r"“[^”]*”|\"[^\"]*\"")
 FIRST_PERSON: Final = re.compile(r"\b(I|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|us|[Oo]ur)\b")

@@ -19,7 +19,7 @@ from pytest_memfail.generate.made import Made, Recipe, Request, Work
 from pytest_memfail.generate.persona import PersonaRetrieval
 from pytest_memfail.generate.raw import Raw
 from pytest_memfail.llm import ModelClient, Prices, Usage
-from pytest_memfail.tasks import Finding
+from pytest_memfail.suites import Finding
 
 RECIPES: Final[Mapping[str, tuple[Callable[[Request], Recipe], tuple[str, ...]]]] = {
     "conditional_facts": (ConditionalFacts, (EASY, HARD)),

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 CASE_SUFFIX = ".memfail.yaml"
-"""As in `pytest_memfail.tasks`, which is not loaded where no system is named."""
+"""As in `pytest_memfail.suites`, which is not loaded where no system is named."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

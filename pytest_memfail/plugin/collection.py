@@ -54,7 +54,7 @@ class Collection:
         name = mark.kwargs.get("task", mark.args[0] if mark.args else None)
         units = [unit for unit in self._run.units if unit.task.name == name]
         if not units:
-            from pytest_memfail.tasks import TASK_NAMES
+            from pytest_memfail.suites import TASK_NAMES
 
             known = dict.fromkeys([*TASK_NAMES, *(task.name for task in self._run.tasks)])
             if name not in known:

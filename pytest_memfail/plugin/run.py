@@ -257,7 +257,7 @@ def take_arguments(config: pytest.Config) -> tuple[Selection, ...]:
 
 def named_cases(arg: str, config: pytest.Config) -> tuple[Path, list[Path], tuple[str, ...]] | None:
     """The path of an argument, its files of cases, and the one case it names; None if the path holds no cases."""
-    from pytest_memfail.tasks import find_custom
+    from pytest_memfail.suites import find_custom
 
     base, _, case = arg.partition("::")
     path = Path(os.path.normpath(config.invocation_params.dir / base))
@@ -272,7 +272,7 @@ def of_cases(selection: Iterable[Selection], tasks: Iterable[Task]) -> Iterator[
 
     Raises `pytest.UsageError` where no item does.
     """
-    from pytest_memfail.tasks import CUSTOM
+    from pytest_memfail.suites import CUSTOM
 
     questions = [question for task in tasks if task.name == CUSTOM for question in task.questions]
     for chosen in selection:
@@ -322,7 +322,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
 
     Raises `pytest.UsageError` (exit code 4) with one line.
     """
-    from pytest_memfail.tasks import HaystackFinder, TaskRequest, load_tasks, read_custom
+    from pytest_memfail.suites import HaystackFinder, TaskRequest, load_tasks, read_custom
 
     settings = read_settings(config).changed(**(shared or {}))
     learn_options({**settings.system_options, **settings.model_options})  # a worker's are those it was handed
@@ -379,7 +379,7 @@ def haystack_for(factory: Any, settings: Settings) -> str:
 
 def find_cases(config: pytest.Config) -> list[Path]:
     """The user's own cases: `*.memfail.yaml` in `testpaths`, or else below the rootdir, and what the command line names."""
-    from pytest_memfail.tasks import find_custom
+    from pytest_memfail.suites import find_custom
 
     starts: list[Path] = list(config.stash.get(NAMED_CASES, ()))
     for path in config.getini("testpaths") or ["."]:

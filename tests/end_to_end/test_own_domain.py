@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_memfail.tasks import validate
+from pytest_memfail.suites import validate
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_domain"
 

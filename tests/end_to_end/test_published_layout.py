@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_memfail.tasks import MEMFAIL_TASKS, TaskRequest, load_tasks, validate
-from pytest_memfail.tasks.load import MODULES
+from pytest_memfail.suites import MEMFAIL_TASKS, TaskRequest, load_tasks, validate
+from pytest_memfail.suites.load import MODULES
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "memfail"
 

@@ -11,7 +11,7 @@ import tiktoken  # noqa: F401
 import pytest_memfail.engine
 import pytest_memfail.judges
 import pytest_memfail.llm
-import pytest_memfail.tasks  # noqa: F401
+import pytest_memfail.suites  # noqa: F401
 from plugin.project import Project
 
 

@@ -20,7 +20,7 @@ from plugin.project import (
     collected,
 )
 from pytest_memfail.plugin.options import TASK_MEANINGS
-from pytest_memfail.tasks import TASK_NAMES
+from pytest_memfail.suites import TASK_NAMES
 
 OWN = "def test_own(): pass"
 TWO_STORES = """

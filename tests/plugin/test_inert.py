@@ -153,7 +153,7 @@ def test_who_judges_nothing_loads_no_judge(plain: pytest.Pytester, only: list[st
     )
     (ours,) = [line for line in result.outlines if line.startswith("of ours:")]
     loaded = ours.split()[2:]
-    assert "pytest_memfail.tasks" in loaded
+    assert "pytest_memfail.suites" in loaded
     assert [name for name in loaded if name.startswith("pytest_memfail.judges")] == []
 
 

@@ -26,7 +26,7 @@ from pytest_memfail.results import (
     question_record,
     write_record,
 )
-from pytest_memfail.tasks import TASK_NAMES, TaskRequest, load_tasks
+from pytest_memfail.suites import TASK_NAMES, TaskRequest, load_tasks
 
 HEADER = from_json(
     Header,

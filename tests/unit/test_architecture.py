@@ -22,16 +22,17 @@ RUNNERS = {"pytest", "_pytest", "pluggy"}
 
 ALLOWED = {
     "core": set(),
-    "tasks": {"core"},
+    "reading": {"core"},
+    "suites": {"core", "reading"},
     "systems": {"core"},
     "judges": {"core", "llm"},
     "results": {"core"},
     "engine": {"core"},
     "report": {"core", "results"},
     "llm": {"core"},
-    "calibration": {"core", "engine", "judges", "tasks"},
-    "generate": {"core", "llm", "tasks"},
-    "testing": {"core", "engine", "judges", "llm", "report", "results", "systems", "tasks"},
+    "calibration": {"core", "engine", "judges", "suites"},
+    "generate": {"core", "llm", "suites"},
+    "testing": {"core", "engine", "judges", "llm", "report", "results", "systems", "suites"},
 }
 """Of our own folders, those that a folder may import besides itself; only `plugin` is not restricted."""
 

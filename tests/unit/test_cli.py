@@ -10,7 +10,7 @@ import pytest
 
 from pytest_memfail._version import __version__
 from pytest_memfail.cli import main
-from pytest_memfail.tasks import shipped_data
+from pytest_memfail.suites import shipped_data
 
 TASK = "long_hop.csv"
 

@@ -11,7 +11,7 @@ from pytest_memfail.cli import main
 from pytest_memfail.estimate import estimate
 from pytest_memfail.llm import Prices
 from pytest_memfail.results import load_record
-from pytest_memfail.tasks import TaskRequest, load_tasks
+from pytest_memfail.suites import TaskRequest, load_tasks
 from pytest_memfail.testing import LocalEndpoint, answer_by_rule
 
 TASKS = ("conditional_facts_easy", "coexisting_facts")

@@ -128,7 +128,7 @@ def test_every_file_that_the_architecture_names_is_there():
         if heading := re.match(r"\| files? of `(\w+)/` \|", line):  # a table of the files of one folder
             folders = (package / heading[1],)
         elif not line.startswith("|"):
-            folders = (REPOSITORY, package, package / "core", package / "tasks", package / "judges")
+            folders = (REPOSITORY, package, package / "core", package / "suites", package / "judges")
         for name in re.findall(r"`([\w/]+\.(?:py|md|css|json|toml|csv))`", line):
             places = [folder / name for folder in folders]
             if "NAME" not in name and not any(place.exists() for place in places):

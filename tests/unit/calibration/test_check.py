@@ -9,7 +9,7 @@ import pytest
 from pytest_memfail.calibration import judge_cases, planted_cases
 from pytest_memfail.core import StageResult
 from pytest_memfail.judges import OfflineJudge
-from pytest_memfail.tasks import TaskRequest, load_tasks
+from pytest_memfail.suites import TaskRequest, load_tasks
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_memfail.calibration import STYLES, Case, balance, calibration_folder, read_cases, shipped_cases
 from pytest_memfail.report import data_report
-from pytest_memfail.tasks import TASK_NAMES, shipped_data
+from pytest_memfail.suites import TASK_NAMES, shipped_data
 
 FOLDER = calibration_folder()
 needs_train = pytest.mark.skipif(not (FOLDER / "train.jsonl").is_file(), reason="a wheel has no train.jsonl")

@@ -21,7 +21,7 @@ from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.judges.offline.features import MEANINGS
 from pytest_memfail.judges.offline.model import shipped_model
 from pytest_memfail.report import model_card
-from pytest_memfail.tasks import MEMFAIL_TASKS, TaskRequest, load_tasks
+from pytest_memfail.suites import MEMFAIL_TASKS, TaskRequest, load_tasks
 
 REPOSITORY = Path(__file__).parents[3]
 CARD = REPOSITORY / "docs" / "model_card.md"

@@ -11,7 +11,7 @@ import row_writer
 from pytest_memfail.generate import person_specs, rule_specs
 from pytest_memfail.generate.asking import BARREN, CLIENT_TRIES, TRIES
 from pytest_memfail.generate.samplers import apart
-from pytest_memfail.tasks import validate
+from pytest_memfail.suites import validate
 from pytest_memfail.testing import Fault, Reply
 
 STRANGER = next(name for name in apart(person_specs(1, 42), 42)[0].distractors if name)

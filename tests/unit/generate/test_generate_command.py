@@ -12,7 +12,7 @@ import row_writer
 from pytest_memfail.cli import main
 from pytest_memfail.generate import person_specs, preference_specs, rule_specs
 from pytest_memfail.generate.samplers import apart
-from pytest_memfail.tasks import TaskRequest, load_tasks, validate
+from pytest_memfail.suites import TaskRequest, load_tasks, validate
 
 TASKS = {
     "conditional_facts": ["conditional_facts_easy", "conditional_facts_hard"],

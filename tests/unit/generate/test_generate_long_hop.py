@@ -9,7 +9,7 @@ import pytest
 import row_writer
 
 from pytest_memfail.generate.long_hop import Chain, chain_faults, wrong_options
-from pytest_memfail.tasks import validate
+from pytest_memfail.suites import validate
 
 CHAIN = {
     "anchors": ["foghorn", "plum jam", "rereading old postcards"],

@@ -11,7 +11,7 @@ from row_stores import ROWS, Store, build, facts, verdict
 
 from pytest_memfail.core import Listing
 from pytest_memfail.judges import OfflineJudge
-from pytest_memfail.tasks import MEMFAIL_TASKS
+from pytest_memfail.suites import MEMFAIL_TASKS
 
 pytestmark = [pytest.mark.parametrize("name", MEMFAIL_TASKS), pytest.mark.parametrize("rows", ROWS)]
 EVERY = 4

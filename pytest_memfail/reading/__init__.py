@@ -1,0 +1,9 @@
+"""Read files of rows and say where each fault is; knows no benchmark."""
+
+from __future__ import annotations
+
+from pytest_memfail.reading.faults import place_of, row_faults, short
+from pytest_memfail.reading.ids import digest, slug
+from pytest_memfail.reading.json_rows import JsonRow, read_json_rows
+
+__all__ = ["JsonRow", "digest", "place_of", "read_json_rows", "row_faults", "short", "slug"]

@@ -1,0 +1,21 @@
+"""Ids made from content, which are the same on every machine and independent of positions."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+
+def slug(text: str, words: int = 5) -> str:
+    """Return a short id of `[a-z0-9-]` from the first words of a text.
+
+    >>> slug("Selene composes cryptic messages, daily")
+    'selene-composes-cryptic-messages-daily'
+    """
+    parts = re.findall(r"[a-z0-9]+", text.casefold())
+    return "-".join(parts[:words]) or digest(text, 8)
+
+
+def digest(text: str, length: int) -> str:
+    """Return the first hex digits of the text's SHA-256, which are the same on every machine."""
+    return hashlib.sha256(text.encode()).hexdigest()[:length]

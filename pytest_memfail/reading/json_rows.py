@@ -1,0 +1,104 @@
+"""Read a JSON array, or a file with one JSON value per line, and check each row with a model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from pytest_memfail.core import RowError
+from pytest_memfail.reading.faults import row_faults, short
+
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonRow(Generic[M]):
+    """One row of a file, checked."""
+
+    value: M
+    line: int
+    """The 1-based line on which it starts."""
+
+
+def read_json_rows(path: Path, model: type[M], name: str = "row") -> tuple[list[JsonRow[M]], list[RowError], str]:
+    """Return the rows, all faults, and the SHA-256 of the file; `name` is what a row is called in errors.
+
+    A file that ends in `.jsonl` has one value per line; any other holds one array.
+    """
+    file = str(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        return [], [RowError(file, 1, "file", f"cannot be read ({error.strerror})")], ""
+    sha = hashlib.sha256(content).hexdigest()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        return [], [RowError(file, line, "file", f"not UTF-8 ({error.reason} at byte {error.start})")], sha
+    rows: list[JsonRow[M]] = []
+    faults: list[RowError] = []
+    try:
+        for number, (line, value) in enumerate(_lines(text) if path.suffix == ".jsonl" else _array(text)):
+            try:
+                rows.append(JsonRow(model.model_validate(value), line))
+            except ValidationError as error:
+                for fault in row_faults(file, line, error):
+                    field = f"{name} {number}: {fault.field}" if fault.field else f"{name} {number}"
+                    faults.append(RowError(file, line, field, fault.problem))
+    except json.JSONDecodeError as error:
+        faults.append(RowError(file, error.lineno, "file", f"not JSON ({error.msg} at column {error.colno})"))
+    except RecursionError:
+        faults.append(RowError(file, 1, "file", "not JSON (nested too deeply)"))
+    except ValueError as error:
+        faults.append(RowError(file, 1, "file", str(error)))
+    if not rows and not faults:
+        faults.append(RowError(file, 1, "file", f"has no {name}s"))
+    return rows, faults, sha
+
+
+def _lines(text: str) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except json.JSONDecodeError as error:  # its own line counts from the start of this one
+                place = sum(len(other) + 1 for other in text.split("\n")[: number - 1]) + error.pos
+                raise json.JSONDecodeError(error.msg, text, place) from None
+
+
+def _array(text: str) -> Iterator[tuple[int, Any]]:
+    """Yield the values of an array with their lines; raises `ValueError` for another value."""
+    decoder = json.JSONDecoder()
+    place = _skip(text, 0)
+    if place >= len(text) or text[place] != "[":
+        raise ValueError(f"got {short(json.loads(text))}, expected an array")
+    place, line, counted = _skip(text, place + 1), 1, 0
+    while place < len(text) and text[place] != "]":
+        line, counted = line + text.count("\n", counted, place), place
+        value, place = decoder.raw_decode(text, place)
+        yield line, value
+        place = _skip(text, place)
+        if text[place : place + 1] == ",":
+            place = _skip(text, place + 1)
+            if text[place : place + 1] != "]":
+                continue
+        elif text[place : place + 1] == "]":
+            break
+        raise json.JSONDecodeError("Expecting ',' or ']'", text, place)
+    if place >= len(text):
+        raise json.JSONDecodeError("Expecting ']'", text, len(text))
+    if _skip(text, place + 1) < len(text):
+        raise json.JSONDecodeError("Extra data", text, place + 1)
+
+
+def _skip(text: str, place: int) -> int:
+    while place < len(text) and text[place] in " \t\r\n":
+        place += 1
+    return place

@@ -1,0 +1,430 @@
+"""The task `custom`: a user's own cases, one incident per YAML file (`*.memfail.yaml`).
+
+```yaml
+id: lost-allergy                      # optional; defaults to the file name
+conversations:                        # in the order they are stored
+  - I'm allergic to penicillin.       # one user message, or
+  - date: 2026-03-02                  # optional
+    messages:
+      - user: We moved to Lisbon in May.
+      - assistant: Noted!
+question: Which antibiotic must I not be given?
+answer: penicillin                    # the right answer, for a model as judge
+expected:                             # what must be stored, kept and retrieved
+  - fact: The user is allergic to penicillin.
+    conversation: 1                   # 1-based; optional with a single conversation
+    details: [[allergic, allergy], [penicillin]]   # what must survive; each a list of acceptable wordings
+    forbidden: [no known allergies]   # what the store must not hold as current
+k: 5                                  # optional; defaults to the run's k
+haystack: conditional_facts_hard      # optional: a task, or a folder of conversations, to store around the case's own
+```
+
+A file may hold several cases as YAML documents (`---`). Each case has a store of its own. A haystack folder holds YAML
+or JSON files. Each is a list of conversations as above, or a mapping with the key `conversations`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import date as Date  # noqa: N812 - a type
+from datetime import datetime, time, timedelta, timezone
+from difflib import get_close_matches
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from pytest_memfail.core import (
+    MAX_K,
+    NOT_RETRIEVED,
+    NOT_STORED,
+    SUMMARY_ERROR,
+    Conversation,
+    Detail,
+    Evidence,
+    Ingest,
+    Message,
+    Probe,
+    Question,
+    Role,
+    RowError,
+    StorePlan,
+    Task,
+    one_line,
+)
+from pytest_memfail.reading import digest, short, slug
+from pytest_memfail.suites.haystacks import HaystackFinder, NoHaystackError, combined_hash
+from pytest_memfail.suites.memfail import ID_PATTERN, Text
+
+if TYPE_CHECKING:
+    import yaml
+
+NAME: Final = "custom"
+SUFFIX: Final = ".memfail.yaml"
+SKIPPED: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
+"""Folders that pytest does not search for tests by default."""
+MORNING: Final = time(9, tzinfo=timezone.utc)
+
+
+def _wordings(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Wordings = Annotated[list[Text], BeforeValidator(_wordings), Field(min_length=1)]
+
+
+def _plain_id(value: str) -> str:
+    if not ID_PATTERN.fullmatch(value):
+        raise ValueError("only ASCII letters and digits, with . _ - between them")
+    return value
+
+
+class CaseConversation(BaseModel):
+    """A conversation as the user writes it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    date: Date | None = None
+    messages: Annotated[list[dict[Role, Text]], Field(min_length=1)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain_text(cls, value: object) -> object:
+        """Accept plain text as a conversation of one user message."""
+        return {"messages": [{"user": value}]} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _one_role_each(self) -> CaseConversation:
+        for message in self.messages:
+            if len(message) != 1:
+                raise ValueError(f"messages: got {sorted(message)} in one message, expected one role with its text")
+        if self.date is not None and _minutes_left(self.date) < len(self.messages):
+            raise ValueError(
+                f"date: got {self.date} for {len(self.messages)} messages one minute apart from 9:00, expected a date on which "
+                "the last message is before the year 10000"
+            )
+        return self
+
+
+def _minutes_left(day: Date) -> int:
+    """Return how many minutes remain between 9:00 on that day and the end of the calendar."""
+    return (datetime.max.replace(tzinfo=timezone.utc) - datetime.combine(day, MORNING)) // timedelta(minutes=1)
+
+
+class ExpectedFact(BaseModel):
+    """One fact that the memory must hold."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    fact: Text
+    conversation: Annotated[int, Field(ge=1)] | None = None
+    entity: Text | None = None
+    details: list[Wordings] = []
+    forbidden: list[Text] = []
+
+
+class CustomCase(BaseModel):
+    """One case: an incident to check."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: Annotated[str, AfterValidator(_plain_id)] | None = None
+    conversations: Annotated[list[CaseConversation], Field(min_length=1)]
+    question: Text
+    answer: Text
+    expected: Annotated[list[ExpectedFact], Field(min_length=1)]
+    k: Annotated[int, Field(ge=1, le=MAX_K)] | None = None
+    haystack: Text | None = None
+
+    @model_validator(mode="after")
+    def _places(self) -> CustomCase:
+        n = len(self.conversations)
+        for i, fact in enumerate(self.expected):
+            if fact.conversation is None and n > 1:
+                raise ValueError(
+                    f"expected.{i}.conversation: got nothing, expected 1 to {n} (the conversation that states it)"
+                )
+            if (fact.conversation or 1) > n:
+                raise ValueError(f"expected.{i}.conversation: got {fact.conversation}, expected 1 to {n}")
+        return self
+
+
+class ConversationFile(BaseModel):
+    """A file of haystack conversations."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    conversations: Annotated[list[CaseConversation], Field(min_length=1)]
+
+
+def is_case_file(path: Path) -> bool:
+    """Return whether the path is a file of cases, by its name."""
+    return path.name.endswith(SUFFIX) and path.is_file()
+
+
+def find_custom(starts: Iterable[Path], skipped: Sequence[str] = SKIPPED) -> list[Path]:
+    """Return the case files among these paths and below these folders.
+
+    Does not enter the skipped folders or virtual environments.
+    """
+    found: set[Path] = set()
+    for start in starts:
+        if is_case_file(start):
+            found.add(start)
+        for folder, folders, names in os.walk(start):
+            here = Path(folder)
+            folders[:] = [
+                name
+                for name in folders
+                if not any(fnmatch(name, pattern) for pattern in skipped) and not (here / name / "pyvenv.cfg").is_file()
+            ]
+            found.update(here / name for name in names if name.endswith(SUFFIX))
+    # a file and a link to it count once
+    return list({path.resolve(): path for path in sorted(found, reverse=True)}.values())[::-1]
+
+
+def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | None = None) -> Task | None:
+    """Return the task of these files; None if there are none. `haystacks` finds what to store around a case.
+
+    Raises `RowError` with file, line and key of the first fault.
+    """
+    haystacks = haystacks or HaystackFinder()
+    hashes: dict[str, None] = {}
+    plans: list[StorePlan] = []
+    evidence: dict[str, Evidence] = {}
+    seen: dict[str, str] = {}
+    sha = hashlib.sha256()
+    for path in sorted(paths):
+        content = _content(path)
+        sha.update(content)
+        for node, case in _cases(path, content):
+            line = node.start_mark.line + 1
+            case_id = case.id or slug(path.name.removesuffix(SUFFIX))
+            if case_id in seen:
+                raise RowError(
+                    str(path), line, "id", f"got {case_id!r} again (first at {seen[case_id]}), expected unique ids"
+                )
+            seen[case_id] = f"{path}:{line}"
+            plan, facts = _plan(case, case_id, path, line)
+            if case.haystack is not None:
+                plan, facts, data_hash = _in_haystack(case, plan, facts, haystacks, path, node)
+                hashes[data_hash] = None
+            plans.append(plan)
+            evidence.update(facts)
+    if not plans:
+        return None
+    return Task(
+        name=NAME,
+        targets=(NOT_STORED, SUMMARY_ERROR, NOT_RETRIEVED),
+        stores=tuple(plans),
+        evidence=evidence,
+        licence="the user's own",
+        data_hash=combined_hash(sha.hexdigest(), *hashes) if hashes else sha.hexdigest(),
+        description=f"own cases below {root.name}",
+    )
+
+
+def _content(path: Path) -> bytes:
+    if path.exists() and not path.is_file():  # reading a named pipe would block
+        raise RowError(str(path), 1, "file", "cannot be read (not a regular file)")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RowError(str(path), 1, "file", f"cannot be read ({error.strerror})") from None
+
+
+def _value(file: str, node: yaml.Node) -> object:
+    import yaml
+
+    line = node.start_mark.line + 1
+    try:
+        return yaml.SafeLoader("").construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        line = line if error.problem_mark is None else error.problem_mark.line + 1
+        raise RowError(file, line, "file", f"not YAML ({one_line(error.problem)})") from None
+    except RecursionError:
+        raise RowError(file, line, "file", "not a case (nested too deeply)") from None
+    except Exception as error:  # PyYAML passes on Python's errors, for a date in month 13 or an int without digits
+        raise RowError(file, line, "file", f"not YAML ({type(error).__name__}: {one_line(error)})") from None
+
+
+def _documents(path: Path, content: bytes) -> Iterator[tuple[yaml.Node | None, object]]:
+    """Yield the documents of a YAML file, each with its node."""
+    import yaml
+
+    file = str(path)
+    try:
+        nodes = list(yaml.compose_all(content.decode("utf-8"), Loader=yaml.SafeLoader))
+    except UnicodeDecodeError as error:
+        raise RowError(file, 1, "file", f"not UTF-8 ({error.reason})") from None
+    except yaml.MarkedYAMLError as error:
+        line = 1 if error.problem_mark is None else error.problem_mark.line + 1
+        raise RowError(file, line, "file", f"not YAML ({one_line(error.problem)})") from None
+    except yaml.YAMLError as error:
+        raise RowError(file, 1, "file", f"not YAML ({one_line(error)})") from None
+    except RecursionError:
+        raise RowError(file, 1, "file", "not a case (nested too deeply)") from None
+    for node in nodes:
+        yield node, None if node is None else _value(file, node)
+
+
+def _cases(path: Path, content: bytes) -> Iterator[tuple[yaml.Node, CustomCase]]:
+    for node, value in _documents(path, content):
+        if node is None or not isinstance(value, dict):
+            line = 1 if node is None else node.start_mark.line + 1
+            raise RowError(
+                str(path),
+                line,
+                "file",
+                f"got {type(value).__name__}, expected a case (keys conversations, question, …)",
+            )
+        try:
+            yield node, CustomCase.model_validate(value)
+        except ValidationError as error:
+            raise _fault(str(path), node, error) from None
+
+
+def _haystack_file(path: Path, content: bytes) -> Iterator[Conversation]:
+    """Yield the conversations of a haystack file."""
+    numbers = itertools.count(1)
+    for node, value in _documents(path, content):
+        is_list = isinstance(value, list)
+        try:
+            read = ConversationFile.model_validate({"conversations": value} if is_list else value)
+        except ValidationError as error:
+            raise _fault(str(path), node, error, ConversationFile, skip=int(is_list)) from None
+        for conversation in read.conversations:
+            yield _conversation(conversation, f"c-{digest(f'{path.name}:{next(numbers)}', 10)}")
+
+
+def _fault(
+    file: str, node: Any, error: ValidationError, model: type[BaseModel] = CustomCase, *, skip: int = 0
+) -> RowError:
+    """Return the first fault, with the line of its key. The first `skip` keys of its location are not in the file."""
+    # a misspelt key is also a missing one: report the misspelling
+    fault = min(error.errors(include_url=False), key=lambda found: found["type"] != "extra_forbidden")
+    place = [part for part in fault["loc"] if not (isinstance(part, str) and part.startswith(("function-", "list[")))]
+    place = place[skip:]
+    message = fault["msg"].removeprefix("Value error, ")
+    key, colon, rest = message.partition(": ")
+    if fault["type"] == "value_error" and colon and " " not in key:
+        place, message = [*place, *(int(p) if p.isdigit() else p for p in key.split("."))], rest
+    elif fault["type"] == "missing":
+        message = "got nothing, expected a value"
+    elif fault["type"] == "extra_forbidden":
+        known = _keys_at([*["conversations"] * skip, *place], model)
+        close = get_close_matches(str(place[-1]), known, 1)
+        message = "no such key" + (f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}")
+    else:
+        message = f"got {short(fault['input'])}, expected: {message[:1].lower()}{message[1:]}"
+    return RowError(file, _line_of(node, place), ".".join(map(str, place)) or "file", message)
+
+
+def _keys_at(place: Sequence[object], model: type[BaseModel]) -> list[str]:
+    names: dict[str, type[BaseModel]] = {"conversations": CaseConversation, "expected": ExpectedFact}
+    model = names.get(str(place[0]), model) if len(place) > 1 else model
+    return list(model.model_fields)
+
+
+def _line_of(node: Any, place: Sequence[object]) -> int:
+    """Return the 1-based line of the deepest part of the location that the file contains."""
+    import yaml
+
+    line = 1 if node is None else node.start_mark.line + 1
+    for part in place:
+        if isinstance(node, yaml.MappingNode):
+            found = next(((key, value) for key, value in node.value if key.value == part), None)
+            if found is None:
+                return int(line)
+            line, node = found[0].start_mark.line + 1, found[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+        else:
+            return int(line)
+    return int(line)
+
+
+def _plan(case: CustomCase, case_id: str, path: Path, line: int) -> tuple[StorePlan, dict[str, Evidence]]:
+    conversations = [_conversation(written, f"c-{case_id}-{i}") for i, written in enumerate(case.conversations, 1)]
+    facts = {}
+    for number, expected in enumerate(case.expected, 1):
+        home = conversations[(expected.conversation or 1) - 1]
+        facts[f"{case_id}:{number}"] = Evidence(
+            id=f"{case_id}:{number}",
+            kind="fact",
+            task=NAME,
+            text=expected.fact,
+            source="\n".join(m.content for m in home.messages if m.role == "user") or home.text,
+            conversation_id=home.id,
+            entity=expected.entity,
+            stale_values=tuple(expected.forbidden),
+            details=tuple(Detail(tuple(wordings)) for wordings in expected.details),
+        )
+    question = Question(
+        id=case_id,
+        task=NAME,
+        text=case.question,
+        query=case.question,
+        gold=(case.answer,),
+        evidence=tuple(facts),
+        kind="open",
+        k=case.k,
+        file=str(path),
+        line=line,
+    )
+    return StorePlan(case_id, (*map(Ingest, conversations), Probe((question,)))), facts
+
+
+def _in_haystack(
+    case: CustomCase,
+    plan: StorePlan,
+    facts: dict[str, Evidence],
+    haystacks: HaystackFinder,
+    path: Path,
+    node: yaml.Node,
+) -> tuple[StorePlan, dict[str, Evidence], str]:
+    """Return a case's store and facts with a haystack around its conversations, and the haystack's hash.
+
+    Raises `RowError` if the haystack does not exist or is faulty.
+    """
+
+    def fault(problem: str) -> RowError:
+        return RowError(str(path), _line_of(node, ["haystack"]), "haystack", problem)
+
+    try:
+        haystack = haystacks.find(case.haystack or "", path.parent)
+    except NoHaystackError as error:
+        raise fault(str(error)) from None
+    hay, data_hash = list(haystack.conversations), haystack.data_hash
+    for file in haystack.files:
+        content = _content(file)
+        hay += _haystack_file(file, content)
+        data_hash = combined_hash(data_hash, content.decode("utf-8"))
+    # an id with the case's name would reveal which conversations matter
+    names = {c.id: f"c-{digest(f'{NAME}:{c.id}', 10)}" for c in plan.conversations}
+    own = [replace(conversation, id=names[conversation.id]) for conversation in plan.conversations]
+    try:
+        stored = haystacks.around(own, hay, plan.id)
+    except OverflowError:
+        raise fault("the dates of the conversations leave no room for a haystack around them") from None
+    ids = [conversation.id for conversation in stored]
+    moved = {  # a sample that keeps the case keeps its haystack
+        name: replace(fact, conversation_id=names[fact.conversation_id], history=tuple(ids))
+        for name, fact in facts.items()
+    }
+    return StorePlan(plan.id, (*map(Ingest, stored), Probe(plan.questions))), moved, data_hash
+
+
+def _conversation(written: CaseConversation, conversation_id: str) -> Conversation:
+    start = None if written.date is None else datetime.combine(written.date, MORNING)
+    messages = []
+    for i, message in enumerate(written.messages):
+        ((role, content),) = message.items()
+        messages.append(Message(role, content, None if start is None else start + timedelta(minutes=i)))
+    return Conversation(conversation_id, tuple(messages), start)

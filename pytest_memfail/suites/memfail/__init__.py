@@ -1,0 +1,24 @@
+"""MemFail (arXiv 2605.26667): its five tasks, and our own `updated_facts`."""
+
+from __future__ import annotations
+
+from pytest_memfail.suites.memfail.layout import PROTOCOLS, Protocol, by_digest
+from pytest_memfail.suites.memfail.row_models import ID_PATTERN, LETTERS, MODELS, Text
+from pytest_memfail.suites.memfail.shipped import shipped_data
+from pytest_memfail.suites.memfail.tasks import MEMFAIL_TASKS, MODULES, TASK_NAMES, task_of_row, task_of_rows
+
+__all__ = [
+    "ID_PATTERN",
+    "LETTERS",
+    "MEMFAIL_TASKS",
+    "MODELS",
+    "MODULES",
+    "PROTOCOLS",
+    "TASK_NAMES",
+    "Protocol",
+    "Text",
+    "by_digest",
+    "shipped_data",
+    "task_of_row",
+    "task_of_rows",
+]

@@ -1,0 +1,88 @@
+"""Coexisting-Facts (paper, section 4, task 2): does the memory keep compatible preferences side by side and retrieve
+all of them?
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from pytest_memfail.core import NOT_RETRIEVED, NOT_STORED, Evidence, Question, Task
+from pytest_memfail.suites.memfail import layout
+from pytest_memfail.suites.memfail.conditional_facts import LICENCE
+from pytest_memfail.suites.memfail.row_models import CoexistingRow
+from pytest_memfail.suites.memfail.rows import Rows, read_rows
+
+
+def read(path: Path) -> Rows[CoexistingRow]:
+    """Read the rows of a file."""
+    return read_rows(path, CoexistingRow, lambda r: r.preference_category, lambda r: str(r.preference_facts))
+
+
+def build(name: str, rows: Rows[CoexistingRow], protocol: layout.Protocol, seed: int) -> Task:
+    """Return the task with one statement per conversation and one question per row.
+
+    Under `paper`, a conversation holds ten statements, never two of one row.
+    """
+    n = len(rows.rows)
+    pairs = [(i, j) for i, row in enumerate(rows.rows) for j in range(len(row.preference_facts))]
+    if protocol == "paper":
+        rng = random.Random(seed)
+        rng.shuffle(pairs)
+        groups = layout.first_fit(pairs, layout.PAPER_FACTS_PER_CONVERSATION)
+        asked = list(range(n))
+        rng.shuffle(asked)
+    else:
+        groups = [[pair] for pair in layout.by_digest(pairs, seed, [f"store:{rows.ids[i]}:{j}" for i, j in pairs])]
+        asked = layout.by_digest(range(n), seed, [f"ask:{i}" for i in rows.ids])
+    conversations = []
+    home = {}
+    for day, group in enumerate(groups):
+        key = ",".join(f"{rows.ids[i]}:{j}" for i, j in group)
+        texts = [rows.rows[i].preference_facts[j] for i, j in group]
+        stored = layout.conversation(f"{name}:{key}", texts, None if protocol == "paper" else day)
+        conversations.append(stored)
+        home.update(dict.fromkeys(group, stored))
+    evidence, questions = {}, []
+    for i in asked:
+        row, row_id = rows.rows[i], rows.ids[i]
+        ids = []
+        for j, (preference, fact) in enumerate(zip(row.preferences, row.preference_facts, strict=True)):
+            ids.append(fact_id := f"{row_id}:{j + 1}")
+            evidence[fact_id] = Evidence(
+                id=fact_id,
+                kind="preference",
+                task=name,
+                text=fact,
+                source=fact,
+                conversation_id=home[i, j].id,
+                preference=preference,
+                category=row.preference_category,
+                siblings=tuple(row.preference_facts[:j] + row.preference_facts[j + 1 :]),
+                details=tuple(d.detail() for d in (row.evidence_details or [[]] * len(row.preferences))[j]),
+            )
+        questions.append(
+            Question(
+                id=row_id,
+                task=name,
+                text=row.question,
+                query=row.question,
+                gold=tuple(row.preferences),
+                evidence=tuple(ids),
+                kind="all_of",
+                pair_id=row.pair_id,
+                file=str(rows.path),
+                line=rows.lines[i],
+                stratum=f"N={len(ids)}",
+                metadata={"n": len(ids), "category": row.preference_category},
+            )
+        )
+    return Task(
+        name=name,
+        targets=(NOT_STORED, NOT_RETRIEVED),
+        stores=layout.single_store(name, conversations, questions),
+        evidence=evidence,
+        licence=LICENCE,
+        data_hash=rows.sha256,
+        description="two to five preferences of one category that hold at once",
+    )

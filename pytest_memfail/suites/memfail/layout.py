@@ -1,0 +1,75 @@
+"""The order in which rows are stored and asked.
+
+`paper` repeats the published layout (section 5.1 and appendix B.6; the seeds are our own). `ours` sorts by a digest of
+seed and row id, so that adding or removing a row does not move any other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Final, Literal, TypeVar
+
+from pytest_memfail.core import Conversation, Ingest, Message, Probe, Question, StorePlan
+from pytest_memfail.reading import digest
+
+Protocol = Literal["ours", "paper"]
+PROTOCOLS: Final = ("ours", "paper")
+
+PAPER_FACTS_PER_CONVERSATION: Final = 10
+PAPER_FACT_SALT: Final = 0xF1AC
+PAPER_QUESTION_SALT: Final = 0x5EED
+FIRST_DAY: Final = datetime(2025, 1, 6, 9, 0, tzinfo=timezone.utc)
+
+T = TypeVar("T")
+
+
+def by_digest(items: Iterable[T], seed: int, key: list[str]) -> list[T]:
+    """Return the items ordered by a digest of the seed and their key."""
+    keyed = [(hashlib.sha256(f"{seed}:{name}".encode()).digest(), item) for name, item in zip(key, items, strict=True)]
+    return [item for _, item in sorted(keyed, key=lambda pair: pair[0])]
+
+
+def paper_rows(n: int, seed: int) -> tuple[list[int], random.Random]:
+    """Return the row indices in the order of the published harness, and the random generator for further draws."""
+    rng = random.Random(seed)
+    order = list(range(n))
+    rng.shuffle(order)
+    return order, rng
+
+
+def first_fit(pairs: Sequence[tuple[int, int]], size: int) -> list[list[tuple[int, int]]]:
+    """Pack (row, fact) pairs into groups of at most `size`, never two facts of a row; take the first group that
+    fits.
+    """
+    groups: list[list[tuple[int, int]]] = []
+    rows: list[set[int]] = []
+    for row, fact in pairs:
+        for group, held in zip(groups, rows, strict=True):
+            if len(group) < size and row not in held:
+                group.append((row, fact))
+                held.add(row)
+                break
+        else:
+            groups.append([(row, fact)])
+            rows.append({row})
+    return groups
+
+
+def conversation(key: str, texts: Sequence[str], day: int | None) -> Conversation:
+    """Return a conversation of user messages with an id that does not reveal the task.
+
+    `day` counts from `FIRST_DAY`; None means no time.
+    """
+    start = None if day is None else FIRST_DAY + timedelta(days=day)
+    messages = tuple(
+        Message("user", text, None if start is None else start + timedelta(minutes=i)) for i, text in enumerate(texts)
+    )
+    return Conversation(f"c-{digest(key, 10)}", messages, start)
+
+
+def single_store(name: str, conversations: Sequence[Conversation], questions: Sequence[Question]) -> tuple[StorePlan]:
+    """Return the plan of MemFail: store all conversations, then ask all questions."""
+    return (StorePlan(name, (*map(Ingest, conversations), Probe(tuple(questions)))),)

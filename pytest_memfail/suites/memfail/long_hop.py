@@ -1,0 +1,97 @@
+"""Long-Hop (paper, section 4, task 4): does retrieval find all links of a chain that are stored separately?"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Final
+
+from pytest_memfail.core import NOT_RETRIEVED, Evidence, Question, Task
+from pytest_memfail.suites.memfail import layout
+from pytest_memfail.suites.memfail.conditional_facts import LICENCE
+from pytest_memfail.suites.memfail.row_models import LETTERS, LongHopRow
+from pytest_memfail.suites.memfail.rows import Rows, read_rows
+
+OUTPUT_INSTRUCTION: Final = """
+
+Answer with exactly one of the five options. Put the relevant facts from memory together step by step: only one option follows \
+from them, and nothing in memory leads to the other four. Write one JSON object on a single line and no other text, in exactly \
+this form: {"selected_choice": "A, B, C, D or E"}"""
+"""The counterpart of the instruction in the published harness's queries (paper, D.2), in our own words. Ranking by
+words or by meaning is distracted by it."""
+
+
+def read(path: Path) -> Rows[LongHopRow]:
+    """Read the rows of a file."""
+    return read_rows(path, LongHopRow, lambda r: r.id, lambda r: str(r.facts))
+
+
+def build(name: str, rows: Rows[LongHopRow], protocol: layout.Protocol, seed: int) -> Task:
+    """Return the task with one fact per conversation and one multiple-choice question per chain.
+
+    The retrieval query is the question without its options. Under `paper` it also has the options and the output
+    instruction, as in the published harness.
+    """
+    n = len(rows.rows)
+    if protocol == "paper":
+        order = list(range(n))
+        random.Random(seed).shuffle(order)
+        links = [(i, j) for i in order for j in range(len(rows.rows[i].facts))]
+        random.Random(seed ^ layout.PAPER_FACT_SALT).shuffle(links)
+        asked = order
+        random.Random(seed ^ layout.PAPER_QUESTION_SALT).shuffle(asked)
+    else:
+        links = [(i, j) for i, row in enumerate(rows.rows) for j in range(len(row.facts))]
+        links = layout.by_digest(links, seed, [f"store:{rows.ids[i]}:{j}" for i, j in links])
+        asked = layout.by_digest(range(n), seed, [f"ask:{i}" for i in rows.ids])
+    conversations = {
+        (i, j): layout.conversation(
+            f"{name}:{rows.ids[i]}:{j}", [rows.rows[i].facts[j]], None if protocol == "paper" else day
+        )
+        for day, (i, j) in enumerate(links)
+    }
+    evidence, questions = {}, []
+    for i in asked:
+        row, row_id = rows.rows[i], rows.ids[i]
+        ids = []
+        for j, fact in enumerate(row.facts):
+            ids.append(fact_id := f"{row_id}:{j + 1}")
+            evidence[fact_id] = Evidence(
+                id=fact_id,
+                kind="link",
+                task=name,
+                text=fact,
+                source=fact,
+                conversation_id=conversations[i, j].id,
+                siblings=tuple(row.facts[:j] + row.facts[j + 1 :]),
+                anchors=(row.anchors[j], row.anchors[j + 1]),
+                details=tuple(d.detail() for d in (row.evidence_details or [[]] * len(row.facts))[j]),
+            )
+        questions.append(
+            Question(
+                id=row_id,
+                task=name,
+                text=row.graded_question,
+                query=f"{row.graded_question}{OUTPUT_INSTRUCTION}" if protocol == "paper" else row.stem,
+                gold=(row.ground_truth_answer,),
+                evidence=tuple(ids),
+                kind="multiple_choice",
+                options=tuple(row.choices),
+                correct_option=row.correct_choice,
+                answer_format="letter",
+                pair_id=row.pair_id,
+                file=str(rows.path),
+                line=rows.lines[i],
+                stratum=f"K={row.hop_count}",
+                metadata={"hops": row.hop_count, "letters": LETTERS},
+            )
+        )
+    return Task(
+        name=name,
+        targets=(NOT_RETRIEVED,),
+        stores=layout.single_store(name, [conversations[link] for link in links], questions),
+        evidence=evidence,
+        licence=LICENCE,
+        data_hash=rows.sha256,
+        description="chains of one to three hops whose links are stored apart",
+    )

@@ -1,0 +1,21 @@
+"""Find the rows that ship with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytest_memfail.core import UsageError
+
+
+def shipped_data() -> Path:
+    """Return the folder of the shipped rows, in an installed wheel or at the top level of a checkout.
+
+    Raises `UsageError` if it is missing.
+    """
+    package = Path(__file__).parent.parent.parent
+    for folder in (package / "_datasets", package.parent / "datasets"):
+        if (folder / "generation_config.json").is_file():
+            return folder
+    raise UsageError(
+        "the shipped rows are missing from this installation; reinstall pytest-memfail or give --memfail-data DIR"
+    )

@@ -1,0 +1,100 @@
+"""Updated-Facts (ours; the storage failure of the paper's section 3.2): does the store hold the current state?"""
+
+from __future__ import annotations
+
+from datetime import datetime, time, timezone
+from pathlib import Path
+
+from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, Conversation, Evidence, Message, Question, Task
+from pytest_memfail.reading import digest
+from pytest_memfail.suites.memfail import layout
+from pytest_memfail.suites.memfail.conditional_facts import LICENCE
+from pytest_memfail.suites.memfail.row_models import UpdatedRow
+from pytest_memfail.suites.memfail.rows import Rows, read_rows
+
+USER = "the user"
+MORNING = time(9, tzinfo=timezone.utc)
+
+
+def read(path: Path) -> Rows[UpdatedRow]:
+    """Read the rows of a file."""
+    return read_rows(path, UpdatedRow, lambda r: f"{r.entity} {r.subject}", lambda r: str(r.messages))
+
+
+def build(name: str, rows: Rows[UpdatedRow], protocol: layout.Protocol, seed: int) -> Task:
+    """Return the task with one message per conversation, ordered by date over all rows, and one question per row.
+
+    The expected fact is the current state. Both protocols are the same, because no published harness has this task.
+    """
+    del protocol
+    messages: list[tuple[datetime, str, Conversation]] = []
+    homes: dict[tuple[int, int], str] = {}
+    for i, row in enumerate(rows.rows):
+        for j, message in enumerate(row.messages):
+            key = digest(f"{name}:{rows.ids[i]}:{j}", 10)
+            when = datetime.combine(message.date, MORNING)
+            conversation = Conversation(f"c-{key}", (Message("user", message.text, when),), when)
+            homes[i, j] = conversation.id
+            messages.append((when, key, conversation))
+    asked = layout.by_digest(range(len(rows.rows)), seed, [f"ask:{i}" for i in rows.ids])
+    questions = [_question(name, rows, i) for i in asked]
+    return Task(
+        name=name,
+        targets=(NOT_STORED, SUMMARY_ERROR),
+        stores=layout.single_store(
+            name, [conversation for *_, conversation in sorted(messages, key=_by_date)], questions
+        ),
+        evidence={rows.ids[i]: _evidence(name, rows, i, homes) for i in asked},
+        licence=LICENCE,
+        data_hash=rows.sha256,
+        description="facts that were later updated, corrected or taken back, and some that only seem so",
+    )
+
+
+def _by_date(message: tuple[datetime, str, Conversation]) -> tuple[datetime, str]:
+    return message[:2]
+
+
+def _evidence(name: str, rows: Rows[UpdatedRow], i: int, homes: dict[tuple[int, int], str]) -> Evidence:
+    row = rows.rows[i]
+    said = row.messages[row.fact_index].text
+    decoys = () if row.decoy_index is None else (row.messages[row.decoy_index].text,)
+    details = tuple(d.detail() for d in row.evidence_details or ())
+    taken_back = row.kind == "deletion"
+    return Evidence(
+        id=rows.ids[i],
+        kind="fact",
+        task=name,
+        text=said,
+        source=said,
+        conversation_id=homes[i, row.fact_index],
+        history=tuple(homes[i, j] for j in range(len(row.messages)) if j != row.fact_index),
+        entity=None if row.entity == USER else row.entity,
+        value=row.current_value or None,
+        stale_values=tuple(row.stale_values),
+        decoys=decoys,
+        subject=row.subject,
+        earlier=None if row.old_index is None else row.messages[row.old_index].text,
+        taken_back=taken_back,
+        # a fact that was taken back need not be stored, so no detail is required
+        endings=details[-1].wordings if taken_back and details else (),
+        details=() if taken_back else details,
+    )
+
+
+def _question(name: str, rows: Rows[UpdatedRow], i: int) -> Question:
+    row = rows.rows[i]
+    return Question(
+        id=rows.ids[i],
+        task=name,
+        text=row.question,
+        query=row.question,
+        gold=(row.ground_truth_answer,),
+        evidence=(rows.ids[i],),
+        kind="open",
+        pair_id=row.pair_id,
+        file=str(rows.path),
+        line=rows.lines[i],
+        stratum=row.kind,
+        metadata={"kind": row.kind, "stale_values": list(row.stale_values)},
+    )

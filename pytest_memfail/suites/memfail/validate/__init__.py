@@ -1,0 +1,358 @@
+"""`memfail validate`: check a folder of rows for errors, and for weaknesses that make its numbers less meaningful."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_memfail.core import RowError, UsageError
+from pytest_memfail.suites.custom import find_custom
+from pytest_memfail.suites.memfail import (
+    coexisting_facts,
+    conditional_facts,
+    long_hop,
+    persona_retrieval,
+    updated_facts,
+)
+from pytest_memfail.suites.memfail.row_models import (
+    MODELS,
+    ConditionalRow,
+    DetailRow,
+    LongHopRow,
+    PersonaRow,
+    UpdatedRow,
+)
+from pytest_memfail.suites.memfail.rows import Rows, row_errors
+from pytest_memfail.suites.memfail.validate.across import ESSAY_LIKENESS, LIKENESS
+from pytest_memfail.suites.memfail.validate.cases import case_findings
+from pytest_memfail.suites.memfail.validate.design import (
+    EASY_SENTENCES,
+    HARD_SENTENCES,
+    OPTION_WORDS,
+    PERSONA_SENTENCES,
+    declares_design,
+    design_findings,
+    is_gerund,
+    sentences,
+)
+from pytest_memfail.suites.memfail.validate.finding import Finding
+from pytest_memfail.suites.memfail.validate.options import option_shortcuts
+from pytest_memfail.suites.memfail.validate.repeats import near_duplicates, stands, words_of
+from pytest_memfail.suites.memfail.validate.shortcuts import shortcut_findings
+from pytest_memfail.suites.memfail.validate.strangers import absent_names
+
+READERS: Final[dict[str, Callable[[Path], Rows[Any]]]] = {
+    "conditional_facts_easy": conditional_facts.read,
+    "conditional_facts_hard": conditional_facts.read,
+    "coexisting_facts": coexisting_facts.read,
+    "persona_retrieval": persona_retrieval.read,
+    "long_hop": long_hop.read,
+    "updated_facts": updated_facts.read,
+}
+
+# Appendix B.3 forbids these in a hard essay; "as if" and "even if" state no condition.
+CONNECTIVES: Final = re.compile(
+    r"\b(only when|unless|except when|but only if|whenever|(?<!as )(?<!even )if|only after|only if)\b", re.IGNORECASE
+)
+EXCLUSIVE: Final = re.compile(r"\b(only|unless|exclusively|solely)\b", re.IGNORECASE)
+"""Words that state exclusivity in any context."""
+STATES_EXCLUSIVITY: Final = re.compile(
+    r"\b(only|never|no other|nowhere else|exclusively|solely|unless|except|alone|nothing else|not (?:been )?a single|"
+    r"like anyone else)\b",
+    re.IGNORECASE,
+)
+BALANCE: Final = 0.1
+"""The largest accepted distance of a share (yes, misleading) from one half."""
+
+_ONES = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
+    "nineteen twenty"
+).split()
+NUMBER_WORDS: Final = {
+    **{word: str(i) for i, word in enumerate(_ONES, 1)},
+    **{word: str(10 * i) for i, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)},
+}
+
+
+__all__ = [
+    "CONNECTIVES",
+    "EASY_SENTENCES",
+    "ESSAY_LIKENESS",
+    "EXCLUSIVE",
+    "HARD_SENTENCES",
+    "LIKENESS",
+    "OPTION_WORDS",
+    "PERSONA_SENTENCES",
+    "STATES_EXCLUSIVITY",
+    "Finding",
+    "is_gerund",
+    "near_duplicates",
+    "numbers_in",
+    "sentences",
+    "stands",
+    "validate",
+    "words_of",
+]
+
+
+def validate(folder: Path) -> list[Finding]:
+    """Return all findings for a folder of rows and for the cases (`*.memfail.yaml`) below it.
+
+    Raises `UsageError` if it holds neither.
+    """
+    if not folder.is_dir():
+        raise UsageError(
+            f"got {folder}, expected a folder with the rows of the tasks ({', '.join(f'{n}.csv' for n in MODELS)})"
+        )
+    paths = {name: folder / f"{name}.csv" for name in MODELS}
+    present = {name: path for name, path in paths.items() if path.is_file()}
+    cases = find_custom([folder])
+    if not present and not cases:
+        names = ", ".join(p.name for p in paths.values())
+        raise UsageError(f"{folder} holds no rows; expected one of {names}, or cases in *.memfail.yaml")
+    findings = case_findings(cases, folder)
+    sound = set()
+    for name, path in present.items():
+        errors = row_errors(path, MODELS[name])
+        findings += [Finding("error", e.file, e.line, e.field, e.problem) for e in errors]
+        if not errors:
+            sound.add(name)
+    for name in present:
+        if name in sound:
+            try:
+                findings += _warnings(name, present, sound)
+            except RowError as error:  # repeated ids
+                findings.append(Finding("error", error.file, error.line, error.field, error.problem))
+                sound.discard(name)
+    findings += shortcut_findings({name: READERS[name](present[name]) for name in present if name in sound})
+    if declares_design(folder) and not any(finding.severity == "error" for finding in findings):
+        findings += design_findings({name: READERS[name](path) for name, path in present.items()})
+    return findings
+
+
+def _warnings(name: str, paths: dict[str, Path], sound: set[str]) -> Iterator[Finding]:
+    path = paths[name]
+    if name.startswith("conditional_facts"):
+        rows = conditional_facts.read(path)
+        yield from _conditional(rows)
+        if name.endswith("_hard"):
+            yield from _hard(rows)
+            if "conditional_facts_easy" in sound:
+                yield from _pairs(conditional_facts.read(paths["conditional_facts_easy"]), rows)
+    elif name == "coexisting_facts":
+        coexisting_facts.read(path)
+    elif name == "persona_retrieval":
+        persons = persona_retrieval.read(path)
+        yield from _persona(persons)
+        yield from absent_names(persons)
+    elif name == "long_hop":
+        chains = long_hop.read(path)
+        yield from _long_hop(chains)
+        yield from option_shortcuts(chains)
+    else:
+        yield from _updated(updated_facts.read(path))
+    yield from _details(name, path)
+
+
+def _conditional(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
+    file = str(rows.path)
+    met = Counter(row.condition_met for row in rows.rows)
+    if abs(met["yes"] / len(rows.rows) - 0.5) > BALANCE:
+        most, count = met.most_common(1)[0]
+        yield Finding(
+            "warning",
+            file,
+            None,
+            "condition_met",
+            f"unbalanced: {met['yes']} yes, {met['no']} no; always answering {most} scores {count / len(rows.rows):.0%}",
+        )
+    for row, line in zip(rows.rows, rows.lines, strict=True):
+        said = re.match(r"\W*(yes|no)\b", row.ground_truth_answer, re.IGNORECASE)
+        if said and said[1].casefold() != row.condition_met:
+            yield Finding(
+                "warning",
+                file,
+                line,
+                "condition_met",
+                f"is {row.condition_met!r}, but the ground truth begins with {said[1]!r}",
+            )
+
+
+def _hard(rows: Rows[ConditionalRow]) -> Iterator[Finding]:
+    file = str(rows.path)
+    numbers = exclusives = 0
+    unstated: list[int] = []
+    unexclusive: list[int] = []
+    for row, line in zip(rows.rows, rows.lines, strict=True):
+        essay = " ".join(row.entity_facts)
+        if found := CONNECTIVES.findall(essay):
+            yield Finding("warning", file, line, "entity_facts", f"a hard essay uses the connective {found[0]!r}")
+        if wanted := numbers_in(row.condition):
+            numbers += 1
+            if not wanted & numbers_in(essay):
+                unstated.append(line)
+        if row.condition_met == "no" and EXCLUSIVE.search(f"{row.condition} {row.ground_truth_answer}"):
+            exclusives += 1
+            stated = any(detail.part == "exclusivity" for detail in row.evidence_details or ())
+            if not stated and not STATES_EXCLUSIVITY.search(essay):
+                unexclusive.append(line)
+    if unstated:
+        yield Finding(
+            "warning",
+            file,
+            None,
+            "condition",
+            f"the essay never states the condition's number in {len(unstated)} of {numbers} rows with one "
+            f"(lines {_some(unstated)})",
+        )
+    if unexclusive:
+        yield Finding(
+            "warning",
+            file,
+            None,
+            "condition",
+            f"the essay states no exclusivity in {len(unexclusive)} of {exclusives} rows that answer no because the condition "
+            f"or the ground truth says 'only' (lines {_some(unexclusive)})",
+        )
+
+
+def _pairs(easy: Rows[ConditionalRow], hard: Rows[ConditionalRow]) -> Iterator[Finding]:
+    rules = {(row.entity, row.behavior, row.condition, row.question) for row in easy.rows}
+    shared = sum((row.entity, row.behavior, row.condition, row.question) in rules for row in hard.rows)
+    if shared < len(hard.rows):
+        behaviors = {row.behavior for row in easy.rows}
+        yield Finding(
+            "warning",
+            str(hard.path),
+            None,
+            "pairs",
+            f"easy and hard are not paired: {shared} of {len(hard.rows)} rules and questions are shared, "
+            f"{len({row.behavior for row in hard.rows} & behaviors)} behaviours",
+        )
+
+
+def _persona(rows: Rows[PersonaRow]) -> Iterator[Finding]:
+    file = str(rows.path)
+    names = Counter(row.entity for row in rows.rows)
+    asked = [(row, question) for row in rows.rows for question in row.questions]
+    misleading = [(row, q) for row, q in asked if q.is_misleading]
+    direct = [(row, q) for row, q in asked if not q.is_misleading]
+    stored = sum(q.distractor in names for _, q in misleading)
+    if stored:
+        yield Finding(
+            "warning",
+            file,
+            None,
+            "distractor",
+            f"{stored} of {len(misleading)} misleading questions name someone who has an essay in the same store",
+        )
+    shared = sum(names[row.entity] > 1 for row, _ in direct)
+    if shared:
+        yield Finding(
+            "warning",
+            file,
+            None,
+            "entity",
+            f"{shared} of {len(direct)} direct questions name a person with several essays "
+            f"({len(names)} names for {len(rows.rows)} essays)",
+        )
+    if abs(len(misleading) / len(asked) - 0.5) > BALANCE:
+        yield Finding(
+            "warning", file, None, "is_misleading", f"unbalanced: {len(misleading)} of {len(asked)} questions mislead"
+        )
+    for row, line in zip(rows.rows, rows.lines, strict=True):
+        for number, question in enumerate(row.questions):
+            for word in " ".join(question.borrows).split():
+                if word not in row.essay:
+                    field = f"questions.{number}.borrows"
+                    yield Finding("warning", file, line, field, f"{word!r} is not in the essay")
+
+
+def _long_hop(rows: Rows[LongHopRow]) -> Iterator[Finding]:
+    file = str(rows.path)
+    for row, line in zip(rows.rows, rows.lines, strict=True):
+        for j, fact in enumerate(row.facts):
+            for anchor in row.anchors[j : j + 2]:
+                if anchor.casefold() not in fact.casefold():
+                    yield Finding("warning", file, line, f"fact_{j + 1}", f"does not contain its anchor {anchor!r}")
+    letters = Counter(row.correct_choice for row in rows.rows)
+    letter, count = letters.most_common(1)[0]
+    if len(rows.rows) >= 10 and count / len(rows.rows) > 0.2 + 2 * BALANCE:
+        yield Finding(
+            "warning", file, None, "correct_choice", f"unbalanced: {letter} is right in {count} of {len(rows.rows)}"
+        )
+
+
+def _updated(rows: Rows[UpdatedRow]) -> Iterator[Finding]:
+    """Report values that their own message does not contain, which no store could keep."""
+    file = str(rows.path)
+    for row, line in zip(rows.rows, rows.lines, strict=True):
+        wanted = [("current_value", row.current_value, row.fact_index)]
+        if row.old_index is not None:
+            wanted += [
+                ("old_value", row.old_value, row.old_index),
+                ("stale_values", row.stale_values[0], row.old_index),
+            ]
+        for field, value, at in wanted:
+            if value.casefold() not in row.messages[at].text.casefold():
+                yield Finding("warning", file, line, field, f"{value!r} is not in message {at}")
+
+
+def _details(name: str, path: Path) -> Iterator[Finding]:
+    """Report details that their source does not contain, and wordings that are both acceptable and too vague."""
+    for line, source, detail in _worded(name, path):
+        wording = detail.wordings[0]
+        if wording.casefold() not in source.casefold():
+            yield Finding("warning", str(path), line, "evidence_details", f"{wording!r} is not in the source")
+        for vaguer in {v.casefold() for v in detail.vaguer} & {w.casefold() for w in detail.wordings}:
+            fault = f"{vaguer!r} is both a wording and a vaguer wording of {wording!r}"
+            yield Finding("warning", str(path), line, "evidence_details", fault)
+
+
+def _worded(name: str, path: Path) -> Iterator[tuple[int, str, DetailRow]]:
+    if name.startswith("conditional_facts"):
+        conditional = conditional_facts.read(path)
+        for rule, line in zip(conditional.rows, conditional.lines, strict=True):
+            for detail in rule.evidence_details or ():
+                yield line, "\n".join(rule.entity_facts), detail
+    elif name == "persona_retrieval":
+        persona = persona_retrieval.read(path)
+        for person, line in zip(persona.rows, persona.lines, strict=True):
+            for details in person.evidence_details or ():
+                for detail in details:
+                    yield line, person.essay, detail
+    elif name == "coexisting_facts":
+        coexisting = coexisting_facts.read(path)
+        for held, line in zip(coexisting.rows, coexisting.lines, strict=True):
+            for fact, details in zip(held.preference_facts, held.evidence_details or (), strict=False):
+                for detail in details:
+                    yield line, fact, detail
+    elif name == "updated_facts":
+        updated = updated_facts.read(path)
+        for change, line in zip(updated.rows, updated.lines, strict=True):
+            for detail in change.evidence_details or ():
+                yield line, change.messages[change.fact_index].text, detail
+    else:
+        chains = long_hop.read(path)
+        for chain, line in zip(chains.rows, chains.lines, strict=True):
+            for fact, details in zip(chain.facts, chain.evidence_details or (), strict=False):
+                for detail in details:
+                    yield line, fact, detail
+
+
+def numbers_in(text: str) -> set[str]:
+    """Return the numbers in a text, written as digits or (up to ninety) as words.
+
+    >>> sorted(numbers_in("three of 12"))
+    ['12', '3']
+    """
+    words = re.findall(r"[a-z]+", text.casefold())
+    return set(re.findall(r"\d+(?:[.,:]\d+)?", text)) | {NUMBER_WORDS[word] for word in words if word in NUMBER_WORDS}
+
+
+def _some(lines: Iterable[int], n: int = 5) -> str:
+    listed = list(lines)
+    return ", ".join(map(str, listed[:n])) + (", …" if len(listed) > n else "")

@@ -1,0 +1,389 @@
+"""Custom cases in YAML: what is read, and file, line and key of every fault."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+from row_files import folder
+
+from pytest_memfail.core import Ingest, RowError
+from pytest_memfail.suites import HaystackFinder, read_custom, validate
+from pytest_memfail.suites.load import sample
+
+CASE = """\
+conversations:
+  - I'm allergic to penicillin.
+  - date: 2026-03-02
+    messages:
+      - user: We moved to Lisbon.
+      - assistant: Noted!
+question: Which antibiotic must I not be given?
+answer: penicillin
+expected:
+  - fact: The user is allergic to penicillin.
+    conversation: 1
+    entity: Ana
+    details: [[allergic, allergy], penicillin]
+    forbidden: [no known allergies]
+k: 3
+"""
+
+
+def read(tmp_path, text, name="lost-allergy.memfail.yaml"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return read_custom([path], tmp_path)
+
+
+def test_a_case_is_a_store_of_its_own(tmp_path):
+    task = read(tmp_path, CASE)
+    (store,) = task.stores
+    first, second = (step.conversation for step in store.steps if isinstance(step, Ingest))
+    (question,) = store.questions
+    assert (task.name, store.id, question.id) == ("custom", "lost-allergy", "lost-allergy")
+    assert (question.gold, question.k, question.line) == (("penicillin",), 3, 1)
+    assert first.text == "I'm allergic to penicillin."
+    assert [(m.role, m.content) for m in second.messages] == [("user", "We moved to Lisbon."), ("assistant", "Noted!")]
+    assert second.timestamp.date().isoformat() == "2026-03-02"
+
+
+def test_an_expected_fact_has_details_and_forbidden_values(tmp_path):
+    (fact,) = read(tmp_path, CASE).evidence.values()
+    assert fact.source == "I'm allergic to penicillin."
+    assert [detail.wordings for detail in fact.details] == [("allergic", "allergy"), ("penicillin",)]
+    assert fact.stale_values == ("no known allergies",)
+    assert fact.entity == "Ana"
+
+
+def test_a_file_may_hold_several_cases(tmp_path):
+    task = read(tmp_path, f"id: one\n{CASE}---\nid: two\n{CASE}")
+    assert [store.id for store in task.stores] == ["one", "two"]
+    assert [question.line for question in task.questions] == [1, 18]
+
+
+def test_no_file_is_no_task(tmp_path):
+    assert read_custom([], tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("question:", "questoin:", "7: questoin: no such key; did you mean 'question'?"),
+        ("    entity: Ana", "    colour: red", "12: expected.0.colour: no such key; known: fact, conversation"),
+        ("    conversation: 1\n", "", "10: expected.0.conversation: got nothing, expected 1 to 2"),
+        ("conversation: 1", "conversation: 7", "11: expected.0.conversation: got 7, expected 1 to 2"),
+        (
+            "conversation: 1",
+            "conversation: x",
+            "11: expected.0.conversation: got 'x', expected: input should be a valid",
+        ),
+        ("answer: penicillin", "answer: [penicillin", "9: file: not YAML"),
+        ("answer: penicillin", "answer:", "8: answer: got None, expected"),
+        ("k: 3", "k: 0", "15: k: got 0, expected"),
+        ("- user: We", "- usr: We", "5: conversations.1.messages.0.usr"),
+        ("      - assistant: Noted!", "        assistant: Noted!", "4: conversations.1.messages: got"),
+        ("date: 2026-03-02", "date: soon", "3: conversations.1.date: got 'soon', expected"),
+    ],
+)
+def test_a_fault_names_file_line_and_key(tmp_path, old, new, said):
+    assert old in CASE
+    with pytest.raises(RowError) as caught:
+        read(tmp_path, CASE.replace(old, new, 1))
+    assert str(caught.value).startswith(f"{tmp_path / 'lost-allergy.memfail.yaml'}:{said}")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["- a\n- b\n", "just text\n", ""])
+def test_other_yaml_is_refused(tmp_path, text):
+    if not text:
+        assert read(tmp_path, text) is None
+        return
+    with pytest.raises(RowError, match=r":1: file: got (list|str), expected a case"):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (CASE + "date: 2026-13-45\n", "1: file: not YAML (ValueError: month must be in 1..12)"),
+        (CASE + 'k: !!int ""\n', "1: file: not YAML (IndexError: "),
+        ("[" * 5000, "1: file: not a case (nested too deeply)"),
+        (CASE.replace("k: 3", "k: 10000000"), "15: k: got 10000000, expected: "),
+    ],
+)
+def test_an_invalid_yaml_value_is_a_fault_of_its_file(tmp_path, text, said):
+    with pytest.raises(RowError) as caught:
+        read(tmp_path, text)
+    assert f"lost-allergy.memfail.yaml:{said}" in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    os.mkfifo(tmp_path / "pipe.memfail.yaml")
+    (tmp_path / "link.memfail.yaml").symlink_to("nowhere")
+    for name, why in (("pipe", "not a regular file"), ("link", "No such file or directory")):
+        with pytest.raises(RowError, match=rf"{name}\.memfail\.yaml:1: file: cannot be read \({why}\)"):
+            read_custom([tmp_path / f"{name}.memfail.yaml"], tmp_path)
+
+
+def test_the_same_id_twice_is_refused(tmp_path):
+    with pytest.raises(RowError, match=r":18: id: got 'one' again \(first at .*:1\)"):
+        read(tmp_path, f"id: one\n{CASE}---\nid: one\n{CASE}")
+
+
+def test_yaml_makes_no_objects(tmp_path):
+    with pytest.raises(RowError, match="not YAML"):
+        read(tmp_path, CASE.replace("answer: penicillin", "answer: !!python/object/apply:os.getcwd []"))
+
+
+@pytest.mark.parametrize("name", ["../../x", "a/b", "a b", "..", "a\\x1b[2J", "a\\nb", "a\\n", "é"])
+def test_an_id_is_made_of_letters_digits_and_marks(tmp_path, name):
+    with pytest.raises(
+        RowError, match=r"id: got .*, expected: only ASCII letters and digits, with \. _ - between them"
+    ) as error:
+        read(tmp_path, f'id: "{name}"\n{CASE}')
+    assert len(str(error.value).splitlines()) == 1
+    assert str(error.value).isprintable()
+
+
+# -- malicious input --------------------------------------------------------------------------------------------------
+
+
+def fault_in(tmp_path, text):
+    with pytest.raises(RowError) as caught:
+        read(tmp_path, text)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+    return caught.value
+
+
+@pytest.mark.parametrize("opening", ["[", "{a: ", "- "])
+@pytest.mark.parametrize("depth", [100, 2_000])
+def test_a_case_that_is_nested_deeply(tmp_path, opening, depth):
+    closing = {"[": "]", "{a: ": "}", "- ": ""}[opening]
+    error = fault_in(tmp_path, opening * depth + "x" + closing * depth)
+    assert error.line == 1
+
+
+def test_a_value_that_is_nested_deeply(tmp_path):
+    error = fault_in(tmp_path, CASE.replace("answer: penicillin", f"answer: {'[' * 150}{']' * 150}"))
+    assert error.line in (1, 8)
+
+
+def test_a_case_that_holds_itself(tmp_path):
+    error = fault_in(tmp_path, CASE.replace("answer: penicillin", "answer: &a [*a]"))
+    assert error.field == "answer"
+
+
+def test_k_of_5000_digits(tmp_path):
+    error = fault_in(tmp_path, CASE.replace("k: 3", f"k: {'9' * 5000}"))
+    assert "not YAML (ValueError: " in error.problem
+
+
+def test_k_beyond_any_store(tmp_path):
+    error = fault_in(tmp_path, CASE.replace("k: 3", f"k: {'9' * 50}"))
+    assert (error.field, error.line) == ("k", 15)
+    assert "expected: input should be less than or equal to 1000000" in error.problem
+
+
+def test_a_date_that_does_not_exist(tmp_path):
+    assert "day is out of range" in fault_in(tmp_path, CASE.replace("2026-03-02", "2026-02-30")).problem
+
+
+def test_more_messages_than_the_calendar_has_minutes(tmp_path):
+    def last_day(n):
+        messages = "".join(f"      - user: number {i}\n" for i in range(n))
+        head, _, tail = CASE.replace("2026-03-02", "9999-12-31").partition("      - user: We moved to Lisbon.\n")
+        return head + messages + tail.partition("Noted!\n")[2]
+
+    error = fault_in(tmp_path, last_day(1000))
+    assert (error.field, error.line) == ("conversations.1.date", 3)
+    assert error.problem.startswith("got 9999-12-31 for 1000 messages one minute apart from 9:00, expected a date")
+    assert read(tmp_path, last_day(800)) is not None
+
+
+# -- haystacks ---------------------------------------------------------------------------------------------------------
+
+HAY = """\
+- The geraniums need a new tub.
+- date: 2020-01-01
+  messages:
+    - user: The bus leaves at eight.
+    - assistant: Noted!
+- I bought a red kettle.
+"""
+
+
+def in_haystack(tmp_path, text, seed=42, **options):
+    path = tmp_path / "lost-allergy.memfail.yaml"
+    path.write_text(text, encoding="utf-8")
+    return read_custom([path], tmp_path, HaystackFinder(seed=seed, **options))
+
+
+def stored(task):
+    (store,) = task.stores
+    return store.conversations
+
+
+def folder_of(tmp_path, **files):
+    folder = tmp_path / "chats"
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name.replace("_", ".")).write_text(text, encoding="utf-8")
+
+
+def test_a_task_is_stored_around_the_own_conversations(tmp_path):
+    alone = read(tmp_path, CASE)
+    task = in_haystack(tmp_path, f"{CASE}haystack: conditional_facts_hard\n")
+    texts = [conversation.text for conversation in stored(task)]
+    assert len(texts) > 100
+    first, second = (texts.index(c.text) for c in stored(alone))
+    assert first < second
+    assert (first, second) != (0, 1)
+    assert [(q.id, q.text, q.gold, q.evidence, q.k) for q in task.questions] == [
+        (q.id, q.text, q.gold, q.evidence, q.k) for q in alone.questions
+    ]
+    assert task.stores[0].id == alone.stores[0].id
+    assert task.data_hash != alone.data_hash
+
+
+def test_the_place_of_the_own_conversations_depends_on_the_seed_alone(tmp_path):
+    text = f"{CASE}haystack: long_hop\n"
+    again = [[c.id for c in stored(in_haystack(tmp_path, text))] for _ in range(2)]
+    assert again[0] == again[1]
+    own = {c.id for seed in range(3) for c in stored(in_haystack(tmp_path, text, seed)) if "penicillin" in c.text}
+    assert len(own) == 1
+    places = {
+        next(i for i, c in enumerate(stored(in_haystack(tmp_path, text, seed))) if c.id in own) for seed in range(5)
+    }
+    assert len(places) > 2
+
+
+def test_no_id_reveals_which_conversation_matters(tmp_path):
+    ids = [c.id for c in stored(in_haystack(tmp_path, f"{CASE}haystack: conditional_facts_hard\n"))]
+    assert len(set(ids)) == len(ids)
+    assert {re.fullmatch(r"c-[0-9a-f]{10}", name) is not None for name in ids} == {True}
+
+
+def test_evidence_is_where_the_fact_was_said(tmp_path):
+    task = in_haystack(tmp_path, f"{CASE}haystack: conditional_facts_hard\n")
+    (fact,) = task.evidence.values()
+    (home,) = (c for c in stored(task) if c.id == fact.conversation_id)
+    assert home.text == "I'm allergic to penicillin."
+
+
+def test_a_folder_of_conversations_is_a_haystack(tmp_path):
+    folder_of(
+        tmp_path,
+        a_yaml=HAY,
+        b_json='{"conversations": ["We have a new cat.", "It rains."]}',
+        c_memfail_yaml="not: read",
+        d_md="# nor this",
+    )
+    task = in_haystack(tmp_path, f"{CASE}haystack: chats\n")
+    texts = {conversation.text for conversation in stored(task)}
+    assert len(texts) == 7
+    assert {"The geraniums need a new tub.", "The bus leaves at eight.\nNoted!", "It rains."} < texts
+
+
+def test_a_changed_haystack_is_other_data(tmp_path):
+    folder_of(tmp_path, a_yaml=HAY)
+    before = in_haystack(tmp_path, f"{CASE}haystack: chats\n").data_hash
+    (tmp_path / "chats" / "a.yaml").write_text(f"{HAY}- And a blue one.\n", encoding="utf-8")
+    assert in_haystack(tmp_path, f"{CASE}haystack: chats\n").data_hash != before
+
+
+def test_dates_follow_the_storage_order(tmp_path):
+    dated = CASE.replace("  - I'm allergic to penicillin.", "  - date: 2026-02-02\n    messages: [user: I'm allergic.]")
+    dates = [c.timestamp for c in stored(in_haystack(tmp_path, f"{dated}haystack: long_hop\n"))]
+    assert None not in dates
+    assert dates == sorted(dates)
+    told = {c.text: c.timestamp for c in stored(in_haystack(tmp_path, f"{dated}haystack: long_hop\n"))}
+    assert told["I'm allergic."].date().isoformat() == "2026-02-02"
+    assert told["We moved to Lisbon.\nNoted!"].date().isoformat() == "2026-03-02"
+
+
+def test_where_the_case_has_no_dates_the_haystack_has_none(tmp_path):
+    undated = CASE.replace("  - date: 2026-03-02\n    messages:", "  - messages:")
+    conversations = stored(in_haystack(tmp_path, f"{undated}haystack: long_hop\n"))
+    assert {c.timestamp for c in conversations} == {m.timestamp for c in conversations for m in c.messages} == {None}
+
+
+@pytest.mark.parametrize("date", ["9999-12-31", "0001-01-01"])
+def test_dates_at_the_end_of_time_are_a_fault(tmp_path, date):
+    with pytest.raises(RowError, match="haystack: the dates of the conversations leave no room"):
+        in_haystack(tmp_path, f"{CASE.replace('2026-03-02', date)}haystack: long_hop\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("conditional_fact_hard", "did you mean 'conditional_facts_hard'?"),
+        ("chat", "did you mean 'chats/'?"),
+        ("xyz", "tasks: conditional_facts_easy,"),
+        ("custom", "expected a task or a folder of conversations"),
+        ("empty", "a folder without conversations"),
+    ],
+)
+def test_an_unknown_haystack_names_the_closest(tmp_path, name, said):
+    folder_of(tmp_path, a_yaml=HAY)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RowError) as caught:
+        in_haystack(tmp_path, f"{CASE}haystack: {name}\n")
+    assert str(caught.value).startswith(f"{tmp_path / 'lost-allergy.memfail.yaml'}:16: haystack: got '{name}'")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- a\n- messages: [usr: b]\n", "a.yaml:2: 1.messages.0.usr"),
+        ("conversations:\n- dat: 2020-01-01\n", "a.yaml:2: conversations.0.dat: no such key; did you mean 'date'?"),
+        ("just text\n", "a.yaml:1: file: got 'just text'"),
+        ("", None),
+        ("[]\n", "a.yaml:1: file"),
+    ],
+)
+def test_a_fault_of_a_haystack_names_its_file(tmp_path, text, said):
+    folder_of(tmp_path, a_yaml=text)
+    if said is None:
+        assert len(stored(in_haystack(tmp_path, f"{CASE}haystack: chats\n"))) == 2
+        return
+    with pytest.raises(RowError) as caught:
+        in_haystack(tmp_path, f"{CASE}haystack: chats\n")
+    assert f"chats/{said}" in str(caught.value).replace("\\", "/")
+
+
+def test_a_sample_keeps_the_haystack_of_its_cases(tmp_path):
+    text = f"id: one\n{CASE}haystack: long_hop\n---\nid: two\n{CASE}haystack: long_hop\n"
+    task = in_haystack(tmp_path, text)
+    (store,) = sample(task, 1, 42).stores
+    (whole,) = (other for other in task.stores if other.id == store.id)
+    assert store.conversations == whole.conversations
+
+
+def test_own_rows_override_the_shipped_ones(tmp_path):
+    rows = tmp_path / "rows"
+    rows.mkdir()
+    folder(rows, 1)
+    task = in_haystack(tmp_path, f"{CASE}haystack: long_hop\n", data=rows)
+    assert 3 < len(stored(task)) < 8
+
+
+# -- validate ----------------------------------------------------------------------------------------------------------
+
+
+def test_validate_reports_the_faults_of_cases(tmp_path):
+    (tmp_path / "bad.memfail.yaml").write_text(f"{CASE}haystack: lung_hop\n", encoding="utf-8")
+    (tmp_path / "worse.memfail.yaml").write_text(CASE.replace("answer", "anwser"), encoding="utf-8")
+    (tmp_path / "small.memfail.yaml").write_text(CASE, encoding="utf-8")
+    (tmp_path / "good.memfail.yaml").write_text(f"{CASE}haystack: long_hop\n", encoding="utf-8")
+    findings = [str(finding).removeprefix(f"{tmp_path}/") for finding in validate(tmp_path)]
+    assert findings == [
+        "bad.memfail.yaml:16: error: haystack: got 'lung_hop', expected a task or a folder of conversations; did you "
+        "mean 'long_hop'?",
+        "worse.memfail.yaml:8: error: anwser: no such key; did you mean 'answer'?",
+        "small.memfail.yaml:1: warning: haystack: the store has 3 messages and k is 3, so that retrieval cannot fail; "
+        "name a haystack",
+    ]
