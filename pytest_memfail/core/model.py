@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal
 
+from pytest_memfail.core.taxonomy import STAGES
+
 Role = Literal["user", "assistant", "system"]
 
 MAX_K: Final = 1_000_000
@@ -71,8 +73,8 @@ class Detail:
     """Wordings that mention the detail but lose its specifics: a memory with only these generalises it."""
 
 
-EvidenceKind = Literal["rule", "preference", "persona", "link", "fact", "point"]
-"""`point`: only the text and source are known."""
+EvidenceKind = str
+"""`rule`, `preference`, `persona`, `link`, `fact`, `point` (only the text and source are known), or a kind of the suite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,8 @@ class Evidence:
     is_distractor: bool = False
 
 
-QuestionKind = Literal["yes_no", "all_of", "direct", "misleading", "multiple_choice", "open"]
+QuestionKind = str
+"""`yes_no`, `all_of`, `direct`, `misleading`, `multiple_choice`, `open`, or a kind of the suite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,18 @@ class Question:
     stratum: str = ""
     """The group that a balanced sample draws from (yes/no, N, hops, direct/misleading)."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    part: str = ""
+    """The part of the task that it counts in; empty for a task without parts."""
+    stages: tuple[str, ...] = STAGES
+    """The stages that are judged."""
+    needs: tuple[str, ...] = ()
+    """Ids of questions of the same store that must have been right for a right answer to count (trivial pass)."""
+    asked_at: datetime | None = None
+    """When it is asked; None if the data has no time."""
+    cluster: str = ""
+    """Questions of one cluster stand and fall together, in paired tests; empty for the row."""
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    """What the suite's graders need besides the gold answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +220,11 @@ class Task:
     description: str = ""
     left_out: int = 0
     """Number of conversations that a sample does not store."""
+    suite: str = "memfail"
+    k: int | None = None
+    """The top-k where the user gives none; None for the run's default."""
+    variant: str = ""
+    """Which of the suite's published files it is from; `ours` for the suite's own sample, empty for MemFail."""
 
     @property
     def questions(self) -> tuple[Question, ...]:

@@ -10,6 +10,9 @@ from pytest_memfail.core.taxonomy import CORRECT, NOT_RETRIEVED, NOT_STORED, STA
 
 UNSURE: Final = 0.8
 """Below this confidence a verdict of the offline judge is unsure: the cascade asks a model, and reports mark it."""
+TRIVIAL_PASS: Final = "trivial_pass"
+LOST_LATER: Final = "lost_later"
+"""The label of a fact that an earlier listing of the store held."""
 Outcome = Literal["passed", "failed", "ungraded", "not_reached"]
 
 
@@ -110,13 +113,21 @@ def fact_verdict(
 
 
 def question_verdict(
-    facts: Sequence[FactVerdict], answer: StageResult, *, misleading: bool = False, credited: bool | None = None
+    facts: Sequence[FactVerdict],
+    answer: StageResult,
+    *,
+    misleading: bool = False,
+    credited: bool | None = None,
+    passed_before: bool | None = None,
 ) -> Verdict:
     """Return the verdict of a question: the worst of its facts, then the answer stage.
 
     A question passes vacuously if it is only about states that were taken back and memory holds nothing about them: a
     system that deletes looks the same as one that never stored. A misleading question passes vacuously if its expected
     essay was not stored or not retrieved: the model could not misuse what it did not see. A summary error stays one.
+
+    `passed_before` says whether the same was answered right before something changed; None if that was not asked. A
+    right answer after a wrong one is a trivial pass: it proves nothing (MEME, section 4.1).
     """
     name = worst(fact.name for fact in facts)
     if misleading and name in (NOT_STORED, NOT_RETRIEVED):
@@ -128,4 +139,6 @@ def question_verdict(
         name = {"passed": CORRECT, "failed": STAGE_FAILURE["answer"]}.get(answer.outcome, UNGRADED)
     else:
         answer = UNREACHED
+    if name == CORRECT and passed_before is False:
+        return Verdict(CORRECT, tuple(facts), answer, vacuous=True, credited=credited, label=TRIVIAL_PASS)
     return Verdict(name, tuple(facts), answer, credited=credited, label=label or answer.label)

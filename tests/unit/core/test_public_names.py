@@ -9,7 +9,7 @@ import pytest
 
 import pytest_memfail
 
-DOORS = ["core", "engine", "generate", "judges", "llm", "report", "results", "systems", "tasks"]
+DOORS = ["core", "engine", "generate", "judges", "llm", "report", "results", "systems", "suites"]
 
 
 def isort_style(name: str) -> tuple[int, str]:

@@ -1,0 +1,246 @@
+"""A suite: one benchmark as a value, with what loads it, judges it and sums it up.
+
+A suite imports neither judges nor results. Criteria are data, finders and graders are functions over values of this
+folder, and measures are functions over finished questions. Another benchmark is one folder, or one installed package
+(entry point `pytest_memfail.suites`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol
+
+from pytest_memfail.core.model import Evidence, Question, Task
+from pytest_memfail.core.verdict import StageResult
+
+OURS: Final = "ours"
+"""The variant of a suite's own sample."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the published rows of a suite are."""
+
+    url: str
+    licence: str
+    files: Mapping[str, tuple[str, ...]]
+    """Variant to file names; the first variant is the default."""
+    paper: str = ""
+    """Identifier of the paper at arXiv."""
+    size: str = ""
+    """What the default variant holds, in words: "100 episodes"."""
+    shipped: bool = False
+    """Whether published rows may be shipped at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPart:
+    """A group of questions within a task: a row of the table, and a name for `--memfail-tasks` and the gate."""
+
+    name: str
+    """Without the task: `cascade` for `meme.cascade`."""
+    meaning: str
+    """One line for help and docs."""
+    targets: tuple[str, ...] = ()
+    """The verdicts it is made to provoke."""
+    is_proxy: bool = False
+    """Whether its evidence is a gold string and not an annotated fact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a finder recognises of a fact in some memories."""
+
+    present: bool
+    faithful: bool
+    reason: str = ""
+    entries: tuple[int, ...] = ()
+    """Indices of the memories relied on, closest first."""
+    missing: tuple[str, ...] = ()
+    label: str | None = None
+    vacuous: bool = False
+    """Whether it is faithful only because the memories mention nothing of it."""
+
+
+Finder = Callable[[Evidence, Sequence[str]], Found]
+"""`find(evidence, texts)`: decide offline what some memories keep of a fact."""
+Grade = Callable[[Question, Sequence[Evidence], str], "StageResult | None"]
+"""`grade(question, evidence, reply)`: decide an answer without a model; None if only a model can tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How one kind of evidence is judged."""
+
+    present: str
+    """When a fact counts as stored, for a model as judge: our words."""
+    faithful: str
+    recoverable: str
+    find: Finder | None = None
+    """Decides offline, instead of the offline judge's check of the claim."""
+    times: bool = False
+    """Whether a model sees when the memories were made."""
+    outdated: bool = False
+    """Whether a model also says if a replaced state stands as if it held."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerKind:
+    """How one kind of question is graded."""
+
+    right: str
+    """When a reply is right, for a model as judge; empty if none is ever needed."""
+    grade: Grade | None = None
+    labels: tuple[str, ...] = ()
+    """Labels that a model's reply may give a wrong answer."""
+    settles: bool = False
+    """Whether `grade` always decides: the reply then counts whatever the memory stages say."""
+
+
+class FinishedFact(Protocol):
+    """One expected fact of a finished question, as the record has it."""
+
+    @property
+    def verdict(self) -> str:
+        """Return the verdict on the fact."""
+
+    @property
+    def label(self) -> str | None:
+        """Return the finer name of its failure."""
+
+
+class Finished(Protocol):
+    """A finished question, as far as a measure may know it: what its record line says."""
+
+    @property
+    def task(self) -> str:
+        """Return the name of its task."""
+
+    @property
+    def part(self) -> str:
+        """Return the part of the task; empty without parts."""
+
+    @property
+    def store(self) -> str:
+        """Return the id of its store."""
+
+    @property
+    def question(self) -> str:
+        """Return its id within the store."""
+
+    @property
+    def k(self) -> int:
+        """Return the number of memories it was shown at most."""
+
+    @property
+    def stratum(self) -> str:
+        """Return its group (hops, domain)."""
+
+    @property
+    def verdict(self) -> str:
+        """Return its verdict."""
+
+    @property
+    def label(self) -> str | None:
+        """Return the finer name within the verdict."""
+
+    @property
+    def vacuous(self) -> bool:
+        """Return whether it is right without proving anything."""
+
+    @property
+    def memory_held(self) -> bool | None:
+        """Return whether all facts were stored, faithful and retrieved."""
+
+    @property
+    def facts(self) -> Sequence[FinishedFact]:
+        """Return its facts."""
+
+    @property
+    def metrics(self) -> Mapping[str, float]:
+        """Return the numbers that its grader gave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The value of a measure, or why there is none."""
+
+    value: float | None
+    n: int
+    """The number of questions it is over."""
+    low: float | None = None
+    """Lower bound of its 95 % interval; None if not computed."""
+    high: float | None = None
+    lacks: str | None = None
+    """Why there is no value: "needs a model as judge"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number that a paper defines over finished questions."""
+
+    name: str
+    """As the gate names it: `score` for `meme.score`."""
+    title: str
+    of: Callable[[Sequence[Finished]], Score]
+    """Takes the questions of the suite at one k, or those of `part`."""
+    part: str | None = None
+    """`task.part` for a measure of one part; None for the whole suite."""
+    line: int = 1
+    """The line below the table on which it is shown, with all measures of the same line."""
+    unit: Literal["share", "percent", "count"] = "share"
+    """`share`: 0 to 1; `percent`: shown as such, 0 to 1 in the gate; `count`: a number of questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRequest:
+    """What to load of a suite, and how."""
+
+    folder: Path | None = None
+    """Where the published files are; None for the suite's own sample."""
+    variant: str = ""
+    """One of the source's variants; empty for its default."""
+    protocol: Literal["ours", "paper"] = "ours"
+    seed: int = 42
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteFault:
+    """Something that `memfail validate` reports of a suite's files."""
+
+    file: str
+    place: str
+    """The row and field: `episode pl_003: sessions.3.timestamp`."""
+    problem: str
+    is_error: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.place}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """One benchmark."""
+
+    name: str
+    title: str
+    source: Source
+    load: Callable[[SuiteRequest], Sequence[Task]]
+    """Returns its tasks. Raises `UsageError` for a missing file, `RowError` for the first fault."""
+    parts: Mapping[str, tuple[TaskPart, ...]] = field(default_factory=dict)
+    """Task to its parts, in the order of the table."""
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    """Of evidence, beyond those that every judge knows."""
+    answers: Mapping[str, AnswerKind] = field(default_factory=dict)
+    measures: tuple[Measure, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Label to meaning, in the order shown."""
+    k: int = 5
+    faults: Callable[[Path], Iterable[SuiteFault]] | None = None
+    """Checks all files in a folder, for `memfail validate`."""
+    sample: str = ""
+    """What its own sample is, in words: "our sample: 8 episodes"."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """For a suite's own use."""
