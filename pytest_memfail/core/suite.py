@@ -158,10 +158,6 @@ class Finished(Protocol):
     def facts(self) -> Sequence[FinishedFact]:
         """Return its facts."""
 
-    @property
-    def metrics(self) -> Mapping[str, float]:
-        """Return the numbers that its grader gave."""
-
 
 @dataclass(frozen=True, slots=True)
 class Score:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from pytest_memfail.core import counted, one_line
-from pytest_memfail.results import Check, Comparison, Flip, Gate, Paired
+from pytest_memfail.results import SHOWN_TOKENS, Check, Comparison, Flip, Gate, Paired
 
 WIDTH: Final = 100
 WORDS: Final = {"passed": "ok", "failed": "FAILED", "undecided": "UNDECIDED", "skipped": "skipped"}
@@ -96,6 +96,8 @@ def check_value(check: Check) -> str:
     if check.rate is not None and check.rate.value is not None:
         rate = check.rate
         return f"{rate.value:.3f} [{rate.low:.2f}, {rate.high:.2f}] of {rate.n}"
+    if check.value is not None and SHOWN_TOKENS not in check.expression:
+        return f"{check.value:.3f}"
     if check.value is not None:
         return f"{'≈' if check.approximate else ''}{check.value:.1f} tokens shown per question"
     return check.reason

@@ -25,9 +25,17 @@ from pytest_memfail.results.compare import (
     write_anchor,
     write_baseline,
 )
-from pytest_memfail.results.expressions import ANCHOR_DEFAULT, DEFAULT, Expression, check_tasks, parse_expressions
+from pytest_memfail.results.expressions import (
+    ANCHOR_DEFAULT,
+    DEFAULT,
+    SHOWN_TOKENS,
+    Expression,
+    check_tasks,
+    parse_expressions,
+)
 from pytest_memfail.results.gate import NO_TRUSTWORTHY_RESULT, decide, evaluate, in_ci
 from pytest_memfail.results.record import (
+    MEMFAIL,
     SCHEMA_VERSION,
     Check,
     Comparison,
@@ -43,8 +51,10 @@ from pytest_memfail.results.record import (
     QuestionRecord,
     Record,
     RecordWriter,
+    ScoreRecord,
     StageRecord,
     StoreRecord,
+    SuiteRecord,
     TaskRecord,
     check_writable,
     from_json,
@@ -84,7 +94,15 @@ from pytest_memfail.results.statistics import (
     smallest_detectable,
     wilson,
 )
-from pytest_memfail.results.summary import MAX_ERROR_SHARE, StoreFigures, Summary, Tally, summarize
+from pytest_memfail.results.summary import (
+    MAX_ERROR_SHARE,
+    Block,
+    StoreFigures,
+    Summary,
+    Tally,
+    suite_records,
+    summarize,
+)
 
 __all__ = [
     "ANCHOR_COMMAND",
@@ -92,10 +110,13 @@ __all__ = [
     "DEFAULT",
     "HELD",
     "MAX_ERROR_SHARE",
+    "MEMFAIL",
     "NO_TRUSTWORTHY_RESULT",
     "SCHEMA_VERSION",
+    "SHOWN_TOKENS",
     "Baseline",
     "BaselineRefused",
+    "Block",
     "Check",
     "Comparison",
     "Entry",
@@ -119,10 +140,12 @@ __all__ = [
     "RecordWriter",
     "Row",
     "RunFolder",
+    "ScoreRecord",
     "SideBySide",
     "StageRecord",
     "StoreFigures",
     "StoreRecord",
+    "SuiteRecord",
     "Summary",
     "Tally",
     "TaskRecord",
@@ -166,6 +189,7 @@ __all__ = [
     "smallest_detectable",
     "store_record",
     "success",
+    "suite_records",
     "summarize",
     "to_json",
     "to_text",

@@ -68,6 +68,7 @@ class Entry(Outcome):
     vacuous: bool
     row: str | None = None
     """The row it comes from, where that is known: its questions stand and fall together."""
+    part: str = ""
 
 
 class BaselineRefused(UsageError):
@@ -237,11 +238,18 @@ def write_baseline(path: Path, header: Header, outcomes: Iterable[Outcome]) -> i
     """Write a baseline whole or not at all; returns how many verdicts it holds. Raises `OSError`."""
     found = sorted(outcomes, key=lambda outcome: outcome.key)
     first = {**to_json(header), "type": "baseline", "verdicts": len(found)}
-    lines = [first, *({"type": "verdict", **{f.name: getattr(one, f.name) for f in fields(Entry)}} for one in found)]
+    lines = [first, *map(_entry_line, found)]
     write_whole(
         path, "".join(json.dumps(public(line), ensure_ascii=True, separators=(",", ":")) + "\n" for line in lines)
     )
     return len(found)
+
+
+def _entry_line(outcome: Outcome) -> dict[str, Any]:
+    line = {"type": "verdict", **{one.name: getattr(outcome, one.name) for one in fields(Entry)}}
+    if not outcome.part:
+        del line["part"]
+    return line
 
 
 # -- a run against an earlier one --------------------------------------------------------------------------------------
@@ -278,14 +286,14 @@ def change_of(old: Outcome, new: Outcome, protocol: str) -> str | None:
 def compare(
     before: Mapping[Key, Outcome], now: Mapping[Key, Outcome], tasks: Sequence[str], protocol: str
 ) -> Comparison:
-    """Compare an earlier run with this one, tasks in the given order."""
+    """Compare an earlier run with this one, tasks (or their parts) in the given order."""
     place = {task: i for i, task in enumerate(tasks)}
     # in an order of their own: questions come as they end, and otherwise under xdist than without
-    keys = sorted(now.keys() & before.keys(), key=lambda key: (place.get(key[0], len(place)), key))
+    keys = sorted(now.keys() & before.keys(), key=lambda key: (place.get(now[key].group, len(place)), key))
     pairs = [Pair(before[key], now[key], change_of(before[key], now[key], protocol)) for key in keys]
     counted = [pair for pair in pairs if pair.change is not None]
     new = [outcome for key, outcome in now.items() if key not in before]
-    by_task = {name: found for name in tasks if (found := [pair for pair in counted if pair.new.task == name])}
+    by_task = {name: found for name in tasks if (found := [pair for pair in counted if pair.new.group == name])}
     rows = _balances(counted)
     return Comparison(
         total=_paired(TOTAL, counted),
@@ -294,7 +302,7 @@ def compare(
         flips=tuple(
             Flip(
                 pair.new.id,
-                pair.new.task,
+                pair.new.group,
                 shown(pair.old),
                 shown(pair.new),
                 pair.change if pair.change in ("worse", "better") else "other",
@@ -505,7 +513,7 @@ def _flips(task: str, record: int, first: Loaded, other: Loaded, answered: bool)
         {
             (*question.key[:3], 0 if by_question else question.k): (question, came_out)
             for question in loaded.questions
-            if task in (question.task, TOTAL)
+            if task in (question.group, TOTAL)
             and (came_out := succeeded(question, answered=answered, protocol=loaded.protocol)) is not None
         }
         for loaded in (first, other)

@@ -3,6 +3,7 @@
     expressions = expression { "," expression }
     expression  = [ (task | "*") "." ] measure compare number
     measure     = a verdict | "memory_held" | "facts_held" | "shown_tokens" | "regressions" [ ":" "p" ]
+                | a measure or a label of a suite, after the suite's name: meme.score<0.3
     compare     = "<" | "<=" | ">" | ">="
 
 A rate and a p-value lie between 0 and 1, a number of regressions is whole, tokens are the mean of those shown per question.
@@ -13,8 +14,9 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from pytest_memfail.core import GRADED, UnknownNameError, UsageError
@@ -70,15 +72,15 @@ class Expression:
         return self.measure == REGRESSIONS
 
 
-def parse_expressions(text: str) -> list[Expression]:
-    """All expressions of a list separated by commas.
+def parse_expressions(text: str, of_suites: Mapping[str, Collection[str]] = MappingProxyType({})) -> list[Expression]:
+    """All expressions of a list separated by commas; `of_suites` are the measures and labels of each suite.
 
     Raises `UsageError` naming the column of a fault, `UnknownNameError` for a measure that does not exist.
     """
     found, start = [], 0
     for part in text.split(","):
         blanks = len(part) - len(part.lstrip())
-        found.append(_Parser(text, start + blanks, start + len(part.rstrip())).expression())
+        found.append(_Parser(text, start + blanks, start + len(part.rstrip()), of_suites).expression())
         start += len(part) + 1
     return found
 
@@ -92,8 +94,9 @@ def check_tasks(expressions: Iterable[Expression], tasks: Iterable[str]) -> None
 
 
 class _Parser:
-    def __init__(self, text: str, start: int, end: int) -> None:
+    def __init__(self, text: str, start: int, end: int, of_suites: Mapping[str, Collection[str]]) -> None:
         self._text, self._start, self._end, self._at = text, start, end, start
+        self._of_suites = of_suites
 
     def expression(self) -> Expression:
         if self._start >= self._end:
@@ -105,7 +108,7 @@ class _Parser:
         if dot and not task.strip():
             raise self._wrong("no name before the dot", "a task, or * for each")
         self._at += len(name.rstrip()) - len(measure) + (len(measure) - len(measure.lstrip()))
-        self._measure(measure.strip())
+        self._measure(measure.strip(), task.strip())
         self._at = self._start + len(name)
         significance = self._significance(measure.strip())
         compare = self._compare(significance)
@@ -113,11 +116,12 @@ class _Parser:
         source = self._text[self._start : self._end]
         return Expression(source, task.strip() or None, measure.strip(), significance, compare, number, self._start + 1)
 
-    def _measure(self, measure: str) -> None:
+    def _measure(self, measure: str, task: str) -> None:
+        known = [*MEASURES, *self._of_suites.get(task, ())]
         if not measure:
-            raise self._wrong(self._shown(), f"a measure: {', '.join(MEASURES)}")
-        if measure not in MEASURES:
-            raise UnknownNameError("measure", measure, MEASURES, f"{OPTION} {self._text!r}, column {self._at + 1}")
+            raise self._wrong(self._shown(), f"a measure: {', '.join(known)}")
+        if measure not in known:
+            raise UnknownNameError("measure", measure, known, f"{OPTION} {self._text!r}, column {self._at + 1}")
 
     def _significance(self, measure: str) -> bool:
         if not self._rest().startswith(":"):

@@ -14,6 +14,7 @@ from pytest_memfail.results.expressions import (
     DEFAULT,
     EACH,
     FACTS_HELD,
+    MEASURES,
     MEMORY_HELD,
     SHOWN_TOKENS,
     Expression,
@@ -64,7 +65,7 @@ def decide(
         return evaluate(expressions, summary, None, baseline=shown) if expressions else None
 
     def compared(earlier: Baseline) -> Comparison:
-        return compare(earlier.entries, outcomes, list(header.tasks), header.protocol)
+        return compare(earlier.entries, outcomes, header.groups, header.protocol)
 
     if baseline is not None:
         asked = expressions or parse_expressions(DEFAULT)
@@ -128,7 +129,9 @@ def _regressions(expression: Expression, task: str | None, comparison: Compariso
 
 
 def _rate(expression: Expression, task: str | None, summary: Summary) -> Check:
-    tally = summary.total if task is None else next((t for t in summary.tasks if t.name == task), None)
+    if expression.measure not in MEASURES:
+        return _suite_measure(expression, task, summary)
+    tally = summary.total if task is None else summary.tally(task)
     if tally is None:
         return Check(expression.text, task, OPEN, f"no question of {task} was asked")
     if expression.measure in (CORRECT, REASONING_ERROR) and not summary.answered:
@@ -142,6 +145,24 @@ def _rate(expression: Expression, task: str | None, summary: Summary) -> Check:
         outcome = FAILED if expression.holds(tokens) else PASSED
         return Check(expression.text, task, outcome, value=tokens, approximate=summary.approximate is not None)
     rate = measured(tally, expression.measure, summary)
+    if rate.value is None:
+        return Check(expression.text, task, OPEN, "no question was graded")
+    return Check(expression.text, task, FAILED if expression.holds(rate.value) else PASSED, rate=rate)
+
+
+def _suite_measure(expression: Expression, task: str | None, summary: Summary) -> Check:
+    """Check a measure that a suite's paper defines, or the share of its questions that have a label."""
+    suite = next((suite for suite in summary.suites if suite.name == task), None)
+    if suite is None:
+        return Check(expression.text, task, OPEN, f"no question of {task} was asked")
+    if (score := suite.score(expression.measure)) is None:
+        tally = summary.tally(suite.name)
+        rate = wilson(suite.labels.get(expression.measure, 0), tally.n if tally is not None else 0)
+    elif score.value is None:
+        return Check(expression.text, task, OPEN, score.lacks or "nothing to measure")
+    else:
+        outcome = FAILED if expression.holds(score.value) else PASSED
+        return Check(expression.text, task, outcome, value=score.value)
     if rate.value is None:
         return Check(expression.text, task, OPEN, "no question was graded")
     return Check(expression.text, task, FAILED if expression.holds(rate.value) else PASSED, rate=rate)

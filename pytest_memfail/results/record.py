@@ -59,6 +59,8 @@ from pytest_memfail.results.statistics import Paired, Rate
 
 SCHEMA_VERSION: Final = 1
 DAMAGED: Final = "the record is damaged, or not of this version of memfail"
+MEMFAIL: Final = "memfail"
+"""The suite of a task that names none."""
 CLOSEST: Final = 2
 """How many of the entries a judge relied on go into a fact."""
 
@@ -84,6 +86,8 @@ class _Part:
     __pydantic_config__: ClassVar[Any] = {"strict": True, "extra": "ignore"}
     sparse: ClassVar[bool] = False
     """Whether fields that have their default are left out of the JSON."""
+    optional: ClassVar[frozenset[str]] = frozenset()
+    """Fields that are left out where they have their default, whatever `sparse` says."""
 
     extra: Line = field(default_factory=dict, repr=False)
     """Fields that this version does not know."""
@@ -154,6 +158,11 @@ class FactRecord(_Part):
         """What the deciding stage found."""
         return self.stage(self.decided_by)
 
+    @property
+    def label(self) -> str | None:
+        """The finer name that the deciding stage gave."""
+        return self.deciding.label
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRecord(_Part):
@@ -177,6 +186,12 @@ class Outcome:
     memory_held: bool | None
     vacuous: bool
     row: str | None
+    part: str
+
+    @property
+    def group(self) -> str:
+        """The row of a table that it counts in: its task, or `task.part`."""
+        return f"{self.task}.{self.part}" if self.part else self.task
 
     @property
     def key(self) -> Key:
@@ -205,6 +220,8 @@ class Outcome:
 class QuestionRecord(_Part, Outcome):
     """A finished question, with all that a reader of its failure needs."""
 
+    optional: ClassVar[frozenset[str]] = frozenset({"part"})
+
     id: str
     """The node id of its item."""
     task: str
@@ -217,6 +234,8 @@ class QuestionRecord(_Part, Outcome):
     gold: tuple[str, ...]
     row: str | None
     """File and line of its row."""
+    part: str = ""
+    """The part of the task that it counts in; empty for a task without parts."""
     verdict: VerdictName
     error: ErrorRecord | None = None
     """Only with the verdict `error`; what follows is then not in the JSON."""
@@ -260,12 +279,60 @@ class StoreRecord(_Part):
 class TaskRecord(_Part):
     """The rows of a task."""
 
+    optional: ClassVar[frozenset[str]] = frozenset({"suite", "variant", "parts"})
+
     data_hash: str
     licence: str | None = None
     questions: int | None = None
     conversations: int | None = None
     left_out: int = 0
     """Conversations that a sample left out of the haystack."""
+    suite: str = MEMFAIL
+    variant: str = ""
+    """Which of the suite's files it is from."""
+    parts: tuple[str, ...] = ()
+    """In the order of the table."""
+
+    def groups(self, name: str) -> tuple[str, ...]:
+        """Return the rows of a table that the task of this name has."""
+        return tuple(f"{name}.{part}" for part in self.parts) or (name,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRecord(_Part):
+    """A number that a suite's paper defines."""
+
+    sparse: ClassVar[bool] = True
+
+    name: str
+    title: str
+    value: float | None
+    n: int
+    low: float | None = None
+    high: float | None = None
+    lacks: str | None = None
+    """Why there is no value."""
+    part: str | None = None
+    """`task.part` where it is over one part."""
+    line: int = 1
+    """The line below the table on which it is shown."""
+    unit: Literal["share", "percent", "count"] = "share"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteRecord(_Part):
+    """What the questions of a suite add up to, by the suite's own measures."""
+
+    name: str
+    k: int
+    """Its questions were shown at most so many memories; 0 where they differ."""
+    scores: tuple[ScoreRecord, ...] = ()
+    labels: Mapping[str, int] = field(default_factory=dict)
+    """Questions by label, those without any left out."""
+
+    def score(self, name: str) -> ScoreRecord | None:
+        """Return the score of a measure; None if the suite has no such measure."""
+        return next((score for score in self.scores if score.name == name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,6 +375,11 @@ class Header(_Part):
     platform: str | None = None
     machine: str | None = None
 
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The rows of a table, in order: tasks, or their parts."""
+        return tuple(group for name, task in self.tasks.items() for group in task.groups(name))
+
     def value(self, name: str) -> Any:
         """Return a field as its JSON has it, also one that this version does not know; None if there is none."""
         return self.extra.get(name) if name in self.extra else _plain(getattr(self, name, None))
@@ -317,6 +389,8 @@ class Header(_Part):
 class Footer(_Part):
     """How a run ended."""
 
+    optional: ClassVar[frozenset[str]] = frozenset({"suites"})
+
     exit_code: int
     complete: bool
     """Whether everything that was selected has a result."""
@@ -324,6 +398,8 @@ class Footer(_Part):
     """Whether every question that the run's options select has a result; ids, -k or -m leave a part."""
     models: tuple[Line, ...] = ()
     """Calls, tokens and cost by stage and model."""
+    suites: tuple[SuiteRecord, ...] = ()
+    """What the measures of suites came to; MemFail has none."""
     gate: Gate | None = None
 
 
@@ -393,7 +469,7 @@ class Check:
     """Why it is undecided or skipped."""
     rate: Rate | None = None
     value: float | None = None
-    """Where it is no share: tokens shown per question."""
+    """Where it is no share of counted questions: tokens shown per question, or a measure of a suite."""
     approximate: bool = False
     """Whether these tokens were counted approximately."""
     paired: Paired | None = None
@@ -480,6 +556,7 @@ def question_record(
         "gold": question.gold,
         # the file's name alone: a record is shared, and the paths of a machine are nobody's business
         "row": f"{Path(question.file).name}:{question.line}" if question.file else None,
+        "part": question.part,
     }
     if verdict is None:
         fault = ErrorRecord(type=type(error).__name__, message=one_line(error, 1000))
@@ -674,9 +751,13 @@ def _write(part: Any) -> dict[str, Any]:
         return {"outcome": part.outcome, **found}
     if not isinstance(part, _Part):
         return found
-    if part.sparse:
+    if part.sparse or part.optional:
         defaults = _defaults(kind)
-        found = {name: value for name, value in found.items() if value != defaults[name]}
+        found = {
+            name: value
+            for name, value in found.items()
+            if not (part.sparse or name in part.optional) or value != defaults[name]
+        }
     return {**found, **part.extra}
 
 

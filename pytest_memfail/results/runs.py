@@ -110,7 +110,7 @@ class Loaded:
             self._counted.append(self.summary_of(self.questions))
         if self.footer is None:
             return self._counted[0]
-        return replace(self._counted[0], models=self.footer.models, gate=self.footer.gate)
+        return replace(self._counted[0], models=self.footer.models, gate=self.footer.gate, suites=self.footer.suites)
 
     def summary_of(self, questions: Iterable[QuestionRecord]) -> Summary:
         """Return what some of its questions add up to."""

@@ -8,8 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pytest_memfail.core import CORRECT, ERROR, GRADED, MEMORY_FAILURES, UNSURE, VERDICTS
-from pytest_memfail.results.record import ErrorRecord, Gate, QuestionRecord, StoreRecord, TaskRecord
+from pytest_memfail.core import CORRECT, ERROR, GRADED, MEMORY_FAILURES, UNSURE, VERDICTS, Suite
+from pytest_memfail.results.record import (
+    MEMFAIL,
+    ErrorRecord,
+    Gate,
+    QuestionRecord,
+    ScoreRecord,
+    StoreRecord,
+    SuiteRecord,
+    TaskRecord,
+)
 from pytest_memfail.results.statistics import Rate, clustered, wilson
 
 MAX_ERROR_SHARE: Final = 0.1
@@ -113,6 +122,16 @@ class StoreFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """The tallies of one suite: a table of its own."""
+
+    suite: str
+    tasks: tuple[Tally, ...]
+    total: Tally
+    """All of them together, under the suite's name."""
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """Everything the end of a run shows."""
 
@@ -135,6 +154,15 @@ class Summary:
     """Why tokens were counted approximately; None where they were counted exactly."""
     by_k: Mapping[int, Mapping[str, Tally]] = field(default_factory=dict)
     """The tallies at each k, by task and of all; empty for a single k."""
+    blocks: tuple[Block, ...] = ()
+    """The same tallies, by suite."""
+    suites: tuple[SuiteRecord, ...] = ()
+    """What the suites' own measures came to."""
+
+    def tally(self, name: str) -> Tally | None:
+        """Return the tally of a task, of a part (`task.part`), or of a suite with parts; None if nothing of it was asked."""
+        known = {tally.name: tally for block in self.blocks for tally in (block.total, *block.tasks)}
+        return known.get(name)
 
     @property
     def untrusted(self) -> str | None:
@@ -167,35 +195,104 @@ def summarize(
     asks. `approximate` is why tokens were counted approximately.
     """
     asked = list({question.key: question for question in questions}.values())
-    names = list(dict.fromkeys([*(tasks or ()), *(q.task for q in asked)]))
-    tallies = [_tally(name, [q for q in asked if q.task == name]) for name in names]
-    tallies = [tally for tally in tallies if tally.n]
-    left_out = sum(tasks[tally.name].left_out for tally in tallies if tasks and tally.name in tasks)
+    known = tasks or {}
+    names = dict.fromkeys([*(group for name, task in known.items() for group in task.groups(name))])
+    for question in asked:
+        names.setdefault(question.group)
+    by_group: dict[str, list[QuestionRecord]] = {name: [] for name in names}
+    for question in asked:
+        by_group[question.group].append(question)
+    tallies = {name: _tally(name, found) for name, found in by_group.items() if found}
+    suite_of = {
+        name: known[found[0].task].suite if found[0].task in known else MEMFAIL
+        for name, found in by_group.items()
+        if found
+    }
+    asked_tasks = list(dict.fromkeys([*(name for name in known), *(q.task for q in asked)]))
+    asked_tasks = [name for name in asked_tasks if any(q.task == name for q in asked)]
+    left_out = sum(known[name].left_out for name in asked_tasks if name in known)
     about_tokens = [] if approximate is None else [f"tokens are counted approximately (≈): {approximate}"]
     return Summary(
-        tasks=tuple(tallies),
+        tasks=tuple(tallies.values()),
         total=_tally(TOTAL, asked),
-        stores=tuple(_figures(tally.name, asked, stores) for tally in tallies),
-        warnings=(*_warnings(tallies, stores, left_out), *about_tokens),
+        stores=tuple(_figures(name, asked, stores) for name in asked_tasks),
+        warnings=(*_warnings(list(tallies.values()), stores, left_out), *about_tokens),
         answered=any(q.answer is not None and q.answer.outcome in ("passed", "failed") for q in asked),
         protocol=protocol,
         record=record,
         stopped=next((_stopped(q.error) for q in asked if q.error is not None and q.error.type in STOPPING), None),
         unsure=sum(map(is_unsure, asked)),
         approximate=approximate,
-        by_k=_by_k([tally.name for tally in tallies], asked),
+        by_k=_by_k(by_group, suite_of, asked),
+        blocks=tuple(
+            Block(
+                suite,
+                tuple(tally for name, tally in tallies.items() if suite_of[name] == suite),
+                _tally(f"{TOTAL} {suite}", [q for name, found in by_group.items() if suite_of.get(name) == suite for q in found]),
+            )
+            for suite in dict.fromkeys(suite_of.values())
+        ),
     )
 
 
-def _by_k(names: Sequence[str], questions: Sequence[QuestionRecord]) -> dict[int, dict[str, Tally]]:
-    ks = sorted({question.k for question in questions})
+def _by_k(
+    by_group: Mapping[str, Sequence[QuestionRecord]], suite_of: Mapping[str, str], asked: Sequence[QuestionRecord]
+) -> dict[int, dict[str, Tally]]:
+    ks = sorted({question.k for question in asked})
     if len(ks) < 2:
         return {}
+    groups: dict[str, list[QuestionRecord]] = {TOTAL: list(asked)}
+    for name, found in by_group.items():
+        if found:
+            groups.setdefault(f"{TOTAL} {suite_of[name]}", []).extend(found)
+            groups[name] = list(found)
     return {
-        k: {TOTAL: _tally(TOTAL, [q for q in questions if q.k == k])}
-        | {name: _tally(name, own) for name in names if (own := [q for q in questions if (q.task, q.k) == (name, k)])}
+        k: {name: _tally(name, own) for name, found in groups.items() if (own := [q for q in found if q.k == k])}
         for k in ks
     }
+
+
+def suite_records(
+    questions: Iterable[QuestionRecord], suites: Iterable[Suite], tasks: Mapping[str, TaskRecord]
+) -> tuple[SuiteRecord, ...]:
+    """Return what the measures of suites come to over the finished questions, errors left out."""
+    by_suite: dict[str, list[QuestionRecord]] = {}
+    for question in questions:
+        if question.verdict != ERROR and question.task in tasks:
+            by_suite.setdefault(tasks[question.task].suite, []).append(question)
+    found = []
+    for suite in suites:
+        asked = by_suite.get(suite.name, [])
+        if not asked or not (suite.measures or suite.labels):
+            continue
+        scores = [
+            (measure, measure.of([q for q in asked if measure.part in (None, q.group)])) for measure in suite.measures
+        ]
+        counts = Counter(q.label for q in asked)
+        ks = {q.k for q in asked}
+        found.append(
+            SuiteRecord(
+                name=suite.name,
+                k=ks.pop() if len(ks) == 1 else 0,
+                scores=tuple(
+                    ScoreRecord(
+                        name=measure.name,
+                        title=measure.title,
+                        value=score.value,
+                        n=score.n,
+                        low=score.low,
+                        high=score.high,
+                        lacks=score.lacks,
+                        part=measure.part,
+                        line=measure.line,
+                        unit=measure.unit,
+                    )
+                    for measure, score in scores
+                ),
+                labels={label: counts[label] for label in suite.labels if counts[label]},
+            )
+        )
+    return tuple(found)
 
 
 def _stopped(error: ErrorRecord) -> str:
