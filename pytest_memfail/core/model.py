@@ -162,6 +162,8 @@ class Question:
     """The stages that are judged."""
     needs: tuple[str, ...] = ()
     """Ids of questions of the same store that must have been right for a right answer to count (trivial pass)."""
+    hidden: bool = False
+    """Whether it is asked only because another question needs its verdict: no item, and in no count."""
     asked_at: datetime | None = None
     """When it is asked; None if the data has no time."""
     cluster: str = ""
@@ -201,8 +203,8 @@ class StorePlan:
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """Return all questions, in the order they are asked."""
-        return tuple(q for step in self.steps if isinstance(step, Probe) for q in step.questions)
+        """Return all questions that are items, in the order they are asked."""
+        return tuple(q for step in self.steps if isinstance(step, Probe) for q in step.questions if not q.hidden)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if given:
         selection = tuple(map(tuple, given["selection"]))
     run = config.stash[RUN] = build_run(config, selection, given and given["settings"])
-    for line in own_marker_lines(run.tasks):
+    for line in own_marker_lines(run):
         config.addinivalue_line("markers", line)
     execution = Execution(config, run)
     config.pluginmanager.register(Collection(config, run), "memfail-collection")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -23,8 +23,8 @@ from _pytest._code.code import (
 )
 from _pytest.fixtures import FuncFixtureInfo, TopRequest
 
-from pytest_memfail.core import FAILURES, UNGRADED, VERDICTS, MemfailError, Question, Task, UnknownNameError
-from pytest_memfail.plugin.options import TASK_MEANINGS
+from pytest_memfail.core import FAILURES, UNGRADED, VERDICTS, MemfailError, Question, UnknownNameError
+from pytest_memfail.plugin.options import SUITE_MEANINGS, TASK_MEANINGS
 from pytest_memfail.plugin.outcome import MemoryFailure, error_lines, ungraded_reason
 from pytest_memfail.plugin.run import FINISHED, RESULT, ROOT, RUN, RUNTIME, Asked, Run, Unit, known_verdicts
 
@@ -330,10 +330,13 @@ def _narrow_scope(item: QuestionItem) -> str | None:
 # -- markers -----------------------------------------------------------------------------------------------------------
 
 
-def own_marker_lines(tasks: Iterable[Task]) -> list[str]:
-    """Return the markers of the tasks that are not the plugin's; one whose name is no marker has none."""
-    names = dict.fromkeys(task.name for task in tasks if task.name not in TASK_MEANINGS)
-    return [f"{name}: MemFail task of your own" for name in names if SELECTABLE.fullmatch(name)]
+def own_marker_lines(run: Run) -> list[str]:
+    """Return the markers of tasks that are not the plugin's, and of parts; one whose name is no marker has none."""
+    known = {*TASK_MEANINGS, *SUITE_MEANINGS}
+    found = {task.name: "MemFail task of your own" for task in run.tasks if task.name not in known}
+    for task in run.tasks:
+        found |= {part: f"part of the task {task.name}" for part in run.parts_of(task) if part not in known}
+    return [f"{name}: {meaning}" for name, meaning in found.items() if SELECTABLE.fullmatch(name)]
 
 
 def verdicts_in(expression: str) -> list[str]:
@@ -359,19 +362,22 @@ def mark_items(config: pytest.Config, run: Run, items: Sequence[pytest.Item]) ->
         if key not in shared:
             shared[key] = pytest.mark.memfail(task=unit.task.name, store=unit.plan.id, k=item.k)
         item.add_marker(shared[key])
-        if unit.task.name in task_markers:
-            item.add_marker(unit.task.name)
+        for name in (unit.task.name, item.question.part):
+            if name in task_markers:
+                item.add_marker(name)
         # after a sample of twenty the other hundreds are unknown, not failed as their task is made for
-        for verdict in {known.get(item.nodeid, "")} & set(VERDICTS) if known else _provoked(unit.task):
+        for verdict in {known.get(item.nodeid, "")} & set(VERDICTS) if known else _provoked(run, item):
             item.add_marker(verdict)
 
 
 def _task_markers(config: pytest.Config, run: Run) -> set[str]:
-    """The tasks that have a marker: not one of the user's whose name means something else, as `skip` does."""
+    """The tasks and parts that have a marker: not one of the user's whose name means something else, as `skip` does."""
     registered = Counter(re.split(r"[:(]", line, maxsplit=1)[0].strip() for line in config.getini("markers"))
-    own = {task.name for task in run.tasks} - set(TASK_MEANINGS)
-    return {*TASK_MEANINGS, *(name for name in own if SELECTABLE.fullmatch(name) and registered[name] == 1)}
+    known = {*TASK_MEANINGS, *SUITE_MEANINGS}
+    own = {name for task in run.tasks for name in (task.name, *run.parts_of(task))} - known
+    return {*known, *(name for name in own if SELECTABLE.fullmatch(name) and registered[name] == 1)}
 
 
-def _provoked(task: Task) -> Iterator[str]:
-    return (failure for failure in task.targets if failure in FAILURES)
+def _provoked(run: Run, item: QuestionItem) -> Iterator[str]:
+    targets = run.targets_of(item.unit.task, item.question.part)
+    return (failure for failure in targets if failure in FAILURES)

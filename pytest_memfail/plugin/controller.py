@@ -69,9 +69,11 @@ from pytest_memfail.results import (
     decide,
     from_text,
     in_ci,
+    measures_of,
     parse_expressions,
     read_anchor,
     read_baseline,
+    suite_records,
     write_baseline,
 )
 
@@ -173,8 +175,9 @@ def prepare(config: pytest.Config, run: Run) -> Gatekeeper:
     """
     settings = run.settings
     try:
-        expressions = [found for text in settings.fail_on for found in parse_expressions(text)]
-        check_tasks(expressions, [task.name for task in run.tasks])
+        of_suites = measures_of(run.suites)
+        expressions = [found for text in settings.fail_on for found in parse_expressions(text, of_suites)]
+        check_tasks(expressions, [*of_suites, *record_header(run).tasks, *record_header(run).groups])
         _check_paths(run)
         if settings.save_baseline is not None:
             check_baseline_place(settings.save_baseline)
@@ -536,7 +539,8 @@ class Reporting:
             self._results = Loaded(path, self._header, questions, tuple(self._stores), None)
             shown = _short(self._record, self._config) if self._record is not None else None
             spent = tuple(self._config.stash[RUNTIME].spending())
-            self._summary = replace(self._results.summary(), record=shown, models=spent)
+            suites = suite_records(questions, self._run.suites, self._header.tasks)
+            self._summary = replace(self._results.summary(), record=shown, models=spent, suites=suites)
             if not ended_early and self._untrusted() is None:
                 self._summary = replace(self._summary, gate=self._gatekeeper.decide(self._summary, self._results))
             hook_fault = self._hand_on(self._summary)
@@ -563,6 +567,7 @@ class Reporting:
             complete=not interrupted,
             whole=whole,
             models=self._summary.models if self._summary is not None else (),
+            suites=self._summary.suites if self._summary is not None else (),
             gate=self._summary.gate if self._summary is not None else None,
         )
         for writer in self._writers:

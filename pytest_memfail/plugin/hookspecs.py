@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import Judge, SystemFactory, Task, Verdict
+    from pytest_memfail.core import Judge, Suite, SystemFactory, Task, Verdict
     from pytest_memfail.results import Summary
 
 
@@ -46,6 +46,18 @@ def pytest_memfail_tasks(config: pytest.Config) -> Sequence[Task]:  # type: igno
         @pytest.hookimpl(optionalhook=True)
         def pytest_memfail_tasks(config):
             return [my_task()]
+    """
+
+
+@pytest.hookspec
+def pytest_memfail_suites(config: pytest.Config) -> Sequence[Suite]:  # type: ignore[empty-body]  # a hookspec has none
+    """Give further suites; `--memfail-suite` names those that run.
+
+    ::
+
+        @pytest.hookimpl(optionalhook=True)
+        def pytest_memfail_suites(config):
+            return [my_suite()]
     """
 
 

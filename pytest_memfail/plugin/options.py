@@ -379,10 +379,25 @@ class Settings:
         record=lambda options, _: mask_options(options),
         rerun=True,
     )
-    tasks = Option("LIST", "Tasks to run, names or globs separated by commas (default: all)", a_list, shared=True)
+    suite = Option(
+        "LIST",
+        "Benchmarks to run, separated by commas: memfail, own (your cases and tasks), meme, an entry point, or module:attribute; "
+        "NAME:VARIANT chooses one of a suite's files (default: memfail,own)",
+        a_list,
+        default="memfail,own",
+        shared=True,
+        record=lambda names, _: None if names == ("memfail", "own") else list(names),
+        rerun=True,
+    )
+    tasks = Option(
+        "LIST",
+        "Tasks to run, or parts of them (meme.cascade), names or globs separated by commas (default: all)",
+        a_list,
+        shared=True,
+    )
     data = Option(
         "DIR",
-        "Folder with the rows (default: those shipped)",
+        "Folder with the rows, or with the files of a suite, there or in a subfolder of its name (default: those shipped)",
         a_path,
         # the folder's name alone: a record is shared, and the paths of a machine are nobody's business
         record=lambda folder, _: folder and folder.name,
@@ -685,6 +700,8 @@ TASK_MEANINGS: Final = {
     "updated_facts": "facts that were updated, corrected or taken back",
     "custom": "own cases, *.memfail.yaml",
 }
+SUITE_MEANINGS: Final = {"meme": "MEME: facts that change, and what depends on them"}
+"""Tasks of other suites, with a marker whether the suite runs or not."""
 
 
 def marker_lines() -> list[str]:
@@ -694,6 +711,7 @@ def marker_lines() -> list[str]:
         "of the task",
     ]
     lines += [f"{name}: MemFail task: {meaning}" for name, meaning in TASK_MEANINGS.items()]
+    lines += [f"{name}: task of the suite {meaning}" for name, meaning in SUITE_MEANINGS.items()]
     lines += [
         f"{name}: MemFail verdict (the latest recorded; before any is, what the task is made for): {MEANINGS[name]}"
         for name in FAILURES

@@ -22,7 +22,9 @@ from pytest_memfail import discovery, judge_names
 from pytest_memfail.core import (
     Question,
     StorePlan,
+    Suite,
     Task,
+    UnknownNameError,
     UsageError,
     check_can_be_made,
     escape_controls,
@@ -59,6 +61,8 @@ FINISHED: pytest.StashKey[QuestionRecord] = pytest.StashKey()
 # -- the run ----------------------------------------------------------------------------------------------------------
 
 ROOT: Final = "memfail"
+SUITES: Final = "pytest_memfail.suites"
+"""The group of the entry points of suites."""
 SYSTEM_FROM_FIXTURE: Final = "fixture"
 """`--memfail-system=fixture` leaves the choice to the `memfail_system` fixture of the user's conftest.py."""
 NAMED_CASES: Final = pytest.StashKey[list[Path]]()
@@ -110,6 +114,8 @@ class Run:
         self._all_units = self.units
         if settings.shard is not None:
             self.units = shard_of(self.units, *settings.shard)
+        self.suites: tuple[Suite, ...] = ()
+        """Those of its suites that are more than tasks; not MemFail."""
         self.kept = Kept()
         """What an earlier record holds of this run (--memfail-resume)."""
         self.resumed = ""
@@ -123,6 +129,17 @@ class Run:
         self.system_models: tuple[str, ...] = ()
         """What the memory system asks through `context.chat`."""
         self._unit_by_id = {unit.id: unit for unit in self.units}
+
+    def parts_of(self, task: Task) -> tuple[str, ...]:
+        """The parts that a task has questions of, in the order of its suite's table."""
+        asked = {question.part for question in task.questions if question.part}
+        named = [part.name for suite in self.suites for part in suite.parts.get(task.name, ())]
+        return tuple(name for name in dict.fromkeys([*named, *sorted(asked)]) if name in asked)
+
+    def targets_of(self, task: Task, part: str) -> tuple[str, ...]:
+        """The verdicts that a task, or one of its parts, is made to provoke."""
+        parts = [known for suite in self.suites for known in suite.parts.get(task.name, ()) if known.name == part]
+        return parts[0].targets if parts else task.targets
 
     def recorded(self, node_id: str) -> QuestionRecord | None:
         """The finished question of a benchmark item that need not be asked again, else None."""
@@ -322,20 +339,24 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
 
     Raises `pytest.UsageError` (exit code 4) with one line.
     """
-    from pytest_memfail.suites import HaystackFinder, TaskRequest, load_tasks, read_custom
+    from pytest_memfail.suites import OWN, HaystackFinder, TaskRequest, choose_suites, load_tasks, read_custom
 
     settings = read_settings(config).changed(**(shared or {}))
     learn_options({**settings.system_options, **settings.model_options})  # a worker's are those it was handed
     try:
-        extra = own_tasks(config)
-        haystacks = HaystackFinder(settings.data, settings.seed, extra)
-        if (own := read_custom(find_cases(config), config.rootpath, haystacks)) is not None:
-            extra.append(own)
+        suites = choose_suites(settings.suite, lambda name: find_suite(config, name))
+        extra: list[Task] = []
+        if any(suite.name == OWN for suite in suites):
+            extra += own_tasks(config)
+            haystacks = HaystackFinder(settings.data, settings.seed, extra)
+            if (own := read_custom(find_cases(config), config.rootpath, haystacks)) is not None:
+                extra.append(own)
         factory = None if settings.system == SYSTEM_FROM_FIXTURE else find_system(config, settings)
         settings = settings.changed(haystack=haystack_for(factory, settings))
         asked = settings.tasks, settings.data, settings.protocol, settings.seed, settings.limit, settings.haystack
-        tasks = load_tasks(TaskRequest(*asked), extra)  # type: ignore[arg-type]  # checked in read_settings
+        tasks = load_tasks(TaskRequest(*asked, suites), extra)  # type: ignore[arg-type]  # checked in read_settings
         run = Run(config, settings, tasks, tuple(of_cases(selection, tasks)))
+        run.suites = tuple(chosen.suite for chosen in suites if chosen.suite is not None)
         run.check_selection()
         if factory is not None:
             run.system_models = models_of_system(factory, settings)
@@ -360,6 +381,31 @@ def own_tasks(config: pytest.Config) -> list[Task]:
         what = f"the entry point {name!r} (pytest_memfail.tasks)"
         tasks += tasks_of(what, [ask(what, found) if callable(found) else found])
     return tasks
+
+
+def find_suite(config: pytest.Config, name: str) -> Suite:
+    """Return the suite of that name.
+
+    Raises `UsageError` for a name nobody knows.
+    """
+    from pytest_memfail.suites import BUILT_IN, MEMFAIL, OWN, built_in_suite
+
+    hook = config.hook.pytest_memfail_suites
+    given = [suite for some in ask(f"{hook.name}()", hook, config=config) for suite in some]
+    built_in = {n: (lambda n=n: built_in_suite(n)) for n in BUILT_IN}
+    found = discovery.find_or_none(
+        name,
+        option=Settings.suite.flag,
+        group=SUITES,
+        built_in=built_in,
+        hook=lambda: next((suite for suite in given if getattr(suite, "name", None) == name), None),
+        rootdir=config.rootpath,
+    )
+    if found is None:
+        known = [MEMFAIL, OWN, *BUILT_IN, *(suite.name for suite in given), *discovery.names(SUITES)]
+        raise UnknownNameError("suite", name, known, f"or an entry point of {SUITES}, or the hook {hook.name}")
+    suite: Suite = found  # checked by choose_suites
+    return suite
 
 
 def haystack_for(factory: Any, settings: Settings) -> str:
@@ -590,6 +636,9 @@ def record_header(run: Run) -> Header:
                 questions=len(task.questions),
                 conversations=sum(len(plan.conversations) for plan in task.stores),
                 left_out=task.left_out,
+                suite=task.suite,
+                variant=task.variant,
+                parts=run.parts_of(task),
             )
             for task in run.tasks
         },

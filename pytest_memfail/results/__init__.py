@@ -31,6 +31,7 @@ from pytest_memfail.results.expressions import (
     SHOWN_TOKENS,
     Expression,
     check_tasks,
+    measures_of,
     parse_expressions,
 )
 from pytest_memfail.results.gate import NO_TRUSTWORTHY_RESULT, decide, evaluate, in_ci
@@ -174,6 +175,7 @@ __all__ = [
     "latest_verdicts",
     "load_record",
     "mcnemar",
+    "measures_of",
     "merge",
     "notes",
     "parse_expressions",

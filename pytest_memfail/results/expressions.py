@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from pytest_memfail.core import GRADED, UnknownNameError, UsageError
+from pytest_memfail.core import GRADED, Suite, UnknownNameError, UsageError
 
 OPTION: Final = "--memfail-fail-on"
 MEMORY_HELD: Final = "memory_held"
@@ -83,6 +83,11 @@ def parse_expressions(text: str, of_suites: Mapping[str, Collection[str]] = Mapp
         found.append(_Parser(text, start + blanks, start + len(part.rstrip()), of_suites).expression())
         start += len(part) + 1
     return found
+
+
+def measures_of(suites: Iterable[Suite]) -> dict[str, tuple[str, ...]]:
+    """Return by suite what its questions can be gated on besides the measures that all suites have."""
+    return {suite.name: (*(measure.name for measure in suite.measures), *suite.labels) for suite in suites}
 
 
 def check_tasks(expressions: Iterable[Expression], tasks: Iterable[str]) -> None:

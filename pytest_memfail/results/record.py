@@ -339,6 +339,8 @@ class SuiteRecord(_Part):
 class Header(_Part):
     """What a run is of: the first line of its record, and of a baseline saved from it."""
 
+    optional: ClassVar[frozenset[str]] = frozenset({"suite"})
+
     schema_version: int
     memfail: str
     started: str
@@ -365,6 +367,8 @@ class Header(_Part):
     """By field of a header, what depends on it; empty in early records (`identity` of `runs.py`)."""
     rerun: tuple[str, ...] = ()
     """The options that a question is asked again with, without secrets and paths; empty in early records."""
+    suite: tuple[str, ...] | None = None
+    """Its suites, with their variants; None for those that run by default."""
     data: str | None = None
     """The name of the folder with the rows; None for those shipped."""
     tasks: Mapping[str, TaskRecord]

@@ -6,12 +6,15 @@ from pytest_memfail.suites.custom import NAME as CUSTOM
 from pytest_memfail.suites.custom import find_custom, read_custom
 from pytest_memfail.suites.haystacks import HaystackFinder
 from pytest_memfail.suites.load import (
-    HAYSTACKS,
-    Haystack,
+    BUILT_IN,
+    MEMFAIL,
+    OWN,
+    Chosen,
     TaskRequest,
+    built_in_suite,
+    choose_suites,
     load_tasks,
     match_tasks,
-    sample,
 )
 from pytest_memfail.suites.memfail import (
     LETTERS,
@@ -43,8 +46,10 @@ from pytest_memfail.suites.memfail.validate import (
     validate,
     words_of,
 )
+from pytest_memfail.suites.sampling import HAYSTACKS, Haystack, keep_questions, sample, sample_stores
 
 __all__ = [
+    "BUILT_IN",
     "CONNECTIVES",
     "CUSTOM",
     "EASY_SENTENCES",
@@ -54,26 +59,33 @@ __all__ = [
     "HAYSTACKS",
     "LETTERS",
     "LIKENESS",
+    "MEMFAIL",
     "MEMFAIL_TASKS",
     "MODELS",
     "OPTION_WORDS",
+    "OWN",
     "PERSONA_SENTENCES",
     "PROTOCOLS",
     "STATES_EXCLUSIVITY",
     "TASK_NAMES",
+    "Chosen",
     "Finding",
     "Haystack",
     "HaystackFinder",
     "Protocol",
     "TaskRequest",
+    "built_in_suite",
+    "choose_suites",
     "find_custom",
     "is_gerund",
+    "keep_questions",
     "load_tasks",
     "match_tasks",
     "near_duplicates",
     "numbers_in",
     "read_custom",
     "sample",
+    "sample_stores",
     "sentences",
     "shipped_data",
     "stands",

@@ -1,30 +1,39 @@
-"""Load tasks by name or pattern."""
+"""Load the tasks of suites by name or pattern."""
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from importlib import import_module
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Final
 
-from pytest_memfail.core import (
-    Ingest,
-    Probe,
-    Question,
-    Step,
-    StorePlan,
-    Task,
-    UnknownNameError,
-    UsageError,
-    escape_controls,
-)
-from pytest_memfail.suites.memfail import MODULES, TASK_NAMES, Protocol, by_digest, shipped_data
+from pytest_memfail.core import Suite, SuiteRequest, Task, UnknownNameError, UsageError, escape_controls
+from pytest_memfail.suites.memfail import MODULES, TASK_NAMES, Protocol, shipped_data
+from pytest_memfail.suites.sampling import Haystack, keep_questions, sample, sample_stores
 
-Haystack = Literal["full", "sample"]
-HAYSTACKS: Final = get_args(Haystack)
+MEMFAIL: Final = "memfail"
+OWN: Final = "own"
+"""What the user gives: cases in YAML, tasks of hooks and of installed packages."""
+BUILT_IN: Final = ("meme",)
+"""Suites that are folders here, besides MemFail."""
+OPTION: Final = "--memfail-suite"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One suite of a run."""
+
+    name: str
+    suite: Suite | None = None
+    """None for MemFail and for the user's own tasks, whose rows are loaded here."""
+    variant: str = ""
+    """As the user gave it; empty for the default."""
+
+
+DEFAULT: Final = (Chosen(MEMFAIL), Chosen(OWN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,45 +41,160 @@ class TaskRequest:
     """Which tasks to load, and how."""
 
     patterns: tuple[str, ...] = ()
-    """Names or glob patterns; empty for all tasks."""
+    """Names or glob patterns of tasks or of their parts (`meme.cascade`); empty for all tasks."""
     data: Path | None = None
     """A folder of rows; None for the shipped ones."""
     protocol: Protocol = "ours"
     seed: int = 42
     limit: int | None = None
+    """At most so many questions of each task or, where a task has parts, of each part."""
     haystack: Haystack = "sample"
-    """Whether a limited task stores all conversations, or only those that its questions need."""
+    """Whether a limited task of MemFail stores all conversations, or only those that its questions need."""
+    suites: tuple[Chosen, ...] = DEFAULT
+
+
+def built_in_suite(name: str) -> Suite:
+    """Return a suite of this package."""
+    suite: Suite = import_module(f"pytest_memfail.suites.{name}").SUITE
+    return suite
+
+
+def choose_suites(names: Sequence[str], find: Callable[[str], Suite]) -> tuple[Chosen, ...]:
+    """Return the suites of a run; `find` returns the suite of a name, or raises `UsageError`.
+
+    Raises `UsageError` for no name, a name that is given twice, an unknown variant, and something that is no suite.
+    """
+    if not names:
+        raise UsageError(f"{OPTION}: got nothing, expected names of suites such as {MEMFAIL},{BUILT_IN[0]}")
+    chosen: dict[str, Chosen] = {}
+    for given in names:
+        # `module:attribute` has a colon too: a suite that is imported by its path has its default variant
+        name, _, variant = given.partition(":")
+        if name in chosen:
+            raise UsageError(f"{OPTION}: got the suite {name!r} twice, expected it once")
+        if name in (MEMFAIL, OWN):
+            if variant:
+                raise UsageError(f"{OPTION}: got {given!r}, expected {name!r}: it has no variants")
+            chosen[name] = Chosen(name)
+            continue
+        suite = find(name)
+        if not isinstance(suite, Suite):
+            raise UsageError(f"{OPTION}: {name!r} is {type(suite).__name__}, expected a Suite")
+        if variant and variant not in suite.source.files:
+            known = list(suite.source.files)
+            close = get_close_matches(variant, known, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}"
+            raise UsageError(f"{OPTION}: the suite {name!r} has no variant {variant!r} ({hint})")
+        chosen[name] = Chosen(name, suite, variant)
+    return tuple(chosen.values())
 
 
 def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, ...]:
-    """Load the tasks that match the patterns and check every row; `extra` are tasks from plugins.
+    """Load the tasks that match the patterns and check every row; `extra` are the user's own tasks.
 
     Raises `UsageError` for an unknown name or a folder without rows, `RowError` for a faulty row.
     """
     for task in extra:
         _check_ids(task)
-    given = {task.name: task for task in extra}
-    names = [*TASK_NAMES, *(name for name in given if name not in MODULES)]
-    wanted = match_tasks(request.patterns, names)
+    chosen = {one.name: one for one in request.suites}
+    given = {task.name: task for task in extra} if OWN in chosen else {}
+    of_memfail = TASK_NAMES if MEMFAIL in chosen else ()
+    names = [*of_memfail, *(name for name in given if name not in of_memfail)]
+    for one in request.suites:
+        names += _names_of(one)
+    wanted = _match(request.patterns, names, chosen)
     tasks = []
     for name in wanted:
         if name in given:
-            task = given[name]
-        else:
-            folder = request.data or shipped_data()
-            path = folder / f"{name}.csv"
-            if not folder.is_dir():
-                raise UsageError(f"--memfail-data: got {folder}, expected a folder with the rows of the tasks")
-            if not path.is_file():
-                if name not in request.patterns and any((folder / f"{other}.csv").is_file() for other in TASK_NAMES):
-                    continue  # a folder may hold only some tasks, but those named must be there
-                raise UsageError(f"no rows of the task {name!r}: {path} is missing (--memfail-data names the folder)")
-            module = MODULES[name]
-            task = module.build(name, module.read(path), request.protocol, request.seed)
-        tasks.append(task if request.limit is None else sample(task, request.limit, request.seed, request.haystack))
+            tasks.append(_limited(given[name], request))
+        elif name in of_memfail and (found := _of_memfail(name, request)) is not None:
+            tasks.append(_limited(found, request))
+    for one in request.suites:
+        if one.suite is None or not set(_names_of(one)) & set(wanted):
+            continue
+        for task in one.suite.load(SuiteRequest(request.data, one.variant, request.protocol, request.seed)):
+            _check_ids(task)
+            if (kept := _chosen_parts(task, wanted)).questions:
+                tasks.append(_limited(kept, request))
     if not tasks:
-        raise UsageError(f"{request.data or shipped_data()} holds no rows of {', '.join(request.patterns)}")
+        place = request.data or shipped_data()
+        raise UsageError(f"{place} holds no rows of {', '.join(request.patterns) or 'the suites that were asked for'}")
     return tuple(tasks)
+
+
+def _names_of(chosen: Chosen) -> list[str]:
+    """Return the names of a suite's tasks, each before those of its parts."""
+    if chosen.suite is None:
+        return []
+    return [
+        name
+        for task, parts in chosen.suite.parts.items()
+        for name in (task, *(f"{task}.{part.name}" for part in parts))
+    ]
+
+
+def _match(patterns: Sequence[str], names: Sequence[str], chosen: dict[str, Chosen]) -> list[str]:
+    try:
+        return match_tasks(patterns, names)
+    except UnknownNameError:
+        for pattern in patterns:
+            if any(fnmatchcase(name, pattern) for name in names):
+                continue
+            others = {MEMFAIL: list(TASK_NAMES)} if MEMFAIL not in chosen else {}
+            others |= {name: _names_of(Chosen(name, built_in_suite(name))) for name in BUILT_IN if name not in chosen}
+            for suite, known in others.items():
+                if any(fnmatchcase(name, pattern) for name in known):
+                    raise UsageError(f"{pattern!r} is of the suite {suite}: {OPTION}={suite}") from None
+        raise
+
+
+def _of_memfail(name: str, request: TaskRequest) -> Task | None:
+    folder = request.data or shipped_data()
+    path = folder / f"{name}.csv"
+    if not folder.is_dir():
+        raise UsageError(f"--memfail-data: got {folder}, expected a folder with the rows of the tasks")
+    if not path.is_file():
+        if name not in request.patterns and any((folder / f"{other}.csv").is_file() for other in TASK_NAMES):
+            return None  # a folder may hold only some tasks, but those named must be there
+        raise UsageError(f"no rows of the task {name!r}: {path} is missing (--memfail-data names the folder)")
+    module = MODULES[name]
+    task: Task = module.build(name, module.read(path), request.protocol, request.seed)
+    return task
+
+
+def _chosen_parts(task: Task, wanted: Sequence[str]) -> Task:
+    if task.name in wanted:
+        return task
+    kept = [(s.id, q.id) for s in task.stores for q in s.questions if f"{task.name}.{q.part}" in wanted]
+    return keep_questions(task, kept)
+
+
+def _limited(task: Task, request: TaskRequest) -> Task:
+    if request.limit is None:
+        return task
+    if task.suite == MEMFAIL:
+        return sample(task, request.limit, request.seed, request.haystack)
+    return sample_stores(task, request.limit, request.seed)
+
+
+def files_of(suite: Suite, request: SuiteRequest) -> list[Path]:
+    """Return the published files that a request asks for.
+
+    They are looked for in the folder, then in its subfolder of the suite's name. Raises `UsageError` for a missing one.
+    """
+    assert request.folder is not None
+    source = suite.source
+    variant = request.variant or next(iter(source.files))
+    for folder in (request.folder, request.folder / suite.name):
+        paths = [folder / name for name in source.files[variant]]
+        if all(path.is_file() for path in paths):
+            return paths
+    size = f"{source.size}, " if source.size else ""
+    shipped = "" if source.shipped else ", not shipped"
+    raise UsageError(
+        f"{OPTION}: no file of {suite.name}:{variant} in {request.folder}; expected {' and '.join(source.files[variant])} "
+        f"({size}{source.licence}{shipped}) from {source.url}"
+    )
 
 
 def _check_ids(task: Task) -> None:
@@ -94,44 +218,3 @@ def match_tasks(patterns: Sequence[str], names: Sequence[str] = TASK_NAMES) -> l
             raise UnknownNameError("task", pattern, names)
         chosen.update(found)
     return [name for name in names if name in chosen]
-
-
-def sample(task: Task, limit: int, seed: int, haystack: Haystack = "sample") -> Task:
-    """Return the task with at most `limit` questions, taken in turn from each stratum.
-
-    Stores all conversations (`full`), or only those that the questions need: those with their facts, and those with a
-    wrong option. The choice depends only on the seed and the questions' ids, so a larger limit keeps what a smaller one
-    chose.
-    """
-    strata: dict[str, list[Question]] = defaultdict(list)
-    questions = task.questions
-    for question in by_digest(questions, seed, [f"sample:{q.id}" for q in questions]):
-        strata[question.stratum].append(question)
-    queues = [strata[name] for name in sorted(strata)]
-    chosen: set[str] = set()
-    while len(chosen) < min(limit, len(questions)):
-        for queue in queues:
-            if queue and len(chosen) < limit:
-                chosen.add(queue.pop(0).id)
-    facts = [task.evidence[e] for q in questions if q.id in chosen for e in q.evidence]
-    needed = {c for fact in facts for c in (fact.conversation_id, *fact.history)}
-    wrong = {
-        option for q in questions if q.id in chosen for option in q.options if option.strip() and option not in q.gold
-    }
-    names_wrong = (
-        re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(wrong)))})(?!\w)", re.IGNORECASE) if wrong else None
-    )
-    stores = []
-    for store in task.stores:
-        steps: list[Step] = []
-        for step in store.steps:
-            if isinstance(step, Ingest):
-                is_needed = haystack == "full" or step.conversation.id in needed
-                if is_needed or (names_wrong is not None and names_wrong.search(step.conversation.text)):
-                    steps.append(step)
-            elif kept := tuple(q for q in step.questions if q.id in chosen):
-                steps.append(Probe(kept))
-        if any(isinstance(step, Probe) for step in steps):
-            stores.append(StorePlan(store.id, tuple(steps)))
-    before, after = (sum(len(store.conversations) for store in some) for some in (task.stores, stores))
-    return replace(task, stores=tuple(stores), left_out=before - after)

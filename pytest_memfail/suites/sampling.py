@@ -1,0 +1,110 @@
+"""Samples of a task: so many questions, and what must be stored for them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final, Literal, get_args
+
+from pytest_memfail.core import Ingest, Probe, Question, Step, StorePlan, Task
+from pytest_memfail.suites.memfail import by_digest
+
+Haystack = Literal["full", "sample"]
+HAYSTACKS: Final = get_args(Haystack)
+
+
+def sample(task: Task, limit: int, seed: int, haystack: Haystack = "sample") -> Task:
+    """Return the task with at most `limit` questions, taken in turn from each stratum.
+
+    Stores all conversations (`full`), or only those that the questions need: those with their facts, and those with a
+    wrong option. The choice depends only on the seed and the questions' ids, so a larger limit keeps what a smaller one
+    chose.
+    """
+    questions = task.questions
+    chosen = {question.id for question in _in_turn(questions, limit, seed)}
+    facts = [task.evidence[e] for q in questions if q.id in chosen for e in q.evidence]
+    needed = {c for fact in facts for c in (fact.conversation_id, *fact.history)}
+    wrong = {
+        option for q in questions if q.id in chosen for option in q.options if option.strip() and option not in q.gold
+    }
+    names_wrong = (
+        re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(wrong)))})(?!\w)", re.IGNORECASE) if wrong else None
+    )
+    stores = []
+    for store in task.stores:
+        steps: list[Step] = []
+        for step in store.steps:
+            if isinstance(step, Ingest):
+                is_needed = haystack == "full" or step.conversation.id in needed
+                if is_needed or (names_wrong is not None and names_wrong.search(step.conversation.text)):
+                    steps.append(step)
+            elif kept := tuple(q for q in step.questions if q.id in chosen):
+                steps.append(Probe(kept))
+        if any(isinstance(step, Probe) for step in steps):
+            stores.append(StorePlan(store.id, tuple(steps)))
+    before, after = (sum(len(store.conversations) for store in some) for some in (task.stores, stores))
+    return replace(task, stores=tuple(stores), left_out=before - after)
+
+
+def sample_stores(task: Task, limit: int, seed: int) -> Task:
+    """Return the task with at most `limit` questions of each part, from as few stores as that takes.
+
+    Stores are taken in the order of a digest until each part has enough questions. A chosen store keeps all its
+    conversations up to its last question: a haystack that shrinks would make retrieval easier.
+    """
+    parts = {question.part for question in task.questions}
+    chosen: list[StorePlan] = []
+    for store in by_digest(task.stores, seed, [f"store:{store.id}" for store in task.stores]):
+        asked = [question for plan in chosen for question in plan.questions]
+        lacking = {part for part in parts if sum(q.part == part for q in asked) < limit}
+        if any(question.part in lacking for question in store.questions):
+            chosen.append(store)
+    wanted: set[tuple[str, str]] = set()
+    for part in parts:
+        pairs = [(store.id, q) for store in chosen for q in store.questions if q.part == part]
+        keys = {id(question): (store, question.id) for store, question in pairs}
+        wanted |= {keys[id(q)] for q in _in_turn([q for _, q in pairs], limit, seed)}
+    return keep_questions(replace(task, stores=tuple(s for s in task.stores if s in chosen)), wanted)
+
+
+def keep_questions(task: Task, wanted: Iterable[tuple[str, str]]) -> Task:
+    """Return the task with only the questions of these stores and ids.
+
+    Questions that another needs stay as hidden ones, and a store without questions is left out.
+    """
+    kept = set(wanted)
+    stores = []
+    for store in task.stores:
+        needed = {name for q in store.questions if (store.id, q.id) in kept for name in q.needs}
+        steps: list[Step] = []
+        for step in store.steps:
+            if isinstance(step, Ingest):
+                steps.append(step)
+            elif some := tuple(
+                question if (store.id, question.id) in kept else replace(question, hidden=True)
+                for question in step.questions
+                if (store.id, question.id) in kept or question.id in needed
+            ):
+                steps.append(Probe(some))
+        while steps and isinstance(steps[-1], Ingest):  # what nobody is asked after
+            steps.pop()
+        if any((store.id, question.id) in kept for question in store.questions):
+            stores.append(StorePlan(store.id, tuple(steps)))
+    return replace(task, stores=tuple(stores))
+
+
+def _in_turn(questions: Iterable[Question], limit: int, seed: int) -> list[Question]:
+    """Return at most `limit` questions, taken in turn from each stratum."""
+    strata: dict[str, list[Question]] = defaultdict(list)
+    asked = list(questions)
+    for question in by_digest(asked, seed, [f"sample:{q.id}" for q in asked]):
+        strata[question.stratum].append(question)
+    queues = [strata[name] for name in sorted(strata)]
+    chosen: list[Question] = []
+    while len(chosen) < min(limit, len(asked)):
+        for queue in queues:
+            if queue and len(chosen) < limit:
+                chosen.append(queue.pop(0))
+    return chosen
