@@ -19,6 +19,7 @@ from pytest_memfail.core import (
     ERROR,
     FAILURES,
     LETTERS,
+    OURS,
     UNGRADED,
     VACUOUS,
     UsageError,
@@ -80,6 +81,7 @@ from pytest_memfail.results import (
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
+    from pytest_memfail.core import Suite
     from pytest_memfail.report import Failed
     from pytest_memfail.results import Gate, Header, Kept, RunFolder, Summary
 
@@ -377,6 +379,7 @@ class Reporting:
             f"memfail: {counted(tasks, 'task')}, {counted(questions, 'question')} in {counted(len(run.units), 'store')}{shard}, "
             f"{rows}",
         ]
+        lines += [f"memfail: {said}" for said in map(self._rows_of, run.suites) if said]
         if settings.shown_tokens is not None:
             lines[0] += f", at most {settings.shown_tokens} tokens shown"
         if left_out := sum(task.left_out for task in run.tasks):
@@ -398,6 +401,20 @@ class Reporting:
                 f"memfail: filled stores are kept in {_short(folder, self._config)} ({kept_in(folder)} so far) and reused"
             )
         return [clean_line(line) for line in lines]
+
+    def _rows_of(self, suite: Suite) -> str:
+        """Say which rows of a suite run: its own sample, or published ones."""
+        tasks = [task for task in self._run.tasks if task.suite == suite.name]
+        if not tasks:
+            return ""
+        if tasks[0].variant == OURS:
+            return f"{suite.name} ({suite.sample}; not the published rows: its figures compare with no paper's)"
+        stores, questions = (
+            sum(len(of) for of in found) for found in zip(*((t.stores, t.questions) for t in tasks), strict=True)
+        )
+        return (
+            f"{suite.name} (published, {tasks[0].variant}: {stores} stores, {questions} questions; {tasks[0].licence})"
+        )
 
     def _left_out(self) -> str:
         """Say which tests a bare `--memfail-system` does not run, and how to run them too."""

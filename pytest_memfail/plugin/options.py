@@ -381,7 +381,7 @@ class Settings:
     )
     suite = Option(
         "LIST",
-        "Benchmarks to run, separated by commas: memfail, own (your cases and tasks), meme, an entry point, or module:attribute; "
+        "Benchmarks to run, separated by commas: memfail, own (your cases and tasks), meme, or the name of one that is installed; "
         "NAME:VARIANT chooses one of a suite's files (default: memfail,own)",
         a_list,
         default="memfail,own",

@@ -392,20 +392,17 @@ def find_suite(config: pytest.Config, name: str) -> Suite:
 
     hook = config.hook.pytest_memfail_suites
     given = [suite for some in ask(f"{hook.name}()", hook, config=config) for suite in some]
-    built_in = {n: (lambda n=n: built_in_suite(n)) for n in BUILT_IN}
-    found = discovery.find_or_none(
-        name,
-        option=Settings.suite.flag,
-        group=SUITES,
-        built_in=built_in,
-        hook=lambda: next((suite for suite in given if getattr(suite, "name", None) == name), None),
-        rootdir=config.rootpath,
-    )
-    if found is None:
-        known = [MEMFAIL, OWN, *BUILT_IN, *(suite.name for suite in given), *discovery.names(SUITES)]
-        raise UnknownNameError("suite", name, known, f"or an entry point of {SUITES}, or the hook {hook.name}")
-    suite: Suite = found  # checked by choose_suites
-    return suite
+    for suite in given:
+        if getattr(suite, "name", None) == name:
+            return suite  # type: ignore[no-any-return]  # checked by choose_suites
+    if name in BUILT_IN:
+        return built_in_suite(name)
+    if ":" not in name and name in discovery.names(SUITES):
+        option = Settings.suite.flag
+        found: Suite = discovery.find("suite", name, option=option, group=SUITES, built_in={})
+        return found
+    known = [MEMFAIL, OWN, *BUILT_IN, *(suite.name for suite in given), *discovery.names(SUITES)]
+    raise UnknownNameError("suite", name, known, f"or an entry point of {SUITES}, or the hook {hook.name}")
 
 
 def haystack_for(factory: Any, settings: Settings) -> str:
