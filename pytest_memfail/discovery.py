@@ -7,9 +7,12 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pytest_memfail.core import UnknownNameError, UsageError, one_line
+
+SUITES: Final = "pytest_memfail.suites"
+"""The group of the entry points of suites."""
 
 
 def find(

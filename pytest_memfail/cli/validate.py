@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from pytest_memfail.core import UnknownNameError, UsageError
+from pytest_memfail.discovery import SUITES, find, names
+
+if TYPE_CHECKING:
+    from pytest_memfail.core import Suite
 
 
 def add(commands: Any) -> None:
@@ -17,17 +23,44 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "folder", metavar="DIR", type=Path, help="folder with the rows, or with cases in *.memfail.yaml"
     )
+    parser.add_argument(
+        "--suite",
+        metavar="NAME",
+        help="suite whose published files are in DIR (default: the one whose files are there)",
+    )
     parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print every finding; return 1 if there are errors."""
-    from pytest_memfail.suites import validate
+    from pytest_memfail.suites import MEMFAIL, validate
 
-    findings = validate(options.folder)
-    for finding in findings:
-        print(finding)
-    errors = sum(finding.severity == "error" for finding in findings)
+    suite = _suite(options.suite, options.folder) if options.suite != MEMFAIL else None
+    if suite is None:
+        found = validate(options.folder)
+        findings = [(str(finding), finding.severity == "error") for finding in found]
+    elif suite.faults is None:
+        raise UsageError(f"--suite: the suite {suite.name!r} checks no files")
+    else:
+        kinds = {True: "error", False: "warning"}
+        findings = [(f"{fault} [{kinds[fault.is_error]}]", fault.is_error) for fault in suite.faults(options.folder)]
+    for text, _ in findings:
+        print(text)
+    errors = sum(is_error for _, is_error in findings)
     print(f"{options.folder}: {errors} errors, {len(findings) - errors} warnings")
     return 1 if errors or (options.strict and findings) else 0
+
+
+def _suite(name: str | None, folder: Path) -> Suite | None:
+    """Return the suite to check by; None for MemFail and cases."""
+    from pytest_memfail.suites import BUILT_IN, MEMFAIL, built_in_suite, suite_in
+
+    if name is None:
+        return suite_in(folder)
+    if name in BUILT_IN:
+        return built_in_suite(name)
+    if name not in (known := names(SUITES)):
+        raise UnknownNameError("suite", name, [MEMFAIL, *BUILT_IN, *known], f"or an entry point of {SUITES}")
+    suite: Suite = find("suite", name, option="--suite", group=SUITES, built_in={})
+    return suite

@@ -61,8 +61,6 @@ FINISHED: pytest.StashKey[QuestionRecord] = pytest.StashKey()
 # -- the run ----------------------------------------------------------------------------------------------------------
 
 ROOT: Final = "memfail"
-SUITES: Final = "pytest_memfail.suites"
-"""The group of the entry points of suites."""
 SYSTEM_FROM_FIXTURE: Final = "fixture"
 """`--memfail-system=fixture` leaves the choice to the `memfail_system` fixture of the user's conftest.py."""
 NAMED_CASES: Final = pytest.StashKey[list[Path]]()
@@ -397,12 +395,12 @@ def find_suite(config: pytest.Config, name: str) -> Suite:
             return suite  # type: ignore[no-any-return]  # checked by choose_suites
     if name in BUILT_IN:
         return built_in_suite(name)
-    if ":" not in name and name in discovery.names(SUITES):
+    if ":" not in name and name in discovery.names(discovery.SUITES):
         option = Settings.suite.flag
-        found: Suite = discovery.find("suite", name, option=option, group=SUITES, built_in={})
+        found: Suite = discovery.find("suite", name, option=option, group=discovery.SUITES, built_in={})
         return found
-    known = [MEMFAIL, OWN, *BUILT_IN, *(suite.name for suite in given), *discovery.names(SUITES)]
-    raise UnknownNameError("suite", name, known, f"or an entry point of {SUITES}, or the hook {hook.name}")
+    known = [MEMFAIL, OWN, *BUILT_IN, *(suite.name for suite in given), *discovery.names(discovery.SUITES)]
+    raise UnknownNameError("suite", name, known, f"or an entry point of {discovery.SUITES}, or the hook {hook.name}")
 
 
 def haystack_for(factory: Any, settings: Settings) -> str:

@@ -15,6 +15,7 @@ from pytest_memfail.suites.load import (
     choose_suites,
     load_tasks,
     match_tasks,
+    suite_in,
 )
 from pytest_memfail.suites.memfail import (
     LETTERS,
@@ -89,6 +90,7 @@ __all__ = [
     "sentences",
     "shipped_data",
     "stands",
+    "suite_in",
     "task_of_row",
     "task_of_rows",
     "validate",

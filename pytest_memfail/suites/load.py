@@ -177,24 +177,13 @@ def _limited(task: Task, request: TaskRequest) -> Task:
     return sample_stores(task, request.limit, request.seed)
 
 
-def files_of(suite: Suite, request: SuiteRequest) -> list[Path]:
-    """Return the published files that a request asks for.
-
-    They are looked for in the folder, then in its subfolder of the suite's name. Raises `UsageError` for a missing one.
-    """
-    assert request.folder is not None
-    source = suite.source
-    variant = request.variant or next(iter(source.files))
-    for folder in (request.folder, request.folder / suite.name):
-        paths = [folder / name for name in source.files[variant]]
-        if all(path.is_file() for path in paths):
-            return paths
-    size = f"{source.size}, " if source.size else ""
-    shipped = "" if source.shipped else ", not shipped"
-    raise UsageError(
-        f"{OPTION}: no file of {suite.name}:{variant} in {request.folder}; expected {' and '.join(source.files[variant])} "
-        f"({size}{source.licence}{shipped}) from {source.url}"
-    )
+def suite_in(folder: Path) -> Suite | None:
+    """Return the suite of this package that has published files in a folder; None if none has."""
+    for suite in map(built_in_suite, BUILT_IN):
+        names = {name for files in suite.source.files.values() for name in files}
+        if any((folder / name).is_file() for name in names):
+            return suite
+    return None
 
 
 def _check_ids(task: Task) -> None:
