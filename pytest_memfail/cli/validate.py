@@ -43,8 +43,7 @@ def run(options: argparse.Namespace) -> int:
     elif suite.faults is None:
         raise UsageError(f"--suite: the suite {suite.name!r} checks no files")
     else:
-        kinds = {True: "error", False: "warning"}
-        findings = [(f"{fault} [{kinds[fault.is_error]}]", fault.is_error) for fault in suite.faults(options.folder)]
+        findings = [(str(fault), fault.is_error) for fault in suite.faults(options.folder)]
     for text, _ in findings:
         print(text)
     errors = sum(is_error for _, is_error in findings)

@@ -213,7 +213,7 @@ class SuiteFault:
     is_error: bool = True
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.place}: {self.problem}"
+        return f"{self.file}: {'error' if self.is_error else 'warning'}: {self.place}: {self.problem}"
 
 
 @dataclass(frozen=True, slots=True)
