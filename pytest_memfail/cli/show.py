@@ -50,14 +50,18 @@ def run(options: argparse.Namespace) -> int:
     record = load(name, options.cache_dir)
     if options.verdict is not None and options.verdict not in VERDICTS:
         raise UnknownNameError("verdict", options.verdict, VERDICTS, "in --verdict")
-    tasks = record.header.tasks
+    tasks = dict.fromkeys([*record.header.tasks, *record.header.groups])
     if options.task is not None and options.task not in tasks:
         raise UnknownNameError("task", options.task, tasks, "in --task")
     wanted = (options.verdict,) if options.verdict else (*FAILURES, ERROR)
     named = [question for question in record.questions if options.id in question.id]
     if not named and options.id:
         raise UsageError(_unknown(options.id, [question.id for question in record.questions], record.path))
-    found = [question for question in named if question.verdict in wanted and options.task in (None, question.task)]
+    found = [
+        question
+        for question in named
+        if question.verdict in wanted and options.task in (None, question.task, question.group)
+    ]
     shown = found if options.all else _clearest(found)
     for question in shown:
         print(f"--- {question.id}")

@@ -58,6 +58,7 @@ class Failed:
 
     id: str
     task: str
+    """Or `task.part`."""
     verdict: str
     reason: str
     confidence: float
@@ -88,7 +89,7 @@ def failed_question(question: QuestionRecord) -> Failed | None:
     else:
         sure = _confidence(question.answer)
     length = len(question.text) + len(source)
-    return Failed(question.id, question.task, verdict, headline(question), sure, length, frozenset(kinds))
+    return Failed(question.id, question.group, verdict, headline(question), sure, length, frozenset(kinds))
 
 
 def _confidence(stage: StageRecord | None) -> float:

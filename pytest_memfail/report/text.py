@@ -23,7 +23,8 @@ from pytest_memfail.core import (
     one_line,
 )
 from pytest_memfail.report.excerpts import excerpt, mark, stored_excerpt
-from pytest_memfail.results import FactRecord, MemoryRecord, QuestionRecord, Rate, Summary, Tally, success
+from pytest_memfail.report.suites import suite_lines
+from pytest_memfail.results import Block, FactRecord, MemoryRecord, QuestionRecord, Rate, Summary, Tally, success
 
 WIDTH: Final = 100
 LABEL: Final = 11
@@ -274,30 +275,43 @@ def verdict_table(results: Summary) -> Iterator[str]:
     left_open = total.decided + total.vacuous + total.verdicts[ERROR] < total.n
     ungraded = UNGRADED if results.answered or left_open else NO_ANSWER
     columns += [name for name, v in ((ungraded, UNGRADED), (ERROR, ERROR)) if total.verdicts[v]]
-    upper = f"{'':<22}{'':>4} {_rate_name(results) + ' %':<15}"
+    upper = f"{'':>4} {_rate_name(results) + ' %':<15}"
     lower = f"{'task':<22}{'n':>4} {'[95 % interval]':<15}"
     for verdict in columns:
         first, _, second = verdict.rpartition("_")
         width = _width(verdict)
         upper += f"{first:>{width}}"
         lower += f"{second:>{width}}"
-    yield upper.rstrip()
-    yield lower
-    for name, tally in _rows(results):
-        if tally is None:
-            yield name
-            continue
-        counts = {**tally.verdicts, VACUOUS: tally.vacuous, NO_ANSWER: tally.verdicts[UNGRADED]}
-        cells = "".join(f"{counts[v]:>{_width(v)}}" for v in columns)
-        rate = success(tally, answered=results.answered, protocol=results.protocol)
-        yield f"{name:<22}{tally.n:>4} {_percent(rate):<15}{cells}"
+    for number, block in enumerate(results.tables):
+        if number:
+            yield ""
+        yield f"{block.suite if len(results.tables) > 1 else '':<22}{upper}".rstrip()
+        yield lower
+        for name, tally in _rows_of(block, results):
+            if tally is None:
+                yield name
+                continue
+            counts = {**tally.verdicts, VACUOUS: tally.vacuous, NO_ANSWER: tally.verdicts[UNGRADED]}
+            cells = "".join(f"{counts[v]:>{_width(v)}}" for v in columns)
+            rate = success(tally, answered=results.answered, protocol=results.protocol)
+            yield f"{name:<22}{tally.n:>4} {_percent(rate):<15}{cells}"
+        for suite in results.suites:
+            if suite.name == block.suite:
+                yield from suite_lines(suite, several_k=bool(results.by_k))
     if NO_ANSWER in columns:
         yield "no answer: nothing found lost, and no model answered (--memfail-model=NAME)"
 
 
 def _rows(results: Summary) -> Iterator[tuple[str, Tally | None]]:
-    """Yield name and tally of each task and of the total; with several k, the name alone and then each k."""
-    for tally in (*results.tasks, *([results.total] if len(results.tasks) > 1 else [])):
+    """Yield the rows of all suites."""
+    for block in results.tables:
+        yield from _rows_of(block, results)
+
+
+def _rows_of(block: Block, results: Summary) -> Iterator[tuple[str, Tally | None]]:
+    """Yield name and tally of each task or part, and of the total; with several k, the name alone and then each k."""
+    total = block.total if len(results.tables) > 1 else results.total
+    for tally in (*block.tasks, *([total] if len(block.tasks) > 1 else [])):
         yield tally.name, None if results.by_k else tally
         for k, tallies in results.by_k.items():
             if tally.name in tallies:

@@ -325,7 +325,7 @@ class SuiteRecord(_Part):
 
     name: str
     k: int
-    """Its questions were shown at most so many memories; 0 where they differ."""
+    """Its questions were shown at most so many memories."""
     scores: tuple[ScoreRecord, ...] = ()
     labels: Mapping[str, int] = field(default_factory=dict)
     """Questions by label, those without any left out."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pytest_memfail.core import CORRECT, ERROR, GRADED, MEMORY_FAILURES, UNSURE, VERDICTS, Suite
+from pytest_memfail.core import CORRECT, ERROR, GRADED, MEMORY_FAILURES, UNSURE, VERDICTS, Measure, Suite
 from pytest_memfail.results.record import (
     MEMFAIL,
     ErrorRecord,
@@ -128,7 +128,7 @@ class Block:
     suite: str
     tasks: tuple[Tally, ...]
     total: Tally
-    """All of them together, under the suite's name."""
+    """All of them together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +159,15 @@ class Summary:
     suites: tuple[SuiteRecord, ...] = ()
     """What the suites' own measures came to."""
 
+    @property
+    def tables(self) -> tuple[Block, ...]:
+        """Return the tallies by suite."""
+        return self.blocks or (Block(MEMFAIL, self.tasks, self.total),)
+
     def tally(self, name: str) -> Tally | None:
         """Return the tally of a task, of a part (`task.part`), or of a suite with parts; None if nothing of it was asked."""
-        known = {tally.name: tally for block in self.blocks for tally in (block.total, *block.tasks)}
+        known = {block.suite: block.total for block in self.tables}
+        known |= {tally.name: tally for block in self.tables for tally in block.tasks}
         return known.get(name)
 
     @property
@@ -228,7 +234,10 @@ def summarize(
             Block(
                 suite,
                 tuple(tally for name, tally in tallies.items() if suite_of[name] == suite),
-                _tally(f"{TOTAL} {suite}", [q for name, found in by_group.items() if suite_of.get(name) == suite for q in found]),
+                _tally(
+                    f"{TOTAL} {suite}",
+                    [q for name, found in by_group.items() if suite_of.get(name) == suite for q in found],
+                ),
             )
             for suite in dict.fromkeys(suite_of.values())
         ),
@@ -255,44 +264,39 @@ def _by_k(
 def suite_records(
     questions: Iterable[QuestionRecord], suites: Iterable[Suite], tasks: Mapping[str, TaskRecord]
 ) -> tuple[SuiteRecord, ...]:
-    """Return what the measures of suites come to over the finished questions, errors left out."""
-    by_suite: dict[str, list[QuestionRecord]] = {}
+    """Return what the measures of suites come to over the finished questions at each k, errors left out."""
+    by_suite: dict[tuple[str, int], list[QuestionRecord]] = {}
     for question in questions:
         if question.verdict != ERROR and question.task in tasks:
-            by_suite.setdefault(tasks[question.task].suite, []).append(question)
-    found = []
-    for suite in suites:
-        asked = by_suite.get(suite.name, [])
-        if not asked or not (suite.measures or suite.labels):
-            continue
-        scores = [
-            (measure, measure.of([q for q in asked if measure.part in (None, q.group)])) for measure in suite.measures
-        ]
-        counts = Counter(q.label for q in asked)
-        ks = {q.k for q in asked}
-        found.append(
-            SuiteRecord(
-                name=suite.name,
-                k=ks.pop() if len(ks) == 1 else 0,
-                scores=tuple(
-                    ScoreRecord(
-                        name=measure.name,
-                        title=measure.title,
-                        value=score.value,
-                        n=score.n,
-                        low=score.low,
-                        high=score.high,
-                        lacks=score.lacks,
-                        part=measure.part,
-                        line=measure.line,
-                        unit=measure.unit,
-                    )
-                    for measure, score in scores
-                ),
-                labels={label: counts[label] for label in suite.labels if counts[label]},
-            )
+            by_suite.setdefault((tasks[question.task].suite, question.k), []).append(question)
+    return tuple(
+        SuiteRecord(
+            name=suite.name,
+            k=k,
+            scores=tuple(_score_record(measure, asked) for measure in suite.measures),
+            labels={label: count for label in suite.labels if (count := sum(q.label == label for q in asked))},
         )
-    return tuple(found)
+        for suite in suites
+        if suite.measures or suite.labels
+        for (name, k), asked in sorted(by_suite.items())
+        if name == suite.name
+    )
+
+
+def _score_record(measure: Measure, asked: Sequence[QuestionRecord]) -> ScoreRecord:
+    score = measure.of([question for question in asked if measure.part in (None, question.group)])
+    return ScoreRecord(
+        name=measure.name,
+        title=measure.title,
+        value=score.value,
+        n=score.n,
+        low=score.low,
+        high=score.high,
+        lacks=score.lacks,
+        part=measure.part,
+        line=measure.line,
+        unit=measure.unit,
+    )
 
 
 def _stopped(error: ErrorRecord) -> str:

@@ -1,0 +1,42 @@
+"""What the measures and labels of a suite came to, as lines below its table."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_memfail.results import ScoreRecord, SuiteRecord
+
+WIDTH: Final = 100
+
+
+def suite_lines(suite: SuiteRecord, *, several_k: bool = False) -> Iterator[str]:
+    """Yield a line for each group of measures, then one for the labels that occurred; with several k, each says which."""
+    at = f"k={suite.k}: " if several_k else ""
+    for number in sorted({score.line for score in suite.scores}):
+        scores = [score for score in suite.scores if score.line == number]
+        yield from _wrapped(at + "  ".join(f"{score.title} {score_text(score)}" for score in scores) + _lacks(scores))
+    if suite.labels:
+        yield from _wrapped(f"{at}labels: " + "  ".join(f"{label} {count}" for label, count in suite.labels.items()))
+
+
+def score_text(score: ScoreRecord) -> str:
+    """Return a value as people read it, with its interval; a dash where there is none."""
+    if score.value is None:
+        return "-"
+    if score.unit == "count":
+        return f"{score.value:.0f}"
+    if score.unit == "percent":
+        return f"{100 * score.value:.1f} %"
+    interval = "" if score.low is None or score.high is None else f" [{score.low:.2f}, {score.high:.2f}]"
+    return f"{score.value:.2f}{interval}"
+
+
+def _lacks(scores: list[ScoreRecord]) -> str:
+    reasons = dict.fromkeys(score.lacks for score in scores if score.value is None and score.lacks)
+    return f" ({'; '.join(map(str, reasons))})" if reasons else ""
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
