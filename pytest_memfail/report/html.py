@@ -15,6 +15,7 @@ from pytest_memfail.report import charts
 from pytest_memfail.report.compare import BESIDE, percent
 from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.page_data import page_data
+from pytest_memfail.report.suites import suite_sentences
 from pytest_memfail.report.text import abstention, amount, occurring, steadiness, tokens_each, vacuous_passes
 from pytest_memfail.results import HELD, Gate, Loaded, SideBySide, Summary, Tally, labels, side_by_side, success
 
@@ -97,7 +98,7 @@ def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str
         "partial": not record.complete,
         "warnings": summary.warnings,
         "table": _rates(record, summary),
-        "said": [*said, *abstention(summary), *vacuous_passes(summary)],
+        "said": [*said, *suite_sentences(summary), *abstention(summary), *vacuous_passes(summary)],
         "repeats": record.repeats,
         "steadiness": [sentence for sentence in map(steadiness, summary.tasks) if sentence],
         "bars": [charts.bar(tally, answered=summary.answered) for tally in summary.tasks],

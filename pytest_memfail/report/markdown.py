@@ -12,6 +12,7 @@ from pytest_memfail.core import CORRECT, ERROR, FAILURES, one_line
 from pytest_memfail.report.compare import percent
 from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.rerun import rerun_words
+from pytest_memfail.report.suites import suite_sentences
 from pytest_memfail.report.text import abstention, amount, occurring, steadiness, vacuous_passes, why
 from pytest_memfail.results import HELD, Comparison, Gate, Loaded, QuestionRecord, SideBySide, side_by_side, success
 
@@ -20,6 +21,7 @@ MAX_FAILURES: Final = 10
 MAX_ROWS: Final = 10
 MAX_CHECKS: Final = 5
 MAX_FLIPS: Final = 8
+MAX_MEASURES: Final = 8
 MARK: Final = "<!-- memfail report -->"
 """By this a bot finds its own comment again, and we our own file."""
 UNSEEN: Final = "\u200b"
@@ -69,6 +71,9 @@ def _overview(record: Loaded) -> Iterator[str]:
     if len(summary.tasks) > MAX_ROWS:
         yield ""
         yield f"and {len(summary.tasks) - MAX_ROWS} more tasks"
+    for line in suite_sentences(summary)[:MAX_MEASURES]:
+        yield ""
+        yield plain(line)
     if said := [*abstention(summary)[:3], *vacuous_passes(summary)[:3]]:
         yield ""
         yield "; ".join(map(plain, said))

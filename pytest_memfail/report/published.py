@@ -12,7 +12,19 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_memfail._version import __version__
 from pytest_memfail.core import CORRECT
-from pytest_memfail.results import HELD, Gate, Loaded, Rate, SideBySide, Summary, Tally, labels, side_by_side, success
+from pytest_memfail.results import (
+    HELD,
+    Gate,
+    Loaded,
+    Rate,
+    SideBySide,
+    SuiteRecord,
+    Summary,
+    Tally,
+    labels,
+    side_by_side,
+    success,
+)
 
 SCHEMA_FILE: Final = Path(__file__).with_name("summary.schema.json")
 """The schema as published; a test holds it against the models below."""
@@ -129,6 +141,28 @@ class GateModel(_Model):
     anchor: AnchorModel | None
 
 
+class MeasureModel(_Model):
+    """A number that a suite's paper defines."""
+
+    name: str
+    title: str
+    value: float | None = Field(description="null if it lacks something")
+    n: int = Field(ge=0)
+    low: float | None
+    high: float | None
+    lacks: str | None = Field(description="why there is no value")
+    part: str | None = Field(description="the part it is over; null: the whole suite")
+
+
+class SuiteModel(_Model):
+    """What a suite's own measures came to."""
+
+    suite: str
+    k: int
+    measures: list[MeasureModel]
+    labels: dict[str, int] = Field(description="questions by label")
+
+
 class RecordModel(_Model):
     """One run."""
 
@@ -151,6 +185,7 @@ class RecordModel(_Model):
     measure: Literal["correct", "memory held"]
     tasks: list[TaskModel]
     total: TaskModel
+    suites: list[SuiteModel] = Field(description="of suites with measures of their own")
     stores: list[StoreModel]
     models: list[dict[str, Any]] = Field(description="calls, tokens and cost by stage and model")
     gate: GateModel | None
@@ -234,6 +269,7 @@ def _record(record: Loaded, label: str) -> RecordModel:
         measure=CORRECT if summary.answered else HELD,
         tasks=[_task(tally, summary, record.protocol) for tally in summary.tasks],
         total=_task(summary.total, summary, record.protocol),
+        suites=[_suite(suite) for suite in summary.suites],
         stores=[
             StoreModel(
                 task=f.name,
@@ -250,6 +286,27 @@ def _record(record: Loaded, label: str) -> RecordModel:
         models=[dict(row) for row in summary.models],
         gate=None if summary.gate is None else _gate(summary.gate),
         warnings=list(summary.warnings),
+    )
+
+
+def _suite(suite: SuiteRecord) -> SuiteModel:
+    return SuiteModel(
+        suite=suite.name,
+        k=suite.k,
+        measures=[
+            MeasureModel(
+                name=score.name,
+                title=score.title,
+                value=score.value,
+                n=score.n,
+                low=score.low,
+                high=score.high,
+                lacks=score.lacks,
+                part=score.part,
+            )
+            for score in suite.scores
+        ],
+        labels=dict(suite.labels),
     )
 
 

@@ -6,19 +6,30 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_memfail.results import ScoreRecord, SuiteRecord
+from pytest_memfail.results import ScoreRecord, SuiteRecord, Summary
 
 WIDTH: Final = 100
 
 
 def suite_lines(suite: SuiteRecord, *, several_k: bool = False) -> Iterator[str]:
     """Yield a line for each group of measures, then one for the labels that occurred; with several k, each says which."""
+    for line in _lines(suite, several_k=several_k):
+        yield from textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _lines(suite: SuiteRecord, *, several_k: bool) -> Iterator[str]:
     at = f"k={suite.k}: " if several_k else ""
     for number in sorted({score.line for score in suite.scores}):
         scores = [score for score in suite.scores if score.line == number]
-        yield from _wrapped(at + "  ".join(f"{score.title} {score_text(score)}" for score in scores) + _lacks(scores))
+        yield at + ("  ".join(f"{score.title} {score_text(score)}" for score in scores) + _lacks(scores))
     if suite.labels:
-        yield from _wrapped(f"{at}labels: " + "  ".join(f"{label} {count}" for label, count in suite.labels.items()))
+        yield (f"{at}labels: " + "  ".join(f"{label} {count}" for label, count in suite.labels.items()))
+
+
+def suite_sentences(summary: Summary) -> list[str]:
+    """Return the same for all suites, not wrapped, each line with the name of its suite."""
+    several_k = len({suite.k for suite in summary.suites}) > 1
+    return [f"{suite.name}: {line}" for suite in summary.suites for line in _lines(suite, several_k=several_k)]
 
 
 def score_text(score: ScoreRecord) -> str:
@@ -36,7 +47,3 @@ def score_text(score: ScoreRecord) -> str:
 def _lacks(scores: list[ScoreRecord]) -> str:
     reasons = dict.fromkeys(score.lacks for score in scores if score.value is None and score.lacks)
     return f" ({'; '.join(map(str, reasons))})" if reasons else ""
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
