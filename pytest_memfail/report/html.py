@@ -192,7 +192,7 @@ def _beside(found: SideBySide) -> list[Table]:
 def _filters(records: Sequence[Loaded], names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     """Yield what the list of questions can be chosen by."""
     asked = [question for record in records for question in record.questions]
-    tasks = dict.fromkeys(question.task for question in asked)
+    tasks = dict.fromkeys(question.group for question in asked)
     verdicts = [v for v in (CORRECT, *FAILURES, UNGRADED, ERROR) if any(question.verdict == v for question in asked)]
     failed = any(question.verdict in (*FAILURES, ERROR) for question in asked)
     options = [("", "all"), ("failed", "all failures and errors"), *((v, v.replace("_", " ")) for v in verdicts)]

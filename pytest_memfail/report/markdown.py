@@ -14,7 +14,17 @@ from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.suites import suite_sentences
 from pytest_memfail.report.text import abstention, amount, occurring, steadiness, vacuous_passes, why
-from pytest_memfail.results import HELD, Comparison, Gate, Loaded, QuestionRecord, SideBySide, side_by_side, success
+from pytest_memfail.results import (
+    HELD,
+    Comparison,
+    Gate,
+    Loaded,
+    QuestionRecord,
+    SideBySide,
+    is_unsure,
+    side_by_side,
+    success,
+)
 
 MAX_LINES: Final = 58
 MAX_FAILURES: Final = 10
@@ -139,7 +149,8 @@ def _failures(record: Loaded, room: int) -> Iterator[str]:
     yield f"<details><summary>{len(failed)} failed, the first {len(shown)}</summary>"
     yield ""
     for question in shown:
-        yield f"- `{code(question.id)}` **{question.verdict}** {plain(why(question))}"
+        unsure = " (unsure)" if is_unsure(question) else ""
+        yield f"- `{code(question.id)}` **{question.verdict}**{unsure} {plain(why(question))}"
     yield ""
     yield "</details>"
     yield ""

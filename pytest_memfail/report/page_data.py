@@ -9,7 +9,7 @@ from typing import Any
 from pytest_memfail.core import ERROR, FAILURES, MEANINGS, STAGES, escape_controls
 from pytest_memfail.report.rerun import rerun_words
 from pytest_memfail.report.text import why
-from pytest_memfail.results import FactRecord, Header, Loaded, QuestionRecord
+from pytest_memfail.results import FactRecord, Header, Loaded, QuestionRecord, is_unsure
 
 
 def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
@@ -45,9 +45,10 @@ def _question(question: QuestionRecord, record: int, header: Header, texts: dict
     found: dict[str, Any] = {
         "r": record,
         "id": question.id,
-        "task": question.task,
+        "task": question.group,
         "k": question.k,
         "v": question.verdict,
+        "unsure": is_unsure(question),
         "q": kept(question.text),
         "gold": list(question.gold),
         "row": question.row,

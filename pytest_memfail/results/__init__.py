@@ -101,6 +101,7 @@ from pytest_memfail.results.summary import (
     StoreFigures,
     Summary,
     Tally,
+    is_unsure,
     suite_records,
     summarize,
 )
@@ -169,6 +170,7 @@ __all__ = [
     "from_text",
     "holm",
     "in_ci",
+    "is_unsure",
     "is_whole_record",
     "kept_runs",
     "labels",

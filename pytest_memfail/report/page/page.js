@@ -58,7 +58,7 @@
   function view(question) {
     const made = element("div", null, "view");
     const top = element("dl");
-    field(top, "verdict", question.v + ": " + (data.meanings[question.v] || ""));
+    field(top, "verdict", question.v + (question.unsure ? " (the judge is unsure)" : "") + ": " + (data.meanings[question.v] || ""));
     field(top, "question", text(question.q));
     field(top, "gold", question.gold.join("; "));
     if (question.repeats.length) field(top, "repeats", question.repeats.join(", "));

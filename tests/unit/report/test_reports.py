@@ -329,6 +329,19 @@ def test_the_page_holds_the_failure_view(record):
     assert [q["why"] for q in data["questions"] if q["v"] == "correct"] == ["", ""]
 
 
+def test_a_verdict_that_the_judge_is_unsure_of_is_marked(record):
+    assert not any(question["unsure"] for question in data_of(render(record, "x.html"))["questions"])
+    assert "(unsure)" not in render(record, "x.md")
+    lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        if line.get("verdict") == "summary_error":
+            line["facts"][0]["summary"]["confidence"] = 0.6
+    record.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    questions = data_of(render(record, "x.html"))["questions"]
+    assert [question["v"] for question in questions if question["unsure"]] == ["summary_error"]
+    assert "**summary_error** (unsure)" in render(record, "x.md")
+
+
 @pytest.mark.parametrize(
     "text",
     [

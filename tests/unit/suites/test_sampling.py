@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_each_part_gets_its_questions_from_as_few_stores_as_that_takes(task):
 
 def test_a_larger_limit_keeps_what_a_smaller_one_chose(task):
     chosen = [{(s.id, q.id) for s in sample_stores(task, n, 42).stores for q in s.questions} for n in (1, 2, 4, 8)]
-    assert all(small <= large for small, large in zip(chosen, chosen[1:], strict=False))
+    assert all(small <= large for small, large in pairwise(chosen))
     assert len(chosen[-1]) == 16
 
 
