@@ -137,6 +137,8 @@ class Judge(Protocol):
     """Judge the stages of one fact. Each method may be sync or `async`.
 
     `warm(listing)` (optional) is called once before the first judgement of a listing.
+    `settles(question) -> bool` (optional) tells whether the reply is graded whatever became of the facts; without it,
+    only option letters are.
     `inline: bool = True` (optional) declares that the methods compute and never wait, so they need no thread of their
     own. An exception in a method makes the question an error, never a verdict.
     """

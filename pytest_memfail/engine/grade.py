@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Executor
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 
 from pytest_memfail.core import (
     CORRECT,
+    ERROR,
+    FAILURES,
+    LOST_LATER,
+    UNGRADED,
     UNREACHED,
     Evidence,
+    FactVerdict,
     Judge,
     JudgeError,
     Listing,
+    MemfailError,
     Memory,
     Question,
     Reply,
@@ -25,6 +32,16 @@ from pytest_memfail.core import (
 )
 from pytest_memfail.engine.calls import Outcomes, called, raised_as
 
+NOT_ASKED: Final = StageResult("passed", "this stage is not asked")
+
+
+class Past(NamedTuple):
+    """An earlier listing of the store."""
+
+    listing: Listing
+    conversations: Collection[str]
+    """Ids of the conversations that were stored before it."""
+
 
 class Grader:
     """One judge over the listings of one store."""
@@ -34,7 +51,7 @@ class Grader:
         self._pool = None if getattr(judge, "inline", False) else pool
         self._outcomes = outcomes
         self._warmed: dict[Listing, asyncio.Task[Any]] = {}
-        self._stored: dict[tuple[str, Listing], asyncio.Task[tuple[StageResult, StageResult]]] = {}
+        self._stored: dict[tuple[str, str, Listing], asyncio.Task[StageResult]] = {}
 
     async def grade(
         self,
@@ -43,39 +60,92 @@ class Grader:
         listing: Listing,
         shown: Sequence[Memory],
         reply: Reply | None,
+        *,
+        earlier: Sequence[Past] = (),
+        needed: Collection[str] = (),
     ) -> Verdict:
         """Return the verdict on one question.
 
+        Args:
+            question: what was asked.
+            evidence: its expected facts, in the row's order.
+            listing: what the store held when it was asked.
+            shown: the memories retrieved for it.
+            reply: the test-taker's; None without one.
+            earlier: the listings of the store before that one, newest first.
+            needed: the verdicts (or `error`) on the questions that it needs.
+
         Raises `JudgeError` for whatever the judge raises: a broken judge makes an error, never a verdict.
         """
-        facts = []
-        for fact in evidence:
-            storage, summary = await self._stored_once(fact, listing)
-            retrieval = UNREACHED
-            if storage.outcome == summary.outcome == "passed":
-                retrieval = await self._ask("retrieval", fact, question, shown)
-            facts.append(fact_verdict(fact.id, storage, summary, retrieval))
-        held = all(fact.name == CORRECT for fact in facts) and not all(fact.vacuous for fact in facts)
+        facts = [await self._fact(question, fact, listing, shown, earlier) for fact in evidence]
+        held = all(fact.name == CORRECT for fact in facts) and not (facts and all(fact.vacuous for fact in facts))
         answer, credited = UNREACHED, None
-        if held or (reply is not None and question.answer_format == "letter"):
-            answer = await self._ask("answer", question, evidence, reply)
-            if question.answer_format == "letter" and answer.outcome in ("passed", "failed"):
+        if "answer" not in question.stages:
+            answer = NOT_ASKED
+        elif held or reply is not None:
+            settles = await self._settles(question)
+            if held or settles:
+                answer = await self._ask("answer", question, evidence, reply)
+            if settles and answer.outcome in ("passed", "failed"):
                 credited = answer.outcome == "passed"
-        return question_verdict(facts, answer, misleading=question.kind == "misleading", credited=credited)
+        before = False if set(needed) & set(FAILURES) else True if set(needed) == {CORRECT} else None
+        verdict = question_verdict(
+            facts, answer, misleading=question.kind == "misleading", credited=credited, passed_before=before
+        )
+        if verdict.name == CORRECT and before is None and ERROR in needed:
+            reason = "a question that must have been right before was an error"
+            return Verdict(UNGRADED, verdict.facts, StageResult("ungraded", reason))
+        return verdict
 
-    async def _stored_once(self, fact: Evidence, listing: Listing) -> tuple[StageResult, StageResult]:
-        key = (fact.id, listing)
+    async def _fact(
+        self, question: Question, fact: Evidence, listing: Listing, shown: Sequence[Memory], earlier: Sequence[Past]
+    ) -> FactVerdict:
+        """Judge the memory stages that the question asks, up to the first that fails."""
+        stages, storage = question.stages, NOT_ASKED
+        if "storage" in stages:
+            storage = await self._once("storage", fact, listing)
+            if storage.outcome == "failed" and await self._was_stored(fact, earlier):
+                storage = replace(storage, label=LOST_LATER)
+        if storage.outcome != "passed":
+            return fact_verdict(fact.id, storage)
+        summary = await self._once("summary", fact, listing) if "summary" in stages else NOT_ASKED
+        if summary.outcome != "passed":
+            return fact_verdict(fact.id, storage, summary)
+        if "retrieval" not in stages:
+            return fact_verdict(fact.id, storage, summary, replace(NOT_ASKED, vacuous=storage.vacuous))
+        retrieval = await self._ask("retrieval", fact, question, shown)
+        if storage is NOT_ASKED:  # whether the store says that a state has ended is not known
+            storage = replace(storage, vacuous=retrieval.vacuous)
+        return fact_verdict(fact.id, storage, summary, retrieval)
+
+    async def _was_stored(self, fact: Evidence, earlier: Sequence[Past]) -> bool:
+        """Return whether an earlier listing held the fact. A judge that fails here changes no verdict."""
+        for listing, conversations in earlier:
+            if fact.conversation_id not in conversations:
+                continue
+            try:
+                found = await self._once("storage", fact, listing)
+            except MemfailError:
+                continue
+            if found.outcome == "passed" and not found.vacuous:
+                return True
+        return False
+
+    async def _settles(self, question: Question) -> bool:
+        if getattr(self._judge, "settles", None) is None:
+            return question.answer_format == "letter"
+        return bool(await self._call("settles", self._pool, question))
+
+    async def _once(self, stage: str, fact: Evidence, listing: Listing) -> StageResult:
+        key = (stage, fact.id, listing)
         if (task := self._stored.get(key)) is None:
             # a task of its own: the question that happens to come first may be cancelled, the others still need it
-            task = self._stored[key] = asyncio.get_running_loop().create_task(self._storage_and_summary(fact, listing))
+            task = self._stored[key] = asyncio.get_running_loop().create_task(self._of_store(stage, fact, listing))
         return await asyncio.shield(task)
 
-    async def _storage_and_summary(self, fact: Evidence, listing: Listing) -> tuple[StageResult, StageResult]:
+    async def _of_store(self, stage: str, fact: Evidence, listing: Listing) -> StageResult:
         await self._warm(listing)
-        storage = await self._ask("storage", fact, listing)
-        if storage.outcome != "passed":
-            return storage, UNREACHED
-        return storage, await self._ask("summary", fact, listing)
+        return await self._ask(stage, fact, listing)
 
     async def _warm(self, listing: Listing) -> None:
         """Let a judge that asks a provider warm up its prompt cache, once per listing and before all other calls."""

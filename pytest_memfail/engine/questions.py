@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -27,7 +27,7 @@ from pytest_memfail.core import (
     Verdict,
 )
 from pytest_memfail.engine.calls import Captured, Resources, TokenRules, called, raised_as
-from pytest_memfail.engine.grade import Grader
+from pytest_memfail.engine.grade import Grader, Past
 from pytest_memfail.engine.system import Ask, OpenSystem, Retrieved
 
 WORST_FIRST: Final = (*FAILURES, UNGRADED, VACUOUS, CORRECT)
@@ -57,11 +57,13 @@ class QuestionWindow:
     is asked only when somebody waits for it. `take()` is for the waiting thread, the rest for the engine's loop.
     """
 
-    def __init__(self, probes: Mapping[str, int], suspects: Collection[str], size: int) -> None:
-        """`probes` holds the number of the probe that each key is asked in."""
+    def __init__(
+        self, probes: Mapping[str, int], suspects: Collection[str], size: int, hidden: Collection[str] = ()
+    ) -> None:
+        """`probes` holds the number of the probe that each key is asked in; nobody waits for the `hidden` keys."""
         self.is_paused = False
         """Whether nothing may be asked before somebody takes an answer."""
-        self._probes, self._suspects, self._size = probes, suspects, size
+        self._probes, self._suspects, self._size, self._hidden = probes, suspects, size, hidden
         self._taken: set[str] = set()
         self._wake = asyncio.Event()
         self._pending: OrderedDict[str, Ask] = OrderedDict()
@@ -88,6 +90,10 @@ class QuestionWindow:
         """Tell whether a key belongs to the probe that was reached last."""
         return self._probes[key] == self._probe
 
+    def is_later(self, key: str) -> bool:
+        """Tell whether a key belongs to a probe after that one."""
+        return self._probes[key] > self._probe
+
     def begin(self, asks: Iterable[Ask]) -> None:
         """Set what is to be asked in this probe, in order."""
         self._pending = OrderedDict((ask.key, ask) for ask in asks)
@@ -104,7 +110,7 @@ class QuestionWindow:
                 self.is_paused = False
             if ask is not None:
                 del self._pending[ask.key]
-                self._started += 1
+                self._started += ask.key not in self._hidden
                 return ask
         return None
 
@@ -117,13 +123,13 @@ class QuestionWindow:
         """Begin before the first probe again, with these keys open; the others have been asked."""
         self._probe = -1
         self._interrupted = False
-        self._started = len(self._probes) - len(keys)
+        self._started = len(self._probes.keys() - set(keys) - set(self._hidden))
         self._wanted = deque(key for key in keys if key in self._taken)
 
     def _choose(self) -> Ask | None:
         while self._wanted:
             key = self._wanted[0]
-            if key not in self._pending and self._probes[key] > self._probe:
+            if key not in self._pending and self.is_later(key):
                 return next(iter(self._pending.values()))  # somebody waits for a later probe: finish this one
             self._wanted.popleft()
             if key in self._pending:
@@ -188,32 +194,59 @@ class Answerer:
         self._graders = [Grader(judge, resources.pool, resources.outcomes) for judge in judges]
 
     async def answer(
-        self, system: OpenSystem, ask: Ask, listing: Listing, has_retrieved: Callable[[], None], result: Result
+        self,
+        system: OpenSystem,
+        ask: Ask,
+        listing: Listing,
+        earlier: Sequence[Past],
+        needed: Callable[[], Awaitable[Collection[str]]],
+        has_retrieved: Callable[[], None],
+        result: Result,
     ) -> None:
-        """Fill in the result; `has_retrieved` is called once the system is not needed any more."""
-        about = f" (question {ask.question.id})"
+        """Fill in the result.
+
+        `needed` returns the verdicts on the questions that this one needs, once they are known; `has_retrieved` is
+        called once the system is not needed any more.
+        """
         try:
-            found = [await system.retrieve(ask.question.query, ask.k, about) for _ in self._graders]
+            found = [await self._retrieved(system, ask) for _ in self._graders]
         finally:
             has_retrieved()
-        outcomes = [await self._judged(ask, listing, i, each) for i, each in enumerate(found)]
+        outcomes = [await self._judged(ask, listing, earlier, needed, i, each) for i, each in enumerate(found)]
         names = tuple(VACUOUS if verdict.vacuous else verdict.name for _, verdict in outcomes)
         result.trace, result.verdict = outcomes[majority(names)]
         if len(names) > 1:
             result.repeats = names
 
-    async def _judged(self, ask: Ask, listing: Listing, time_asked: int, found: Retrieved) -> tuple[Trace, Verdict]:
+    async def _retrieved(self, system: OpenSystem, ask: Ask) -> Retrieved:
+        question = ask.question
+        if not {"retrieval", "answer"} & set(question.stages):
+            return Retrieved((), 0, 0.0)
+        return await system.retrieve(question.query, ask.k, f" (question {question.id})", question.asked_at)
+
+    async def _judged(
+        self,
+        ask: Ask,
+        listing: Listing,
+        earlier: Sequence[Past],
+        needed: Callable[[], Awaitable[Collection[str]]],
+        time_asked: int,
+        found: Retrieved,
+    ) -> tuple[Trace, Verdict]:
         question, seconds = ask.question, {"retrieve": found.seconds}
         shown, shown_tokens = await self.tokens.within_limit(found.memories)
         store_tokens = await self.tokens.listed(listing)
         reply = None
-        if (test_taker := self._test_takers[time_asked]) is not None:
+        if (test_taker := self._test_takers[time_asked]) is not None and "answer" in question.stages:
             clock = time.perf_counter()
             reply = await self._reply(test_taker, question, shown)
             seconds["answer"] = time.perf_counter() - clock
+        verdicts = await needed()
         clock = time.perf_counter()
         evidence = [self._evidence[name] for name in question.evidence]
-        verdict = await self._graders[time_asked].grade(question, evidence, listing, shown, reply)
+        verdict = await self._graders[time_asked].grade(
+            question, evidence, listing, shown, reply, earlier=earlier, needed=verdicts
+        )
         seconds["judge"] = time.perf_counter() - clock
         return Trace(question, ask.k, shown, reply, seconds, shown_tokens, store_tokens, found.cut), verdict
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections import Counter
+from collections.abc import Callable, Collection, Coroutine
 from concurrent.futures import Future
 from typing import Any, Final
 
-from pytest_memfail.core import Conversation, Ingest, Listing, MemfailError, MemorySystemError, TimedOutError
+from pytest_memfail.core import ERROR, Conversation, Ingest, Listing, MemfailError, MemorySystemError, TimedOutError
 from pytest_memfail.engine.calls import CURRENT, GRACE_SECONDS, Resources, described
+from pytest_memfail.engine.grade import Past
+from pytest_memfail.engine.needs import Needs
 from pytest_memfail.engine.questions import Answerer, QuestionWindow, Result, Slots
 from pytest_memfail.engine.system import Ask, OpenSystem, StoredTexts, StoreJob, StoreReport, changes
 
@@ -23,20 +26,33 @@ class StoreRun:
     def __init__(
         self, job: StoreJob, resources: Resources, slots: Slots, texts: StoredTexts, call_soon: Callable[..., None]
     ) -> None:
-        """`slots` and `texts` are of all stores; `call_soon` runs a function on the engine's loop."""
+        """`slots` and `texts` are of all stores; `call_soon` runs a function on the engine's loop.
+
+        Raises `UsageError` if a question needs one that is not asked before it.
+        """
         self.job = job
         self.filled: Future[None] = Future()
         """Done when the first questions are being asked; holds the error of a failed fill."""
         self.finished: Future[StoreReport] = Future()
         self.report = StoreReport(job.id, job.task)
         self._resources, self._slots, self._texts, self._call_soon = resources, slots, texts, call_soon
-        self._results = {ask.key: Future[Result]() for ask in job.asks}
-        self._asks = {ask.key: ask for ask in job.asks}
-        probes = [step.questions for step in job.plan.steps if not isinstance(step, Ingest)]
-        number = {question.id: i for i, questions in enumerate(probes) for question in questions}
+        self._needs = needs = Needs(job)
+        self._asks = {ask.key: ask for ask in (*needs.hidden, *job.asks)}
+        self._results = {key: Future[Result]() for key in self._asks}
+        self._first = dict(self._results)
+        """What other questions need of a question: its first result, whether it is asked again or not."""
+        # what is asked only for a suspect may have killed the process too
+        self._suspects = job.suspects | {key for key, owner in needs.owners.items() if owner in job.suspects}
         self._window = QuestionWindow(
-            {ask.key: number[ask.question.id] for ask in job.asks}, job.suspects, resources.window
+            {key: needs.probes[ask.question.id] for key, ask in self._asks.items()},
+            self._suspects,
+            resources.window,
+            needs.owners,
         )
+        self._past: list[Past] = []
+        """What was listed of the current system, in order."""
+        self._in_flight: Counter[str] = Counter()
+        """Keys in the journal; a hidden ask is there under the key of the ask that it is for."""
         self._system: OpenSystem | None = None
         self._answerer = Answerer(resources, job.evidence)
         self._tasks: dict[asyncio.Task[None], str] = {}
@@ -121,10 +137,11 @@ class StoreRun:
         if self._system is not None:
             self._system.abandon()
             self._system = None
-        open_keys = [ask.key for ask in self.job.asks if self._is_open(ask)]
+        open_keys = [key for key, ask in self._asks.items() if self._is_open(ask)]
         if not open_keys:
             return False
         self.report.listings, self.report.conversations, self.report.restored = (), 0, False
+        self._past = []
         self._window.restart(open_keys)
         return True
 
@@ -145,14 +162,21 @@ class StoreRun:
                 continue
             self._window.advance()
             asks = self._selected(step)
+            stored = frozenset(conversation.id for segment in segments for conversation in segment)
+            is_listed = bool(asks) or self._is_expected_later(stored)
             # without questions this probe may be passed over: what is kept for a later one may spare it
             if asks or self.job.shelf is None:
                 if not await system.restored(segments, total):
                     for n in range(held, len(segments)):
                         await system.ingest(segments[n], sum(map(len, segments[:n])), total)
                 held = len(segments)
-            if asks:
+            elif is_listed:
+                is_listed = await system.restored(segments, total)
+                held = len(segments) if is_listed else held
+            if is_listed:
                 listing = await system.list_all(segments)
+                self._past.append(Past(listing, stored))
+            if asks:
                 await system.keep(segments, listing)
                 await self._answerer.tokens.listed(listing)  # before all questions want to know it at once
                 await self._ask_all(asks, listing)
@@ -167,7 +191,7 @@ class StoreRun:
                 self.filled.cancel()
             else:
                 self.filled.set_exception(error)
-        for ask in filter(self._is_open, self.job.asks):
+        for ask in filter(self._is_open, self._asks.values()):
             if error is None:
                 self._results[ask.key].cancel()
             else:
@@ -190,7 +214,31 @@ class StoreRun:
     def _selected(self, step: object) -> list[Ask]:
         """Return the open asks of a probe."""
         ids = {question.id for question in getattr(step, "questions", ())}
-        return [ask for ask in self.job.asks if ask.question.id in ids and self._is_open(ask)]
+        return [ask for ask in self._asks.values() if ask.question.id in ids and self._is_open(ask)]
+
+    def _is_expected_later(self, stored: Collection[str]) -> bool:
+        """Whether a later question expects a fact of these conversations: a listing now tells if it was lost later."""
+        return any(
+            self.job.evidence[name].conversation_id in stored
+            for ask in self._asks.values()
+            if "storage" in ask.question.stages and self._window.is_later(ask.key) and self._is_open(ask)
+            for name in ask.question.evidence
+        )
+
+    def _earlier(self, listing: Listing) -> list[Past]:
+        """Return the listings before this one, newest first."""
+        at = next((i for i, past in enumerate(self._past) if past.listing is listing), 0)
+        return self._past[:at][::-1]
+
+    async def _needed(self, ask: Ask) -> list[str]:
+        """Return the verdicts on the questions that this one needs: they are of earlier probes, and under way."""
+        keys, verdicts = self._needs.of(ask)
+        for key in keys:
+            # (waited for without cancelling it where this question is cancelled)
+            await asyncio.wait({asyncio.wrap_future(first := self._first[key])})
+            verdict = None if first.cancelled() else first.result().verdict
+            verdicts.append(ERROR if verdict is None else verdict.name)
+        return verdicts
 
     async def _ask_all(self, asks: list[Ask], listing: Listing) -> None:
         """Start the asks as the window allows."""
@@ -225,7 +273,7 @@ class StoreRun:
     async def _start(self, ask: Ask, listing: Listing, future: Future[Result]) -> None:
         """Let the question run beside others, or, if it may have killed a process, alone to its end."""
         retrieved: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        if ask.key in self.job.suspects:
+        if ask.key in self._suspects:
             async with self._slots.alone():
                 await self._ask(ask, listing, future, retrieved)
             return
@@ -255,17 +303,30 @@ class StoreRun:
         result = Result(ask, listing=listing, started=time.time())
         CURRENT.set(result.captured)
         began = time.perf_counter()
-        self._resources.journal.question_started(ask.key)
+        key = self._needs.owners.get(ask.key, ask.key)
+        self._in_flight[key] += 1
+        if self._in_flight[key] == 1:
+            self._resources.journal.question_started(key)
         system = self._system
         try:
             assert system is not None
-            await self._answerer.answer(system, ask, listing, lambda: self._has_retrieved(retrieved), result)
+            await self._answerer.answer(
+                system,
+                ask,
+                listing,
+                self._earlier(listing),
+                lambda: self._needed(ask),
+                lambda: self._has_retrieved(retrieved),
+                result,
+            )
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # a skip of the test runner is no Exception
             result.error = self._ours(error, f"asking the question {ask.question.id}")
         finally:
-            self._resources.journal.question_ended(ask.key)
+            self._in_flight[key] -= 1
+            if not self._in_flight[key]:
+                self._resources.journal.question_ended(key)
         result.seconds = time.perf_counter() - began
         future.set_result(result)
         if isinstance(result.error, TimedOutError) and system is not None and system.lane.is_hung:

@@ -95,6 +95,8 @@ class StoreJob:
     """Keys that were in flight when a process died: asked only when waited for, and alone."""
     shelf: Shelf | None = None
     """Where filled stores are kept for later runs; None to fill this one whatever was kept."""
+    known: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """Verdicts recorded earlier, by id and k: a question that needs one of these does not have it asked again."""
 
 
 @dataclass(slots=True)
@@ -254,9 +256,9 @@ class OpenSystem:
         found = await self.lane.call("get_all_memories", self._system.get_all_memories)
         return Listing(self._job.id, memories_from(found, "get_all_memories"))
 
-    async def retrieve(self, query: str, k: int, about: str) -> Retrieved:
+    async def retrieve(self, query: str, k: int, about: str, asked_at: datetime | None = None) -> Retrieved:
         """Retrieve for a query; `about` names the question in messages."""
-        conversation = Conversation(f"{self._context.store_id}-query", ())
+        conversation = Conversation(f"{self._context.store_id}-query", (), asked_at)
         method = self._system.retrieve_memories
         try:
             found, seconds = await self.lane.read("retrieve_memories", method, query, conversation, k)
