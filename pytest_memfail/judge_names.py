@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail import discovery
 from pytest_memfail.core import UnknownNameError, UsageError, one_line, os_reason
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import Judge
+    from pytest_memfail.core import AnswerKind, Judge, Kind
     from pytest_memfail.judges import OfflineJudge
     from pytest_memfail.llm import ModelClient
 
@@ -35,8 +37,12 @@ def named_judge(
     hook: Callable[[], Any] = lambda: None,
     rootdir: Path | None = None,
     judge_options: Mapping[str, str] | None = None,
+    kinds: Mapping[str, Kind] = MappingProxyType({}),
+    answers: Mapping[str, AnswerKind] = MappingProxyType({}),
 ) -> Any:
     """Return the judge with this name, unless it is a model; None if there is none.
+
+    `kinds` and `answers` are those of the run's suites; a user's judge gets them if its factory has such parameters.
 
     Raises `UsageError` for an object that is not a judge.
     """
@@ -44,9 +50,9 @@ def named_judge(
     if found is None:
         return None
     if found is OFFLINE:
-        return offline_judge(protocol, judge_options, option=option)
+        return offline_judge(protocol, judge_options, option=option, kinds=kinds, answers=answers)
     _check_option_names(name, judge_options, option=option)
-    return _checked(found, name, option)
+    return _checked(found, name, option, {"kinds": kinds, "answers": answers})
 
 
 def is_named(name: str, *, option: str, hook: Callable[[], Any] = lambda: None, rootdir: Path | None = None) -> bool:
@@ -56,7 +62,7 @@ def is_named(name: str, *, option: str, hook: Callable[[], Any] = lambda: None, 
     """
     found = _found(name, option, hook, rootdir)
     if found is not None and found is not OFFLINE:
-        _checked(found, name, option)
+        _checked(found, name, option, {"kinds": {}, "answers": {}})
     return found is not None
 
 
@@ -66,10 +72,10 @@ def _found(name: str, option: str, hook: Callable[[], Any], rootdir: Path | None
     )
 
 
-def _checked(found: Any, name: str, option: str) -> Any:
+def _checked(found: Any, name: str, option: str, given: Mapping[str, Any]) -> Any:
     try:
         is_made = isinstance(found, type) or (callable(found) and not hasattr(found, "storage"))
-        judge = found() if is_made else found
+        judge = found(**{key: given[key] for key in given.keys() & _parameters(found)}) if is_made else found
     except Exception as error:
         raise UsageError(
             f"{option}: making the judge {name!r} raised {type(error).__name__}: {one_line(error)}; expected a judge, or "
@@ -81,6 +87,14 @@ def _checked(found: Any, name: str, option: str) -> Any:
             f"{option}: {name!r} has no {'(), '.join(missing)}(); expected a judge with {'(), '.join(STAGES)}()"
         )
     return judge
+
+
+def _parameters(factory: Any) -> set[str]:
+    """Return the names of the parameters; none for a builtin that does not tell."""
+    try:
+        return set(inspect.signature(factory).parameters)
+    except (TypeError, ValueError):
+        return set()
 
 
 def judge_model(
@@ -120,13 +134,16 @@ def model_judge(
     options: Mapping[str, Any] | None = None,
     repeat: int = 0,
     judge_options: Mapping[str, str] | None = None,
+    kinds: Mapping[str, Kind] = MappingProxyType({}),
+    answers: Mapping[str, AnswerKind] = MappingProxyType({}),
 ) -> Judge:
     """Return the judge that asks the model, alone or behind the offline judge, depending on the name."""
     from pytest_memfail.judges import CascadeJudge, ModelJudge
 
-    judge = ModelJudge(client, model, protocol, options or {}, repeat)
+    judge = ModelJudge(client, model, protocol, options or {}, repeat, kinds=kinds, answers=answers)
     if name.startswith(CASCADE):
-        return CascadeJudge(offline_judge(protocol, judge_options, option="--memfail-judge"), judge)
+        offline = offline_judge(protocol, judge_options, option="--memfail-judge", kinds=kinds, answers=answers)
+        return CascadeJudge(offline, judge)
     _check_option_names(name, judge_options, option="--memfail-judge")
     return judge
 
@@ -153,7 +170,14 @@ def _check_option_names(name: str, judge_options: Mapping[str, str] | None, *, o
         raise UsageError(f"{option}-option: got {', '.join(unknown)}, expected weights=PATH")
 
 
-def offline_judge(protocol: Any, judge_options: Mapping[str, str] | None, *, option: str) -> OfflineJudge:
+def offline_judge(
+    protocol: Any,
+    judge_options: Mapping[str, str] | None,
+    *,
+    option: str,
+    kinds: Mapping[str, Kind] = MappingProxyType({}),
+    answers: Mapping[str, AnswerKind] = MappingProxyType({}),
+) -> OfflineJudge:
     """Return the offline judge with the user's options.
 
     Raises `UsageError` for an unknown option or weights that cannot be read.
@@ -161,7 +185,7 @@ def offline_judge(protocol: Any, judge_options: Mapping[str, str] | None, *, opt
     from pytest_memfail.judges import OfflineJudge
 
     _check_option_names(OFFLINE, judge_options, option=option)
-    return OfflineJudge(protocol, (judge_options or {}).get("weights"))
+    return OfflineJudge(protocol, (judge_options or {}).get("weights"), kinds, answers)
 
 
 def judge_weights(name: str, judge_options: Mapping[str, str]) -> str | None:

@@ -46,6 +46,10 @@ class CascadeJudge:
         """Judge whether the reply uses the facts correctly, or chooses the right option letter."""
         return await self._model.answer(question, evidence, reply)
 
+    def settles(self, question: Question) -> bool:
+        """Return whether the reply is graded whatever became of the facts."""
+        return self._model.settles(question)
+
     async def warm(self, listing: Listing) -> None:
         """Do nothing, because a store that the offline judge is sure about is never sent to the model."""
 

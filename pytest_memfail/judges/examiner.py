@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakKeyDictionary
@@ -84,7 +84,9 @@ class Examiner:
 
         return await self._check_entries(build, schema, stage, _numbered(shown), closest)
 
-    async def ask(self, messages: Messages, schema: type[R], stage: str, shown: Iterable[int]) -> R:
+    async def ask(
+        self, messages: Messages, schema: type[R], stage: str, shown: Iterable[int], labels: Collection[str] = ()
+    ) -> R:
         """Return the model's reply; ask once more if it is inconsistent.
 
         Raises `ReplyError` if the second reply is inconsistent too, and any error of the client.
@@ -102,7 +104,7 @@ class Examiner:
             )
             reply = done.parsed
             assert isinstance(reply, schema)
-            problem = problem_of(reply, numbers)
+            problem = problem_of(reply, numbers, labels)
             if problem is None:
                 return reply
             # quoting the refused reply changes the request, so the response cache cannot return the same reply

@@ -5,18 +5,32 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from weakref import WeakKeyDictionary
 
-from pytest_memfail.core import Evidence, Listing, Memory, Question, Reply, StageResult, one_line, rank_of
+from pytest_memfail.core import (
+    AnswerKind,
+    Evidence,
+    Kind,
+    Listing,
+    Memory,
+    Question,
+    Reply,
+    StageResult,
+    one_line,
+    rank_of,
+)
 from pytest_memfail.judges import prompts
 from pytest_memfail.judges.examiner import FIRST_ENTRIES, Examiner
+from pytest_memfail.judges.kinds import SuiteKinds
 from pytest_memfail.judges.letters import NO_REPLY, judge_letter
 from pytest_memfail.judges.prompts import Protocol
 from pytest_memfail.judges.replies import (
     AnswerReply,
     EntriesReply,
     FaithfulReply,
+    LabelledReply,
     PresentReply,
     RetrievedReply,
     StateReply,
@@ -49,7 +63,8 @@ class ModelJudge:
     """Judges every stage with a model, except option letters.
 
     Under `ours`, one call per fact and listing judges storage and summary, and a persona's essay is checked once for
-    all its questions. Under `paper`, each stage is a call of its own, with the published criteria.
+    all its questions. Under `paper`, each stage is a call of its own, with the published criteria. A suite's own kinds
+    are judged by their criteria, as under `ours`, and their answers by their grader wherever it can tell.
     """
 
     def __init__(
@@ -60,6 +75,8 @@ class ModelJudge:
         parameters: Mapping[str, Any] | None = None,
         repeat: int = 0,
         first_entries: int = FIRST_ENTRIES,
+        kinds: Mapping[str, Kind] = MappingProxyType({}),
+        answers: Mapping[str, AnswerKind] = MappingProxyType({}),
     ) -> None:
         """Judge by `model` through `client`.
 
@@ -70,8 +87,10 @@ class ModelJudge:
             parameters: the user's settings (temperature, seed, ...), passed through in each request.
             repeat: the number of the independent reply to request.
             first_entries: the number of entries to show before showing all.
+            kinds: the kinds of evidence of the run's suites, beyond those that every judge knows.
+            answers: the kinds of questions of the run's suites.
 
-        Raises `ValueError` for an unknown protocol or an invalid `first_entries`.
+        Raises `ValueError` for an unknown protocol, an invalid `first_entries` or a kind under a known name.
         """
         if protocol not in get_args(Protocol):
             raise ValueError(f"got protocol {protocol!r}, expected one of {', '.join(get_args(Protocol))}")
@@ -79,6 +98,7 @@ class ModelJudge:
             raise ValueError(f"got first_entries={first_entries}, expected a whole number of at least 1")
         self.protocol: Protocol = protocol
         self.model = model
+        self._suite_kinds = SuiteKinds(kinds, answers)
         self._examiner = Examiner(client, model, parameters, repeat, first_entries)
         self._checks: WeakKeyDictionary[Listing, dict[Any, asyncio.Task[Any]]] = WeakKeyDictionary()
         self._supports: dict[Evidence, set[tuple[str, ...]]] = {}
@@ -89,7 +109,7 @@ class ModelJudge:
         """Judge whether some version of the fact is in the store (paper, section 3.2)."""
         if not store.memories:
             return _nothing("the store is empty", evidence)
-        if self.protocol == "paper" and not evidence.taken_back:
+        if self._is_staged(evidence):
             reply = await self._check_store("storage", PresentReply, _shareable(evidence), store)
             return _result(reply, passed=reply.present)
         kept = await self._kept(evidence, store)
@@ -108,7 +128,7 @@ class ModelJudge:
         """Judge whether the store keeps everything that a right answer needs (paper, section 3.2)."""
         if not store.memories:
             return _nothing("the store is empty", evidence)
-        if self.protocol == "paper" and not evidence.taken_back:
+        if self._is_staged(evidence):
             reply = await self._check_store("summary", FaithfulReply, _shareable(evidence), store)
             return _result(reply, passed=reply.faithful)
         kept = await self._kept(evidence, store)
@@ -132,10 +152,12 @@ class ModelJudge:
         if (at := self._shown_support(evidence, shown)) is not None:
             return StageResult("passed", "every entry by which the fact is stored was shown", at)
         reply = await self._examiner.of_shown(
-            lambda some: prompts.about_entries("retrieval", evidence, some, self.protocol, question),
+            lambda some: prompts.about_entries(
+                "retrieval", evidence, some, self.protocol, question, self._kind(evidence)
+            ),
             RetrievedReply,
             "retrieval",
-            evidence.source,
+            evidence.source or evidence.text,
             shown,
         )
         return _result(reply, passed=reply.recoverable)
@@ -143,10 +165,10 @@ class ModelJudge:
     async def _end_shown(self, evidence: Evidence, shown: Sequence[Memory]) -> StageResult:
         """Judge whether the memories shown say that a state has ended, still state it, or do not mention it."""
         reply = await self._examiner.of_shown(
-            lambda some: prompts.about_entries("stored", evidence, some, self.protocol),
+            lambda some: prompts.about_entries("stored", evidence, some, self.protocol, kind=self._kind(evidence)),
             StateReply,
             "retrieval",
-            evidence.source,
+            evidence.source or evidence.text,
             shown,
         )
         if not reply.present and not reply.outdated:
@@ -159,18 +181,33 @@ class ModelJudge:
         """
         if reply is None:
             return NO_REPLY
+        if (graded := self._suite_kinds.answer(question, evidence, reply)) is not None:
+            return graded
         if question.answer_format == "letter":
             return judge_letter(question, reply)
+        kind = self._suite_kinds.answers.get(question.kind)
+        if kind is not None and not kind.right:
+            return StageResult("ungraded", f"questions of the kind {question.kind} have no criterion for a model")
         if not reply.text.strip():
             return StageResult("failed", "the reply is empty", missing=question.gold)
+        labels = () if kind is None else kind.labels
         judged = await self._examiner.ask(
-            prompts.about_answer(question, evidence, reply.text), AnswerReply, "answer", ()
+            prompts.about_answer(question, evidence, reply.text, kind),
+            LabelledReply if labels else AnswerReply,
+            "answer",
+            (),
+            labels,
         )
         return StageResult(
             "passed" if judged.right else "failed",
             one_line(judged.reason),
             missing=tuple(map(one_line, judged.missing)),
+            label=judged.label if isinstance(judged, LabelledReply) else None,
         )
+
+    def settles(self, question: Question) -> bool:
+        """Return whether the reply is graded whatever became of the facts: an option letter, or an exact grader."""
+        return self._suite_kinds.settles(question)
 
     async def warm(self, listing: Listing) -> None:
         """Let the provider cache the store if every check will start with the whole of it."""
@@ -191,13 +228,23 @@ class ModelJudge:
         reported = tuple(detail for detail in (*essay.missing, *essay.reported) if detail not in missing)
         return _Kept(True, needed.faithful, one_line(needed.reason), _places(needed), missing, reported)
 
+    def _kind(self, evidence: Evidence) -> Kind | None:
+        return self._suite_kinds.kinds.get(evidence.kind)
+
+    def _is_staged(self, evidence: Evidence) -> bool:
+        """Return whether storage and summary are calls of their own."""
+        return self.protocol == "paper" and not evidence.taken_back and self._kind(evidence) is None
+
     async def _stored(self, evidence: Evidence, store: Listing) -> _Kept:
-        schema = StateReply if evidence.kind == "fact" else StoredReply
+        kind = self._kind(evidence)
+        schema = StateReply if prompts.asks_outdated(evidence, kind) else StoredReply
         reply = await self._check_store("stored", schema, _shareable(evidence), store)
         lost = tuple(map(one_line, reply.missing))
         # losses from a faithfully kept fact fail no question
         missing, reported = ((), lost) if reply.passed else (lost, ())
-        label = "stale_value" if isinstance(reply, StateReply) and reply.outdated and not reply.passed else None
+        label = None
+        if isinstance(reply, StateReply) and reply.outdated and not reply.passed:
+            label = "leaked" if evidence.taken_back and kind is not None else "stale_value"
         is_gone = evidence.taken_back and not reply.present and label is None
         return _Kept(
             reply.present, reply.passed, one_line(reply.reason), _places(reply), missing, reported, label, is_gone
@@ -222,10 +269,10 @@ class ModelJudge:
 
         async def run() -> E:
             return await self._examiner.of_store(
-                lambda some: prompts.about_entries(check, evidence, some, self.protocol),
+                lambda some: prompts.about_entries(check, evidence, some, self.protocol, kind=self._kind(evidence)),
                 schema,
                 "summary" if check == "summary" else "storage",
-                evidence.source,
+                evidence.source or evidence.text,
                 store,
             )
 

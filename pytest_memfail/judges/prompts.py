@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from pytest_memfail.core import Evidence, Memory, Question
+from pytest_memfail.core import AnswerKind, Evidence, Kind, Memory, Question
 
 Protocol = Literal["ours", "paper"]
 Check = Literal["stored", "storage", "summary", "retrieval"]
@@ -149,6 +149,8 @@ _TAKEN_BACK: Final = """\
 The state was taken back, and "said" says so. present: an entry tells that it has ended. Where nothing of it is there at \
 all, neither the state nor its end, present and outdated are both false."""
 
+_OUTDATED: Final = "outdated: a replaced state stands as if it still held."
+
 _MUST_KEEP: Final = """\
 "must_keep" lists the details that decide, each with wordings that keep it; others may be gone."""
 
@@ -188,23 +190,38 @@ def about_entries(
     entries: Sequence[Entry],
     protocol: Protocol = "ours",
     question: Question | None = None,
+    kind: Kind | None = None,
 ) -> Messages:
     """Return the prompt of one of the first three stages: is the fact stored, kept faithfully, recoverable from these
     entries?
+
+    `kind` is the suite's, if the evidence is of a suite's own kind.
     """
-    fact = {"check": check, "kind": evidence.kind, **_fact(evidence, protocol)}
+    about = _fact(evidence, protocol) if kind is None else _suite_fact(evidence)
+    fact = {"check": check, "kind": evidence.kind, **about}
     if question is not None and evidence.kind not in ("link", "preference"):
         fact["question"] = question.text
-    shape = "state" if check == "stored" and evidence.kind == "fact" else check
+    shape = "state" if check == "stored" and asks_outdated(evidence, kind) else check
     blocks = [_memories(entries), _block("fact", [_value(fact)])]
-    if evidence.kind == "fact" and check != "retrieval":
+    if (evidence.kind == "fact" if kind is None else kind.times) and check != "retrieval":
         # times matter only if states replace one another; the test-taker does not see them either
         blocks.insert(1, _times(entries))
-    return _messages(*blocks, _criteria(check, evidence, protocol), _SHAPES[shape])
+    criteria = _criteria(check, evidence, protocol) if kind is None else _suite_criteria(check, evidence, kind)
+    return _messages(*blocks, criteria, _SHAPES[shape])
 
 
-def about_answer(question: Question, evidence: Sequence[Evidence], reply: str) -> Messages:
-    """Return the prompt of the answer stage: does the reply use the facts correctly?"""
+def asks_outdated(evidence: Evidence, kind: Kind | None) -> bool:
+    """Return whether the check of the store also asks for a replaced state that stands as if it held."""
+    return evidence.kind == "fact" if kind is None else kind.outdated or evidence.taken_back
+
+
+def about_answer(
+    question: Question, evidence: Sequence[Evidence], reply: str, kind: AnswerKind | None = None
+) -> Messages:
+    """Return the prompt of the answer stage: does the reply use the facts correctly?
+
+    `kind` is the suite's, if the question is of a suite's own kind.
+    """
     facts: dict[str, Any] = {
         "check": "answer",
         "kind": question.kind,
@@ -221,8 +238,16 @@ def about_answer(question: Question, evidence: Sequence[Evidence], reply: str) -
         facts["facts"] = [e.text for e in evidence]
         if replaced := [old for e in evidence for old in e.stale_values]:
             facts["replaced"] = replaced
-    criteria = _ANSWER.get(question.kind, _ANSWER["open"])
-    return _messages(_block("facts", [_value(facts)]), _block("reply", [_value(reply)]), criteria, _SHAPES["answer"])
+    criteria, shape = _ANSWER.get(question.kind, _ANSWER["open"]), _SHAPES["answer"]
+    if kind is not None:
+        if values := [e.value for e in evidence if e.value]:
+            facts["values"] = values
+        criteria = f"right: {kind.right}"
+        if kind.labels:
+            labels = " or ".join(f'"{label}"' for label in kind.labels)
+            criteria += "\nlabel: the one that describes the reply, else null."
+            shape = shape.replace("}", f', "label": {labels} or null}}')
+    return _messages(_block("facts", [_value(facts)]), _block("reply", [_value(reply)]), criteria, shape)
 
 
 def warm_up(entries: Sequence[Entry]) -> Messages:
@@ -255,6 +280,27 @@ def _criteria(check: Check, evidence: Evidence, protocol: Protocol) -> str:
     else:
         criteria = _RETRIEVED["needed" if kind == "persona" and _needed(evidence) else kind]
     return f"{criteria}\n{_MUST_KEEP}" if evidence.details else criteria
+
+
+def _suite_criteria(check: Check, evidence: Evidence, kind: Kind) -> str:
+    """Return the criteria of a suite's own kind, the same in both protocols."""
+    if check == "retrieval":
+        return f"recoverable: {kind.recoverable}"
+    lines = [f"present: {kind.present}", f"faithful: {kind.faithful}"]
+    if asks_outdated(evidence, kind):
+        lines.append(_OUTDATED)
+    return "\n".join([*lines, _TAKEN_BACK] if evidence.taken_back else lines)
+
+
+def _suite_fact(evidence: Evidence) -> dict[str, Any]:
+    fact = {
+        "fact": evidence.text if evidence.text != evidence.source else None,
+        "value": evidence.value,
+        "replaced": list(evidence.stale_values),
+        "taken_back": evidence.taken_back,
+        "said": evidence.source,
+    }
+    return {name: value for name, value in fact.items() if value}
 
 
 def _fact(evidence: Evidence, protocol: Protocol) -> dict[str, Any]:

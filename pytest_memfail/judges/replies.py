@@ -120,9 +120,15 @@ class AnswerReply(JudgeReply):
     right: bool
 
 
-def problem_of(reply: JudgeReply, shown: Collection[int]) -> str | None:
-    """Return why a reply contradicts itself or names entries not shown, in words for the model; None if it is
-    consistent.
+class LabelledReply(AnswerReply):
+    """The answer stage of a kind of question with labels."""
+
+    label: str | None = None
+
+
+def problem_of(reply: JudgeReply, shown: Collection[int], labels: Collection[str] = ()) -> str | None:
+    """Return why a reply contradicts itself or names entries or a label not shown, in words for the model; None if it
+    is consistent.
     """
     if isinstance(reply, EntriesReply) and (unknown := [number for number in reply.entries if number not in shown]):
         return f'"entries" names {unknown[:5]}, but no entry with such a number was shown'
@@ -130,4 +136,6 @@ def problem_of(reply: JudgeReply, shown: Collection[int]) -> str | None:
         return '"faithful" is true although "present" is false'
     if isinstance(reply, AnswerReply) and reply.right and reply.missing:
         return '"right" is true although "missing" is not empty'
+    if isinstance(reply, LabelledReply) and reply.label is not None and reply.label not in labels:
+        return f'"label" is neither null nor one of {", ".join(labels)}'
     return None

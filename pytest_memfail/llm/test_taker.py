@@ -79,7 +79,8 @@ def graded_prompt(question: Question, shown: Sequence[Memory]) -> list[dict[str,
     """Return the messages that ask a graded question."""
     memories = [f"{number} {_value(memory.text)}" for number, memory in enumerate(shown, 1)]
     how = LETTER if question.answer_format == "letter" else RESTATE
-    asked = [*_block("memories", memories), *_block("question", [_value(question.text)]), how]
+    now = [f"It is {question.asked_at:%Y-%m-%d %H:%M}."] if question.asked_at else []
+    asked = [*_block("memories", memories), *now, *_block("question", [_value(question.text)]), how]
     return [{"role": "system", "content": ANSWER}, {"role": "user", "content": "\n".join(asked)}]
 
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from pytest_memfail.core import Detail, Evidence, Listing, Memory, Question, StageResult
-from pytest_memfail.judges import OfflineJudge
+from pytest_memfail.judges import KNOWN_ANSWERS, KNOWN_KINDS, OfflineJudge
 
 BLOCK: Final = re.compile(r"^<(\w+)>\n(?:(.*?)\n)?</\1>$", re.DOTALL | re.MULTILINE)
 WORD: Final = re.compile(r"[^\W_]+")
@@ -27,6 +27,8 @@ STEM: Final = 5
 """The letters of a word that are compared."""
 COVERED: Final = 0.5
 """The share of an expected item's words that covers it."""
+PRESENT: Final = 0.6
+"""The share of a value's words from which one entry holds it, in a suite's own kind of evidence."""
 AGREES: Final = 0.4
 """The share of the gold answer's words that a right free answer contains."""
 LENT: Final = 4
@@ -50,6 +52,10 @@ _one_at_a_time = threading.Lock()
 def answer_by_rule(request: Mapping[str, Any]) -> str:
     """Return the reply to a chat completion request: `LocalEndpoint(answer=answer_by_rule)`."""
     blocks = _blocks(request)
+    if "fact" in blocks and (fact := json.loads(blocks["fact"]))["kind"] not in KNOWN_KINDS:
+        return _text(
+            _about_suite(fact, _entries(blocks["memories"]), has_state='"outdated"' in str(request["messages"]))
+        )
     if "fact" in blocks:
         with _one_at_a_time:  # the judge caches, and endpoints answer on threads of their own
             return _text(_about_entries(json.loads(blocks["fact"]), blocks["memories"]))
@@ -119,6 +125,27 @@ def _about_entries(fact: Mapping[str, Any], block: str) -> dict[str, Any]:
     return reply
 
 
+def _about_suite(fact: Mapping[str, Any], entries: Sequence[tuple[int, str]], *, has_state: bool) -> dict[str, Any]:
+    """Return the reply about a suite's own kind of evidence: the words of its value, or that something has ended."""
+    told = fact.get("fact") or fact.get("said", "")
+    wanted = told if fact.get("taken_back") else fact.get("value") or told
+    share, closest = max((_share(wanted, text), -number) for number, text in entries)
+    present, faithful = share >= PRESENT, share == 1.0 or (share >= PRESENT and wanted is told)
+    reply: dict[str, Any] = {
+        "reason": f"{share:.0%} of its words are in one entry",
+        "entries": [-closest] if present else [],
+        "missing": [] if faithful else [wanted],
+    }
+    if fact["check"] == "retrieval":
+        return {**reply, "recoverable": faithful}
+    reply |= {"present": present, "faithful": faithful}
+    if has_state:
+        reply["outdated"] = not present and any(
+            _share(old, text) == 1.0 for old in fact.get("replaced", ()) for _, text in entries
+        )
+    return reply
+
+
 def _shared(result: StageResult, numbers: Sequence[int]) -> dict[str, Any]:
     return {"reason": result.reason, "entries": [numbers[at] for at in result.entries]}
 
@@ -177,6 +204,9 @@ def _about_answer(facts: Mapping[str, Any], reply: str) -> dict[str, Any]:
         right = _first(facts["gold"][0]) == _first(reply.rpartition("Answer:")[2])
     else:
         right = any(_share(gold, reply) >= AGREES for gold in facts["gold"])
+    if facts["kind"] not in KNOWN_ANSWERS:
+        given = (old for old in facts.get("replaced", ()) if _share(old, " ".join(facts["gold"])) < 1.0)
+        right = right and not any(_share(old, reply) == 1.0 for old in given)
     return {"reason": "its words agree" if right else "its words do not agree", "missing": missing, "right": right}
 
 

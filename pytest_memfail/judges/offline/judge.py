@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Literal, get_args
 from weakref import WeakKeyDictionary
 
-from pytest_memfail.core import Claim, Evidence, Listing, Memory, Question, Reply, StageResult, claim_of
+from pytest_memfail.core import (
+    AnswerKind,
+    Claim,
+    Evidence,
+    Kind,
+    Listing,
+    Memory,
+    Question,
+    Reply,
+    StageResult,
+    claim_of,
+)
+from pytest_memfail.judges.kinds import SuiteKinds
 from pytest_memfail.judges.letters import NO_REPLY, judge_letter
 from pytest_memfail.judges.offline.explain import is_near_copy, parts_of, reason_for, strongest_lines
 from pytest_memfail.judges.offline.features import features_of
@@ -52,22 +65,35 @@ class Finding:
 
 
 class OfflineJudge:
-    """Judges storage, summary, retrieval and option letters: offline, deterministic, in milliseconds."""
+    """Judges storage, summary, retrieval and option letters: offline, deterministic, in milliseconds.
+
+    Evidence and answers of a suite's own kinds are judged by the functions of these kinds where they have some.
+    """
 
     inline = True
 
-    def __init__(self, protocol: Protocol = "ours", weights: str | Path | None = None) -> None:
+    def __init__(
+        self,
+        protocol: Protocol = "ours",
+        weights: str | Path | None = None,
+        kinds: Mapping[str, Kind] = MappingProxyType({}),
+        answers: Mapping[str, AnswerKind] = MappingProxyType({}),
+    ) -> None:
         """Load the model.
 
         Args:
             protocol: `ours` or `paper`.
             weights: a correction learned from a user's labels (`memfail judge-check --train`).
+            kinds: the kinds of evidence of the run's suites, beyond those that every judge knows.
+            answers: the kinds of questions of the run's suites.
 
-        Raises `ValueError` for another protocol, `UsageError` for weights that cannot be read.
+        Raises `ValueError` for another protocol or a kind under a known name, `UsageError` for weights that cannot be
+        read.
         """
         if protocol not in get_args(Protocol):
             raise ValueError(f"got protocol {protocol!r}, expected one of {', '.join(get_args(Protocol))}")
         self.protocol: Protocol = protocol
+        self._suite_kinds = SuiteKinds(kinds, answers)
         self._model: Model = shipped_model() if weights is None else corrected_model(Path(weights))
         self.identity = f"offline {self._model.fingerprint}"
         """Name and weights, for records and baselines."""
@@ -76,6 +102,8 @@ class OfflineJudge:
 
     def storage(self, evidence: Evidence, store: Listing) -> StageResult:
         """Judge whether some version of the fact is in the store (paper, section 3.2, permissive)."""
+        if self._suite_kinds.has_finder(evidence):
+            return self._suite_kinds.storage(evidence, store)
         finding = self._of_store(evidence, store)
         absent = finding.believed.absent
         if finding.name == "absent":
@@ -85,6 +113,8 @@ class OfflineJudge:
 
     def summary(self, evidence: Evidence, store: Listing) -> StageResult:
         """Judge whether the store keeps everything that a right answer needs."""
+        if self._suite_kinds.has_finder(evidence):
+            return self._suite_kinds.summary(evidence, store)
         finding = self._of_store(evidence, store)
         if finding.name == "kept":
             return _result(finding, "passed", finding.believed.kept)
@@ -97,6 +127,8 @@ class OfflineJudge:
         shown: Sequence[Memory],
     ) -> StageResult:
         """Judge whether the fact can be recovered from the memories shown alone."""
+        if self._suite_kinds.has_finder(evidence):
+            return self._suite_kinds.retrieval(evidence, shown)
         claim = claim_of(evidence, self.protocol)
         if not shown and not claim.has_ended:
             return StageResult("failed", "no memory was shown", confidence=1.0)
@@ -113,18 +145,20 @@ class OfflineJudge:
             )
         return _result(finding, "failed", 1 - finding.believed.kept)
 
-    def answer(
-        self,
-        question: Question,
-        evidence: Sequence[Evidence],  # noqa: ARG002 - the protocol's; a letter needs none
-        reply: Reply | None,
-    ) -> StageResult:
-        """Judge the option letter; free text stays ungraded (paper, section 4)."""
+    def answer(self, question: Question, evidence: Sequence[Evidence], reply: Reply | None) -> StageResult:
+        """Judge the option letter, or by the suite's grader; other free text stays ungraded (paper, section 4)."""
         if reply is None:
             return NO_REPLY
-        if question.answer_format != "letter":
-            return StageResult("ungraded", "the offline judge cannot judge free text: give --memfail-judge a model")
-        return judge_letter(question, reply)
+        if (graded := self._suite_kinds.answer(question, evidence, reply)) is not None:
+            return graded
+        if question.answer_format == "letter":
+            return judge_letter(question, reply)
+        what = "this answer" if question.kind in self._suite_kinds.answers else "free text"
+        return StageResult("ungraded", f"the offline judge cannot judge {what}: give --memfail-judge a model")
+
+    def settles(self, question: Question) -> bool:
+        """Return whether the reply is graded whatever became of the facts: an option letter, or an exact grader."""
+        return self._suite_kinds.settles(question)
 
     def logits(
         self, evidence: Evidence, store: Sequence[str], shown: Sequence[str] | None = None

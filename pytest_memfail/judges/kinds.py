@@ -1,0 +1,78 @@
+"""What suites say about their own kinds of evidence and of questions, as far as it takes no model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from pytest_memfail.core import AnswerKind, Evidence, Found, Kind, Listing, Memory, Question, Reply, StageResult
+
+KNOWN_KINDS: Final = frozenset({"rule", "preference", "persona", "link", "fact", "point"})
+KNOWN_ANSWERS: Final = frozenset({"yes_no", "all_of", "direct", "misleading", "multiple_choice", "open"})
+"""Kinds that every judge knows. A suite's must have other names, because a run may have several suites."""
+
+
+class SuiteKinds:
+    """The kinds of a run's suites: finds evidence and grades answers where they say how."""
+
+    def __init__(self, kinds: Mapping[str, Kind], answers: Mapping[str, AnswerKind]) -> None:
+        """Raise `ValueError` for a kind with the name of one that every judge knows."""
+        if taken := sorted((kinds.keys() & KNOWN_KINDS) | (answers.keys() & KNOWN_ANSWERS)):
+            raise ValueError(f"got the kinds {', '.join(taken)} of a suite, expected names that no judge knows already")
+        self.kinds, self.answers = kinds, answers
+        self._found: WeakKeyDictionary[Listing, dict[Evidence, Found]] = WeakKeyDictionary()
+
+    def has_finder(self, evidence: Evidence) -> bool:
+        """Return whether the kind of this evidence is found by a function of the suite."""
+        return (kind := self.kinds.get(evidence.kind)) is not None and kind.find is not None
+
+    def storage(self, evidence: Evidence, store: Listing) -> StageResult:
+        """Judge storage by the kind's finder."""
+        found = self._of_store(evidence, store)
+        reason = found.reason if found.faithful or not found.present else "some version of it is stored"
+        return _result(found, evidence, reason, passed=found.present)
+
+    def summary(self, evidence: Evidence, store: Listing) -> StageResult:
+        """Judge the summary by the kind's finder."""
+        found = self._of_store(evidence, store)
+        return _result(found, evidence, found.reason, passed=found.present and found.faithful)
+
+    def retrieval(self, evidence: Evidence, shown: Sequence[Memory]) -> StageResult:
+        """Judge retrieval by the kind's finder."""
+        found = self._find(evidence, shown)
+        return _result(found, evidence, found.reason, passed=found.present and found.faithful)
+
+    def answer(self, question: Question, evidence: Sequence[Evidence], reply: Reply) -> StageResult | None:
+        """Return the grade of a reply; None if only a model can tell."""
+        kind = self.answers.get(question.kind)
+        return None if kind is None or kind.grade is None else kind.grade(question, evidence, reply.text)
+
+    def settles(self, question: Question) -> bool:
+        """Return whether a reply is always graded without a model, and so whatever became of the facts."""
+        kind = self.answers.get(question.kind)
+        return question.answer_format == "letter" or (kind is not None and kind.settles)
+
+    def _of_store(self, evidence: Evidence, store: Listing) -> Found:
+        known = self._found.setdefault(store, {})
+        if evidence not in known:
+            known[evidence] = self._find(evidence, store.memories)
+        return known[evidence]
+
+    def _find(self, evidence: Evidence, memories: Sequence[Memory]) -> Found:
+        find = self.kinds[evidence.kind].find
+        assert find is not None
+        return find(evidence, [memory.text for memory in memories])
+
+
+def _result(found: Found, evidence: Evidence, reason: str, *, passed: bool) -> StageResult:
+    return StageResult(
+        "passed" if passed else "failed",
+        reason,
+        found.entries,
+        missing=() if passed else found.missing or (evidence.text,),
+        # words that are there, and a failure that was recognised, are certain; what was not found may be worded otherwise
+        confidence=1.0 if passed or found.label else None,
+        label=None if passed else found.label,
+        vacuous=passed and found.vacuous,
+    )
