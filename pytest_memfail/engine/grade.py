@@ -93,7 +93,7 @@ class Grader:
             facts, answer, misleading=question.kind == "misleading", credited=credited, passed_before=before
         )
         if verdict.name == CORRECT and before is None and ERROR in needed:
-            reason = "a question that must have been right before was an error"
+            reason = f"must have been right before, and was an error: {', '.join(question.needs)}"
             return Verdict(UNGRADED, verdict.facts, StageResult("ungraded", reason))
         return verdict
 

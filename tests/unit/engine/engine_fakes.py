@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -187,6 +187,7 @@ class Bench:
         suspects: Sequence[str] = (),
         selected: Callable[[Question], bool] = lambda _: True,
         shelf: Shelf | None = None,
+        known: Mapping[tuple[str, int], str] | None = None,
     ) -> StoreRun:
         """Start a store; keys are `q-0@5`."""
         self._stores += 1
@@ -195,7 +196,9 @@ class Bench:
         asks = tuple(Ask(f"{q.id}@{n}", q, n) for q in stored.questions if selected(q) for n in k)
         context = SystemContext("run", name, self.path)
         return self.engine.begin(
-            StoreJob(name, "t", stored, evidence(facts), factory, context, asks, frozenset(suspects), shelf)
+            StoreJob(
+                name, "t", stored, evidence(facts), factory, context, asks, frozenset(suspects), shelf, known or {}
+            )
         )
 
     def get(self, run: StoreRun, key: str) -> Result:

@@ -11,7 +11,16 @@ from datetime import datetime, timezone
 import pytest
 from engine_fakes import PATIENCE, AsyncStore, ExactJudge, Meeting, Peak, Store, fact, names, plan, question, said, wait
 
-from pytest_memfail.core import Ingest, Memory, MemorySystemError, Probe, Reply, StageResult, WrongTypeError
+from pytest_memfail.core import (
+    STAGES,
+    Ingest,
+    Memory,
+    MemorySystemError,
+    Probe,
+    Reply,
+    StageResult,
+    WrongTypeError,
+)
 from pytest_memfail.engine import CURRENT, TokenRules
 
 
@@ -211,10 +220,18 @@ def test_a_later_conversation_is_not_stored_where_no_question_needs_it(bench):
     assert systems[0].texts == [fact(0)]
 
 
-def test_a_probe_without_a_selected_question_is_passed_over(bench):
-    run = bench.begin(Growing, MID_STREAM, selected=lambda q: q.id == "q-2")
+@pytest.mark.parametrize(
+    ("expected", "stages", "listed"),
+    [([0], STAGES, [1, 2]), ([1], STAGES, [2]), ([0], ("retrieval", "answer"), [2])],
+    ids=["told-before-it", "told-after-it", "storage-not-asked"],
+)
+def test_a_probe_without_a_selected_question_is_listed_only_if_a_later_one_expects_what_was_told_before_it(
+    bench, expected, stages, listed
+):
+    steps = [*MID_STREAM[:3], Probe((question(4, expected, stages=stages),))]
+    run = bench.begin(Growing, steps, selected=lambda q: q.id == "q-4")
     assert names(bench.all(run)) == ["correct"]
-    assert [len(listing.memories) for listing in bench.finish(run).listings] == [2]
+    assert [len(listing.memories) for listing in bench.finish(run).listings] == listed
 
 
 def test_the_report_has_a_listing_for_every_probe(bench):

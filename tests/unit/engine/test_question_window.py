@@ -17,9 +17,11 @@ def asks_of(keys: Sequence[str]) -> list[Ask]:
     return [Ask(key, question(i), 5) for i, key in enumerate(keys)]
 
 
-def window_of(keys: str = "abcdef", size: int = 99, suspects: str = "", later: str = "") -> QuestionWindow:
+def window_of(
+    keys: str = "abcdef", size: int = 99, suspects: str = "", later: str = "", hidden: str = ""
+) -> QuestionWindow:
     """A window in its first probe, with every key pending but those of the `later` probe."""
-    window = QuestionWindow({**dict.fromkeys(keys, 0), **dict.fromkeys(later, 1)}, frozenset(suspects), size)
+    window = QuestionWindow({**dict.fromkeys(keys, 0), **dict.fromkeys(later, 1)}, frozenset(suspects), size, hidden)
     window.advance()
     window.begin(asks_of(keys))
     return window
@@ -51,6 +53,20 @@ async def all_ready(window: QuestionWindow) -> str:
 
 def run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
     asyncio.run(asyncio.wait_for(test(), PATIENCE))
+
+
+def test_questions_that_nobody_will_wait_for_leave_the_size_to_the_others():
+    async def test():
+        window = window_of(size=2, hidden="abd")
+        assert await all_ready(window) == "abcde"
+        take(window, "c")
+        assert await all_ready(window) == "f"
+        window.restart("df")
+        window.advance()
+        window.begin(asks_of("df"))
+        assert await all_ready(window) == "df"
+
+    run(test)
 
 
 def test_without_anybody_waiting_questions_come_in_order_up_to_the_size():
