@@ -1,0 +1,61 @@
+"""Kinds of evidence and of questions as a suite defines them, for the judges' tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pytest_memfail.core import AnswerKind, Evidence, Found, Kind, Question, StageResult
+
+
+def find_word(evidence: Evidence, texts: Any) -> Found:
+    """Look for the value as a word, and for the first replaced one; faithful without an 'old' beside the value."""
+    held = [i for i, text in enumerate(texts) if evidence.value in text]
+    if not held:
+        stale = any(old in text for old in evidence.stale_values for text in texts)
+        return Found(False, False, "the value is nowhere", label="stale_value" if stale else None)
+    blurred = any("old" in texts[i] for i in held)
+    return Found(True, not blurred, "the value is there", tuple(held), ("current",) if blurred else ())
+
+
+def find_nothing(evidence: Evidence, texts: Any) -> Found:
+    """Recognise that the replaced value is gone."""
+    if kept := tuple(i for i, text in enumerate(texts) if evidence.stale_values[0] in text):
+        return Found(False, False, "it is still there", kept, label="leaked")
+    return Found(True, True, "nothing of it is there", vacuous=True)
+
+
+KINDS = {
+    "value": Kind(
+        "some entry names the colour.", "and the colour is exact.", "the colour can be read here.", find=find_word
+    ),
+    "deletion": Kind("the end is told.", "and wholly.", "the end can be read.", find=find_nothing, outdated=True),
+    "step": Kind("the step is there.", "and in its place.", "the step can be read.", times=True, outdated=True),
+    "plain": Kind("it is there.", "and whole.", "it can be read."),
+}
+
+
+def grade_words(question: Question, evidence: Any, reply: str) -> StageResult | None:
+    """Pass the gold answer, fail a replaced one, leave the rest open."""
+    if question.gold[0] in reply:
+        return StageResult("passed", "it is the gold answer")
+    if any(old in reply for fact in evidence for old in fact.stale_values):
+        return StageResult("failed", "it was replaced", label="stale_value")
+    return None
+
+
+ANSWERS = {
+    "colour": AnswerKind("the reply names the colour.", grade_words, ("omission", "hallucination")),
+    "shade": AnswerKind("the reply names the colour."),
+    "exact": AnswerKind("", grade_words, settles=True),
+}
+
+COLOUR = Evidence("e", "value", "t", "The door is teal.", "I painted the door teal.", "c", value="teal")
+REPAINTED = replace(COLOUR, stale_values=("ochre",))
+DELETED = replace(REPAINTED, kind="deletion", value=None, taken_back=True)
+
+
+def asked(kind: str, **changes: Any) -> Question:
+    """Return the question about the door."""
+    text = "Which colour is the door?"
+    return replace(Question("q", "t", text, text, ("teal",), ("e",), kind), **changes)

@@ -1,0 +1,77 @@
+"""A judge found by name gets the kinds of the run's suites."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from pytest_memfail.core import AnswerKind, Evidence, Found, Kind, Listing, Memory, Question, Reply, StageResult
+from pytest_memfail.judge_names import is_named, model_judge, named_judge
+
+KINDS = {"value": Kind("a", "b", "c", find=lambda fact, _: Found(True, True, f"found {fact.id}"))}
+ANSWERS = {"exact": AnswerKind("", lambda *_: StageResult("passed", "graded"), settles=True)}
+FACT = Evidence("e", "value", "t", "x", "x", "c")
+ASKED = Question("q", "t", "x", "x", ("x",), ("e",), "exact")
+STORE = Listing("s", (Memory("x"),))
+
+
+class Judge:
+    """Judges nothing; keeps what it was made with."""
+
+    def __init__(self, **given: Any) -> None:
+        self.given = given
+
+    def storage(self, *_: Any) -> StageResult:
+        return StageResult("ungraded")
+
+    summary = retrieval = answer = storage
+
+
+def takes_both(kinds, answers):
+    return Judge(kinds=kinds, answers=answers)
+
+
+def takes_kinds(kinds=None):
+    return Judge(kinds=kinds)
+
+
+def takes_none():
+    return Judge()
+
+
+def named(name, **options):
+    return named_judge(name, "ours", option="--memfail-judge", **options)
+
+
+def test_the_offline_judge_gets_the_kinds():
+    judge = named("offline", kinds=KINDS, answers=ANSWERS)
+    assert judge.storage(FACT, STORE).reason == "found e"
+    assert judge.answer(ASKED, [FACT], Reply("x")).reason == "graded"
+    assert not named("offline").settles(ASKED)
+
+
+@pytest.mark.parametrize("name", ["some-model", "offline+some-model"])
+def test_a_model_gets_them_alone_and_behind_the_offline_judge(name):
+    judge: Any = model_judge(name, "some-model", "ours", cast("Any", None), kinds=KINDS, answers=ANSWERS)
+    assert judge.settles(ASKED)
+    assert not cast("Any", model_judge(name, "some-model", "ours", cast("Any", None))).settles(ASKED)
+
+
+@pytest.mark.parametrize(
+    ("factory", "given"),
+    [
+        (takes_both, {"kinds": KINDS, "answers": ANSWERS}),
+        (takes_kinds, {"kinds": KINDS}),
+        (takes_none, {}),
+        (Judge, {}),
+        (Judge(), {}),
+    ],
+    ids=["both", "kinds", "none", "any keyword", "an object"],
+)
+def test_a_judge_of_the_user_gets_what_its_factory_takes(factory, given):
+    assert named("mine", hook=lambda: factory, kinds=KINDS, answers=ANSWERS).given == given
+
+
+def test_a_judge_that_needs_kinds_has_its_name_before_they_are_known():
+    assert is_named("mine", option="--memfail-judge", hook=lambda: takes_both)
