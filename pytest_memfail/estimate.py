@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pytest_memfail.core import Conversation, Judge, Memory, Message, Question, Reply, SystemContext, Task
+from pytest_memfail.core import Conversation, Judge, Memory, Message, Question, Reply, Suite, SystemContext, Task
 from pytest_memfail.engine import Ask, Engine, Resources, StoreJob
+from pytest_memfail.judge_names import kinds_of
 from pytest_memfail.judges import CascadeJudge, ModelJudge, OfflineJudge
 from pytest_memfail.llm import Completion, ModelClient, ModelTestTaker, Prices, Usage, count_tokens
 from pytest_memfail.systems import built_in_system
@@ -95,6 +96,7 @@ def estimate(
     prices: Prices,
     repeats: int = 1,
     vary: str = "all",
+    suites: Sequence[Suite] = (),
 ) -> list[dict[str, Any]]:
     """Return calls, tokens and USD by stage and model, for a system that stores every message verbatim.
 
@@ -103,12 +105,13 @@ def estimate(
     """
     client = _CountingClient()
     asked = cast("ModelClient", client)
+    kinds = kinds_of(suites)
 
     def deciding(repeat: int) -> Judge:
         if judge == "offline":
-            return OfflineJudge(protocol)
-        by_model = ModelJudge(asked, judge.removeprefix(CASCADE), protocol, repeat=repeat)
-        return CascadeJudge(OfflineJudge(protocol), by_model) if judge.startswith(CASCADE) else by_model
+            return OfflineJudge(protocol, **kinds)
+        by_model = ModelJudge(asked, judge.removeprefix(CASCADE), protocol, repeat=repeat, **kinds)
+        return CascadeJudge(OfflineJudge(protocol, **kinds), by_model) if judge.startswith(CASCADE) else by_model
 
     def taking(repeat: int) -> _Assisted | None:
         return None if model is None else _Assisted(asked, model, repeat=repeat)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +16,7 @@ from pytest_memfail import discovery
 from pytest_memfail.core import UnknownNameError, UsageError, one_line, os_reason
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import AnswerKind, Judge, Kind
+    from pytest_memfail.core import AnswerKind, Judge, Kind, Suite
     from pytest_memfail.judges import OfflineJudge
     from pytest_memfail.llm import ModelClient
 
@@ -27,6 +27,16 @@ _WEIGHTS: Final = Path(__file__).parent / "judges" / "offline" / "weights.json.g
 DIGITS: Final = 10
 """The number of SHA-256 digits that identify weights."""
 STAGES: Final = ("storage", "summary", "retrieval", "answer")
+
+
+def kinds_of(suites: Iterable[Suite]) -> dict[str, Any]:
+    """Return what judges are given of suites, by the name of their parameter: kinds of facts and of answers."""
+    kinds: dict[str, Kind] = {}
+    answers: dict[str, AnswerKind] = {}
+    for suite in suites:
+        kinds |= suite.kinds
+        answers |= suite.answers
+    return {"kinds": kinds, "answers": answers}
 
 
 def named_judge(

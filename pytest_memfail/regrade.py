@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
@@ -9,17 +10,20 @@ from pytest_memfail.calibration import judge_all
 from pytest_memfail.core import (
     ERROR,
     Evidence,
+    Ingest,
     Judge,
     Listing,
     MemfailError,
+    Probe,
     Question,
     Reply,
+    StorePlan,
     Task,
     Trace,
     UsageError,
 )
-from pytest_memfail.engine import DaemonPool, Grader
-from pytest_memfail.results import Loaded, QuestionRecord, question_record
+from pytest_memfail.engine import DaemonPool, Grader, Past
+from pytest_memfail.results import Key, Loaded, MemoryRecord, QuestionRecord, StoreRecord, question_record
 from pytest_memfail.suites import CUSTOM
 
 
@@ -31,6 +35,8 @@ class Recorded:
     evidence: tuple[Evidence, ...]
     listing: Listing
     trace: Trace
+    earlier: tuple[Past, ...] = ()
+    """The listings before that one, newest first."""
 
 
 def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
@@ -50,26 +56,27 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
                 f"{record.path}: {name} was run on other rows (hash {old[:12]}, these have {new[:12]}); "
                 f"name the folder of its {'cases with --cases' if name == CUSTOM else 'rows with --data'}"
             )
-    questions = {
-        (task.name, plan.id, question.id): question
-        for task in tasks
-        for plan in task.stores
-        for question in plan.questions
-    }
-    listings = _listings(record)
+    plans = {(task.name, plan.id): plan for task in tasks for plan in task.stores}
+    questions = {(*place, question.id): question for place, plan in plans.items() for question in plan.questions}
+    stores = {(store.task, store.store): store for store in record.stores}
+    listings: dict[tuple[str, str, int], tuple[Listing, tuple[Past, ...]]] = {}
     found = []
     for asked in record.questions:
         if asked.verdict == ERROR:
             continue
         place = (asked.task, asked.store)
-        if place not in listings:
+        at = (*place, asked.listing)
+        if at not in listings and (found_at := _listing(stores.get(place), plans[place], asked.listing)) is not None:
+            listings[at] = found_at
+        if at not in listings:
             raise UsageError(
                 f"{record.path} lacks the listing of the store {asked.store} (the run was killed in it); "
                 "finish the run with --memfail-resume"
             )
         question = questions[(*place, asked.question)]
         evidence = tuple(by_name[asked.task].evidence[name] for name in question.evidence)
-        found.append(Recorded(asked, evidence, listings[place], _trace(asked, question)))
+        listing, earlier = listings[at]
+        found.append(Recorded(asked, evidence, listing, _trace(asked, question), earlier))
     return found
 
 
@@ -92,34 +99,51 @@ def regrade(
     """
 
     # one per store, so that a fact is judged once per store for all questions
-    graders: dict[int, Grader] = {}
+    graders: dict[tuple[str, str], Grader] = {}
+    by_key = {case.asked.key: case for case in cases}
+    judged: dict[Key, asyncio.Task[QuestionRecord]] = {}
 
     async def one(case: Recorded, pool: DaemonPool) -> QuestionRecord:
-        return await _judge(graders.setdefault(id(case.listing), Grader(judge, pool)), case)
+        key = case.asked.key
+        if key not in judged:  # another question may have needed its verdict
+            judged[key] = asyncio.get_running_loop().create_task(work(case, pool))
+        return await asyncio.shield(judged[key])
+
+    async def work(case: Recorded, pool: DaemonPool) -> QuestionRecord:
+        task, store, _, k = case.asked.key
+        grader = graders.setdefault((task, store), Grader(judge, pool))
+        needed = [by_key[key] for name in case.trace.question.needs if (key := (task, store, name, k)) in by_key]
+        return await _judge(grader, case, [(await one(other, pool)).verdict for other in needed])
 
     return judge_all(judge, cases, one, concurrency=concurrency, progress=progress, close=close)
 
 
-async def _judge(grader: Grader, case: Recorded) -> QuestionRecord:
+async def _judge(grader: Grader, case: Recorded, needed: Sequence[str]) -> QuestionRecord:
     trace, listing = case.trace, case.listing
     place = (case.asked.id, case.asked.store, trace.question, trace.k, case.evidence)
     try:
-        verdict = await grader.grade(trace.question, case.evidence, listing, trace.shown, trace.reply)
+        verdict = await grader.grade(
+            trace.question, case.evidence, listing, trace.shown, trace.reply, earlier=case.earlier, needed=needed
+        )
     except MemfailError as error:
         return question_record(*place, error=error)
     return question_record(*place, trace=trace, verdict=verdict, listing=listing)
 
 
-def _listings(record: Loaded) -> dict[tuple[str, str], Listing]:
-    found = {}
-    for store in record.stores:
-        if len(store.listings) != 1:
-            raise UsageError(
-                f"{record.path}: the store {store.store} was listed {len(store.listings)} times, expected once: "
-                "the record does not say which listing a question was judged by"
-            )
-        found[store.task, store.store] = Listing(store.store, tuple(entry.memory for entry in store.listings[0]))
-    return found
+def _listing(store: StoreRecord | None, plan: StorePlan, number: int) -> tuple[Listing, tuple[Past, ...]] | None:
+    """Return the listing of a probe and those before it; None if the record has it not."""
+    if store is None or (found := store.memories_at(number)) is None:
+        return None
+    probes = [i for i, step in enumerate(plan.steps) if isinstance(step, Probe)]
+
+    def listing(number: int, memories: Sequence[MemoryRecord]) -> Listing:
+        return Listing(store.store, tuple(entry.memory for entry in memories), number)
+
+    def stored(number: int) -> frozenset[str]:
+        return frozenset(s.conversation.id for s in plan.steps[: probes[number]] if isinstance(s, Ingest))
+
+    before = (Past(listing(earlier, memories), stored(earlier)) for earlier, memories in store.before(number))
+    return listing(number, found), tuple(before)
 
 
 def _trace(asked: QuestionRecord, question: Question) -> Trace:

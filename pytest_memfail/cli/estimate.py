@@ -40,6 +40,7 @@ def add(commands: Any) -> None:
         default="all",
         help="with --repeats: what is asked again; other replies come from the cache (default: all)",
     )
+    parser.add_argument("--suite", metavar="LIST", help="suites separated by commas (default: memfail)")
     parser.add_argument("--protocol", choices=("ours", "paper"), default="ours", help="default: ours")
     parser.add_argument("--prices", metavar="FILE", type=Path, help="own prices, JSON or TOML, USD per million tokens")
     parser.set_defaults(run=run)
@@ -47,13 +48,16 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the table of costs."""
+    from pytest_memfail.cli.suites import chosen_suites
     from pytest_memfail.estimate import estimate
     from pytest_memfail.llm import Prices, why_approximate
     from pytest_memfail.report import model_table
     from pytest_memfail.suites import TaskRequest, load_tasks
 
     patterns = tuple(part.strip() for part in options.tasks.split(",") if part.strip())
-    tasks = load_tasks(TaskRequest(patterns, options.data, options.protocol, 42, options.limit, options.haystack))
+    chosen = chosen_suites(options.suite and options.suite.split(","))
+    request = TaskRequest(patterns, options.data, options.protocol, 42, options.limit, options.haystack, chosen)
+    tasks = load_tasks(request)
     prices = Prices.from_file(options.prices) if options.prices else Prices()
     if options.repeats < 1:
         raise UsageError(f"--repeats: got {options.repeats}, expected 1 or more")
@@ -66,6 +70,7 @@ def run(options: argparse.Namespace) -> int:
         prices=prices,
         repeats=options.repeats,
         vary=options.vary,
+        suites=[one.suite for one in chosen if one.suite is not None],
     )
     questions = sum(len(task.questions) for task in tasks)
     if not rows:

@@ -52,6 +52,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Decide, print, and write the requested files."""
+    from pytest_memfail.cli.suites import suites_of
     from pytest_memfail.report import check_report, gate, write_reports
     from pytest_memfail.results import (
         NO_TRUSTWORTHY_RESULT,
@@ -59,6 +60,7 @@ def run(options: argparse.Namespace) -> int:
         check_baseline_place,
         check_tasks,
         decide,
+        measures_of,
         parse_expressions,
         write_baseline,
     )
@@ -70,8 +72,9 @@ def run(options: argparse.Namespace) -> int:
     if options.save_baseline is not None:
         check_baseline_place(options.save_baseline)
     record = load(options.record)
-    expressions = [found for text in options.fail_on for found in parse_expressions(text)]
-    check_tasks(expressions, list(record.header.tasks))
+    of_suites = measures_of(suites_of(record.header))
+    expressions = [found for text in options.fail_on for found in parse_expressions(text, of_suites)]
+    check_tasks(expressions, [*of_suites, *record.header.tasks, *record.header.groups])
     outcomes = record.outcomes
     try:
         check_whole(record)

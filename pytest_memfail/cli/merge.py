@@ -27,13 +27,15 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the joint record; print its summary and what is missing."""
+    from pytest_memfail.cli.suites import suites_of
     from pytest_memfail.report import summary
     from pytest_memfail.results import check_writable, load_record, merge, write_record
 
     check_writable(options.output, "-o")
     if options.output.resolve() in [path.resolve() for path in options.records]:
         raise UsageError(f"-o: {options.output} is one of the records to merge; give another name")
-    joint, missing = merge([load(path) for path in options.records])
+    records = [load(path) for path in options.records]
+    joint, missing = merge(records, suites_of(records[0].header))
     write_record(options.output, joint)
     print("\n".join(summary(load_record(options.output).summary(), full=True)))
     for text in missing:

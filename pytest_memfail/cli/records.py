@@ -42,6 +42,7 @@ def recorded_questions(record: Loaded, data: Path | None, cases: Sequence[Path] 
 
     Raises `UsageError` if the rows differ from those of the run, or nothing was asked.
     """
+    from pytest_memfail.cli.suites import chosen_suites
     from pytest_memfail.regrade import recorded
     from pytest_memfail.suites import TaskRequest, load_tasks
 
@@ -51,7 +52,7 @@ def recorded_questions(record: Loaded, data: Path | None, cases: Sequence[Path] 
         raise UsageError(f"{record.path}: no question was asked, so there is nothing to judge")
     haystack = header.haystack or "sample"
     asked = names, data, header.protocol, header.seed, header.limit, haystack
-    request = TaskRequest(*asked)
+    request = TaskRequest(*asked, suites=chosen_suites(header.suite))
     return recorded(record, load_tasks(request, _own_cases(record, cases or [Path()], data)))
 
 

@@ -13,6 +13,9 @@ from pytest_memfail.cli.records import RECORD_HELP, load, recorded_questions
 from pytest_memfail.core import ERROR, FAILURES, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_memfail.core import Suite
     from pytest_memfail.llm import ModelClient
     from pytest_memfail.results import Loaded, QuestionRecord, Record
 
@@ -47,6 +50,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the new record; print its summary and the number of changed verdicts."""
+    from pytest_memfail.cli.suites import suites_of
     from pytest_memfail.regrade import regrade
     from pytest_memfail.report import summary
     from pytest_memfail.results import check_writable, load_record, write_record
@@ -59,7 +63,8 @@ def run(options: argparse.Namespace) -> int:
     record = load(options.record)
     header = record.header
     cases = recorded_questions(record, options.data, options.cases)
-    judge, client = open_judge(options.judge, header.protocol, options.concurrency)
+    suites = suites_of(header)
+    judge, client = open_judge(options.judge, header.protocol, options.concurrency, suites=suites)
     judged = regrade(
         cases,
         judge,
@@ -68,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
         close=None if client is None else client.close,
     )
     new = {question.id: question for question in judged}
-    write_record(options.output, _regraded(record, new, options.judge, client))
+    write_record(options.output, _regraded(record, new, options.judge, client, suites))
     print("\n".join(summary(load_record(options.output).summary(), full=True)))
     changed = sum(case.asked.verdict != new[case.asked.id].verdict for case in cases)
     skipped = len(record.questions) - len(cases)
@@ -79,10 +84,12 @@ def run(options: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _regraded(record: Loaded, new: dict[str, QuestionRecord], judge: str, client: ModelClient | None) -> list[Record]:
+def _regraded(
+    record: Loaded, new: dict[str, QuestionRecord], judge: str, client: ModelClient | None, suites: Sequence[Suite]
+) -> list[Record]:
     from pytest_memfail._version import __version__
     from pytest_memfail.judge_names import judge_weights
-    from pytest_memfail.results import Footer
+    from pytest_memfail.results import Footer, suite_records
 
     old = record.header
     header = replace(
@@ -104,5 +111,6 @@ def _regraded(record: Loaded, new: dict[str, QuestionRecord], judge: str, client
         complete=record.complete,
         whole=record.whole,
         models=tuple(models),
+        suites=suite_records(questions, suites, header.tasks),
     )
     return [header, *questions, *record.stores, footer]

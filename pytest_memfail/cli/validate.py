@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_memfail.core import UnknownNameError, UsageError
-from pytest_memfail.discovery import SUITES, find, names
+from pytest_memfail.core import UsageError
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Suite
@@ -53,13 +52,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _suite(name: str | None, folder: Path) -> Suite | None:
     """Return the suite to check by; None for MemFail and cases."""
-    from pytest_memfail.suites import BUILT_IN, MEMFAIL, built_in_suite, suite_in
+    from pytest_memfail.cli.suites import find_suite
+    from pytest_memfail.suites import suite_in
 
-    if name is None:
-        return suite_in(folder)
-    if name in BUILT_IN:
-        return built_in_suite(name)
-    if name not in (known := names(SUITES)):
-        raise UnknownNameError("suite", name, [MEMFAIL, *BUILT_IN, *known], f"or an entry point of {SUITES}")
-    suite: Suite = find("suite", name, option="--suite", group=SUITES, built_in={})
-    return suite
+    return suite_in(folder) if name is None else find_suite(name)

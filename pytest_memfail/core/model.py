@@ -60,6 +60,8 @@ class Listing:
 
     store_id: str
     memories: tuple[Memory, ...]
+    number: int = 0
+    """The place among the plan's probes of the one it was made for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +206,12 @@ class StorePlan:
     @property
     def questions(self) -> tuple[Question, ...]:
         """Return all questions that are items, in the order they are asked."""
-        return tuple(q for step in self.steps if isinstance(step, Probe) for q in step.questions if not q.hidden)
+        return tuple(question for question in self.all_questions if not question.hidden)
+
+    @property
+    def all_questions(self) -> tuple[Question, ...]:
+        """Return the hidden questions too."""
+        return tuple(question for step in self.steps if isinstance(step, Probe) for question in step.questions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_memfail.engine.calls import CURRENT, Captured, DaemonPool, Lane, Limits, NoJournal, Resources, TokenRules
-from pytest_memfail.engine.grade import Grader
+from pytest_memfail.engine.grade import Grader, Past
 from pytest_memfail.engine.loop import Engine
 from pytest_memfail.engine.questions import Result
 from pytest_memfail.engine.shelf import Shelf, check_reusable, is_ours, kept_in
@@ -29,6 +29,7 @@ __all__ = [
     "Lane",
     "Limits",
     "NoJournal",
+    "Past",
     "Resources",
     "Result",
     "Shelf",

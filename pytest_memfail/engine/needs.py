@@ -27,7 +27,7 @@ class Needs:
         self.probes = _probes(job)
         """The number of the probe that each question is asked in, by its id."""
         self._known = job.known
-        self._questions = {question.id: question for question in job.plan.questions}
+        self._questions = {question.id: question for question in job.plan.all_questions}
         self._keys = {(ask.question.id, ask.k): ask.key for ask in job.asks}
         todo = deque(job.asks)
         while todo:
@@ -56,7 +56,7 @@ class Needs:
 def _probes(job: StoreJob) -> dict[str, int]:
     probes = [step.questions for step in job.plan.steps if not isinstance(step, Ingest)]
     number = {question.id: i for i, questions in enumerate(probes) for question in questions}
-    for question in job.plan.questions:
+    for question in job.plan.all_questions:
         for name in question.needs:
             if number.get(name, len(probes)) >= number[question.id]:
                 raise UsageError(

@@ -227,7 +227,7 @@ class OpenSystem:
 
     async def list_all(self, segments: Segments) -> Listing:
         """List the system, and check that the listing is whole and its own; `segments` are what is stored."""
-        listing = await self.read_listing()
+        listing = await self.read_listing(len(segments) - 1)
         if self._reuse is not None:
             self._reuse.check(listing)
         texts = [memory.text for memory in listing.memories]
@@ -251,10 +251,10 @@ class OpenSystem:
         if self._reuse is not None:
             await self._reuse.keep(segments, listing)
 
-    async def read_listing(self) -> Listing:
-        """List the system without checks."""
+    async def read_listing(self, number: int = 0) -> Listing:
+        """List the system without checks, for the probe of this number."""
         found = await self.lane.call("get_all_memories", self._system.get_all_memories)
-        return Listing(self._job.id, memories_from(found, "get_all_memories"))
+        return Listing(self._job.id, memories_from(found, "get_all_memories"), number)
 
     async def retrieve(self, query: str, k: int, about: str, asked_at: datetime | None = None) -> Retrieved:
         """Retrieve for a query; `about` names the question in messages."""

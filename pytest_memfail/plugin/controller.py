@@ -485,7 +485,7 @@ class Reporting:
 
     def _keep(self, record: QuestionRecord | StoreRecord) -> None:
         if isinstance(record, StoreRecord):
-            self._stores.append(replace(record, listings=()))
+            self._stores.append(replace(record, listings=(), history=()))
         else:
             self._questions[record.id] = record
 

@@ -16,7 +16,7 @@ import time
 import uuid
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ from pytest_memfail.plugin.run import (
 )
 
 if TYPE_CHECKING:
-    from pytest_memfail.core import Chat, Judge, TestTaker
+    from pytest_memfail.core import Chat, Judge, Suite, TestTaker
     from pytest_memfail.llm import Ledger, ModelClient
     from pytest_memfail.results import QuestionRecord, StoreRecord
 
@@ -476,8 +476,18 @@ class Runtime:
         chat = None if self._models is None else self._models.chat
         context = SystemContext(self._run_id, store_id, path, self.run.settings.system_options, chat=chat)
         asks = tuple(self._todo.get(unit.id, {}).values())
+        known = self.run.recorded_of(unit)
         job = StoreJob(
-            unit.id, unit.task.name, unit.plan, unit.task.evidence, factory, context, asks, suspects, self._shelf()
+            unit.id,
+            unit.task.name,
+            unit.plan,
+            unit.task.evidence,
+            factory,
+            context,
+            asks,
+            suspects,
+            self._shelf(),
+            known,
         )
         opened = self._open[unit.id] = _Open(self._engine.begin(job), path)
         return opened
@@ -518,7 +528,9 @@ class Runtime:
         from pytest_memfail.llm import count_tokens, first_tokens
 
         settings = self.run.settings
-        models = self._models = Models(self.run.config, settings, self._journals, self.run.system_models)
+        models = self._models = Models(
+            self.run.config, settings, self._journals, self.run.system_models, self.run.suites
+        )
         resources = Resources(
             judge=models.judge,
             test_taker=models.test_taker,
@@ -624,14 +636,20 @@ class Models:
     """What one process asks: its client, judge and test-taker."""
 
     def __init__(
-        self, config: pytest.Config, settings: Settings, shared: Path | None, of_system: Sequence[str] = ()
+        self,
+        config: pytest.Config,
+        settings: Settings,
+        shared: Path | None,
+        of_system: Sequence[str] = (),
+        suites: Sequence[Suite] = (),
     ) -> None:
         """`shared` is a folder that all processes of the run see; None for a run of one process."""
         model = judge_model(config, settings)
         asks = model is not None or settings.model is not None or bool(of_system)
         self.ledger: Ledger | None = open_ledger(settings, shared) if asks else None
         self.client = _client(config, settings, self.ledger) if self.ledger is not None else None
-        self.judge: Judge = _judge(config, settings, model, self.client)
+        kinds = judge_names.kinds_of(suites)
+        self.judge: Judge = _judge(config, settings, model, self.client, kinds)
         self.test_taker = _test_taker(settings, self.client)
         self.chat = _chat(settings, self.client)
         """What the memory system asks models by; None where there is no client."""
@@ -643,7 +661,7 @@ class Models:
         for repeat in range(1, settings.repeats):
             judge, taker = self.judge, self.test_taker
             if model is not None and settings.vary != "answers":
-                judge = _judge(config, settings, model, self.client, repeat)
+                judge = _judge(config, settings, model, self.client, kinds, repeat)
             if settings.vary != "judge":
                 taker = _test_taker(settings, self.client, repeat)
             self.again.append((judge, taker))
@@ -694,12 +712,24 @@ def _chat(settings: Settings, client: ModelClient | None) -> Chat | None:
 
 
 def _judge(
-    config: pytest.Config, settings: Settings, model: str | None, client: ModelClient | None, repeat: int = 0
+    config: pytest.Config,
+    settings: Settings,
+    model: str | None,
+    client: ModelClient | None,
+    kinds: Mapping[str, Any],
+    repeat: int = 0,
 ) -> Any:
     if model is None or client is None:
-        return _named_judge(config, settings)
+        return _named_judge(config, settings, kinds)
     return judge_names.model_judge(
-        settings.judge, model, settings.protocol, client, settings.model_options, repeat, settings.judge_options
+        settings.judge,
+        model,
+        settings.protocol,
+        client,
+        settings.model_options,
+        repeat,
+        settings.judge_options,
+        **kinds,
     )
 
 
@@ -715,12 +745,13 @@ def open_ledger(settings: Settings, shared: Path | None) -> Ledger:
     )
 
 
-def _named_judge(config: pytest.Config, settings: Settings) -> Any:
+def _named_judge(config: pytest.Config, settings: Settings, kinds: Mapping[str, Any]) -> Any:
     return judge_names.named_judge(
         settings.judge,
         settings.protocol,
         option=JUDGE_OPTION,
         judge_options=settings.judge_options,
+        **kinds,
         **beside(config, settings),
     )
 

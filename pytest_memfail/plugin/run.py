@@ -143,6 +143,11 @@ class Run:
         """The finished question of a benchmark item that need not be asked again, else None."""
         return self.kept.questions.get(node_id) if self.is_recorded(node_id) else None
 
+    def recorded_of(self, unit: Unit) -> dict[tuple[str, int], str]:
+        """The recorded verdicts of a store, by question and k."""
+        place = unit.task.name, unit.plan.id
+        return {(q.question, q.k): q.verdict for q in self.kept.questions.values() if (q.task, q.store) == place}
+
     def is_recorded(self, node_id: str) -> bool:
         """Whether an item is reported from the record. A user's own test is always run: it may look at more."""
         return node_id in self.kept.questions and node_id.startswith(f"{ROOT}/")

@@ -220,7 +220,7 @@ class Outcome:
 class QuestionRecord(_Part, Outcome):
     """A finished question, with all that a reader of its failure needs."""
 
-    optional: ClassVar[frozenset[str]] = frozenset({"part"})
+    optional: ClassVar[frozenset[str]] = frozenset({"part", "listing"})
 
     id: str
     """The node id of its item."""
@@ -236,6 +236,8 @@ class QuestionRecord(_Part, Outcome):
     """File and line of its row."""
     part: str = ""
     """The part of the task that it counts in; empty for a task without parts."""
+    listing: int = 0
+    """The number of the listing of its store that it was judged by."""
     verdict: VerdictName
     error: ErrorRecord | None = None
     """Only with the verdict `error`; what follows is then not in the JSON."""
@@ -257,8 +259,22 @@ class QuestionRecord(_Part, Outcome):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRecord(_Part):
+    """What the listing of a probe has that the one before it had not, and what it lacks."""
+
+    number: int
+    """The place of the probe in the plan of the store."""
+    added: tuple[MemoryRecord, ...]
+    """They follow what is left of the earlier listing."""
+    gone: tuple[int, ...]
+    """Places in the earlier listing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreRecord(_Part):
     """A store, with every listing that its questions were judged by."""
+
+    optional: ClassVar[frozenset[str]] = frozenset({"history"})
 
     store: str
     task: str
@@ -272,7 +288,26 @@ class StoreRecord(_Part):
     shared_with: str | None = None
     system: Line = field(default_factory=dict)
     listings: tuple[tuple[MemoryRecord, ...], ...]
-    """Empty in the process that collects a run: only the file holds them."""
+    """Its only listing, or none; empty in the process that collects a run, because only the file holds them."""
+    history: tuple[ChangeRecord, ...] = ()
+    """Several listings, in order, each as what changed since the one before."""
+
+    def memories_at(self, number: int) -> tuple[MemoryRecord, ...] | None:
+        """Return the listing that the questions of a probe were judged by; None if it is not in the record."""
+        if self.listings:
+            return self.listings[-1]
+        found: tuple[MemoryRecord, ...] = ()
+        for change in self.history:
+            gone = set(change.gone)
+            found = (*(memory for i, memory in enumerate(found) if i not in gone), *change.added)
+            if change.number == number:
+                return found
+        return None
+
+    def before(self, number: int) -> tuple[tuple[int, tuple[MemoryRecord, ...]], ...]:
+        """Return the earlier listings with the numbers of their probes, newest first."""
+        numbers = [change.number for change in self.history if change.number < number]
+        return tuple((earlier, self.memories_at(earlier) or ()) for earlier in reversed(numbers))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -567,6 +602,7 @@ def question_record(
         return _public(QuestionRecord(**asked, verdict=ERROR, error=fault))
     by_id = {fact.id: fact for fact in evidence}
     memories = listing.memories if listing else ()
+    asked["listing"] = listing.number if listing else 0
     shown = trace.shown if trace else ()
     found = QuestionRecord(
         **asked,
@@ -613,9 +649,26 @@ def store_record(
         changed_by_queries=changed,
         shared_with=shared_with,
         system=mask_options(described),
-        listings=tuple(tuple(map(_memory, listing.memories)) for listing in listings),
+        listings=(tuple(map(_memory, listings[0].memories)),) if len(listings) == 1 and not listings[0].number else (),
+        history=_history(listings) if len(listings) > 1 or any(listing.number for listing in listings) else (),
     )
     return _public(found)
+
+
+def _history(listings: Sequence[Listing]) -> tuple[ChangeRecord, ...]:
+    """Return what changed from listing to listing: a record grows with what is stored, not with how often it is listed."""
+    changes, before = [], tuple[MemoryRecord, ...]()
+    for listing in listings:
+        now = tuple(map(_memory, listing.memories))
+        kept, gone = 0, []
+        for place, memory in enumerate(before):
+            if kept < len(now) and now[kept] == memory:
+                kept += 1
+            else:
+                gone.append(place)
+        changes.append(ChangeRecord(number=listing.number, added=now[kept:], gone=tuple(gone)))
+        before = now
+    return tuple(changes)
 
 
 def _public(record: T) -> T:

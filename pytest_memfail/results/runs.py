@@ -20,7 +20,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import ERROR, UsageError, hold_lock, is_fresh, is_held, public, write_whole
+from pytest_memfail.core import ERROR, Suite, UsageError, hold_lock, is_fresh, is_held, public, write_whole
 from pytest_memfail.results.record import (
     SCHEMA_VERSION,
     Footer,
@@ -34,7 +34,7 @@ from pytest_memfail.results.record import (
     read_record,
     to_json,
 )
-from pytest_memfail.results.summary import Summary, summarize
+from pytest_memfail.results.summary import Summary, suite_records, summarize
 
 IDENTITY: Final[Mapping[str, str]] = {
     "system": "subject",
@@ -210,8 +210,10 @@ def options_differ(old: Header, new: Header) -> Iterator[tuple[str, Any, Any]]:
         yield "shard", old.shard, new.shard
 
 
-def merge(records: Sequence[Loaded]) -> tuple[list[Record], list[str]]:
+def merge(records: Sequence[Loaded], suites: Sequence[Suite] = ()) -> tuple[list[Record], list[str]]:
     """The lines of the joint record, and what it still lacks of the whole run (one text each).
+
+    `suites` are those whose measures are taken over all questions.
 
     Raises `UsageError` for records that do not belong together, or overlap.
     """
@@ -232,6 +234,7 @@ def merge(records: Sequence[Loaded]) -> tuple[list[Record], list[str]]:
         complete=not missing,
         whole=not missing,
         models=tuple(_models(records)),
+        suites=suite_records((q for record in records for q in record.questions), suites, header.tasks),
     )
     lines: list[Record] = [header]
     for record in records:
