@@ -23,7 +23,8 @@ RUNNERS = {"pytest", "_pytest", "pluggy"}
 ALLOWED = {
     "core": set(),
     "reading": {"core"},
-    "suites": {"core", "reading"},
+    "grading": {"core"},
+    "suites": {"core", "reading", "grading"},
     "systems": {"core"},
     "judges": {"core", "llm"},
     "results": {"core"},

@@ -1,0 +1,41 @@
+"""Decide without a model, and without word tables, what texts and answers hold; knows no benchmark."""
+
+from __future__ import annotations
+
+from pytest_memfail.grading.answers import contains, longest_run, ordered, share, verbatim
+from pytest_memfail.grading.finders import Entries, Hit, entries_of
+from pytest_memfail.grading.text import (
+    content,
+    fold,
+    hedged,
+    is_doubtful,
+    is_hypothetical,
+    marks_condition,
+    marks_past,
+    marks_present,
+    marks_removal,
+    sentences,
+    words,
+)
+
+__all__ = [
+    "Entries",
+    "Hit",
+    "contains",
+    "content",
+    "entries_of",
+    "fold",
+    "hedged",
+    "is_doubtful",
+    "is_hypothetical",
+    "longest_run",
+    "marks_condition",
+    "marks_past",
+    "marks_present",
+    "marks_removal",
+    "ordered",
+    "sentences",
+    "share",
+    "verbatim",
+    "words",
+]

@@ -1,0 +1,72 @@
+"""Compare an answer with gold values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_memfail.grading.text import content, fold, words
+
+
+def verbatim(gold: str, answer: str) -> bool:
+    """Return whether an answer repeats a text to the letter, apart from case, blanks and the shape of quotes.
+
+    The quotes around the text and its last full stop do not count.
+
+    >>> verbatim("Spun slowly.", 'It says: "spun\\nslowly"')
+    True
+    """
+    wanted = fold(gold).strip("\"'").rstrip(".")
+    return bool(wanted) and wanted in fold(answer)
+
+
+def _places(value: Sequence[str], said: Sequence[str]) -> list[int]:
+    """Return where the words of a value begin in those of an answer, in one run."""
+    size = len(value)
+    return [
+        at for at in range(len(said) - size + 1) if said[at] == value[0] and list(said[at : at + size]) == list(value)
+    ]
+
+
+def contains(value: str, answer: str) -> bool:
+    """Return whether an answer has the words of a value in one run, without regard to case, articles and endings.
+
+    >>> contains("the Lissom automatic", "You drive your Lissom automatic.")
+    True
+    """
+    return bool(value) and bool(_places(_bare(value), words(answer)))
+
+
+def share(value: str, answer: str) -> float:
+    """Return the share of a value's meaningful words that an answer has."""
+    wanted = content(value)
+    return len(wanted & set(words(answer))) / len(wanted) if wanted else 0.0
+
+
+def ordered(values: Sequence[str], answer: str) -> bool:
+    """Return whether an answer names all values, each after the one before it."""
+    return bool(values) and longest_run(values, answer) == len(values)
+
+
+def longest_run(values: Sequence[str], answer: str) -> int:
+    """Return how many values in a row of the history an answer names in their order.
+
+    >>> longest_run(["Tollund", "Vessary", "Amber"], "First Vessary, then Amber.")
+    2
+    """
+    said, best = words(answer), 0
+    places = [_places(_bare(value), said) if value else [] for value in values]
+    for first in range(len(values)):
+        at, run = -1, 0
+        for found in places[first:]:
+            after = next((place for place in found if place > at), None)
+            if after is None:
+                break
+            at, run = after, run + 1
+        best = max(best, run)
+    return best
+
+
+def _bare(value: str) -> list[str]:
+    """Return the words of a value without a leading article."""
+    found = words(value)
+    return found[1:] if len(found) > 1 and found[0] in ("the", "a", "an") else found

@@ -1,0 +1,128 @@
+"""Find values in memories: by words that stand near each other, because an entry may be a whole conversation."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+
+from pytest_memfail.grading.text import clauses, content, fold, sentences, words
+
+SLACK = 4
+"""The number of other words that may stand between those of a value."""
+NEAR = 60
+"""The number of words on either side of a value that count as near it."""
+KEPT = 32
+"""The number of indexed sets of memories to keep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place where memories state a value, or a part of it."""
+
+    entry: int
+    first: int
+    """Position of its first word among the words of all entries."""
+    last: int
+    share: float
+    """The share of the value's meaningful words."""
+
+
+class Entries:
+    """Memories in store order, as words with the places where each stands."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        """Index the texts, in time linear in their length."""
+        self.texts = tuple(texts)
+        self.folded = [fold(text) for text in texts]
+        self._words: list[str] = []
+        self._places: dict[str, list[int]] = {}
+        self._starts: list[int] = []
+        """Position of the first word of each entry."""
+        self._clauses: list[tuple[int, int, str, str]] = []
+        """First position, entry, sentence and clause of each clause."""
+        for number, text in enumerate(texts):
+            self._starts.append(len(self._words))
+            for sentence in sentences(text):
+                for clause in clauses(sentence):
+                    self._clauses.append((len(self._words), number, sentence, clause))
+                    for word in words(clause):
+                        self._places.setdefault(word, []).append(len(self._words))
+                        self._words.append(word)
+        self._clause_starts = [start for start, *_ in self._clauses]
+
+    def hits(self, value: str, least: float = 1.0) -> list[Hit]:
+        """Return where at least this share of a value's words stands together, in store order."""
+        wanted = content(value)
+        if not wanted:
+            return []
+        size = len(words(value)) + SLACK
+        places = sorted(at for word in wanted for at in self._places.get(word, ()))
+        found: list[Hit] = []
+        for entry, group in groupby(places, lambda at: bisect_right(self._starts, at) - 1):
+            found += self._within(entry, list(group), len(wanted), size, least)
+        return found
+
+    def _within(self, entry: int, places: Sequence[int], wanted: int, size: int, least: float) -> Iterable[Hit]:
+        """Yield the densest stretches of one entry: each begins where a word of the value stands."""
+        start = 0
+        while start < len(places):
+            first = places[start]
+            stop = start
+            seen: set[str] = set()
+            last = first
+            while stop < len(places) and places[stop] < first + size and len(seen) < wanted:
+                if self._words[places[stop]] not in seen:
+                    seen.add(self._words[places[stop]])
+                    last = places[stop]
+                stop += 1
+            if len(seen) / wanted >= least:
+                yield Hit(entry, first, last, len(seen) / wanted)
+                start = stop
+            else:
+                start += 1
+
+    def near(self, hit: Hit) -> set[str]:
+        """Return the words of the hit's entry that stand near it."""
+        start = self._starts[hit.entry]
+        stop = self._starts[hit.entry + 1] if hit.entry + 1 < len(self._starts) else len(self._words)
+        return set(self._words[max(start, hit.first - NEAR) : min(stop, hit.last + NEAR + 1)])
+
+    def around(self, hit: Hit) -> str:
+        """Return the text of the clauses near a hit."""
+        low, high = self._clause_at(hit.first - NEAR), self._clause_at(hit.last + NEAR)
+        return ", ".join(c for _, entry, _, c in self._clauses[low : high + 1] if entry == hit.entry)
+
+    def clause(self, hit: Hit) -> str:
+        """Return the clauses that a hit stands in."""
+        low, high = self._clause_at(hit.first), self._clause_at(hit.last)
+        return ", ".join(clause for *_, clause in self._clauses[low : high + 1])
+
+    def sentence(self, hit: Hit) -> str:
+        """Return the sentence that a hit begins in."""
+        return self._clauses[self._clause_at(hit.first)][2]
+
+    def sentences(self) -> Iterable[tuple[int, str]]:
+        """Yield each sentence with its entry, in store order."""
+        for (entry, sentence), _ in groupby(self._clauses, lambda clause: (clause[1], clause[2])):
+            yield entry, sentence
+
+    def verbatim(self, text: str) -> list[int]:
+        """Return the entries that hold a text to the letter, apart from case and blanks."""
+        wanted = fold(text).strip("\"'").rstrip(".")
+        return [number for number, entry in enumerate(self.folded) if wanted in entry] if wanted else []
+
+    def _clause_at(self, place: int) -> int:
+        return max(0, bisect_right(self._clause_starts, place) - 1)
+
+
+@lru_cache(maxsize=KEPT)
+def _indexed(texts: tuple[str, ...]) -> Entries:
+    return Entries(texts)
+
+
+def entries_of(texts: Sequence[str]) -> Entries:
+    """Return the index of some memories, made once for the facts that look at the same ones."""
+    return _indexed(tuple(texts))

@@ -1,0 +1,125 @@
+"""Texts as they are compared: folded, as words, as sentences; and words that mark doubt, conditions, past and removal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Final
+
+_QUOTES: Final = str.maketrans(
+    {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"}
+)
+_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_BREAK: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
+_TITLES: Final = frozenset("dr mr mrs ms st prof no vs e.g i.e".split())
+_CLAUSE: Final = re.compile(r"[,;:()]|\s-+\s")
+
+STOP_WORDS: Final = frozenset(
+    "a an and any are as at be been but by can do for from had has have he her hers him his i if in into is it its me my "
+    "no not of on or our she so than that the their them then there they this to up us user was we were what when which "
+    "who will with would you your under over".split()
+)
+
+
+def fold(text: str) -> str:
+    """Return a text in lower case, with straight quotes and single blanks.
+
+    >>> fold("  The \u201cSoft\u201d\\n rule")
+    'the "soft" rule'
+    """
+    return " ".join(text.translate(_QUOTES).casefold().split())
+
+
+@lru_cache(maxsize=65536)
+def _stem(word: str) -> str:
+    """Return a word without possessive and plural ending, so that "Ormulets" is "ormulet"."""
+    word = word.partition("'")[0] if word.endswith(("'s", "s'")) else word.replace("'", "")
+    return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] not in "sui" else word
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case, without endings of possessives and plurals.
+
+    >>> words("Dorrit's moped, Tuesdays at 10:40")
+    ['dorrit', 'moped', 'tuesday', 'at', '10', '40']
+    """
+    return [_stem(word) for word in _WORD.findall(text.translate(_QUOTES).casefold())]
+
+
+def content(text: str) -> frozenset[str]:
+    """Return the distinct words of a text that carry meaning; all its words if none does."""
+    found = words(text)
+    return frozenset(word for word in found if word not in STOP_WORDS) or frozenset(found)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text; a line ends a sentence, and a title such as "Dr." does not."""
+    parts: list[str] = []
+    for part in _BREAK.split(text):
+        last = parts[-1].rstrip(".").rpartition(" ")[2].casefold() if parts and parts[-1].endswith(".") else ""
+        if last in _TITLES:
+            parts[-1] += f" {part}"
+        elif part.strip():
+            parts.append(part)
+    return [part.strip() for part in parts]
+
+
+def clauses(sentence: str) -> list[str]:
+    """Return the clauses of a sentence, split at commas, colons, dashes and brackets."""
+    return [part for part in _CLAUSE.split(sentence.translate(_QUOTES)) if part.strip()]
+
+
+def _marker(phrases: Iterable[str]) -> Callable[[str], bool]:
+    pattern = re.compile(r"(?<!\w)(?:" + "|".join(phrases) + r")(?!\w)")
+    return lambda text: pattern.search(fold(text)) is not None
+
+
+_HEDGES: Final = (
+    "may (?:be|have|now|still|not|no)",
+    "might|maybe|perhaps|possibl[ey]|probabl[ey]|presumably|likely|unlikely|could be|could have|seems?|appears?|i guess",
+    "uncertain|unsure|unclear|unknown|undetermined|unspecified|not (?:sure|certain|clear|known|specified|stated|confirmed)",
+    "(?:do not|don't|doesn't|does not|cannot|can't|can not|couldn't|unable to) "
+    "(?:know|say|tell|confirm|determine|be sure|recall|remember|find|have)",
+    "no (?:information|record|memory|details?|longer (?:clear|certain|sure|known))|if|unless|assuming|depends",
+)
+_PAST: Final = (
+    "was|were|used to|previously|formerly|before|earlier|once had|no longer|any ?more|instead of|replaced|stopped|ended|"
+    "left|until|outdated|changed|old|initially|originally|first|not valid",
+)
+
+hedged: Final = _marker(_HEDGES)
+"""`hedged(text)`: whether an answer leaves itself open or admits not to know."""
+marks_past: Final = _marker(_PAST)
+"""`marks_past(text)`: whether a text says that something held before."""
+marks_present: Final = _marker(
+    ["now|current(?:ly)?|at present|presently|latest|newest|today|these days|since|as of|became"]
+)
+"""`marks_present(text)`: whether a text says that something holds now."""
+marks_removal: Final = _marker(
+    [
+        "forget|forgotten|forgot|delet(?:e|ed|es|ing|ion)|remov(?:e|ed|es|ing|al)|eras(?:e|ed|es|ing|ure)|wip(?:e|ed|es|ing)",
+        "scrub(?:bed|bing)?|str(?:ike|uck)|discard(?:ed)?|redact(?:ed)?|retract(?:ed)?|withdr(?:aw|awn|ew)|purged?|cross out",
+        "take (?:it|that|this|him|her|them) out|drop (?:it|that|this|the)|"
+        "(?:not|don't|no longer) (?:to )?(?:keep|stored?|mention|retain|repeat)",
+        "want(?:s|ed)? [\\w ]{1,40} (?:gone|forgotten|deleted|removed)",
+    ]
+)
+"""`marks_removal(text)`: whether a text asks, or says, that something is to be forgotten."""
+marks_condition: Final = _marker(
+    [
+        "if|should|ever|when|whenever|once|the day|as long as|so long as|long as|only|solely|purely|while|because|until|"
+        "unless|depends?|dependent|depending|tied|linked|requires?|provided|otherwise|except|since|due to|means|becomes?|"
+        "contingent|conditional|in case|in the event|thanks to|exists|comes with|for as long|must|whoever|within|reserved"
+    ]
+)
+"""`marks_condition(text)`: whether a text makes one thing depend on another."""
+is_hypothetical: Final = _marker(
+    ["if|should|ever|whenever|once|unless|would|were to|in case|suppose|in the event|could|might|will|becomes?|the day"]
+)
+"""`is_hypothetical(text)`: whether a clause speaks of something that may happen."""
+
+
+def is_doubtful(text: str) -> bool:
+    """Return whether an answer gives a value as uncertain, or as what held before."""
+    return hedged(text) or marks_past(text)
