@@ -115,7 +115,10 @@ marks_condition: Final = _marker(
 )
 """`marks_condition(text)`: whether a text makes one thing depend on another."""
 is_hypothetical: Final = _marker(
-    ["if|should|ever|whenever|once|unless|would|were to|in case|suppose|in the event|could|might|will|becomes?|the day"]
+    [
+        "if|should|ever|whenever|once|unless|would|were to|in case|suppose|in the event|could|might|will|becomes?|the day|"
+        "(?:changes|switches|moves|turns) (?:in)?to"
+    ]
 )
 """`is_hypothetical(text)`: whether a clause speaks of something that may happen."""
 

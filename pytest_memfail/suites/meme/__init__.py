@@ -1,0 +1,140 @@
+"""MEME (arXiv 2605.12477): facts that change, depend on each other, and are taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from pytest_memfail.core import (
+    LOST_LATER,
+    NOT_RETRIEVED,
+    NOT_STORED,
+    OURS,
+    REASONING_ERROR,
+    SUMMARY_ERROR,
+    TRIVIAL_PASS,
+    Source,
+    Suite,
+    SuiteFault,
+    SuiteRequest,
+    Task,
+    TaskPart,
+    UnknownNameError,
+    UsageError,
+)
+from pytest_memfail.suites.meme.faults import check, faults_of
+from pytest_memfail.suites.meme.kinds import ANSWERS, KINDS, LEAKED, STALE, UNCERTAIN
+from pytest_memfail.suites.meme.measures import MEASURES
+from pytest_memfail.suites.meme.plan import NAME, task_of
+
+__all__ = ["SUITE", "shipped_episodes"]
+
+SAMPLE: Final = "episodes.json"
+"""The file of our own episodes, or of a user's in the same format."""
+SOURCE: Final = Source(
+    url="https://huggingface.co/datasets/meme-benchmark/MEME",
+    licence="CC BY 4.0",
+    files={
+        "32k": ("meme_filler32k.json",),
+        "128k": ("meme_filler128k.json",),
+        "nofiller": ("meme_nofiller.json",),
+    },
+    paper="2605.12477",
+    size="100 episodes",
+)
+_SIZES: Final = {"128k": "40 episodes"}
+
+PARTS: Final = (
+    TaskPart("before", "what holds before anything changes; enters no score", (NOT_STORED, NOT_RETRIEVED)),
+    TaskPart("recall", "one text to the letter", (SUMMARY_ERROR, NOT_RETRIEVED)),
+    TaskPart("aggregation", "several facts of different sessions in one answer", (NOT_RETRIEVED,)),
+    TaskPart("tracking", "all values of a fact in their order", (NOT_STORED, NOT_RETRIEVED)),
+    TaskPart("deletion", "a fact that the user asked to forget", (NOT_STORED, REASONING_ERROR)),
+    TaskPart("cascade", "a value that follows from a change by a rule", (NOT_RETRIEVED, REASONING_ERROR)),
+    TaskPart("absence", "a value that a change made uncertain", (NOT_RETRIEVED, REASONING_ERROR)),
+)
+
+LABELS: Final = {
+    STALE: "only the value before the change was there, or it was given as the answer",
+    LEAKED: "a deleted value is still stated, by the store or in the answer",
+    LOST_LATER: "stored at first, and gone when it was asked for",
+    TRIVIAL_PASS: "right after the change, but not known before: not credited",
+    UNCERTAIN: "answered with doubt",
+}
+
+
+def shipped_episodes() -> Path:
+    """Return the file of our own episodes, in an installed wheel or at the top level of a checkout.
+
+    Raises `UsageError` if it is missing.
+    """
+    package = Path(__file__).parents[2]
+    for folder in (package / "_datasets", package.parent / "datasets"):
+        path = folder / "suites" / NAME / SAMPLE
+        if path.is_file():
+            return path
+    raise UsageError(
+        "the sample of meme is missing from this installation; reinstall pytest-memfail or give --memfail-data DIR"
+    )
+
+
+def load(request: SuiteRequest) -> Sequence[Task]:
+    """Return the task: of our own episodes without a folder, else of the variant's file there.
+
+    Raises `UsageError` for a missing file, `RowError` for the first fault.
+    """
+    path, variant = _file(request)
+    rows, errors, _, sha = check(path)
+    if errors:
+        raise errors[0]
+    return (task_of(rows, path, sha, variant, "MIT" if request.folder is None else SOURCE.licence),)
+
+
+def faults(folder: Path) -> Iterator[SuiteFault]:
+    """Yield the faults of all files of the suite in a folder.
+
+    Raises `UsageError` if it has none.
+    """
+    names = [name for group in (*SOURCE.files.values(), (SAMPLE,)) for name in group]
+    paths = [path for name in names if (path := _inside(folder, name))]
+    if not paths:
+        raise UsageError(f"no file of {NAME} in {folder}; expected one of {', '.join(names)} from {SOURCE.url}")
+    yield from faults_of(paths)
+
+
+def _file(request: SuiteRequest) -> tuple[Path, str]:
+    """Return the file to load, and its variant."""
+    if request.variant not in ("", OURS, *SOURCE.files):
+        raise UnknownNameError(f"variant of {NAME}", request.variant, (*SOURCE.files, OURS))
+    if request.folder is None and request.variant in ("", OURS):
+        return shipped_episodes(), OURS
+    variant = request.variant or next(iter(SOURCE.files))
+    (name,) = SOURCE.files.get(variant, (SAMPLE,))
+    if request.folder is not None and (path := _inside(request.folder, name)):
+        return path, variant
+    about = f"{_SIZES.get(variant, SOURCE.size)}, {SOURCE.licence}, not shipped"
+    expected = f"{name} ({about}) from {SOURCE.url}" if variant != OURS else f"{name}, episodes of your own"
+    where = f"in {request.folder}" if request.folder is not None else "without --memfail-data DIR"
+    raise UsageError(f"no file of {NAME}:{variant} {where}; expected {expected}")
+
+
+def _inside(folder: Path, name: str) -> Path | None:
+    """Return a file in a folder, or in the suite's folder there."""
+    return next((path for path in (folder / name, folder / NAME / name) if path.is_file()), None)
+
+
+SUITE: Final = Suite(
+    name=NAME,
+    title="MEME",
+    source=SOURCE,
+    load=load,
+    parts={NAME: PARTS},
+    kinds=KINDS,
+    answers=ANSWERS,
+    measures=MEASURES,
+    labels=LABELS,
+    k=5,
+    faults=faults,
+    sample="our sample: 8 episodes; not the published set, its numbers compare with nothing",
+)

@@ -1,0 +1,113 @@
+"""What is wrong with a file of episodes beyond its types: errors stop a run, warnings are only reported."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pytest_memfail.core import RowError, SuiteFault
+from pytest_memfail.grading import fold
+from pytest_memfail.reading import JsonRow, short
+from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Block, Episode, read_episodes, states
+from pytest_memfail.suites.meme.plan import CREDITED
+
+LEAST = 4
+"""The length from which a value is looked for in filler sessions; shorter ones occur by chance."""
+
+Fault = tuple[str, str]
+"""The field, and what is wrong with it."""
+
+
+def errors_of(episode: Episode) -> Iterator[Fault]:
+    """Yield what makes an episode impossible to run or to judge."""
+    blocks = (("before_questions", episode.before_questions), ("after_questions", episode.after_questions))
+    last = len(episode.sessions) - 1
+    for name, block in blocks:
+        if not 0 <= block.position_after_session <= last:
+            problem = f"got {block.position_after_session}, expected the number of a session, 0 to {last}"
+            yield f"{name}.position_after_session", problem
+    before, after = (block.position_after_session for _, block in blocks)
+    if before > after:
+        yield (
+            "before_questions.position_after_session",
+            f"got {before}, expected at most {after}, that of after_questions",
+        )
+    for name, block in blocks:
+        yield from _unmentioned(episode, name, block)
+    for at, item in enumerate(episode.after_questions.questions):
+        place = f"after_questions.questions.{at}"
+        if item.type in CREDITED:
+            for entity in item.entity:
+                if episode.before_of(entity) is None:
+                    yield f"{place}.entity", f"got {entity!r}, expected an entity with a question in before_questions"
+        if item.type == "abs" and not ABSENCE.fullmatch(item.gold.strip()):
+            form = "Uncertain \u2014 previously '\u2026', but \u2026 changed"
+            yield f"{place}.gold_answer", f"got {short(item.gold)}, expected {form}"
+    for name, block in blocks:
+        for at, item in enumerate(block.questions):
+            if not item.gold:
+                field = "expected_answer" if name.startswith("before") else "gold_answer"
+                yield f"{name}.questions.{at}.{field}", "got nothing, expected the right answer"
+
+
+def _unmentioned(episode: Episode, name: str, block: Block) -> Iterator[Fault]:
+    """Yield the entities that no session before their question tells of."""
+    until = block.position_after_session
+    named = {fact.entity for _, fact in episode.facts(until)}
+    said: str | None = None
+    for at, item in enumerate(block.questions):
+        for entity in item.entity:
+            if entity in named:
+                continue
+            said = "\n".join(s.text for s in episode.sessions[: until + 1]) if said is None else said
+            values = [
+                v for v in (*item.entity_values.get(entity, []), episode.old(entity)) if v and fold(v) != UNCERTAIN
+            ]
+            if not any(states(said, value) for value in values):
+                problem = f"got {entity!r}, expected an entity that a session up to {until} mentions"
+                yield f"{name}.questions.{at}.entity", problem
+
+
+def warnings_of(episode: Episode) -> Iterator[Fault]:
+    """Yield what makes an episode easier or harder than it should be."""
+    values = {fact.value for session in episode.sessions for fact in session.facts if len(fact.value) >= LEAST}
+    for at, session in enumerate(episode.sessions):
+        text = session.text
+        if session.is_filler:
+            for value in sorted(value for value in values if fold(value) in fold(text) and states(text, value)):
+                yield f"sessions.{at}", f"a filler session holds a gold value: {short(value)}"
+        for number, fact in enumerate(session.facts):
+            if fact.value and not states(text, fact.value):
+                yield f"sessions.{at}.gold_facts.{number}.value", f"the session never states {short(fact.value)}"
+    counts = Counter(entity for item in episode.before_questions.questions for entity in set(item.entity))
+    for entity, count in counts.items():
+        if count > 1:
+            problem = f"{entity!r} has {count} questions before the change; the last one counts for credit"
+            yield "before_questions.questions", problem
+
+
+def check(path: Path) -> tuple[list[JsonRow[Episode]], list[RowError], list[RowError], str]:
+    """Return the episodes of a file, its errors, its warnings and its SHA-256."""
+    rows, errors, sha = read_episodes(path)
+    warnings: list[RowError] = []
+    seen: set[str] = set()
+    for row in rows:
+        episode = row.value
+        if episode.episode_id in seen:
+            problem = f"got {episode.episode_id!r} again, expected an id of its own"
+            errors.append(RowError(str(path), row.line, f"episode {episode.episode_id}: episode_id", problem))
+        seen.add(episode.episode_id)
+        for found, faults in ((errors, errors_of(episode)), (warnings, warnings_of(episode))):
+            found += [
+                RowError(str(path), row.line, f"episode {episode.episode_id}: {f}", problem) for f, problem in faults
+            ]
+    return rows, errors, warnings, sha
+
+
+def faults_of(paths: Iterable[Path]) -> Iterator[SuiteFault]:
+    """Yield all faults of some files, for each file the errors first."""
+    for path in paths:
+        _, errors, warnings, _ = check(path)
+        for found, is_error in ((errors, True), (warnings, False)):
+            yield from (SuiteFault(fault.file, fault.field, fault.problem, is_error) for fault in found)

@@ -1,0 +1,188 @@
+"""The numbers of MEME's paper, over finished questions (arXiv 2605.12477, sections 4 and 4.1)."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Literal, get_args
+
+from pytest_memfail.core import (
+    CORRECT,
+    ERROR,
+    LOST_LATER,
+    NOT_STORED,
+    SUMMARY_ERROR,
+    TRIVIAL_PASS,
+    UNGRADED,
+    Finished,
+    Measure,
+    Score,
+)
+
+PARTS: Final = ("recall", "aggregation", "tracking", "deletion", "cascade", "absence")
+"""The parts of the score; the questions before the change have a row of their own."""
+PAIRED: Final = ("deletion", "cascade", "absence")
+Z: Final = 1.959964
+NO_ANSWER: Final = "needs a test-taker and a model as judge"
+
+Test = Callable[[Finished], bool]
+
+
+def after(questions: Iterable[Finished]) -> list[Finished]:
+    """Return the questions that were asked after the change and did not fail to run."""
+    return [q for q in questions if q.part in PARTS and q.verdict != ERROR]
+
+
+def is_encoded(question: Finished) -> bool:
+    """Return whether some version of each fact was stored at some time."""
+    return all(fact.verdict != NOT_STORED or fact.label == LOST_LATER for fact in question.facts)
+
+
+def is_maintained(question: Finished) -> bool:
+    """Return whether each fact was in the store when it was asked for, with all that an answer needs."""
+    return all(fact.verdict not in (NOT_STORED, SUMMARY_ERROR) for fact in question.facts)
+
+
+def is_retrieved(question: Finished) -> bool:
+    """Return whether each fact was among the memories shown."""
+    return all(fact.verdict == CORRECT for fact in question.facts)
+
+
+def is_credited(question: Finished) -> bool:
+    """Return whether a question is right and its answer proves something."""
+    return question.verdict == CORRECT and not question.vacuous
+
+
+def _stage(test: Test) -> Callable[[Sequence[Finished]], Score]:
+    """Return a measure of the share that passes; questions whose facts nobody judged do not count.
+
+    Neither does a question of which the memory shows nothing at all, because that says nothing of a stage.
+    """
+
+    def of(questions: Sequence[Finished]) -> Score:
+        known = [
+            q
+            for q in after(questions)
+            if q.facts
+            and not any(fact.verdict in (UNGRADED, ERROR) for fact in q.facts)
+            and (not q.vacuous or q.label == TRIVIAL_PASS)
+        ]
+        if not known:
+            return Score(None, 0, lacks="no fact was judged")
+        return Score(sum(map(test, known)) / len(known), len(known))
+
+    return of
+
+
+def answered(questions: Sequence[Finished]) -> Score:
+    """Return the share of the questions after the change whose answer is right and counts."""
+    asked = after(questions)
+    if lacks := _lacks(asked):
+        return Score(None, len(asked), lacks=lacks)
+    return Score(sum(map(is_credited, asked)) / len(asked), len(asked))
+
+
+def score(questions: Sequence[Finished]) -> Score:
+    """Return the plain mean of the rates of the six parts, with a 95 % interval.
+
+    A vacuous pass is a failure. The interval is a normal approximation; its variance is that of the sums over stores of
+    each question's deviation from its part's rate, because questions of one store are lost and found together.
+    """
+    asked = after(questions)
+    groups = {part: [q for q in asked if q.part == part] for part in PARTS}
+    if missing := [part for part in PARTS if not groups[part]]:
+        return Score(None, len(asked), lacks=f"no question of {', '.join(missing)}")
+    if lacks := _lacks(asked):
+        return Score(None, len(asked), lacks=lacks)
+    rates = {part: sum(map(is_credited, group)) / len(group) for part, group in groups.items()}
+    value = macro_mean(list(rates.values()))
+    shifts: dict[str, float] = defaultdict(float)
+    for part, group in groups.items():
+        for question in group:
+            shifts[question.store] += (is_credited(question) - rates[part]) / len(group) / len(PARTS)
+    stores = len(shifts)
+    variance = sum(shift**2 for shift in shifts.values()) * stores / (stores - 1) if stores > 1 else 0.0
+    if variance < 1e-12:
+        return Score(value, len(asked))
+    half = Z * variance**0.5
+    return Score(value, len(asked), max(0.0, value - half), min(1.0, value + half))
+
+
+def macro_mean(rates: Sequence[float]) -> float:
+    """Return the unweighted mean of the parts' rates."""
+    return sum(rates) / len(rates)
+
+
+def _lacks(asked: Sequence[Finished]) -> str | None:
+    """Return why answers cannot be counted, if some were not judged."""
+    if not asked:
+        return "no question after the change"
+    open_ = sum(question.verdict == UNGRADED for question in asked)
+    return f"{NO_ANSWER}: {open_} of {len(asked)} have none" if open_ else None
+
+
+# -- what was known before ---------------------------------------------------------------------------------------------
+
+
+Pairing = Literal["real", "trivial", "knew_but_failed", "never_knew"]
+
+
+def paired(part: str, wanted: Pairing) -> Callable[[Sequence[Finished]], Score]:
+    """Return a measure that counts the questions of a part by whether the same was known before the change.
+
+    Right after and known before is real, right after alone trivial. The other two are wrong after.
+    """
+
+    def of(questions: Sequence[Finished]) -> Score:
+        before = {(q.store, q.k, _entity(q.question)): q for q in questions if q.part == "before"}
+        asked = [q for q in after(questions) if q.part == part]
+        pairs = [(q, before.get((q.store, q.k, _entity(q.question)))) for q in asked]
+        open_ = sum(q.verdict == UNGRADED or (old is not None and old.verdict in (UNGRADED, ERROR)) for q, old in pairs)
+        if not asked or open_:
+            return Score(
+                None, len(asked), lacks=f"{NO_ANSWER}: {open_} of {len(asked)} have none" if asked else "no question"
+            )
+        return Score(float(sum(_pairing(q, old) == wanted for q, old in pairs)), len(asked))
+
+    return of
+
+
+def _pairing(question: Finished, before: Finished | None) -> Pairing:
+    knew = before is not None and before.verdict == CORRECT
+    if question.verdict == CORRECT:
+        return "real" if knew and not question.vacuous else "trivial"
+    return "knew_but_failed" if knew else "never_knew"
+
+
+def _entity(question: str) -> str:
+    """Return what a question's id says after its moment and type; of several about one entity the last counts."""
+    match = re.fullmatch(r"(?:before|after)-[a-z]+-(.+?)(?:-\d+)?", question)
+    return match[1] if match else question
+
+
+def trivial(questions: Sequence[Finished]) -> Score:
+    """Return how many right answers after the change do not count, because the same was not known before."""
+    asked = [q for q in after(questions) if q.part in PAIRED]
+    return Score(float(sum(q.verdict == CORRECT and q.vacuous for q in asked)), len(asked))
+
+
+MEASURES: Final[tuple[Measure, ...]] = (
+    Measure("encoded", "encoded", _stage(is_encoded), unit="percent"),
+    Measure("maintained", "maintained", _stage(lambda q: is_encoded(q) and is_maintained(q)), unit="percent"),
+    Measure("retrieved", "retrieved", _stage(is_retrieved), unit="percent"),
+    Measure("answered", "answered", answered, unit="percent"),
+    Measure("score", "score (macro of 6)", score, line=2),
+    Measure("trivial_passes", "trivial passes, not credited", trivial, line=2, unit="count"),
+    *(
+        Measure(
+            f"{part}_{pairing}",
+            (f"{part}: " if pairing == "real" else "") + pairing.replace("_", " "),
+            paired(part, pairing),
+            line=3 + at,
+            unit="count",
+        )
+        for at, part in enumerate(PAIRED)
+        for pairing in get_args(Pairing)
+    ),
+)

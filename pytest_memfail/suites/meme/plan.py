@@ -1,0 +1,423 @@
+"""Turn episodes into stores: what is stored, what is asked before and after the change, and the facts each needs."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pytest_memfail.core import (
+    NOT_RETRIEVED,
+    NOT_STORED,
+    REASONING_ERROR,
+    Conversation,
+    Evidence,
+    Ingest,
+    Message,
+    Probe,
+    Question,
+    Step,
+    StorePlan,
+    Task,
+)
+from pytest_memfail.grading import fold, is_hypothetical, marks_condition, marks_removal, sentences, words
+from pytest_memfail.reading import JsonRow, digest
+from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Episode, Fact, Item, Type, states
+
+NAME: Final = "meme"
+Moment = Literal["before", "after"]
+PARTS: Final[dict[Type, str]] = {
+    "er": "recall",
+    "agg": "aggregation",
+    "tr": "tracking",
+    "del": "deletion",
+    "cas": "cascade",
+    "abs": "absence",
+}
+"""Type of an after-question to the part that it counts in."""
+CREDITED: Final[tuple[Type, ...]] = ("del", "cas", "abs")
+"""Types that count only if the question before the change was answered right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A statement of the user: the session, the message and the fact in words."""
+
+    session: int
+    source: str
+    text: str
+
+
+def task_of(rows: Sequence[JsonRow[Episode]], path: Path, sha: str, variant: str, licence: str) -> Task:
+    """Return the task with one store per episode."""
+    evidence: dict[str, Evidence] = {}
+    stores = []
+    for row in rows:
+        plan = _Plan(row.value, str(path), row.line)
+        stores.append(StorePlan(row.value.episode_id, tuple(plan.steps())))
+        evidence |= plan.evidence
+    return Task(
+        name=NAME,
+        targets=(NOT_STORED, NOT_RETRIEVED, REASONING_ERROR),
+        stores=tuple(stores),
+        evidence=evidence,
+        licence=licence,
+        data_hash=sha,
+        description="facts that change, depend on each other and are taken back, over many sessions",
+        suite=NAME,
+        k=5,
+        variant=variant,
+    )
+
+
+@dataclass(slots=True)
+class _Plan:
+    """Builds the steps and the evidence of one episode."""
+
+    episode: Episode
+    file: str
+    line: int
+    evidence: dict[str, Evidence] = field(default_factory=dict)
+    conversations: list[Conversation] = field(default_factory=list)
+    ids: dict[str, list[str]] = field(default_factory=dict)
+    """Entity to the ids of the questions about it before the change."""
+
+    def steps(self) -> Iterator[Step]:
+        """Yield the sessions and the two probes, each after its session."""
+        blocks = (("before", self.episode.before_questions), ("after", self.episode.after_questions))
+        end = max(block.position_after_session for _, block in blocks)
+        for at, session in enumerate(self.episode.sessions[: end + 1]):
+            key = f"{NAME}:{self.episode.episode_id}:{at}:{session.session_id}"
+            messages = tuple(Message(turn.role, turn.content, session.timestamp) for turn in session.conversation)
+            self.conversations.append(Conversation(f"c-{digest(key, 10)}", messages, session.timestamp))
+            yield Ingest(self.conversations[-1])
+            for moment, block in blocks:
+                if block.position_after_session == at and block.questions:
+                    yield Probe(tuple(self._questions(moment, block.questions, at)))
+
+    def _questions(self, moment: str, items: Iterable[Item], until: int) -> Iterator[Question]:
+        block = self.episode.before_questions if moment == "before" else self.episode.after_questions
+        used: dict[str, int] = {}
+        for item in items:
+            name = f"{moment}-{item.type}-{'-'.join(re.sub(r'[^A-Za-z0-9_.]+', '-', e) for e in item.entity)}"
+            used[name] = used.get(name, 0) + 1
+            name += f"-{used[name]}" if used[name] > 1 else ""
+            needs: tuple[str, ...] = ()
+            if moment == "before":
+                for entity in item.entity:
+                    self.ids.setdefault(entity, []).append(name)
+            elif item.type in CREDITED:
+                needs = tuple(dict.fromkeys(self.ids[e][-1] for e in item.entity if e in self.ids))
+            part = "before" if moment == "before" else PARTS[item.type]
+            facts = _Facts(self.episode, item, until, name, tuple(c.id for c in self.conversations))
+            made = list(facts.before() if moment == "before" else getattr(facts, part)())
+            self.evidence |= {each.id: each for each in made}
+            yield Question(
+                id=name,
+                task=NAME,
+                text=item.question,
+                query=item.question,
+                gold=(item.gold,),
+                evidence=tuple(each.id for each in made),
+                kind=part,
+                file=self.file,
+                line=self.line,
+                stratum=self.episode.domain + (f" {item.hops}-hop" if item.hops else ""),
+                part=part,
+                needs=needs,
+                asked_at=block.timestamp,
+                cluster=self.episode.episode_id,
+                keys=facts.keys(moment),
+            )
+
+
+@dataclass(slots=True)
+class _Facts:
+    """The expected facts of one question, from what was told up to the probe."""
+
+    episode: Episode
+    item: Item
+    until: int
+    question: str
+    conversations: tuple[str, ...]
+    made: int = 0
+
+    # -- the parts ---------------------------------------------------------------------------------------------------
+
+    def before(self) -> Iterator[Evidence]:
+        """Yield the value of each entity; a value that a rule gives it later is not yet its own."""
+        for entity in self.item.entity:
+            for value in self._values(entity):
+                yield self._value(entity, value, siblings=self._others(entity, value))
+
+    def recall(self) -> Iterator[Evidence]:
+        """Yield the text that is to be kept to the letter."""
+        for entity in self.item.entity:
+            for value in self._values(entity):
+                yield self._value(entity, value, kind="verbatim")
+
+    def aggregation(self) -> Iterator[Evidence]:
+        """Yield one value per entity."""
+        return self.before()
+
+    def tracking(self) -> Iterator[Evidence]:
+        """Yield one value per step, and their order."""
+        for entity in self.item.entity:
+            steps = self._values(entity)
+            told = [self._told(entity, step) for step in steps]
+            for step in steps:
+                yield self._value(entity, step)
+            text = " \u2192 ".join(steps)
+            last = max(told, key=lambda one: one.session)
+            yield self._made(
+                "order",
+                entity,
+                Told(last.session, "\n".join(one.source for one in told), f"{_words(entity)}, in order: {text}"),
+                value=text,
+                siblings=tuple(steps),
+            )
+
+    def deletion(self) -> Iterator[Evidence]:
+        """Yield the request to forget the value."""
+        for entity in self.item.entity:
+            told = self._request(entity)
+            old = tuple(dict.fromkeys(v for v in (*self._values(entity), self.episode.old(entity)) if v))
+            asked = tuple(s for s in sentences(told.source) if marks_removal(s))
+            yield self._made(
+                "deletion",
+                entity,
+                told,
+                value=old[0] if old else None,
+                stale_values=old,
+                endings=asked,
+                taken_back=True,
+            )
+
+    def cascade(self) -> Iterator[Evidence]:
+        """Yield the change of the root, and the rule of each dependency from there to the entity.
+
+        A store that states the new value as current holds all of them, because some systems draw the consequence when
+        they write.
+        """
+        for entity in self.item.entity:
+            yield from self._dependencies(entity, self._new(entity), self.episode.old(entity))
+
+    def absence(self) -> Iterator[Evidence]:
+        """Yield the change of the root, and what says that the old value depends on it."""
+        for entity in self.item.entity:
+            yield from self._dependencies(entity, "", self._lost(entity))
+
+    def keys(self, moment: str) -> dict[str, Any]:
+        """Return what the graders need: the entities, all values, and the one that no longer holds."""
+        entity = self.item.entity[0]
+        values = [value for each in self.item.entity for value in self._values(each)]
+        keys: dict[str, Any] = {"entity": list(self.item.entity), "values": values}
+        if moment == "before":
+            return keys | {"others": list(self._others(entity, values[0])) if values else []}
+        if self.item.type == "cas":
+            return keys | {"values": [self._new(entity)], "old": self.episode.old(entity)}
+        if self.item.type == "abs":
+            return keys | {"values": [], "old": self._lost(entity)}
+        return keys | ({"old": self.episode.old(entity) or next(iter(values), "")} if self.item.type == "del" else {})
+
+    # -- values ------------------------------------------------------------------------------------------------------
+
+    def _values(self, entity: str) -> list[str]:
+        found = [value for value in self.item.entity_values.get(entity, []) if value]
+        return found or (
+            [self.item.gold] if len(self.item.entity) == 1 and self.item.type not in ("del", "abs") else []
+        )
+
+    def _new(self, entity: str) -> str:
+        """Return the value that follows from the change."""
+        old, state = fold(self.episode.old(entity)), self.episode.entities.get(entity)
+        candidates = (*self._values(entity)[-1:], state.after if state else "", self.item.gold)
+        return next((v for v in candidates if v and fold(v) != old and fold(v) != UNCERTAIN), self.item.gold)
+
+    def _lost(self, entity: str) -> str:
+        """Return the value that no longer holds, without one that does."""
+        match = ABSENCE.search(self.item.gold)
+        told = [v for v in self._values(entity) if fold(v) != UNCERTAIN]
+        return next((v for v in (self.episode.old(entity), match["old"] if match else "", *told) if v), "")
+
+    def _others(self, entity: str, value: str) -> tuple[str, ...]:
+        """Return the values that are told of an entity after this one, up to the probe."""
+        found = [fact.value for _, fact in self.episode.facts(self.until) if fact.entity == entity]
+        first = next((at for at, other in enumerate(found) if _same(other, value)), 0)
+        return tuple(dict.fromkeys(v for v in found[first:] if v and not _same(v, value)))
+
+    # -- what was told -----------------------------------------------------------------------------------------------
+
+    def _told(self, entity: str, value: str, *, is_rule: bool = False) -> Told:
+        """Return where the user states a value of an entity; of several places the first, for a rule its condition.
+
+        A fact may lack its notes or be filed under another entity, so that entity and value decide, then its words,
+        then those of the user.
+        """
+        facts = self.episode.facts(self.until)
+        own = [(at, f) for at, f in facts if f.entity == entity and _same(f.value, value)]
+        found = own or [(at, f) for at, f in facts if states(f.fact_text, value)]
+        if is_rule:
+            found = [(at, f) for at, f in found if f.is_noted("rule") or marks_condition(f.fact_text)] or found
+        if found:
+            return self._of(*found[0])
+        for at, turn in self._turns():
+            if states(turn, value) and (not is_rule or marks_condition(turn)):
+                return Told(at, turn, f"{_words(entity)}: {value}")
+        named = [(at, fact) for at, fact in facts if fact.entity == entity]
+        return self._of(*named[-1]) if named else Told(self.until, "", f"{_words(entity)}: {value}")
+
+    def _change(self, source: str) -> tuple[str, str, Told]:
+        """Return the entity that changed, its new value, and where the user says so."""
+        root = self.episode.root or source
+        state = self.episode.entities.get(root)
+        old = self.episode.root_change.before or (state.before if state else "")
+        new = self.episode.root_change.after or (state.after if state else "")
+        facts = self.episode.facts(self.until)
+        mine = [(at, f) for at, f in facts if f.entity == root]
+        theirs = [(at, f) for at, f in facts if f.entity == source]
+        for found in (
+            [(at, f) for at, f in mine if new and _same(f.value, new)],
+            [(at, f) for at, f in mine if f.value and not _same(f.value, old)],
+            [
+                (at, f)
+                for at, f in theirs
+                if f.value and not _same(f.value, self.episode.old(source)) and not _is_rule(f)
+            ],
+        ):
+            if found:
+                return found[-1][1].entity, found[-1][1].value, self._of(*found[-1])
+        said = [(at, turn) for at, turn in self._turns() if states(turn, new) and not is_hypothetical(turn)]
+        at, turn = said[-1] if said else (self.until, "")
+        return root, new, Told(at, turn, f"{_words(root)} is now {new}")
+
+    def _request(self, entity: str) -> Told:
+        """Return where the user asks to forget a value."""
+        own = [(at, fact) for at, fact in self.episode.facts(self.until) if fact.entity == entity]
+        noted = [(at, f) for at, f in own if f.is_noted("delet", "forget", "remov") or marks_removal(f.fact_text)]
+        after = own[1:] if self.episode.old(entity) else own
+        for found in (
+            noted,
+            [(at, fact) for at, fact in after if not fact.value or not _same(fact.value, after[0][1].value)],
+        ):
+            if found:
+                at, fact = found[-1]
+                text = fact.fact_text or f"The user asked to forget: {_words(entity)}"
+                return Told(at, self.episode.sessions[at].turn_of(fact, is_removal=True), text)
+        topic = set(words(_words(entity)))
+        asked = [(at, turn) for at, turn in self._turns() if marks_removal(turn)]
+        near = [(at, turn) for at, turn in asked if topic & set(words(turn))] or asked
+        at, turn = near[-1] if near else (self.until, "")
+        return Told(at, turn, f"The user asked to forget: {_words(entity)}")
+
+    def _turns(self) -> Iterator[tuple[int, str]]:
+        for at, session in enumerate(self.episode.sessions[: self.until + 1]):
+            yield from ((at, turn.content) for turn in session.conversation if turn.role == "user")
+
+    def _of(self, at: int, fact: Fact) -> Told:
+        source = self.episode.sessions[at].turn_of(fact)
+        return Told(at, source, fact.fact_text or f"{_words(fact.entity)}: {fact.value}")
+
+    # -- evidence ----------------------------------------------------------------------------------------------------
+
+    def _dependencies(self, entity: str, new: str, old: str) -> Iterator[Evidence]:
+        chain = self._chain(entity)
+        root, value, told = self._change(chain[-1])
+        now = [new] if new else []
+        follows = f" What follows of {_words(entity)}: {new}." if new else ""
+        past = (self.episode.root_change.before, old)
+        yield self._made(
+            "change",
+            root,
+            replace(told, text=told.text + follows),
+            value=value,
+            stale_values=tuple(dict.fromkeys(v for v in past if v and not _same(v, value))),
+            endings=tuple(now),
+            decoys=(*self._sentences(value, told.session), *self._sentences(new, self.until + 1)),
+        )
+        for target, source in itertools.pairwise(chain):
+            state = self.episode.entities.get(target)
+            result = state.after if state and fold(state.after) != UNCERTAIN else ""
+            before = self.episode.old(target)
+            if target == entity:
+                result, before = new, old
+            result = "" if _same(result, before) else result
+            holds = result or before
+            told = self._told(target, holds, is_rule=True)
+            names = [_words(source), self.episode.old(source)]
+            names += [s.after for e, s in self.episode.entities.items() if e == source and fold(s.after) != UNCERTAIN]
+            names += (
+                [self.episode.root_change.before, self.episode.root_change.after] if source == self.episode.root else []
+            )
+            names = [name for name in dict.fromkeys(names) if name and not _same(name, holds)]
+            # only what the user said can be lost
+            named = set(words(" ".join(names))) & set(words(told.source))
+            is_stated = bool(named) and marks_condition(told.source)
+            yield self._made(
+                "dependency",
+                target,
+                replace(told, text=told.text + ("" if target == entity else follows)),
+                value=holds,
+                stale_values=(old,) if new and old else (),
+                condition=_condition(told) if is_stated else None,
+                anchors=tuple(names) if is_stated else (),
+                endings=tuple(dict.fromkeys([*now, *([result] if new and result else [])])),
+                decoys=tuple(s for v in {new, result} for s in self._sentences(v, self.until + 1)) if new else (),
+            )
+
+    def _chain(self, entity: str) -> list[str]:
+        """Return an entity and what it depends on, up to the root."""
+        chain = [entity]
+        while source := next((e.source for e in self.episode.dependency_edges_used if e.target == chain[-1]), None):
+            if source in chain:
+                break
+            chain.append(source)
+        if len(chain) == 1 and self.episode.root and entity != self.episode.root:
+            chain.append(self.episode.root)
+        return chain
+
+    def _sentences(self, value: str, until: int) -> tuple[str, ...]:
+        """Return the sentences that mention a value in the sessions before one: none of them says that it holds."""
+        if not value:
+            return ()
+        said = (s for session in self.episode.sessions[:until] for s in sentences(session.text) if states(s, value))
+        return tuple(dict.fromkeys(said))
+
+    def _value(self, entity: str, value: str, kind: str = "value", siblings: tuple[str, ...] = ()) -> Evidence:
+        return self._made(kind, entity, self._told(entity, value), value=value, siblings=siblings)
+
+    def _made(self, kind: str, entity: str, told: Told, **fields: Any) -> Evidence:
+        self.made += 1
+        return Evidence(
+            id=f"{self.episode.episode_id}.{self.question}.{self.made}-{kind}",
+            kind=kind,
+            task=NAME,
+            text=told.text,
+            source=told.source,
+            conversation_id=self.conversations[told.session],
+            entity=entity,
+            subject=_words(entity),
+            asked=self.item.question,
+            **fields,
+        )
+
+
+def _words(entity: str) -> str:
+    return entity.replace("_", " ")
+
+
+def _same(one: str, other: str) -> bool:
+    return bool(one) and bool(other) and words(one) == words(other)
+
+
+def _is_rule(fact: Fact) -> bool:
+    return fact.is_noted("rule") or is_hypothetical(fact.fact_text)
+
+
+def _condition(told: Told) -> str:
+    """Return the sentences of a fact that name its condition."""
+    said = [s for s in sentences(told.text) if marks_condition(s)]
+    return " ".join(said or [s for s in sentences(told.source) if marks_condition(s)])

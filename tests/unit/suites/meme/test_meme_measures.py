@@ -1,0 +1,181 @@
+"""suites/meme/measures.py: the paper's numbers on outcomes made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from pytest_memfail.suites.meme import SUITE
+from pytest_memfail.suites.meme.measures import PARTS, macro_mean
+
+MEASURES = {measure.name: measure for measure in SUITE.measures}
+
+
+@dataclass
+class Fact:
+    verdict: str
+    label: str | None = None
+
+
+@dataclass
+class Outcome:
+    part: str
+    verdict: str
+    facts: list = field(default_factory=lambda: [Fact("correct")])
+    question: str = ""
+    store: str = "pl_1"
+    label: str | None = None
+    vacuous: bool = False
+    task: str = "meme"
+    k: int = 5
+    stratum: str = "PL"
+    memory_held: bool | None = None
+
+
+RIGHT = ("correct", [Fact("correct")])
+WRONG = ("reasoning_error", [Fact("correct")])
+OPEN = ("ungraded", [Fact("correct")])
+
+
+def of(name, outcomes):
+    return MEASURES[name].of(outcomes)
+
+
+def lost(verdict, label=None):
+    return (verdict, [Fact(verdict, label)])
+
+
+def all_parts(*verdicts, store="pl_1"):
+    """One outcome per part, in the order of the table."""
+    return [Outcome(part, *made, store=store) for part, made in zip(PARTS, verdicts, strict=True)]
+
+
+def test_names_are_unique_and_every_part_is_known():
+    assert len(MEASURES) == len(SUITE.measures)
+    # `meme.leaked>0.1` is the share of a label
+    assert not set(MEASURES) & set(SUITE.labels)
+    assert ["before", *PARTS] == [part.name for part in SUITE.parts["meme"]]
+
+
+def test_stages_are_cumulative():
+    outcomes = all_parts(
+        lost("not_stored"), lost("not_stored", "lost_later"), lost("summary_error"), lost("not_retrieved"), WRONG, RIGHT
+    )
+    assert [of(n, outcomes).value for n in ("encoded", "maintained", "retrieved", "answered")] == [
+        pytest.approx(share / 6) for share in (5, 3, 2, 1)
+    ]
+    assert of("encoded", outcomes).n == 6
+
+
+def test_a_question_needs_all_its_facts():
+    outcomes = [Outcome("cascade", "not_stored", [Fact("correct"), Fact("not_stored")])]
+    assert of("encoded", outcomes).value == 0.0
+
+
+def test_questions_before_the_change_enter_no_stage():
+    outcomes = [Outcome("before", *lost("not_stored")), Outcome("recall", *RIGHT)]
+    assert (of("encoded", outcomes).value, of("encoded", outcomes).n) == (1.0, 1)
+
+
+def test_what_nobody_judged_and_errors_do_not_count():
+    outcomes = [Outcome("recall", "ungraded", [Fact("ungraded")]), Outcome("recall", "error", [])]
+    assert of("encoded", outcomes).lacks == "no fact was judged"
+    assert of("encoded", []).value is None
+
+
+def test_a_deletion_of_which_nothing_is_there_says_nothing_of_a_stage():
+    outcomes = [Outcome("deletion", *RIGHT, vacuous=True), Outcome("recall", *lost("not_stored"))]
+    assert (of("encoded", outcomes).value, of("encoded", outcomes).n) == (0.0, 1)
+    trivial = Outcome("deletion", *RIGHT, vacuous=True, label="trivial_pass")
+    assert (of("retrieved", [trivial]).value, of("answered", [trivial]).value) == (1.0, 0.0)
+
+
+def test_answers_that_nobody_judged_are_lacking():
+    outcomes = all_parts(OPEN, RIGHT, RIGHT, RIGHT, RIGHT, lost("not_stored"))
+    for name in ("answered", "score"):
+        assert of(name, outcomes).value is None
+        assert of(name, outcomes).lacks == "needs a test-taker and a model as judge: 1 of 6 have none"
+
+
+def test_the_score_is_the_plain_mean_of_six_rates():
+    outcomes = [
+        *all_parts(RIGHT, RIGHT, RIGHT, RIGHT, WRONG, WRONG),
+        *[Outcome("recall", *WRONG) for _ in range(3)],  # a large part weighs no more than a small one
+    ]
+    assert of("score", outcomes).value == pytest.approx((1 / 4 + 3) / 6)
+    assert macro_mean([0.6, 0.0]) == pytest.approx(0.3)
+
+
+def test_a_vacuous_pass_is_a_failure():
+    outcomes = all_parts(RIGHT, RIGHT, RIGHT, RIGHT, RIGHT, RIGHT)
+    for outcome in outcomes[3:]:
+        outcome.vacuous = True
+    assert of("score", outcomes).value == pytest.approx(0.5)
+    assert of("trivial_passes", outcomes).value == 3
+
+
+def test_the_score_needs_all_parts():
+    score = of("score", all_parts(*[RIGHT] * 6)[:5])
+    assert (score.value, score.lacks) == (None, "no question of absence")
+
+
+def test_a_store_that_keeps_nothing_scores_nothing():
+    outcomes = all_parts(*[lost("not_stored")] * 6)
+    outcomes[3] = Outcome("deletion", *RIGHT, vacuous=True)
+    assert of("score", outcomes).value == 0.0
+    assert of("encoded", outcomes).value == 0.0
+
+
+def test_the_interval_is_over_stores():
+    good, bad = all_parts(*[RIGHT] * 6, store="a"), all_parts(*[WRONG] * 6, store="b")
+    score = of("score", good + bad)
+    # both stores deviate by half: the variance of the mean is (0.25² + 0.25²) · 2
+    assert score.value == pytest.approx(0.5)
+    assert score.low == pytest.approx(0.0)
+    assert score.high == pytest.approx(min(1.0, 0.5 + 1.959964 * 0.25**0.5))
+    many = [o for at in range(50) for o in all_parts(*[RIGHT if at % 2 else WRONG] * 6, store=str(at))]
+    half = 1.959964 * (50 * 0.01**2 * 50 / 49) ** 0.5
+    assert of("score", many).low == pytest.approx(0.5 - half)
+    assert of("score", many).high == pytest.approx(0.5 + half)
+
+
+def test_no_interval_where_stores_do_not_differ():
+    score = of("score", all_parts(*[RIGHT] * 6) + all_parts(*[RIGHT] * 6, store="b"))
+    assert (score.value, score.low, score.high) == (1.0, None, None)
+
+
+def pair(before, after, entity="commute", **more):
+    return [
+        Outcome("before", *before, question=f"before-cas-{entity}"),
+        Outcome("cascade", *after, question=f"after-cas-{entity}", **more),
+    ]
+
+
+def test_what_was_known_before():
+    outcomes = [
+        *pair(RIGHT, RIGHT, "a"),
+        *pair(WRONG, RIGHT, "b", vacuous=True, label="trivial_pass"),
+        *pair(RIGHT, WRONG, "c"),
+        *pair(RIGHT, lost("not_retrieved"), "d"),
+        *pair(lost("not_stored"), WRONG, "e"),
+    ]
+    counts = {n: of(f"cascade_{n}", outcomes).value for n in ("real", "trivial", "knew_but_failed", "never_knew")}
+    assert counts == {"real": 1, "trivial": 1, "knew_but_failed": 2, "never_knew": 1}
+    assert of("absence_real", outcomes).value is None
+
+
+def test_the_last_question_about_an_entity_counts():
+    outcomes = [
+        Outcome("before", *WRONG, question="before-cas-a"),
+        Outcome("before", *RIGHT, question="before-cas-a-2"),
+        Outcome("cascade", *RIGHT, question="after-cas-a"),
+    ]
+    assert of("cascade_real", outcomes).value == 1
+
+
+def test_stores_and_missing_questions_are_told_apart():
+    outcomes = [*pair(RIGHT, WRONG)]
+    outcomes[0].store = "other"
+    assert of("cascade_never_knew", outcomes).value == 1
+    assert of("cascade_real", pair(OPEN, RIGHT)).lacks.endswith("1 of 1 have none")
