@@ -22,7 +22,7 @@ from pytest_memfail.core import (
     Trace,
     UsageError,
 )
-from pytest_memfail.engine import DaemonPool, Grader, Past
+from pytest_memfail.engine import DaemonPool, Grader, Needed, Past
 from pytest_memfail.results import Key, Loaded, MemoryRecord, QuestionRecord, StoreRecord, question_record
 from pytest_memfail.suites import CUSTOM
 
@@ -113,12 +113,13 @@ def regrade(
         task, store, _, k = case.asked.key
         grader = graders.setdefault((task, store), Grader(judge, pool))
         needed = [by_key[key] for name in case.trace.question.needs if (key := (task, store, name, k)) in by_key]
-        return await _judge(grader, case, [(await one(other, pool)).verdict for other in needed])
+        before = [await one(other, pool) for other in needed]
+        return await _judge(grader, case, [Needed(found.verdict, found.memory_held) for found in before])
 
     return judge_all(judge, cases, one, concurrency=concurrency, progress=progress, close=close)
 
 
-async def _judge(grader: Grader, case: Recorded, needed: Sequence[str]) -> QuestionRecord:
+async def _judge(grader: Grader, case: Recorded, needed: Sequence[Needed]) -> QuestionRecord:
     trace, listing = case.trace, case.listing
     place = (case.asked.id, case.asked.store, trace.question, trace.k, case.evidence)
     try:
@@ -132,6 +133,11 @@ async def _judge(grader: Grader, case: Recorded, needed: Sequence[str]) -> Quest
 
 def _listing(store: StoreRecord | None, plan: StorePlan, number: int) -> tuple[Listing, tuple[Past, ...]] | None:
     """Return the listing of a probe and those before it; None if the record has it not."""
+    if store is not None and len(store.listings) > 1:  # early records
+        raise UsageError(
+            f"the store {store.store} was listed {len(store.listings)} times, expected once: the record does not say which "
+            "listing a question was judged by"
+        )
     if store is None or (found := store.memories_at(number)) is None:
         return None
     probes = [i for i, step in enumerate(plan.steps) if isinstance(step, Probe)]

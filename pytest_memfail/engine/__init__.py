@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_memfail.engine.calls import CURRENT, Captured, DaemonPool, Lane, Limits, NoJournal, Resources, TokenRules
-from pytest_memfail.engine.grade import Grader, Past
+from pytest_memfail.engine.grade import Grader, Needed, Past
 from pytest_memfail.engine.loop import Engine
 from pytest_memfail.engine.questions import Result
 from pytest_memfail.engine.shelf import Shelf, check_reusable, is_ours, kept_in
@@ -28,6 +28,7 @@ __all__ = [
     "Grader",
     "Lane",
     "Limits",
+    "Needed",
     "NoJournal",
     "Past",
     "Resources",

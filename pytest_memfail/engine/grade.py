@@ -43,6 +43,15 @@ class Past(NamedTuple):
     """Ids of the conversations that were stored before it."""
 
 
+class Needed(NamedTuple):
+    """What became of a question that another needs."""
+
+    verdict: str
+    """Or `error`."""
+    held: bool | None = None
+    """Whether memory held its facts."""
+
+
 class Grader:
     """One judge over the listings of one store."""
 
@@ -62,7 +71,7 @@ class Grader:
         reply: Reply | None,
         *,
         earlier: Sequence[Past] = (),
-        needed: Collection[str] = (),
+        needed: Sequence[Needed] = (),
     ) -> Verdict:
         """Return the verdict on one question.
 
@@ -73,11 +82,13 @@ class Grader:
             shown: the memories retrieved for it.
             reply: the test-taker's; None without one.
             earlier: the listings of the store before that one, newest first.
-            needed: the verdicts (or `error`) on the questions that it needs.
+            needed: what became of the questions that it needs.
 
         Raises `JudgeError` for whatever the judge raises: a broken judge makes an error, never a verdict.
         """
-        facts = [await self._fact(question, fact, listing, shown, earlier) for fact in evidence]
+        names = {one.verdict for one in needed}
+        was_held = all(one.held is True for one in needed) if needed else None
+        facts = [await self._fact(question, fact, listing, shown, earlier, was_held) for fact in evidence]
         held = all(fact.name == CORRECT for fact in facts) and not (facts and all(fact.vacuous for fact in facts))
         answer, credited = UNREACHED, None
         if "answer" not in question.stages:
@@ -88,19 +99,29 @@ class Grader:
                 answer = await self._ask("answer", question, evidence, reply)
             if settles and answer.outcome in ("passed", "failed"):
                 credited = answer.outcome == "passed"
-        before = False if set(needed) & set(FAILURES) else True if set(needed) == {CORRECT} else None
+        before = False if names & set(FAILURES) else True if names == {CORRECT} else None
         verdict = question_verdict(
             facts, answer, misleading=question.kind == "misleading", credited=credited, passed_before=before
         )
-        if verdict.name == CORRECT and before is None and ERROR in needed:
+        if verdict.name == CORRECT and before is None and ERROR in names:
             reason = f"must have been right before, and was an error: {', '.join(question.needs)}"
             return Verdict(UNGRADED, verdict.facts, StageResult("ungraded", reason))
         return verdict
 
     async def _fact(
-        self, question: Question, fact: Evidence, listing: Listing, shown: Sequence[Memory], earlier: Sequence[Past]
+        self,
+        question: Question,
+        fact: Evidence,
+        listing: Listing,
+        shown: Sequence[Memory],
+        earlier: Sequence[Past],
+        was_held: bool | None,
     ) -> FactVerdict:
-        """Judge the memory stages that the question asks, up to the first that fails."""
+        """Judge the memory stages that the question asks, up to the first that fails.
+
+        A state that was taken back and left no trace among the memories shown proves something only if it was held
+        before (`was_held`), and nothing if it was not; None if that was not asked.
+        """
         stages, storage = question.stages, NOT_ASKED
         if "storage" in stages:
             storage = await self._once("storage", fact, listing)
@@ -114,6 +135,8 @@ class Grader:
         if "retrieval" not in stages:
             return fact_verdict(fact.id, storage, summary, replace(NOT_ASKED, vacuous=storage.vacuous))
         retrieval = await self._ask("retrieval", fact, question, shown)
+        if retrieval.vacuous and was_held is not None:
+            storage, retrieval = (replace(stage, vacuous=not was_held) for stage in (storage, retrieval))
         if storage is NOT_ASKED:  # whether the store says that a state has ended is not known
             storage = replace(storage, vacuous=retrieval.vacuous)
         return fact_verdict(fact.id, storage, summary, retrieval)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from pytest_memfail.core import Ingest, Question, UsageError
+from pytest_memfail.engine.grade import Needed
 from pytest_memfail.engine.system import Ask, StoreJob
 
 
@@ -41,8 +42,8 @@ class Needs:
                 self.hidden.append(hidden)
                 todo.append(hidden)
 
-    def of(self, ask: Ask) -> tuple[list[str], list[str]]:
-        """Return the keys of the asks that this one needs, and the verdicts that are known without asking."""
+    def of(self, ask: Ask) -> tuple[list[str], list[Needed]]:
+        """Return the keys of the asks that this one needs, and what is known of others without asking."""
         places = [(question.id, k) for question, k in self._needed(ask)]
         keys = [self._keys[place] for place in places if place in self._keys]
         return keys, [self._known[place] for place in places if place not in self._keys]

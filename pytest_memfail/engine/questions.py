@@ -27,7 +27,7 @@ from pytest_memfail.core import (
     Verdict,
 )
 from pytest_memfail.engine.calls import Captured, Resources, TokenRules, called, raised_as
-from pytest_memfail.engine.grade import Grader, Past
+from pytest_memfail.engine.grade import Grader, Needed, Past
 from pytest_memfail.engine.system import Ask, OpenSystem, Retrieved
 
 WORST_FIRST: Final = (*FAILURES, UNGRADED, VACUOUS, CORRECT)
@@ -199,13 +199,13 @@ class Answerer:
         ask: Ask,
         listing: Listing,
         earlier: Sequence[Past],
-        needed: Callable[[], Awaitable[Collection[str]]],
+        needed: Callable[[], Awaitable[Sequence[Needed]]],
         has_retrieved: Callable[[], None],
         result: Result,
     ) -> None:
         """Fill in the result.
 
-        `needed` returns the verdicts on the questions that this one needs, once they are known; `has_retrieved` is
+        `needed` returns what became of the questions that this one needs, once that is known; `has_retrieved` is
         called once the system is not needed any more.
         """
         try:
@@ -229,7 +229,7 @@ class Answerer:
         ask: Ask,
         listing: Listing,
         earlier: Sequence[Past],
-        needed: Callable[[], Awaitable[Collection[str]]],
+        needed: Callable[[], Awaitable[Sequence[Needed]]],
         time_asked: int,
         found: Retrieved,
     ) -> tuple[Trace, Verdict]:
@@ -241,11 +241,11 @@ class Answerer:
             clock = time.perf_counter()
             reply = await self._reply(test_taker, question, shown)
             seconds["answer"] = time.perf_counter() - clock
-        verdicts = await needed()
+        before = await needed()
         clock = time.perf_counter()
         evidence = [self._evidence[name] for name in question.evidence]
         verdict = await self._graders[time_asked].grade(
-            question, evidence, listing, shown, reply, earlier=earlier, needed=verdicts
+            question, evidence, listing, shown, reply, earlier=earlier, needed=before
         )
         seconds["judge"] = time.perf_counter() - clock
         return Trace(question, ask.k, shown, reply, seconds, shown_tokens, store_tokens, found.cut), verdict

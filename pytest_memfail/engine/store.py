@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pytest_memfail.core import ERROR, Conversation, Ingest, Listing, MemfailError, MemorySystemError, TimedOutError
 from pytest_memfail.engine.calls import CURRENT, GRACE_SECONDS, Resources, described
-from pytest_memfail.engine.grade import Past
+from pytest_memfail.engine.grade import Needed, Past
 from pytest_memfail.engine.needs import Needs
 from pytest_memfail.engine.questions import Answerer, QuestionWindow, Result, Slots
 from pytest_memfail.engine.system import Ask, OpenSystem, StoredTexts, StoreJob, StoreReport, changes
@@ -230,15 +230,15 @@ class StoreRun:
         at = next((i for i, past in enumerate(self._past) if past.listing is listing), 0)
         return self._past[:at][::-1]
 
-    async def _needed(self, ask: Ask) -> list[str]:
-        """Return the verdicts on the questions that this one needs: they are of earlier probes, and under way."""
-        keys, verdicts = self._needs.of(ask)
+    async def _needed(self, ask: Ask) -> list[Needed]:
+        """Return what became of the questions that this one needs: they are of earlier probes, and under way."""
+        keys, found = self._needs.of(ask)
         for key in keys:
             # (waited for without cancelling it where this question is cancelled)
             await asyncio.wait({asyncio.wrap_future(first := self._first[key])})
             verdict = None if first.cancelled() else first.result().verdict
-            verdicts.append(ERROR if verdict is None else verdict.name)
-        return verdicts
+            found.append(Needed(ERROR) if verdict is None else Needed(verdict.name, verdict.memory_held))
+        return found
 
     async def _ask_all(self, asks: list[Ask], listing: Listing) -> None:
         """Start the asks as the window allows."""

@@ -35,6 +35,7 @@ from pytest_memfail.core import (
     one_line,
 )
 from pytest_memfail.engine.calls import Captured, Lane, Resources, called, guarded, is_async, raised_as
+from pytest_memfail.engine.grade import Needed
 from pytest_memfail.engine.shelf import Reuse, Segments, Shelf
 
 PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -95,8 +96,8 @@ class StoreJob:
     """Keys that were in flight when a process died: asked only when waited for, and alone."""
     shelf: Shelf | None = None
     """Where filled stores are kept for later runs; None to fill this one whatever was kept."""
-    known: Mapping[tuple[str, int], str] = field(default_factory=dict)
-    """Verdicts recorded earlier, by id and k: a question that needs one of these does not have it asked again."""
+    known: Mapping[tuple[str, int], Needed] = field(default_factory=dict)
+    """What became of questions in an earlier run, by id and k: a question that needs one of these does not have it asked again."""
 
 
 @dataclass(slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from pytest_memfail.core import AnswerKind, Evidence, Found, Kind, Listing, Memory, Question, Reply, StageResult
 
@@ -22,6 +23,8 @@ class SuiteKinds:
             raise ValueError(f"got the kinds {', '.join(taken)} of a suite, expected names that no judge knows already")
         self.kinds, self.answers = kinds, answers
         self._found: WeakKeyDictionary[Listing, dict[Evidence, Found]] = WeakKeyDictionary()
+        self._judged: WeakValueDictionary[Evidence, Listing] = WeakValueDictionary()
+        """The listing that each fact was last looked for in."""
 
     def has_finder(self, evidence: Evidence) -> bool:
         """Return whether the kind of this evidence is found by a function of the suite."""
@@ -40,8 +43,22 @@ class SuiteKinds:
 
     def retrieval(self, evidence: Evidence, shown: Sequence[Memory]) -> StageResult:
         """Judge retrieval by the kind's finder."""
-        found = self._find(evidence, shown)
+        ranks = self._in_store_order(evidence, shown)
+        found = self._find(evidence, [shown[rank] for rank in ranks])
+        found = replace(found, entries=tuple(ranks[entry] for entry in found.entries))
         return _result(found, evidence, found.reason, passed=found.present and found.faithful)
+
+    def _in_store_order(self, evidence: Evidence, shown: Sequence[Memory]) -> list[int]:
+        """Return the places of the memories shown in the order of the listing, which tells what came later.
+
+        What the listing lacks follows in the order shown.
+        """
+        listing = self._judged.get(evidence)
+        if listing is None:
+            return list(range(len(shown)))
+        place = {(memory.id, memory.text): i for i, memory in enumerate(listing.memories)}
+        last = len(listing.memories)
+        return sorted(range(len(shown)), key=lambda rank: place.get((shown[rank].id, shown[rank].text), last + rank))
 
     def answer(self, question: Question, evidence: Sequence[Evidence], reply: Reply) -> StageResult | None:
         """Return the grade of a reply; None if only a model can tell."""
@@ -54,6 +71,7 @@ class SuiteKinds:
         return question.answer_format == "letter" or (kind is not None and kind.settles)
 
     def _of_store(self, evidence: Evidence, store: Listing) -> Found:
+        self._judged[evidence] = store
         known = self._found.setdefault(store, {})
         if evidence not in known:
             known[evidence] = self._find(evidence, store.memories)

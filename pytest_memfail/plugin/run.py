@@ -37,7 +37,7 @@ from pytest_memfail.plugin.options import IDENTITY, SYSTEM, Settings, cache_fold
 from pytest_memfail.results import Kept, QuestionRecord
 
 if TYPE_CHECKING:
-    from pytest_memfail.engine import Result
+    from pytest_memfail.engine import Needed, Result
     from pytest_memfail.plugin.execution import Runtime
     from pytest_memfail.results import Header, RunFolder
 
@@ -143,10 +143,16 @@ class Run:
         """The finished question of a benchmark item that need not be asked again, else None."""
         return self.kept.questions.get(node_id) if self.is_recorded(node_id) else None
 
-    def recorded_of(self, unit: Unit) -> dict[tuple[str, int], str]:
-        """The recorded verdicts of a store, by question and k."""
+    def recorded_of(self, unit: Unit) -> dict[tuple[str, int], Needed]:
+        """What is recorded of a store's questions, by question and k."""
+        from pytest_memfail.engine import Needed
+
         place = unit.task.name, unit.plan.id
-        return {(q.question, q.k): q.verdict for q in self.kept.questions.values() if (q.task, q.store) == place}
+        return {
+            (q.question, q.k): Needed(q.verdict, q.memory_held)
+            for q in self.kept.questions.values()
+            if (q.task, q.store) == place
+        }
 
     def is_recorded(self, node_id: str) -> bool:
         """Whether an item is reported from the record. A user's own test is always run: it may look at more."""

@@ -18,12 +18,23 @@ def suite_lines(suite: SuiteRecord, *, several_k: bool = False) -> Iterator[str]
 
 
 def _lines(suite: SuiteRecord, *, several_k: bool) -> Iterator[str]:
+    """Yield the lines, not wrapped; of those beyond the second, only such as say something."""
     at = f"k={suite.k}: " if several_k else ""
+    said: set[str | None] = set()
     for number in sorted({score.line for score in suite.scores}):
         scores = [score for score in suite.scores if score.line == number]
-        yield at + ("  ".join(f"{score.title} {score_text(score)}" for score in scores) + _lacks(scores))
+        if number > 2 and all(score.value is None for score in scores):
+            continue
+        lacks = dict.fromkeys(score.lacks for score in scores if score.value is None and score.lacks)
+        new = [str(reason) for reason in lacks if reason not in said]
+        said |= set(lacks)
+        yield (
+            at
+            + "  ".join(f"{score.title} {score_text(score)}" for score in scores)
+            + (f" ({'; '.join(new)})" if new else "")
+        )
     if suite.labels:
-        yield (f"{at}labels: " + "  ".join(f"{label} {count}" for label, count in suite.labels.items()))
+        yield f"{at}labels: " + "  ".join(f"{label} {count}" for label, count in suite.labels.items())
 
 
 def suite_sentences(summary: Summary) -> list[str]:
@@ -42,8 +53,3 @@ def score_text(score: ScoreRecord) -> str:
         return f"{100 * score.value:.1f} %"
     interval = "" if score.low is None or score.high is None else f" [{score.low:.2f}, {score.high:.2f}]"
     return f"{score.value:.2f}{interval}"
-
-
-def _lacks(scores: list[ScoreRecord]) -> str:
-    reasons = dict.fromkeys(score.lacks for score in scores if score.value is None and score.lacks)
-    return f" ({'; '.join(map(str, reasons))})" if reasons else ""

