@@ -109,7 +109,9 @@ def test_gitlab(runner: Runner) -> None:
     assert "missing: shard 2/3" in lacking.stdout
 
 
-@pytest.mark.parametrize("gateway", [pytest.param("popen", marks=pytest.mark.slow), "socket"])
+@pytest.mark.parametrize(
+    "gateway", [pytest.param("popen", marks=pytest.mark.slow), pytest.param("socket", marks=pytest.mark.slow)]
+)
 def test_several_gateways(runner: Runner, gateway: str) -> None:
     """Two gateways of xdist's own `--tx`: processes here, and socket servers on loopback as on other machines."""
     servers = []

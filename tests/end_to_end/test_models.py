@@ -313,7 +313,7 @@ def test_a_budget_that_stopped_a_run_spoils_no_verdict(asking: Make) -> None:
         pytest.param({"kind": "drop"}, marks=pytest.mark.slow),
         pytest.param({"kind": "drop_mid_body"}, marks=pytest.mark.slow),
         pytest.param({"kind": "empty"}, marks=pytest.mark.slow),
-        {"kind": "truncated"},
+        pytest.param({"kind": "truncated"}, marks=pytest.mark.slow),
         pytest.param({"kind": "invalid_json"}, marks=pytest.mark.slow),
     ],
     ids=lambda fault: "-".join(map(str, fault.values())),

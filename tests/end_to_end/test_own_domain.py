@@ -17,7 +17,7 @@ def project(tmp_path):
     return Path(shutil.copytree(EXAMPLE, tmp_path / "own_domain"))
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)])
 def test_rows_and_incidents_run_with_the_one_command(run_pytest, project, workers):
     done = run_pytest(*workers, cwd=project)
     assert done.code == 0
@@ -38,7 +38,10 @@ def test_an_incident_has_an_id_to_paste(run_pytest, project):
 
 @pytest.mark.parametrize(
     ("path", "names"),
-    [("incidents/", ["penicillin", "room-change"]), ("incidents/penicillin.memfail.yaml", ["penicillin"])],
+    [
+        pytest.param("incidents/", ["penicillin", "room-change"], marks=pytest.mark.slow),
+        ("incidents/penicillin.memfail.yaml", ["penicillin"]),
+    ],
 )
 def test_a_path_runs_the_incidents_it_names(run_pytest, project, path, names):
     done = run_pytest(path, cwd=project)

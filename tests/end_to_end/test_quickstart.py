@@ -31,6 +31,7 @@ def test_the_quickstart_runs_with_the_one_command_of_its_readme(run_pytest: Run,
     assert counts["not_stored"] + counts["summary_error"] > counts["not_retrieved"]
 
 
+@pytest.mark.slow
 def test_the_quickstart_runs_with_workers(run_pytest: Run, quickstart: Path) -> None:
     done = run_pytest("--memfail-system=toymem", "--memfail-limit=10", "-n", "2", cwd=quickstart)
     assert done.code == 1

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 REPOSITORY = Path(__file__).parents[2]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 Run = Callable[..., Any]
@@ -68,6 +70,7 @@ def test_the_failure_of_the_readme_is_what_its_system_shows(run_pytest: Run) -> 
     assert shown[1] in done.output
 
 
+@pytest.mark.slow
 def test_the_figures_of_the_gate_are_what_its_simulation_prints() -> None:
     page = (REPOSITORY / "docs" / "gate.md").read_text(encoding="utf-8")
     shown = re.search(r"```text\n(no true change.*?)```", page, re.DOTALL)

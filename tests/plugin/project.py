@@ -136,6 +136,10 @@ ROWS = {
 
 both_ways = pytest.mark.parametrize("any_project", [None, 2], ids=["alone", "n2"], indirect=True)
 """For a test that every run of the tests does without xdist and with two workers."""
+slowly_both_ways = pytest.mark.parametrize(
+    "any_project", [None, pytest.param(2, marks=pytest.mark.slow)], ids=["alone", "n2"], indirect=True
+)
+"""For a test that is done with two workers only where slow tests run, because others show that workers change nothing."""
 
 
 class Project:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from plugin.project import COEXISTING, LONG_HOP, Project, both_ways
+from plugin.project import COEXISTING, LONG_HOP, Project, slowly_both_ways
 
 TASKS = """
 def pytest_memfail_tasks(config):
@@ -25,7 +25,7 @@ def peak(project: Project) -> int:
     return max(map(int, project.events("flying")))
 
 
-@both_ways
+@slowly_both_ways
 def test_questions_overlap(any_project: Project) -> None:
     result = any_project.run(only(any_project, alpha=20), system="async-toy")
     assert result.ret == 0
@@ -184,7 +184,7 @@ def test_prints_while_filling_go_to_the_first_item(project: Project) -> None:
     assert printed == {first: 8, **dict.fromkeys(others, 0)}
 
 
-@both_ways
+@slowly_both_ways
 def test_durations_are_the_questions_own(any_project: Project) -> None:
     words = ("memfail/long_hop", "--durations=0", "--memfail-system-option=seconds=0.05")
     result = any_project.run(*words, system="async-toy")

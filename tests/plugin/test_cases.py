@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plugin.project import COEXISTING, Project, both_ways, collected
+from plugin.project import COEXISTING, Project, collected, slowly_both_ways
 
 CASE = """\
     conversations:
@@ -45,7 +45,7 @@ def test_a_path_names_the_cases_below_it(project: Project, arguments: list[str],
     assert sorted(collected(project.run("--collect-only", "-q", *arguments))) == sorted(expected)
 
 
-@both_ways
+@slowly_both_ways
 def test_a_path_runs_its_cases(any_project: Project) -> None:
     result = any_project.run("incidents/", system="bm25")
     assert sorted(any_project.ran()) == ["latex", "wool"]
@@ -58,14 +58,14 @@ def test_a_path_from_a_sub_directory(project: Project, monkeypatch: pytest.Monke
     assert project.ran() == ["wool"]
 
 
-@both_ways
+@slowly_both_ways
 def test_tests_beside_the_cases_run_too(any_project: Project) -> None:
     any_project.file("incidents/test_own.py", "def test_own(): pass")
     any_project.run("incidents", system="bm25").assert_outcomes(passed=3)
     assert sorted(any_project.ran()) == ["latex", "wool"]
 
 
-@both_ways
+@slowly_both_ways
 def test_a_path_outside_the_testpaths(any_project: Project) -> None:
     any_project.ini("testpaths = incidents")
     any_project.run("elsewhere", system="bm25")
@@ -101,7 +101,7 @@ def test_a_case_without_a_system_says_what_it_needs(project: Project) -> None:
     )
 
 
-@both_ways
+@slowly_both_ways
 def test_a_haystack_is_stored_around_the_case(any_project: Project) -> None:
     path = any_project.path / "incidents" / "latex.memfail.yaml"
     path.write_text(f"{path.read_text()}haystack: coexisting_facts\n")

@@ -18,6 +18,7 @@ from plugin.project import (
     Project,
     both_ways,
     collected,
+    slowly_both_ways,
 )
 from pytest_memfail.plugin.options import TASK_MEANINGS
 from pytest_memfail.suites import TASK_NAMES
@@ -114,7 +115,7 @@ def test_a_store_as_argument(any_project: Project) -> None:
         passes(any_project, tasks, "memfail/two_stores::alpha::alpha-3", ran=["alpha-3"])
 
 
-@both_ways
+@slowly_both_ways
 def test_a_pasted_id_from_a_sub_directory(any_project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     any_project.file("sub/deeper/test_below.py", OWN)
     monkeypatch.chdir(any_project.path / "sub" / "deeper")
@@ -389,7 +390,7 @@ def test_deselect(any_project: Project) -> None:
     passes(any_project, *arguments, "--deselect", "memfail/long_hop::lh-4", ran=["lh-1", "lh-2", "lh-3"])
 
 
-@both_ways
+@slowly_both_ways
 def test_last_failed(any_project: Project) -> None:
     any_project.file("test_own.py", "def test_a(): assert 0\ndef test_b(): pass")
     any_project.script(ce_1="not_stored", lh_3="raise")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from plugin.project import Project, both_ways
+from plugin.project import Project, both_ways, slowly_both_ways
 from plugin.test_ahead import only
 
 FACTORY = """
@@ -28,7 +28,7 @@ def stopped(result: pytest.RunResult) -> str:
     return line
 
 
-@both_ways
+@slowly_both_ways
 def test_a_first_store_that_cannot_be_opened_ends_the_run(any_project: Project) -> None:
     result = any_project.run(only(any_project, FACTORY, alpha=40, beta=40), system="fixture")
     assert "the first store could not be opened: the factory raised OSError: no server; mend it" in stopped(result)

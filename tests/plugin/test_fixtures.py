@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plugin.project import COEXISTING, LONG_HOP, Project, both_ways
+from plugin.project import COEXISTING, LONG_HOP, Project, both_ways, slowly_both_ways
 
 OVERRIDE = """
 import pytest
@@ -47,7 +47,7 @@ def test_one(memfail_verdict):
 """
 
 
-@both_ways
+@slowly_both_ways
 def test_memfail_system_of_the_conftest(any_project: Project) -> None:
     any_project.conftest(OVERRIDE.format(scope="session"))
     result = any_project.run("memfail/long_hop", system="fixture")
@@ -253,7 +253,7 @@ def test_autouse_fixtures_do_not_wrap_items(any_project: Project) -> None:
     assert (any_project.path / "wrapped.log").read_text().split() == ["test_own"]
 
 
-@both_ways
+@slowly_both_ways
 def test_conftest_hooks_see_the_items(any_project: Project) -> None:
     any_project.conftest(
         """

@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from plugin.project import COEXISTING, CONDITIONAL, LONG_HOP, MISLEADING, PERSONA, Project, both_ways
+from plugin.project import COEXISTING, CONDITIONAL, LONG_HOP, MISLEADING, PERSONA, Project, both_ways, slowly_both_ways
 
 EVERY_VERDICT = {
     "ce_1": "not_stored",
@@ -50,7 +50,7 @@ def letters(result: pytest.RunResult) -> Counter[str]:
     return found
 
 
-@both_ways
+@slowly_both_ways
 def test_letters(any_project: Project) -> None:
     any_project.script(**EVERY_VERDICT)
     result = any_project.run()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plugin.project import ALL, LONG_HOP, RECORD, Project, both_ways
+from plugin.project import ALL, LONG_HOP, RECORD, Project, both_ways, slowly_both_ways
 
 INTERRUPT = """
 seen = []
@@ -122,7 +122,7 @@ def test_an_empty_file_may_be_written(project: Project) -> None:
     assert len(project.record("record.jsonl")) == 7
 
 
-@both_ways
+@slowly_both_ways
 def test_an_interrupted_run_leaves_a_record(any_project: Project) -> None:
     any_project.conftest(INTERRUPT)
     result = any_project.run_apart() if any_project.n is None else any_project.run()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from plugin.project import ALL, COEXISTING, LONG_HOP, QUESTIONS, Project, both_ways
+from plugin.project import ALL, COEXISTING, LONG_HOP, QUESTIONS, Project, both_ways, slowly_both_ways
 from plugin.test_record import comparable
 
 KILL = """
@@ -97,7 +97,7 @@ def test_the_same_as_a_run_in_one_go(killed: Project) -> None:
     assert resumed.parseoutcomes() == whole.parseoutcomes()
 
 
-@both_ways
+@slowly_both_ways
 def test_killed_again_and_again(killed: Project) -> None:
     for after in (12, 15):
         kill(killed, after, RESUME)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from plugin.project import ALL, COEXISTING, LONG_HOP, RUNS, Project, both_ways
+from plugin.project import ALL, COEXISTING, LONG_HOP, RUNS, Project, slowly_both_ways
 from pytest_memfail.cli import main
 from pytest_memfail.results import KeptRun, kept_runs
 
@@ -104,7 +104,7 @@ def test_other_commands_take_the_name_of_a_run(
     assert "a part of an id that `memfail show --list` prints" in capsys.readouterr().err
 
 
-@both_ways
+@slowly_both_ways
 def test_the_failures_of_a_verdict_shrink_as_they_are_fixed(any_project: Project) -> None:
     any_project.script(ce_1="summary_error", ce_2="summary_error", lh_1="summary_error")
     any_project.run()

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from plugin.project import COEXISTING, LONG_HOP, MISLEADING, RECORD, Project, both_ways
+from plugin.project import COEXISTING, LONG_HOP, MISLEADING, RECORD, Project, slowly_both_ways
 
 HOOKS = """
 import os
@@ -34,7 +34,7 @@ def has_section(result: pytest.RunResult) -> bool:
     return any(re.fullmatch(r"=+ memfail =+", line) for line in result.outlines)
 
 
-@both_ways
+@slowly_both_ways
 def test_table(any_project: Project) -> None:
     any_project.script(ce_1="not_stored", ce_2="summary_error", lh_1="not_retrieved", pe_1_q2="not_stored")
     result = any_project.run()
@@ -144,7 +144,7 @@ def test_short_and_full(project: Project) -> None:
     assert facts in project.run("memfail/long_hop", "-v").outlines
 
 
-@both_ways
+@slowly_both_ways
 def test_warns_of_retrieval_that_writes(any_project: Project) -> None:
     result = any_project.run("memfail/long_hop", "memfail/coexisting_facts", "--memfail-system-option=writes=1")
     result.stdout.fnmatch_lines(["warning: the store of coexisting_facts changed while asked (+6 -0)*"])
@@ -166,7 +166,7 @@ def test_hooks(any_project: Project) -> None:
     assert where == ({"main"} if any_project.n is None else {"gw0", "gw1"})
 
 
-@both_ways
+@slowly_both_ways
 def test_what_the_verdict_hook_adds_reaches_junit(any_project: Project) -> None:
     any_project.conftest(
         """

@@ -7,7 +7,15 @@ import sys
 
 import pytest
 
-from plugin.project import CONDITIONAL, LONG_HOP, Project, both_ways, coexisting_rows, long_hop_rows, persona_rows
+from plugin.project import (
+    CONDITIONAL,
+    LONG_HOP,
+    Project,
+    coexisting_rows,
+    long_hop_rows,
+    persona_rows,
+    slowly_both_ways,
+)
 
 
 def refused(project: Project, *args: str, system: str | None = "toy") -> str:
@@ -113,7 +121,7 @@ def test_a_system_by_import(project: Project, name: str, expected: str) -> None:
     assert expected in refused(project, system=name)
 
 
-@both_ways
+@slowly_both_ways
 def test_a_system_by_import_works(any_project: Project) -> None:
     any_project.file(
         "mine.py",

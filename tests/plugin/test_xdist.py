@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from plugin.project import ALL, COEXISTING, LONG_HOP, PERSONA, Project, both_ways
+from plugin.project import ALL, COEXISTING, LONG_HOP, PERSONA, Project, slowly_both_ways
 
 OWN = "import os, pytest\n@pytest.mark.parametrize('i', range({n}))\ndef test_own(i, request): pass\n"
 
@@ -167,7 +167,7 @@ def test_a_store_that_kills_its_worker_is_given_up(project2: Project) -> None:
 # -- what models and systems send ------------------------------------------------------------------------------------
 
 
-@both_ways
+@slowly_both_ways
 def test_a_lone_surrogate_loses_nothing(any_project: Project) -> None:
     any_project.script(ce_1="not_stored", ce_2="not_retrieved")
     option = "--memfail-system-option=surrogate_at=all"

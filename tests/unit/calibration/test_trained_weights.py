@@ -82,9 +82,10 @@ def test_the_figures_of_the_page_are_those_of_the_model_card():
     assert [row for row in rows if row not in card] == []
 
 
-def test_planted_faults_on_shipped_rows_are_named():
+@pytest.mark.parametrize("every", [pytest.param(25, marks=pytest.mark.slow), 75])
+def test_planted_faults_on_shipped_rows_are_named(every):
     tasks = load_tasks(TaskRequest(MEMFAIL_TASKS))
-    judged = judge_cases(OfflineJudge(), planted_cases(tasks, every=25))
+    judged = judge_cases(OfflineJudge(), planted_cases(tasks, every=every))
     score = mutation_score(judged)
     assert score is not None
     assert score >= PLANTED
