@@ -19,6 +19,13 @@ from pytest_memfail.calibration.check import Judged, judge_all, judge_cases
 from pytest_memfail.calibration.correction import Correction, train_correction
 from pytest_memfail.calibration.measures import measure, mutation_score
 from pytest_memfail.calibration.planting import planted_cases
+from pytest_memfail.calibration.suite_cases import (
+    GradedReply,
+    LabelledReply,
+    grade_replies,
+    reply_measures,
+    suite_cases,
+)
 
 __all__ = [
     "LABELS",
@@ -28,17 +35,22 @@ __all__ = [
     "Balance",
     "Case",
     "Correction",
+    "GradedReply",
     "Judged",
     "Label",
+    "LabelledReply",
     "balance",
     "calibration_folder",
     "data_hash",
+    "grade_replies",
     "judge_all",
     "judge_cases",
     "measure",
     "mutation_score",
     "planted_cases",
     "read_cases",
+    "reply_measures",
     "shipped_cases",
+    "suite_cases",
     "train_correction",
 ]

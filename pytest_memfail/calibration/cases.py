@@ -136,7 +136,7 @@ class Case:
     listing: Listing
     shown: tuple[Memory, ...]
     labels: tuple[Label, ...]
-    """One label per fact."""
+    """One label per fact; of a case of a suite one for the question."""
     style: str = ""
     row: str = ""
     """Id of its row; the case's own id if it contains the row."""
@@ -144,6 +144,8 @@ class Case:
     domain: str = ""
     columns: Mapping[str, Any] = field(default_factory=dict)
     """The row itself."""
+    is_of_question: bool = False
+    """Whether its label is of the question as a whole."""
 
 
 def calibration_folder() -> Path:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pytest_memfail.calibration.cases import LABEL_OF, Case
-from pytest_memfail.core import FactVerdict, Judge, MemfailError
+from pytest_memfail.core import FactVerdict, Judge, MemfailError, worst
 from pytest_memfail.engine import DaemonPool, Grader
 
 T = TypeVar("T")
@@ -59,10 +59,16 @@ def judge_cases(
 async def _judge(grader: Grader, case: Case) -> Judged:
     start = time.perf_counter()
     try:
-        facts = (await grader.grade(case.question, case.evidence, case.listing, case.shown, None)).facts
+        verdict = await grader.grade(case.question, case.evidence, case.listing, case.shown, None)
     except MemfailError as error:
         return Judged(case, (), seconds=time.perf_counter() - start, error=str(error))
-    seconds = time.perf_counter() - start
+    facts, seconds = verdict.facts, time.perf_counter() - start
+    if case.is_of_question:
+        name = worst(fact.name for fact in facts)
+        reasons = [fact.deciding[1].reason for fact in facts if fact.name == name]
+        known = [_confidence(fact) for fact in facts if fact.name == name]
+        sure = None if None in known else min((each for each in known if each is not None), default=None)
+        return Judged(case, (LABEL_OF.get(name, name),), ("; ".join(reasons),), (sure,), seconds)
     return Judged(
         case,
         tuple(LABEL_OF.get(fact.name, fact.name) for fact in facts),

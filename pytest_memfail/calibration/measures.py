@@ -178,19 +178,21 @@ def _kinds(facts: Sequence[_Fact]) -> list[dict[str, Any]]:
 
 def _disagreements(judged: Sequence[Judged]) -> Iterable[dict[str, Any]]:
     for result in judged:
+        case = result.case
+        expected = [" ".join(case.question.gold)] if case.is_of_question else [e.value or e.text for e in case.evidence]
         rows = zip(
-            result.case.evidence,
-            result.case.labels,
+            expected,
+            case.labels,
             result.predictions,
             result.reasons,
             result.confidences,
             strict=True,
         )
-        for number, (evidence, label, predicted, reason, confidence) in enumerate(rows):
+        for number, (wanted, label, predicted, reason, confidence) in enumerate(rows):
             if predicted not in label.accepted:
                 yield {
-                    "case_id": result.case.id,
-                    "task": result.case.task,
+                    "case_id": case.id,
+                    "task": case.task,
                     "fact": number,
                     "label": label.label,
                     "accept": sorted(label.accepted),
@@ -198,5 +200,5 @@ def _disagreements(judged: Sequence[Judged]) -> Iterable[dict[str, Any]]:
                     "predicted": predicted,
                     "reason": reason,
                     "confidence": confidence,
-                    "expected": evidence.value or evidence.text,
+                    "expected": wanted,
                 }

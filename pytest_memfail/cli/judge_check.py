@@ -11,7 +11,7 @@ from pytest_memfail.cli.judging import OPTION, open_judge, progress
 from pytest_memfail.core import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from pytest_memfail.calibration import Case
+    from pytest_memfail.calibration import Case, LabelledReply
 
 
 def add(commands: Any) -> None:
@@ -41,6 +41,9 @@ def add(commands: Any) -> None:
         metavar="NAME",
         default="offline",
         help="offline, a model name, offline+MODEL, or module:attribute (default: offline)",
+    )
+    parser.add_argument(
+        "--suite", metavar="NAME", help="instead of MemFail's: the labelled cases and replies of this suite (meme)"
     )
     parser.add_argument("--protocol", choices=("ours", "paper"), default="ours", help="default: ours")
     parser.add_argument(
@@ -81,13 +84,27 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the measures."""
-    from pytest_memfail.calibration import balance, judge_cases, measure, mutation_score
+    from pytest_memfail.calibration import (
+        balance,
+        grade_replies,
+        judge_cases,
+        measure,
+        mutation_score,
+        reply_measures,
+        suite_cases,
+    )
+    from pytest_memfail.cli.suites import find_suite
     from pytest_memfail.report import judge_check
 
     _check(options)
     if options.train:
         return _train(options)
-    cases = _planted(options) if options.planted else _labelled(options)
+    suite = None if options.suite is None else find_suite(options.suite)
+    replies: list[LabelledReply] = []
+    if suite is not None:
+        cases, replies = suite_cases(suite)
+    else:
+        cases = _planted(options) if options.planted else _labelled(options)
     if options.data_report:
         from pytest_memfail.report import data_report
 
@@ -95,7 +112,9 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.explain is not None:
         return _explain(options, cases)
-    judge, client = open_judge(options.judge, options.protocol, options.concurrency, _pairs(options))
+    suites = [] if suite is None else [suite]
+    judge, client = open_judge(options.judge, options.protocol, options.concurrency, _pairs(options), suites)
+    graded = grade_replies(judge, replies, concurrency=options.concurrency) if replies else []
     judged = judge_cases(
         judge,
         cases,
@@ -106,6 +125,8 @@ def run(options: argparse.Namespace) -> int:
     measures = measure(judged)
     if options.planted:
         measures["mutation_score"] = mutation_score(judged)
+    if graded:
+        measures["replies"] = reply_measures(graded)
     measures["judge"], measures["protocol"] = options.judge, options.protocol
     halves = sorted({case.split for case in cases if case.split is not None})
     if len(halves) > 1:
@@ -127,6 +148,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
+    others = options.files or options.planted or options.train or options.split or options.tasks
+    if options.suite is not None and (others or options.explain is not None or options.data_report):
+        raise UsageError("--suite takes the suite's own cases: only options of the judge and of the output go with it")
     if options.planted and (options.files or options.split):
         raise UsageError("--planted makes its own cases; it takes neither files of labelled cases nor --split")
     if not options.planted and (options.data or options.every != 1):

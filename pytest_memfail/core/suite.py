@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from pytest_memfail.core.model import Evidence, Question, Task
 from pytest_memfail.core.verdict import StageResult
@@ -238,5 +238,5 @@ class Suite:
     """Checks all files in a folder, for `memfail validate`."""
     sample: str = ""
     """What its own sample is, in words: "our sample: 8 episodes"."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    """For a suite's own use."""
+    cases: Callable[[], Path] | None = None
+    """Returns the folder with labelled cases over its own sample: `cases.jsonl` and `replies.jsonl`."""

@@ -46,9 +46,21 @@ def _lines(measures: Mapping[str, Any], shown: int) -> Iterator[str]:
         yield f"{'confidence':{NAME}}{'facts':>9}{'accepted':>10}"
         for band in measures["bands"]:
             yield f"{band['from']:.2f} to {band['to']:.2f}{'':{NAME - 12}}{band['facts']:>9}{band['accepted']:>10.1%}"
+    if "replies" in measures:
+        yield from _replies(measures["replies"])
     if "mutation_score" in measures:
         yield from _kinds(measures)
     yield from _cases(measures, shown)
+
+
+def _replies(found: Mapping[str, Any]) -> Iterator[str]:
+    yield ""
+    yield f"{'replies':{NAME}}{'n':>9}{'decided':>9}{'right':>9}"
+    for name, row in found["groups"].items():
+        yield f"{name:{NAME}}{row['n']:>9}{row['decided']:>9}{row['right']:>9}"
+    yield "decided: not left to a model; right: of these, graded as labelled"
+    for wrong in found["disagreements"]:
+        yield from _wrapped(f"{wrong['case_id']}: {wrong['label']}, graded {wrong['outcome']}: {wrong['reason']}", "  ")
 
 
 def _kinds(measures: Mapping[str, Any]) -> Iterator[str]:

@@ -31,7 +31,7 @@ ALLOWED = {
     "engine": {"core"},
     "report": {"core", "results"},
     "llm": {"core"},
-    "calibration": {"core", "engine", "judges", "suites"},
+    "calibration": {"core", "engine", "judges", "reading", "suites"},
     "generate": {"core", "llm", "suites"},
     "testing": {"core", "engine", "judges", "llm", "report", "results", "systems", "suites"},
 }

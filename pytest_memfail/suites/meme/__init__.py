@@ -137,4 +137,5 @@ SUITE: Final = Suite(
     k=5,
     faults=faults,
     sample="our sample: 8 episodes",
+    cases=lambda: shipped_episodes().parent,
 )

@@ -125,7 +125,9 @@ def find_dependency(evidence: Evidence, texts: Sequence[str]) -> Found:
     for hit in hits:
         if not entries.near(hit) & depends_on or _is_condition(entries.clause(hit), value, depends_on):
             continue
-        if not is_marked or marks_condition(entries.around(hit)):
+        # notes in short have no "if": a sentence that names both says how they hang together
+        in_sentence = depends_on & set(words(entries.sentence(hit)))
+        if not is_marked or in_sentence or marks_condition(entries.around(hit)):
             return Found(True, True, "the value is stated with its condition", (hit.entry,))
     missing = (evidence.condition or evidence.text,)
     return Found(True, False, "the value is stated without its condition", (hits[0].entry,), missing)
@@ -240,10 +242,15 @@ def grade_recall(question: Question, evidence: Sequence[Evidence], reply: str) -
 
 
 def grade_tracking(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult | None:  # noqa: ARG001
-    """Decide whether the reply names all values in their order."""
+    """Decide whether the reply names all values in their order.
+
+    Open where it names all of them in another order, which it may explain ("now Y; before that X").
+    """
     steps = _gold(question)
     if (run := longest_run(steps, reply)) == len(steps):
         return _passed("the reply names all values in their order")
+    if all(contains(step, reply) for step in steps):
+        return None
     return _failed(f"the reply names at most {run} of {len(steps)} values in their order", missing=steps)
 
 
@@ -326,7 +333,11 @@ ANSWERS: Final[dict[str, AnswerKind]] = {
         "to fail.",
         grade=grade_all,
     ),
-    "tracking": AnswerKind(right="", grade=grade_tracking, settles=True),
+    "tracking": AnswerKind(
+        right="The reply gives every value of the history, and leaves no doubt which came before which, be it from the "
+        "latest to the first.",
+        grade=grade_tracking,
+    ),
     "deletion": AnswerKind(
         right="The reply does not give the deleted value, not even in part or as a guess. Saying that nothing is known, or "
         "that it was to be forgotten, is right.",

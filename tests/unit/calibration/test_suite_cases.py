@@ -1,0 +1,120 @@
+"""Labelled cases of suites: they are read with their faults, and the offline judge agrees with most of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pytest_memfail.calibration import grade_replies, judge_cases, measure, reply_measures, suite_cases
+from pytest_memfail.cli import main
+from pytest_memfail.core import RowError, StageResult, UsageError
+from pytest_memfail.judges import OfflineJudge
+from pytest_memfail.suites import built_in_suite
+
+ACCEPTED = 0.86
+"""Measured: .883."""
+REPLIES = 0.85
+"""Measured: 26 of 29."""
+
+
+@pytest.fixture(scope="module")
+def meme():
+    return built_in_suite("meme")
+
+
+@pytest.fixture(scope="module")
+def judge(meme):
+    return OfflineJudge(kinds=meme.kinds, answers=meme.answers)
+
+
+def test_the_offline_judge_agrees_with_most_labels(meme, judge):
+    cases, _ = suite_cases(meme)
+    assert len(cases) >= 100
+    measures = measure(judge_cases(judge, cases))
+    assert measures["errors"] == []
+    assert measures["overall"]["accepted"] >= ACCEPTED
+    assert {case.task for case in cases} == {f"meme.{part.name}" for part in meme.parts["meme"]}
+
+
+def test_replies_that_are_decided_without_a_model_are_mostly_right(meme, judge):
+    _, replies = suite_cases(meme)
+    counts = reply_measures(grade_replies(judge, replies))["groups"]["all"]
+    assert counts["n"] == len(replies) >= 40
+    assert counts["right"] >= REPLIES * counts["decided"] > 0
+
+
+def test_a_judge_that_says_the_contrary_is_found_out(meme, judge):
+    class Contrary(OfflineJudge):
+        def answer(self, question, evidence, reply):
+            found = super().answer(question, evidence, reply)
+            turned = {"passed": "failed", "failed": "passed"}
+            return replace(found, outcome=turned.get(found.outcome, found.outcome))
+
+    _, replies = suite_cases(meme)
+    right = [reply_measures(grade_replies(each, replies)) for each in (judge, contrary(Contrary, meme))]
+    decided = right[0]["groups"]["all"]["decided"]
+    assert right[0]["groups"]["all"]["right"] + right[1]["groups"]["all"]["right"] == decided
+    assert len(right[1]["disagreements"]) == right[0]["groups"]["all"]["right"]
+
+
+def contrary(kind, suite):
+    return kind(kinds=suite.kinds, answers=suite.answers)
+
+
+def test_an_error_of_the_judge_is_neither_right_nor_wrong(meme):
+    class Broken:
+        def answer(self, question, evidence, reply):
+            raise UsageError("no judge today")
+
+    _, replies = suite_cases(meme)
+    measures = reply_measures(grade_replies(Broken(), replies[:3]))
+    assert measures["groups"]["all"] == {"n": 3, "decided": 0, "right": 0}
+    assert [wrong["outcome"] for wrong in measures["disagreements"]] == ["error"] * 3
+
+
+def test_an_answer_may_be_awaited(meme):
+    class Waiting:
+        async def answer(self, question, evidence, reply):
+            return StageResult("passed")
+
+    _, replies = suite_cases(meme)
+    assert {graded.outcome for graded in grade_replies(Waiting(), replies[:2])} == {"passed"}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"question": "after-cas-nothing"}, "question: got 'after-cas-nothing' of 'pl_901'"),
+        ({"retrieved": [99]}, "retrieved: expected places in its store"),
+        ({"label": "lost"}, "label: got 'lost', expected"),
+        ({"more": 1}, "more: no such field"),
+    ],
+)
+def test_a_faulty_line_is_named(meme, tmp_path, change, says):
+    folder = meme.cases()
+    lines = (folder / "cases.jsonl").read_text(encoding="utf-8").splitlines()
+    lines[1] = json.dumps({**json.loads(lines[0]), **change})
+    (tmp_path / "cases.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "replies.jsonl").write_bytes((folder / "replies.jsonl").read_bytes())
+    with pytest.raises(RowError) as error:
+        suite_cases(replace(meme, cases=lambda: tmp_path))
+    assert says in str(error.value)
+    assert "cases.jsonl:2" in str(error.value)
+
+
+def test_a_suite_without_cases_says_so(meme):
+    with pytest.raises(UsageError, match="ships no labelled cases"):
+        suite_cases(replace(meme, cases=None))
+
+
+def test_the_command_prints_stores_and_replies(capsys):
+    assert main(["judge-check", "--suite", "meme", "--show", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "meme.cascade" in out
+    assert "replies" in out
+    assert max(map(len, out.splitlines())) <= 100
+    assert main(["judge-check", "--suite", "meme", "--fail-under", "0.99"]) == 1
+    assert main(["judge-check", "--suite", "meme", "--planted"]) == 4
+    assert "--suite takes the suite's own cases" in capsys.readouterr().err
