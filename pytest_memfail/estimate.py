@@ -91,7 +91,7 @@ def estimate(
     *,
     judge: str,
     model: str | None,
-    k: int,
+    k: int | None,
     protocol: Protocol,
     prices: Prices,
     repeats: int = 1,
@@ -132,7 +132,7 @@ def estimate(
             for number, (task, plan) in enumerate(plans):
                 path = Path(folder, str(number))
                 path.mkdir()
-                asks = tuple(Ask(q.id, q, q.k or k) for q in plan.questions)
+                asks = tuple(Ask(q.id, q, q.k or k or task.k or 5) for q in plan.questions)
                 factory = built_in_system("bm25", _wraps_nothing)
                 context = SystemContext("estimate", f"store-{number}", path)
                 run = engine.begin(StoreJob(plan.id, task.name, plan, task.evidence, factory, context, asks))

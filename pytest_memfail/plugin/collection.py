@@ -67,7 +67,7 @@ class Collection:
         asked, ids = [], []
         for unit in units:
             for question in unit.plan.questions:
-                for k in (question.k,) if question.k else self._run.settings.k:
+                for k in (question.k,) if question.k else self._run.ks(unit.task):
                     asked.append(Asked(unit, question, k))
                     ids.append(f"{unit.id}/{self._run.item_name(question, k)}")
         metafunc.parametrize("memfail_question", asked, indirect=True, ids=ids)

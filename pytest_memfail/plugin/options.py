@@ -145,7 +145,7 @@ class Option(Generic[T]):
         if isinstance(value, Mapping):
             return [f"{self.flag}={name}={text}" for name, text in written_options(value).items()]
         text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-        return [] if value is None or text == self.default else [f"{self.flag}={text}"]
+        return [] if value in (None, ()) or text == self.default else [f"{self.flag}={text}"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +294,9 @@ def _no_number(name: str) -> None:
 
 
 def _ks(given: Given) -> tuple[int, ...]:
-    numbers = []
+    numbers: list[int] = []
+    if given.is_empty:
+        return ()
     for part in given.parts or [""]:
         if not re.fullmatch(r"0*[1-9]\d{0,6}", part) or int(part) > MAX_K:
             raise given.wrong(f"whole numbers from 1 to {MAX_K} separated by commas, such as 5 or 5,10,15")
@@ -405,9 +407,9 @@ class Settings:
     )
     k = Option(
         "LIST",
-        "How many memories are retrieved; several values (5,10) make one item each over the same store",
+        "How many memories are retrieved; several values (5,10) make one item each over the same store (default: 5, or what the "
+        "paper of a suite retrieves)",
         _ks,
-        default="5",
         shared=True,
         identifies="run",
         rerun=True,

@@ -61,6 +61,7 @@ FINISHED: pytest.StashKey[QuestionRecord] = pytest.StashKey()
 # -- the run ----------------------------------------------------------------------------------------------------------
 
 ROOT: Final = "memfail"
+DEFAULT_K: Final = 5
 SYSTEM_FROM_FIXTURE: Final = "fixture"
 """`--memfail-system=fixture` leaves the choice to the `memfail_system` fixture of the user's conftest.py."""
 NAMED_CASES: Final = pytest.StashKey[list[Path]]()
@@ -128,6 +129,15 @@ class Run:
         """What the memory system asks through `context.chat`."""
         self._unit_by_id = {unit.id: unit for unit in self.units}
 
+    def ks(self, task: Task) -> tuple[int, ...]:
+        """How many memories are retrieved for each question of a task: as the user says, else as its suite does."""
+        return self.settings.k or (task.k or DEFAULT_K,)
+
+    @property
+    def k_values(self) -> tuple[int, ...]:
+        """All values of k in the run, in the order given or of the tasks."""
+        return tuple(dict.fromkeys(k for task in self.tasks for k in self.ks(task)))
+
     def parts_of(self, task: Task) -> tuple[str, ...]:
         """The parts that a task has questions of, in the order of its suite's table."""
         asked = {question.part for question in task.questions if question.part}
@@ -161,7 +171,7 @@ class Run:
     def store_sizes(self) -> dict[str, int]:
         """How many questions each store of the whole run has (each k counts), other shards' too."""
         return {
-            unit.id: sum(1 if q.k else len(self.settings.k) for q in unit.plan.questions) for unit in self._all_units
+            unit.id: sum(1 if q.k else len(self.ks(unit.task)) for q in unit.plan.questions) for unit in self._all_units
         }
 
     def keys(self) -> set[tuple[str, str, str, int]]:
@@ -170,7 +180,7 @@ class Run:
             (unit.task.name, unit.plan.id, question.id, k)
             for unit in self.units
             for question in unit.plan.questions
-            for k in ((question.k,) if question.k else self.settings.k)
+            for k in ((question.k,) if question.k else self.ks(unit.task))
         }
 
     def unit(self, unit_id: str) -> Unit:
@@ -179,13 +189,13 @@ class Run:
 
     def item_name(self, question: Question, k: int) -> str:
         """The last part of a node id."""
-        return question.id if len(self.settings.k) == 1 else f"{question.id}[k={k}]"
+        return question.id if len(self.settings.k) < 2 else f"{question.id}[k={k}]"
 
     def items_of(self, unit: Unit) -> Iterator[tuple[str, Question, int]]:
         """Name, question and k of each selected item of a unit, in the order asked."""
         path = tuple(unit.id.split("::"))
         for question in unit.plan.questions:
-            for k in (question.k,) if question.k else self.settings.k:
+            for k in (question.k,) if question.k else self.ks(unit.task):
                 name = self.item_name(question, k)
                 full = (*path, name)
                 if any(full[: len(chosen)] == chosen for chosen in self.selection):
@@ -214,7 +224,7 @@ class Run:
             for i in range(1, len(path) + 1):
                 known[path[:i]] = None
             for question in unit.plan.questions:
-                for k in (question.k,) if question.k else self.settings.k:
+                for k in (question.k,) if question.k else self.ks(unit.task):
                     known[(*path, self.item_name(question, k))] = None
         faults = []
         for chosen in self.selection:
@@ -624,7 +634,7 @@ def record_header(run: Run) -> Header:
     from pytest_memfail.results import SCHEMA_VERSION, Header, TaskRecord
 
     settings = run.settings
-    given = settings.recorded()
+    given = {**settings.recorded(), "k": run.k_values}
     known = {field.name for field in fields(Header)}
     return Header(
         schema_version=SCHEMA_VERSION,
