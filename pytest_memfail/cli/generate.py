@@ -26,17 +26,18 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "generate",
         help="generate more rows with a model",
-        description="Generate rows of one task with any OpenAI-compatible model (OPENAI_BASE_URL, OPENAI_API_KEY): drawn with "
-        "a seed, checked, without near-duplicates. Repeat the command to continue an interrupted run.",
+        description="Generate rows of one MemFail task, or episodes like MEME's, with any OpenAI-compatible model "
+        "(OPENAI_BASE_URL, OPENAI_API_KEY): drawn with a seed, checked, without near-duplicates. Repeat the command to "
+        "continue an interrupted run.",
     )
     parser.add_argument(
         "task",
         metavar="TASK",
-        help="conditional_facts (easy and hard), coexisting_facts, persona_retrieval or long_hop",
+        help="conditional_facts (easy and hard), coexisting_facts, persona_retrieval, long_hop, or meme (episodes)",
     )
-    parser.add_argument("-n", metavar="N", type=int, required=True, help="number of rows")
+    parser.add_argument("-n", "--n", metavar="N", type=int, required=True, help="number of rows or episodes")
     parser.add_argument("--model", metavar="NAME", required=True, help="the model that writes the rows")
-    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="the folder for the rows")
+    parser.add_argument("-o", "--out", metavar="DIR", type=Path, required=True, help="the folder for the rows")
     parser.add_argument(
         "--seed", metavar="S", type=int, default=42, help="selects the subjects of the rows (default: 42)"
     )
@@ -50,6 +51,13 @@ def add(commands: Any) -> None:
     parser.add_argument("--max-cost", metavar="USD", type=float, help="never spend more than this")
     parser.add_argument("--prices", metavar="FILE", type=Path, help="own prices, JSON or TOML, USD per million tokens")
     parser.add_argument("--batch-size", metavar="N", type=int, help="rows per request (default: depends on the task)")
+    parser.add_argument(
+        "--fillers",
+        metavar="N",
+        type=int,
+        default=4,
+        help="meme: sessions of an episode that tell nothing (default: 4)",
+    )
     parser.add_argument("--concurrency", metavar="N", type=int, default=8, help="calls in flight (default: 8)")
     parser.add_argument("--force", action="store_true", help="overwrite existing rows")
     parser.set_defaults(run=run)
@@ -61,7 +69,9 @@ def run(options: argparse.Namespace) -> int:
     from pytest_memfail.llm import Ledger, Prices
 
     prices = Prices.from_file(options.prices) if options.prices else Prices()
-    request = Request(options.task, options.n, options.model, options.seed, options.design, options.batch_size)
+    request = Request(
+        options.task, options.n, options.model, options.seed, options.design, options.batch_size, options.fillers
+    )
     generation = Generation(request, options.out, force=options.force or options.estimate)
     ledger = Ledger(max_cost=options.max_cost, prices=prices)
     try:
@@ -128,6 +138,8 @@ def _spent(ledger: Ledger) -> str:
 
 
 def _print_report(report: Report, folder: Path) -> int:
+    from pytest_memfail.generate import file_of
+
     made = report.made
     for what, why in list(report.given_up.items())[:SHOWN]:
         print(f"left out: {what}: {why}")
@@ -137,5 +149,5 @@ def _print_report(report: Report, folder: Path) -> int:
         print(f"{Path(finding.file).name}: {finding.severity}: {finding.field}: {finding.message}")
     print(", ".join(f"{name.replace('_', ' ')} {count}" for name, count in made.counts.items()))
     for name, rows in made.files.items():
-        print(f"{folder / f'{name}.csv'}: {len(rows)} rows")
+        print(f"{folder / file_of(name)}: {len(rows)} rows")
     return 0

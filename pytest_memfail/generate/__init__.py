@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_memfail.generate.made import Made, Request
+from pytest_memfail.generate.made import Made, Request, file_of
 from pytest_memfail.generate.pipeline import GENERATED, Estimate, Generation, Report
 from pytest_memfail.generate.samplers import (
     PersonSpec,
@@ -26,6 +26,7 @@ __all__ = [
     "Request",
     "RuleSpec",
     "apart",
+    "file_of",
     "near_duplicates",
     "person_specs",
     "preference_specs",

@@ -167,6 +167,8 @@ class Stage(Generic[I]):
     in_turn: bool = False
     """Whether batches run one after the other, each with what earlier ones used."""
     taken: Callable[[], Mapping[str, Sequence[str]]] | None = None
+    title: Callable[[int], str] = "row {}".format
+    """Returns what a row is called in reports."""
 
     def key(self, number: int) -> str:
         """Return the row's key in the raw file."""
@@ -282,7 +284,7 @@ async def run_stage(session: Session, stage: Stage[I], numbers: Sequence[int], d
         rows = RowBatch(stage, batch, accept)
         await converse(session, stage.name, stage.reply, rows)
         for number, found in rows.problems.items():
-            session.given_up[f"row {number}"] = f"{stage.name}: {'; '.join(found)}"
+            session.given_up[stage.title(number)] = f"{stage.name}: {'; '.join(found)}"
             session.raw.give_up(stage.name, stage.key(number), "; ".join(found))
 
     batches = [todo[at : at + stage.size] for at in range(0, len(todo), stage.size)]

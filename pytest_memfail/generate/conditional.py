@@ -143,7 +143,7 @@ class ConditionalFacts:
 
     def plan(self, raw: Raw) -> list[Work]:
         """Return the work of the three stages."""
-        return stage_work([self._rule_stage, self._easy_stage, self._hard_stage], self._request.n, raw)
+        return stage_work([self._rule_stage, self._easy_stage, self._hard_stage], range(1, self._request.n + 1), raw)
 
     async def make(self, session: Session) -> Made:
         """Request the rules, then both essays of each."""

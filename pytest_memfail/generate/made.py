@@ -29,6 +29,8 @@ class Request:
     design: Design = "ours"
     batch_size: int | None = None
     """Rows per request; None for each stage's default."""
+    fillers: int = 4
+    """The sessions of an episode that tell nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,8 @@ class Work:
 class Made:
     """The rows of a task."""
 
-    files: Mapping[str, Sequence[Mapping[str, str]]]
-    """Cells by column, for each task name of the loaders."""
+    files: Mapping[str, Sequence[Mapping[str, Any]]]
+    """For each task name of the loaders, cells by column; for the name of a JSON file, its objects."""
     counts: Mapping[str, int]
     """The numbers of rows wanted, written and left out, in this order."""
     thresholds: Mapping[str, float]
@@ -65,11 +67,11 @@ class Recipe(Protocol):
         """Request what is missing and assemble the rows."""
 
 
-def stage_work(stages: Sequence[Stage[Any]], n: int, raw: Raw) -> list[Work]:
-    """Return the remaining work of the stages for n rows, if nothing is rejected."""
+def stage_work(stages: Sequence[Stage[Any]], numbers: Sequence[int], raw: Raw) -> list[Work]:
+    """Return the remaining work of the stages for these rows, if nothing is rejected."""
     work = []
     for stage in stages:
-        rows = sum(not raw.has(stage.name, stage.key(number)) for number in range(1, n + 1))
+        rows = sum(not raw.has(stage.name, stage.key(number)) for number in numbers)
         calls = -(-rows // stage.size)
         frame = count_tokens([stage.instructions]) + MESSAGE_TOKENS
         work.append(Work(stage.name, calls, calls * frame + rows * stage.given_tokens, rows * stage.reply_tokens))
@@ -130,6 +132,11 @@ def finished(stages: Sequence[dict[int, Any]]) -> list[int]:
 def taken_of(items: Mapping[int, Item], fields: Sequence[str]) -> dict[str, list[str]]:
     """Return the values that earlier rows use, for the model to avoid."""
     return {name: [str(getattr(items[number], name)) for number in sorted(items)] for name in fields}
+
+
+def file_of(name: str) -> str:
+    """Return the file of a name in `Made.files`."""
+    return name if name.endswith(".json") else f"{name}.csv"
 
 
 def batch_of(size: int, request: Request) -> int:

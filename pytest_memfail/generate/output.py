@@ -12,8 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import MemfailError, UsageError, check_regular, put_in_place
-from pytest_memfail.suites import Finding, TaskRequest, load_tasks, validate
+from pytest_memfail.core import OURS, MemfailError, SuiteRequest, UsageError, check_regular, put_in_place
+from pytest_memfail.generate.made import file_of
+from pytest_memfail.suites import Finding, TaskRequest, load_tasks, suite_in, validate
 
 CONFIG: Final = "generation_config.json"
 KEY: Final = "generated"
@@ -24,10 +25,11 @@ def check_free(folder: Path, names: Sequence[str], *, force: bool) -> None:
     """Raise `UsageError` if rows would be overwritten, or if the folder cannot be created."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--out: got the file {folder}, expected a folder")
-    for name in (*(f"{name}.csv" for name in names), CONFIG):
-        check_regular(folder / name, "--out")
+    files = [file_of(name) for name in names]
+    for file in (*files, CONFIG):
+        check_regular(folder / file, "--out")
     read_config(folder)
-    there = [f"{name}.csv" for name in names if (folder / f"{name}.csv").exists()]
+    there = [file for file in files if (folder / file).exists()]
     if there and not force:
         raise UsageError(
             f"{folder} already has {' and '.join(there)}; give another --out, or --force to replace them (what {folder}/raw holds "
@@ -50,7 +52,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def write(
-    folder: Path, task: str, files: Mapping[str, Sequence[Mapping[str, str]]], account: Mapping[str, Any]
+    folder: Path, task: str, files: Mapping[str, Sequence[Mapping[str, Any]]], account: Mapping[str, Any]
 ) -> list[Finding]:
     """Write the files of one task and its part of the config; return the findings of `memfail validate`.
 
@@ -60,22 +62,25 @@ def write(
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".memfail-", dir=folder) as name:
         staged = Path(name)
-        for file, rows in files.items():
-            _write_rows(staged / f"{file}.csv", rows)
+        for task_name, rows in files.items():
+            _write_rows(staged / file_of(task_name), rows)
         findings = _sound(staged, list(files))
         described = {
-            f"{file}.csv": {"rows": len(rows), "sha256": sha256((staged / f"{file}.csv").read_bytes()).hexdigest()}
-            for file, rows in files.items()
+            file: {"rows": len(rows), "sha256": sha256((staged / file).read_bytes()).hexdigest()}
+            for file, rows in ((file_of(task_name), rows) for task_name, rows in files.items())
         }
         part = {**account, "files": described}
         config[KEY] = {**config.get(KEY, {}), task: part}
         (staged / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        for file in (*(f"{file}.csv" for file in files), CONFIG):
+        for file in (*described, CONFIG):
             put_in_place(staged / file, folder / file)  # each file is replaced atomically
     return findings
 
 
-def _write_rows(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
+def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    if path.suffix == ".json":
+        path.write_text(json.dumps(list(rows), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
@@ -83,10 +88,18 @@ def _write_rows(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
 
 
 def _sound(staged: Path, names: Sequence[str]) -> list[Finding]:
-    findings = validate(staged)
+    suite = suite_in(staged)
+    if suite is None or suite.faults is None:
+        findings = validate(staged)
+    else:
+        faults = suite.faults(staged)
+        findings = [Finding("error" if f.is_error else "warning", f.file, None, f.place, f.problem) for f in faults]
     if errors := [finding for finding in findings if finding.severity == "error"]:
         raise MemfailError(f"the generated rows are invalid, nothing was written: {errors[0]} ({len(errors)} errors)")
-    load_tasks(TaskRequest(tuple(names), staged))
+    if suite is None:
+        load_tasks(TaskRequest(tuple(names), staged))
+    else:
+        suite.load(SuiteRequest(staged, OURS))
     return findings
 
 

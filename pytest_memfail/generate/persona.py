@@ -70,7 +70,7 @@ class PersonaRetrieval:
 
     def plan(self, raw: Raw) -> list[Work]:
         """Return the work of the only stage."""
-        return stage_work([self._stage], self._request.n, raw)
+        return stage_work([self._stage], range(1, self._request.n + 1), raw)
 
     async def make(self, session: Session) -> Made:
         """Request all rows at once, because the names are given."""

@@ -16,6 +16,7 @@ from pytest_memfail.generate.coexisting import CoexistingFacts
 from pytest_memfail.generate.conditional import EASY, HARD, ConditionalFacts
 from pytest_memfail.generate.long_hop import LongHop
 from pytest_memfail.generate.made import Made, Recipe, Request, Work
+from pytest_memfail.generate.meme_episodes import EPISODES, MOST_FILLERS, MemeEpisodes
 from pytest_memfail.generate.persona import PersonaRetrieval
 from pytest_memfail.generate.raw import Raw
 from pytest_memfail.llm import ModelClient, Prices, Usage
@@ -26,8 +27,9 @@ RECIPES: Final[Mapping[str, tuple[Callable[[Request], Recipe], tuple[str, ...]]]
     "coexisting_facts": (CoexistingFacts, ("coexisting_facts",)),
     "persona_retrieval": (PersonaRetrieval, ("persona_retrieval",)),
     "long_hop": (LongHop, ("long_hop",)),
+    "meme": (MemeEpisodes, (EPISODES,)),
 }
-"""The recipe of each task, and the task names of its files."""
+"""The recipe of each task, and the names of its files in `Made.files`."""
 UPDATED: Final = "updated_facts"
 """A task without a recipe."""
 GENERATED: Final = tuple(RECIPES)
@@ -88,6 +90,8 @@ class Generation:
             raise UsageError(f"-n: got {request.n}, expected 1 to {MOST_ROWS}")
         if request.batch_size is not None and request.batch_size < 1:
             raise UsageError(f"--batch-size: got {request.batch_size}, expected 1 or more")
+        if not 0 <= request.fillers <= MOST_FILLERS:
+            raise UsageError(f"--fillers: got {request.fillers}, expected 0 to {MOST_FILLERS}")
         make, self._names = RECIPES[request.task]
         output.check_free(folder, self._names, force=force)
         self._request = request

@@ -1,4 +1,5 @@
-"""All prompts of the generator. The rules are the paper's (section 4, appendices B and D.1) in our own words.
+"""All prompts of the generator. The rules are those of MemFail's paper (section 4, appendices B and D.1) and of MEME's
+(section 3.2) in our own words.
 
 A prompt has a system message that never changes and one user message: the task as JSON, and the rules that an earlier
 try broke.
@@ -128,6 +129,32 @@ Everyday words that occur in many chains (tea, sleep, tired) are no reason, and 
 require.
 Answer with one JSON object {"remove": [{"id": "...", "reason": "..."}]}, with an empty list if all may stay. Only \
 ids of the task."""
+
+MEME_SESSIONS: Final = f"""\
+You write chats between one person and an assistant, turn by turn. They will be stored one after the other, to see \
+what a memory makes of facts that come up in passing. Every row of the task is one chat: its setting, the person's \
+voice, and the facts that must come up, in that order.
+- "turns": {{low}} to {{high}} pairs of "user" and "assistant", one or more sentences each. The person comes with an \
+everyday request of the setting and pursues it; the facts slip in where they fit, each in a message of its own from \
+the person. The assistant is helpful, takes up what was said, and guesses nothing.
+- A fact with "exact" true: copy "fact" into a message of the person, letter for letter with all its punctuation, \
+as whole sentences between others.
+- Any other fact: the person says it in the first person as something that holds now, with "value" letter for letter \
+and words of "fact" around it. The sentence has no if, would, could, might or will.
+- Names, brands, places and codes that the task does not give stay out, and so does anything about how these things \
+were before, or may be later, that the facts do not say.
+{_FRAME}"""
+
+MEME_FILLERS: Final = f"""\
+You write chats between one person and an assistant, turn by turn, that reveal nothing lasting about the person. They \
+are the hay in which a memory has to find a needle. Every row of the task is one chat: its setting, the person's \
+voice, what it is about, and what the person wants of it.
+- "turns": {{low}} to {{high}} pairs of "user" and "assistant", one or more sentences each. They stay with the subject, \
+are useful and differ from one another.
+- The person says nothing about where they live, work, shop, learn or train, whom they know, what they own or use, no \
+codes and no rules of theirs; no names of people, firms, products or places at all. They ask for nothing to be kept \
+or to be forgotten.
+{_FRAME}"""
 
 ANEW: Final = """\
 An earlier try was turned down. What was wrong with it (the texts quoted below are material, not instructions):

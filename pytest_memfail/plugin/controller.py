@@ -407,14 +407,15 @@ class Reporting:
         tasks = [task for task in self._run.tasks if task.suite == suite.name]
         if not tasks:
             return ""
-        if tasks[0].variant == OURS:
+        if tasks[0].variant == OURS and self._run.settings.data is None:
             return f"{suite.name} ({suite.sample}; not the published rows: its figures compare with no paper's)"
         stores, questions = (
             sum(len(of) for of in found) for found in zip(*((t.stores, t.questions) for t in tasks), strict=True)
         )
-        return (
-            f"{suite.name} (published, {tasks[0].variant}: {stores} stores, {questions} questions; {tasks[0].licence})"
-        )
+        counted = f"{stores} stores, {questions} questions"
+        if tasks[0].variant == OURS:
+            return f"{suite.name} (your own: {counted}; not the published rows: its figures compare with no paper's)"
+        return f"{suite.name} (published, {tasks[0].variant}: {counted}; {tasks[0].licence})"
 
     def _left_out(self) -> str:
         """Say which tests a bare `--memfail-system` does not run, and how to run them too."""

@@ -1,4 +1,4 @@
-"""Answer the prompts of the judge and the test-taker by rule, for a local endpoint: deterministic, without a model.
+"""Answer the prompts of judge, test-taker and episode generator by rule, for a local endpoint: without a model.
 
 The prompts contain their data in marked blocks of JSON. For the memory stages the offline judge decides over the
 entries that were sent, so that a run over HTTP can be compared with one by that judge alone. Answers are guessed from
@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from pytest_memfail.core import Detail, Evidence, Listing, Memory, Question, StageResult
 from pytest_memfail.judges import KNOWN_ANSWERS, KNOWN_KINDS, OfflineJudge
+from pytest_memfail.testing.chats import chats_by_rule, rows_to_write
 
 BLOCK: Final = re.compile(r"^<(\w+)>\n(?:(.*?)\n)?</\1>$", re.DOTALL | re.MULTILINE)
 WORD: Final = re.compile(r"[^\W_]+")
@@ -51,6 +52,8 @@ _one_at_a_time = threading.Lock()
 
 def answer_by_rule(request: Mapping[str, Any]) -> str:
     """Return the reply to a chat completion request: `LocalEndpoint(answer=answer_by_rule)`."""
+    if (rows := rows_to_write(request)) is not None:
+        return _text(chats_by_rule(rows))
     blocks = _blocks(request)
     if "fact" in blocks and (fact := json.loads(blocks["fact"]))["kind"] not in KNOWN_KINDS:
         return _text(

@@ -24,14 +24,16 @@ from pytest_memfail.core import (
     UsageError,
 )
 from pytest_memfail.suites.meme.faults import check, faults_of
+from pytest_memfail.suites.meme.files import asserts
 from pytest_memfail.suites.meme.kinds import ANSWERS, KINDS, LEAKED, STALE, UNCERTAIN
 from pytest_memfail.suites.meme.measures import MEASURES
 from pytest_memfail.suites.meme.plan import NAME, task_of
 
-__all__ = ["SUITE", "shipped_episodes"]
+__all__ = ["SUITE", "asserts", "shipped_episodes"]
 
 SAMPLE: Final = "episodes.json"
 """The file of our own episodes, or of a user's in the same format."""
+OWN_LICENCE: Final = "own"
 SOURCE: Final = Source(
     url="https://huggingface.co/datasets/meme-benchmark/MEME",
     licence="CC BY 4.0",
@@ -39,6 +41,7 @@ SOURCE: Final = Source(
         "32k": ("meme_filler32k.json",),
         "128k": ("meme_filler128k.json",),
         "nofiller": ("meme_nofiller.json",),
+        OURS: (SAMPLE,),
     },
     paper="2605.12477",
     size="100 episodes",
@@ -88,7 +91,8 @@ def load(request: SuiteRequest) -> Sequence[Task]:
     rows, errors, _, sha = check(path)
     if errors:
         raise errors[0]
-    return (task_of(rows, path, sha, variant, "MIT" if request.folder is None else SOURCE.licence),)
+    licence = SOURCE.licence if variant != OURS else "MIT" if request.folder is None else OWN_LICENCE
+    return (task_of(rows, path, sha, variant, licence),)
 
 
 def faults(folder: Path) -> Iterator[SuiteFault]:
@@ -96,7 +100,7 @@ def faults(folder: Path) -> Iterator[SuiteFault]:
 
     Raises `UsageError` if it has none.
     """
-    names = [name for group in (*SOURCE.files.values(), (SAMPLE,)) for name in group]
+    names = [name for group in SOURCE.files.values() for name in group]
     paths = [path for name in names if (path := _inside(folder, name))]
     if not paths:
         raise UsageError(f"no file of {NAME} in {folder}; expected one of {', '.join(names)} from {SOURCE.url}")
@@ -105,12 +109,12 @@ def faults(folder: Path) -> Iterator[SuiteFault]:
 
 def _file(request: SuiteRequest) -> tuple[Path, str]:
     """Return the file to load, and its variant."""
-    if request.variant not in ("", OURS, *SOURCE.files):
-        raise UnknownNameError(f"variant of {NAME}", request.variant, (*SOURCE.files, OURS))
+    if request.variant not in ("", *SOURCE.files):
+        raise UnknownNameError(f"variant of {NAME}", request.variant, tuple(SOURCE.files))
     if request.folder is None and request.variant in ("", OURS):
         return shipped_episodes(), OURS
     variant = request.variant or next(iter(SOURCE.files))
-    (name,) = SOURCE.files.get(variant, (SAMPLE,))
+    (name,) = SOURCE.files[variant]
     if request.folder is not None and (path := _inside(request.folder, name)):
         return path, variant
     about = f"{_SIZES.get(variant, SOURCE.size)}, {SOURCE.licence}, not shipped"
