@@ -27,8 +27,7 @@ from pytest_memfail.generate.meme_graph import (
 )
 from pytest_memfail.generate.raw import Raw
 from pytest_memfail.generate.texts import ESSAY, Line, quoted, stems, text_faults
-from pytest_memfail.suites import ESSAY_LIKENESS
-from pytest_memfail.suites.meme import asserts
+from pytest_memfail.suites import ESSAY_LIKENESS, asserts
 
 EPISODES: Final = "episodes.json"
 MOST_FILLERS: Final = 1000
@@ -271,8 +270,10 @@ def _unsaid(domain: Domain, fact: Given, users: Sequence[str]) -> Iterator[str]:
     if not saying:
         yield f"turns: no message of the user has {quoted(fact.value)}, expected it to the letter"
         return
-    if not any(asserts(text, fact.value) for text in saying):
+    saying = [text for text in saying if asserts(text, fact.value)]
+    if not saying:
         yield f"turns: {quoted(fact.value)} is only a possibility, expected a sentence that says that it holds"
+        return
     entity = domain.entities[fact.entity]
     topic = stems(" ".join((entity.sentence.replace("{}", ""), entity.question, entity.words)))
     if not any(topic & stems(text) for text in saying):
@@ -281,7 +282,8 @@ def _unsaid(domain: Domain, fact: Given, users: Sequence[str]) -> Iterator[str]:
 
 def _gold(fact: Given, number: int, chat: Chat) -> dict[str, Any]:
     said = fact.text if fact.is_exact else fact.value
-    turn = next(at for at, pair in enumerate(chat.turns) if said in pair.user)
+    users = [pair.user for pair in chat.turns]
+    turn = next(at for at, text in enumerate(users) if said in text and (fact.is_exact or asserts(text, said)))
     return {
         "fact_id": f"f{number:02d}",
         "entity": fact.entity,

@@ -25,8 +25,8 @@ AFTER: Final = 4
 SESSIONS: Final = BEFORE + AFTER
 
 BEGINNINGS: Final = tuple(
-    """Ashk Bral Brem Corv Crill Dask Drem Eldr Elv Fask Fenv Garv Glim Grov Hask Helv Ibr Istr Jarv Jorv Kelv Krel Lorv
-    Lund Marv Mirv Nask Nerv Obr Orv Pask Plov Quor Quil Rask Relv Skarv Sorv Tarv Tolv Ulv Ustr Varn Vesk Wesk Wolv Yarv
+    """Ashk Bral Brem Corv Crill Dask Drem Eldr Ekl Fask Fenv Garv Glim Grov Hask Helv Ibr Istr Jarv Jorv Kelv Krel Lorv
+    Lund Marv Mirv Nask Nerv Obr Oxt Pask Plov Quor Quil Rask Relv Skarv Sorv Tarv Tolv Ulv Ustr Varn Vesk Wesk Wolv Yarv
     Zelv Zorv""".split()
 )
 ENDS: Final = tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_memfail.grading.answers import contains, longest_run, ordered, share, verbatim
+from pytest_memfail.grading.answers import asserts, contains, longest_run, ordered, share, verbatim
 from pytest_memfail.grading.finders import Entries, Hit, entries_of
 from pytest_memfail.grading.text import (
     content,
@@ -21,6 +21,7 @@ from pytest_memfail.grading.text import (
 __all__ = [
     "Entries",
     "Hit",
+    "asserts",
     "contains",
     "content",
     "entries_of",

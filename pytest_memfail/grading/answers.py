@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_memfail.grading.text import content, fold, words
+from pytest_memfail.grading.text import content, fold, is_hypothetical, sentences, words
 
 
 def verbatim(gold: str, answer: str) -> bool:
@@ -34,6 +34,16 @@ def contains(value: str, answer: str) -> bool:
     True
     """
     return bool(value) and bool(_places(_bare(value), words(answer)))
+
+
+def asserts(text: str, value: str) -> bool:
+    """Return whether a sentence of a text gives a value as something that holds, not as something that may come.
+
+    >>> asserts("If it breaks, we take Tugrope.", "Tugrope"), asserts("We take Tugrope.", "Tugrope")
+    (False, True)
+    """
+    said = (sentence for sentence in sentences(text) if contains(value, sentence) or verbatim(value, sentence))
+    return any(not is_hypothetical(sentence) for sentence in said)
 
 
 def share(value: str, answer: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_memfail.grading import asserts
 from pytest_memfail.suites.custom import NAME as CUSTOM
 from pytest_memfail.suites.custom import find_custom, read_custom
 from pytest_memfail.suites.haystacks import HaystackFinder
@@ -75,6 +76,7 @@ __all__ = [
     "HaystackFinder",
     "Protocol",
     "TaskRequest",
+    "asserts",
     "built_in_suite",
     "choose_suites",
     "find_custom",

@@ -24,16 +24,15 @@ from pytest_memfail.core import (
     UsageError,
 )
 from pytest_memfail.suites.meme.faults import check, faults_of
-from pytest_memfail.suites.meme.files import asserts
 from pytest_memfail.suites.meme.kinds import ANSWERS, KINDS, LEAKED, STALE, UNCERTAIN
 from pytest_memfail.suites.meme.measures import MEASURES
 from pytest_memfail.suites.meme.plan import NAME, task_of
 
-__all__ = ["SUITE", "asserts", "shipped_episodes"]
+__all__ = ["SUITE", "shipped_episodes"]
 
 SAMPLE: Final = "episodes.json"
 """The file of our own episodes, or of a user's in the same format."""
-OWN_LICENCE: Final = "own"
+OWN_LICENCE: Final = "the user's own"
 SOURCE: Final = Source(
     url="https://huggingface.co/datasets/meme-benchmark/MEME",
     licence="CC BY 4.0",
@@ -120,7 +119,8 @@ def _file(request: SuiteRequest) -> tuple[Path, str]:
     about = f"{_SIZES.get(variant, SOURCE.size)}, {SOURCE.licence}, not shipped"
     expected = f"{name} ({about}) from {SOURCE.url}" if variant != OURS else f"{name}, episodes of your own"
     where = f"in {request.folder}" if request.folder is not None else "without --memfail-data DIR"
-    raise UsageError(f"no file of {NAME}:{variant} {where}; expected {expected}")
+    own = f"; {SAMPLE} there is {NAME}:{OURS}" if request.folder and _inside(request.folder, SAMPLE) else ""
+    raise UsageError(f"no file of {NAME}:{variant} {where}; expected {expected}{own}")
 
 
 def _inside(folder: Path, name: str) -> Path | None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from pytest_memfail.core import RowError
-from pytest_memfail.grading import contains, fold, is_hypothetical, marks_removal, sentences, verbatim
+from pytest_memfail.grading import contains, fold, marks_removal, verbatim
 from pytest_memfail.reading import JsonRow, read_json_rows, short
 
 Type = Literal["er", "agg", "tr", "del", "cas", "abs"]
@@ -247,11 +247,6 @@ class Episode(_Model):
 def states(text: str, value: str) -> bool:
     """Return whether a text has a value, to the letter or in its words."""
     return bool(value) and (verbatim(value, text) or contains(value, text))
-
-
-def asserts(text: str, value: str) -> bool:
-    """Return whether a sentence of a text gives a value as something that holds, not as something that may come."""
-    return any(states(sentence, value) and not is_hypothetical(sentence) for sentence in sentences(text))
 
 
 def read_episodes(path: Path) -> tuple[list[JsonRow[Episode]], list[RowError], str]:

@@ -8,6 +8,7 @@ import pytest
 from episodes import EPISODE, episode, question, write
 
 from pytest_memfail.core import RowError, SuiteFault, SuiteRequest, UnknownNameError, UsageError
+from pytest_memfail.suites import built_in_suite, choose_suites, suite_in
 from pytest_memfail.suites.meme import SUITE, shipped_episodes
 from pytest_memfail.suites.meme.files import Episode, Fact, Item, Session, read_episodes
 
@@ -229,6 +230,17 @@ def test_a_missing_file(tmp_path):
         SUITE.load(SuiteRequest(None, "nofiller"))
     with pytest.raises(UsageError, match=r"no file of meme in .*; expected one of meme_filler32k.json, "):
         list(SUITE.faults(tmp_path))
+
+
+def test_episodes_of_your_own(tmp_path):
+    write(tmp_path, name="episodes.json")
+    (chosen,) = choose_suites(["meme:ours"], built_in_suite)
+    assert chosen.variant == "ours"
+    (task,) = SUITE.load(SuiteRequest(tmp_path, "ours"))
+    assert (task.variant, task.licence, len(task.stores)) == ("ours", "the user's own", 1)
+    assert suite_in(tmp_path) is SUITE
+    with pytest.raises(UsageError, match=r"no file of meme:32k in .*; episodes.json there is meme:ours"):
+        SUITE.load(SuiteRequest(tmp_path))
 
 
 def test_an_unknown_variant():
