@@ -266,7 +266,7 @@ def _unsaid(domain: Domain, fact: Given, users: Sequence[str]) -> Iterator[str]:
         if not any(fact.text in text for text in users):
             yield f"turns: no message of the user has, to the letter: {fact.text}"
         return
-    saying = [text for text in users if fact.value in text]
+    saying = [text for text in users if fact.value.casefold() in text.casefold()]
     if not saying:
         yield f"turns: no message of the user has {quoted(fact.value)}, expected it to the letter"
         return
@@ -281,9 +281,10 @@ def _unsaid(domain: Domain, fact: Given, users: Sequence[str]) -> Iterator[str]:
 
 
 def _gold(fact: Given, number: int, chat: Chat) -> dict[str, Any]:
-    said = fact.text if fact.is_exact else fact.value
     users = [pair.user for pair in chat.turns]
-    turn = next(at for at, text in enumerate(users) if said in text and (fact.is_exact or asserts(text, said)))
+    turn = next(
+        at for at, text in enumerate(users) if fact.text in text or (not fact.is_exact and asserts(text, fact.value))
+    )
     return {
         "fact_id": f"f{number:02d}",
         "entity": fact.entity,

@@ -1,7 +1,7 @@
 """`python -m pytest_memfail.testing`: run a local model endpoint that answers by rule, until it is stopped.
 
-It answers the judge, the test-taker and the requests of the adapted memory systems. Its embeddings are hashed bags of
-words.
+It answers the judge, the test-taker, `memfail generate meme` and the requests of the adapted memory systems. Its
+embeddings are hashed bags of words.
 """
 
 from __future__ import annotations

@@ -255,6 +255,20 @@ def test_what_is_wrong_is_told_and_only_that_session_asked_again(generate, name)
     assert list(MEME.faults(ran.folder)) == []
 
 
+def test_a_value_may_begin_a_sentence(generate):
+    def start(asked, turns):
+        for fact in asked["facts"]:
+            if fact.get("value", "").startswith("the "):
+                said = f"T{fact['value'][1:]}: {fact['fact']}".replace(f" {fact['value']}", " that one")
+                turns[:] = [{**turn, "user": turn["user"].replace(fact["fact"], said)} for turn in turns]
+
+    ran = generate("meme", 4, "--fillers", 0, answer=spoiling(start, wanted=lambda row: not is_filler(row)))
+    assert ran.code == 0, ran.err
+    assert not any(wants_anew(request) for request in ran.requests)
+    assert re.search(r'"content": "[^"]*\. The \w+ [^"]*that one', (ran.folder / "episodes.json").read_text())
+    assert list(MEME.faults(ran.folder)) == []
+
+
 def test_rules_and_texts_to_keep_are_in_our_words(generate):
     changed = []
 
@@ -356,6 +370,12 @@ def test_the_estimate_is_of_what_is_left(generate):
     assert ran.out.startswith("estimate for gpt-5-mini: 70 calls, ")
     generate("meme", 1, answer=answer_by_rule)
     assert " 0 calls, " in generate("meme", 1, "--estimate").out
+
+
+def test_the_endpoint_writes_only_chats(generate):
+    ran = generate("coexisting_facts", 2, answer=answer_by_rule)
+    assert ran.code == 4
+    assert "memfail: no row is left to write" in ran.err
 
 
 def test_short_options(tmp_path, capsys):
