@@ -33,6 +33,7 @@ EPISODES: Final = "episodes.json"
 MOST_FILLERS: Final = 1000
 PAIRS: Final = (3, 7)
 """The fewest and most messages of the user in a session."""
+_AT: Final = range(SESSIONS)
 START: Final = datetime(2024, 1, 8)
 GAP_DAYS: Final = (2, 9)
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -222,9 +223,6 @@ class MemeEpisodes:
             "before_questions": {**early, "questions": list(_before(outline))},
             "after_questions": {**late, "questions": list(_after(outline))},
         }
-
-
-_AT: Final = range(SESSIONS)
 
 
 def _number(episode: int, at: int, size: int) -> int:
