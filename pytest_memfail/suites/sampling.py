@@ -72,7 +72,8 @@ def sample_stores(task: Task, limit: int, seed: int) -> Task:
 def keep_questions(task: Task, wanted: Iterable[tuple[str, str]]) -> Task:
     """Return the task with only the questions of these stores and ids.
 
-    Questions that another needs stay as hidden ones, and a store without questions is left out.
+    Questions that another needs stay as hidden ones. A probe that asks nothing more stays too, because what it lists
+    tells whether a fact was lost later. A store without questions is left out.
     """
     kept = set(wanted)
     stores = []
@@ -82,13 +83,14 @@ def keep_questions(task: Task, wanted: Iterable[tuple[str, str]]) -> Task:
         for step in store.steps:
             if isinstance(step, Ingest):
                 steps.append(step)
-            elif some := tuple(
-                question if (store.id, question.id) in kept else replace(question, hidden=True)
-                for question in step.questions
-                if (store.id, question.id) in kept or question.id in needed
-            ):
-                steps.append(Probe(some))
-        while steps and isinstance(steps[-1], Ingest):  # what nobody is asked after
+            else:
+                some = (
+                    question if (store.id, question.id) in kept else replace(question, hidden=True)
+                    for question in step.questions
+                    if (store.id, question.id) in kept or question.id in needed
+                )
+                steps.append(Probe(tuple(some)))
+        while steps and (isinstance(steps[-1], Ingest) or not steps[-1].questions):  # what nobody is asked after
             steps.pop()
         if any((store.id, question.id) in kept for question in store.questions):
             stores.append(StorePlan(store.id, tuple(steps)))

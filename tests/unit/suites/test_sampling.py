@@ -55,9 +55,14 @@ def test_a_question_that_another_needs_stays_hidden(task):
     assert [(q.id, q.hidden) for q in asked] == [("a-before", True), ("a-after", False)]
 
 
-def test_what_nobody_needs_is_not_asked(task):
+def test_what_nobody_needs_is_not_asked_and_its_probe_stays(task):
     found = keep_questions(task, [("p", "b-after")])
-    assert [len(step.questions) for step in found.stores[0].steps if isinstance(step, Probe)] == [1]
+    assert [len(step.questions) for step in found.stores[0].steps if isinstance(step, Probe)] == [0, 1]
+
+
+def test_nothing_stays_after_the_last_question(task):
+    found = keep_questions(task, [("p", "a-before")])
+    assert [q.id for q in found.stores[0].steps[-1].questions] == ["a-before"]
 
 
 def test_a_store_without_questions_is_left_out(task):
