@@ -131,7 +131,8 @@ Pairing = Literal["real", "trivial", "knew_but_failed", "never_knew"]
 def paired(part: str, wanted: Pairing) -> Callable[[Sequence[Finished]], Score]:
     """Return a measure that counts the questions of a part by whether the same was known before the change.
 
-    Right after and known before is real, right after alone trivial. The other two are wrong after.
+    Right after and known before is real, right after alone trivial. The other two are wrong after. They are not known
+    where the question before the change is not among the finished ones; whether a right answer counts is.
     """
 
     def of(questions: Sequence[Finished]) -> Score:
@@ -143,16 +144,19 @@ def paired(part: str, wanted: Pairing) -> Callable[[Sequence[Finished]], Score]:
             return Score(
                 None, len(asked), lacks=f"{NO_ANSWER}: {open_} of {len(asked)} have none" if asked else "no question"
             )
+        unknown = sum(q.verdict != CORRECT and old is None for q, old in pairs)
+        if unknown and wanted in ("knew_but_failed", "never_knew"):
+            return Score(None, len(asked), lacks=f"{unknown} of {len(asked)} were not asked before the change")
         return Score(float(sum(_pairing(q, old) == wanted for q, old in pairs)), len(asked))
 
     return of
 
 
 def _pairing(question: Finished, before: Finished | None) -> Pairing:
-    knew = before is not None and before.verdict == CORRECT
     if question.verdict == CORRECT:
+        knew = before is None or before.verdict == CORRECT
         return "real" if knew and not question.vacuous else "trivial"
-    return "knew_but_failed" if knew else "never_knew"
+    return "knew_but_failed" if before is not None and before.verdict == CORRECT else "never_knew"
 
 
 def _entity(question: str) -> str:

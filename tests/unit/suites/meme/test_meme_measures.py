@@ -174,8 +174,20 @@ def test_the_last_question_about_an_entity_counts():
     assert of("cascade_real", outcomes).value == 1
 
 
-def test_stores_and_missing_questions_are_told_apart():
-    outcomes = [*pair(RIGHT, WRONG)]
-    outcomes[0].store = "other"
-    assert of("cascade_never_knew", outcomes).value == 1
+def test_an_answer_before_the_change_that_nobody_judged_is_lacking():
     assert of("cascade_real", pair(OPEN, RIGHT)).lacks.endswith("1 of 1 have none")
+
+
+def test_what_was_not_asked_before_the_change_is_not_known():
+    outcomes = [*pair(RIGHT, WRONG, "a"), *pair(RIGHT, WRONG, "b")]
+    outcomes[0].store = "other"
+    for name in ("knew_but_failed", "never_knew"):
+        assert of(f"cascade_{name}", outcomes).value is None
+        assert of(f"cascade_{name}", outcomes).lacks == "1 of 2 were not asked before the change"
+    assert (of("cascade_real", outcomes).value, of("cascade_trivial", outcomes).value) == (0, 0)
+
+
+def test_a_right_answer_says_itself_whether_the_same_was_known_before():
+    real, trivial = pair(RIGHT, RIGHT, "a")[1], pair(WRONG, RIGHT, "b", vacuous=True, label="trivial_pass")[1]
+    assert (of("cascade_real", [real, trivial]).value, of("cascade_trivial", [real, trivial]).value) == (1, 1)
+    assert of("cascade_never_knew", [real, trivial]).value == 0
