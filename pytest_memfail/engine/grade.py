@@ -126,7 +126,7 @@ class Grader:
         if "storage" in stages:
             storage = await self._once("storage", fact, listing)
             if storage.outcome == "failed" and await self._was_stored(fact, earlier):
-                storage = replace(storage, label=LOST_LATER)
+                storage = replace(storage, reason=f"{storage.reason}; an earlier listing had it", label=LOST_LATER)
         if storage.outcome != "passed":
             return fact_verdict(fact.id, storage)
         summary = await self._once("summary", fact, listing) if "summary" in stages else NOT_ASKED

@@ -97,10 +97,16 @@ def failure(question: QuestionRecord, rerun: str, *, short: bool = False) -> lis
 
 
 def _short(question: QuestionRecord, rerun: str) -> Iterator[str]:
-    yield f"{question.verdict}: {MEANINGS[question.verdict]}"
+    yield _named(question)
     yield from _field("question", _asked(question), 2)
     yield from _field("reason", headline(question), 3)
     yield f"{'rerun':<{LABEL}}{rerun}"
+
+
+def _named(question: QuestionRecord) -> str:
+    """Return the verdict with its meaning, of a question of a suite with its label too."""
+    label = f" ({question.label})" if question.part and question.label else ""
+    return f"{question.verdict}{label}: {MEANINGS[question.verdict]}"
 
 
 def _asked(question: QuestionRecord) -> str:
@@ -109,7 +115,7 @@ def _asked(question: QuestionRecord) -> str:
 
 def _question(question: QuestionRecord, most_facts: int) -> Iterator[str]:
     verdict, facts = question.verdict, question.facts
-    yield f"{verdict}: {MEANINGS[verdict]}"
+    yield _named(question)
     yield from _field("question", _asked(question), 2)
     yield from _field("expected", "; ".join(question.gold), 2)
     if question.repeats:

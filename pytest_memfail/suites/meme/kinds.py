@@ -141,7 +141,8 @@ def find_deletion(evidence: Evidence, texts: Sequence[str]) -> Found:
     if asked is not None:
         return Found(True, True, "an entry says that it was to be forgotten", (asked,))
     if stated:
-        return Found(False, False, "the deleted value is still stated", tuple(dict.fromkeys(stated)), label=LEAKED)
+        reason = "the deleted value is still stated, and nothing says that it was to be forgotten"
+        return Found(False, False, reason, tuple(dict.fromkeys(stated)), evidence.endings[:1], LEAKED)
     return Found(True, True, "nothing states the deleted value", vacuous=True)
 
 

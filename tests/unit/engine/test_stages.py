@@ -170,7 +170,9 @@ def test_a_fact_that_an_earlier_listing_held_was_lost_later(bench, alone):
     run = bench.begin(Forgetting, STREAM, selected=lambda q: not alone or q.id == "q-2")
     result = bench.get(run, "q-2@5")
     assert (result.verdict.name, result.verdict.label) == ("not_stored", "lost_later")
-    assert result.verdict.facts[0].storage == StageResult("failed", "lost", label="lost_later")
+    assert result.verdict.facts[0].storage == StageResult(
+        "failed", "lost; an earlier listing had it", label="lost_later"
+    )
 
 
 def test_what_is_stored_or_never_was_is_not_labelled(bench):
