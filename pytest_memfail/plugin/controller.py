@@ -412,10 +412,10 @@ class Reporting:
         stores, questions = (
             sum(len(of) for of in found) for found in zip(*((t.stores, t.questions) for t in tasks), strict=True)
         )
-        counted = f"{stores} stores, {questions} questions"
+        size = f"{counted(stores, 'store')}, {counted(questions, 'question')}"
         if tasks[0].variant == OURS:
-            return f"{suite.name} (your own: {counted}; not the published rows: its figures compare with no paper's)"
-        return f"{suite.name} (published, {tasks[0].variant}: {counted}; {tasks[0].licence})"
+            return f"{suite.name} (your own: {size}; not the published rows: its figures compare with no paper's)"
+        return f"{suite.name} (published, {tasks[0].variant}: {size}; {tasks[0].licence})"
 
     def _left_out(self) -> str:
         """Say which tests a bare `--memfail-system` does not run, and how to run them too."""

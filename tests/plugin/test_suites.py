@@ -1,0 +1,672 @@
+"""Suites: the same verdicts however they are run, what reference systems get, and what a mistake says."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plugin.project import Project
+from plugin.test_resume import KILL
+from pytest_memfail.cli import main as memfail
+from pytest_memfail.suites.meme import shipped_episodes
+from pytest_memfail.testing import LocalEndpoint, answer_by_rule
+
+MEME = "--memfail-suite=meme"
+INI = "[pytest]\naddopts = --strict-markers --strict-config -p no:hypothesispytest\nfilterwarnings = error\n"
+AFTER = ("recall", "aggregation", "tracking", "deletion", "cascade", "absence")
+PARTS = ("before", *AFTER)
+FEW = "--memfail-limit=2"
+"""Two questions of each part, of two episodes."""
+CASCADE = "memfail/meme::pl_901::after-cas-commute"
+BEFORE = "memfail/meme::pl_901::before-cas-commute"
+
+NOTES = '''
+from pytest_memfail.suites.meme import shipped_episodes
+
+
+class Notes:
+    """Keeps a note of each fact that a conversation states, as the file has it; `does` says how it goes wrong."""
+
+    unlimited_k = True
+    calls_model = False
+
+    def __init__(self, context):
+        self.does = context.options.get("does", "keep")
+        self.most = int(context.options.get("most", "1000"))
+        self.notes = []
+        episodes = json.loads(shipped_episodes().read_text(encoding="utf-8"))
+        sessions = [session for episode in episodes for session in episode["sessions"]]
+        self.facts = {self.key(turn["content"] for turn in s["conversation"]): s["gold_facts"] or () for s in sessions}
+
+    def key(self, texts):
+        return "\\n".join(texts)
+
+    def store_conversation(self, conversation):
+        for fact in self.facts[self.key(message.content for message in conversation.messages)]:
+            is_request = fact["notes"] == "deletion"
+            if is_request and self.does == "delete":
+                self.notes = [note for note in self.notes if note["entity"] != fact["entity"]]
+            if self.does == "overwrite" and not is_request and fact["notes"] != "rule":
+                self.notes = [note for note in self.notes if not self.is_older(note, fact)]
+            if not is_request or self.does in ("keep", "overwrite"):
+                self.notes.append(fact)
+        self.notes = self.notes[-self.most :]
+
+    def is_older(self, note, fact):
+        return note["entity"] == fact["entity"] and note["notes"] != "rule" and note["value"] != fact["value"]
+
+    def get_all_memories(self):
+        return [note["fact_text"] for note in self.notes]
+
+    def retrieve_memories(self, query, conversation, k):
+        return self.get_all_memories()[::-1]
+
+
+make_toy = pytest_memfail_make_system
+
+
+def pytest_memfail_make_system(config, name):
+    return Notes if name == "notes" else make_toy(config, name)
+'''
+SAY_MODULES = """
+import sys
+
+def pytest_unconfigure(config):
+    print("\\nof ours:", *sorted(name for name in sys.modules if name.startswith("pytest_memfail")))
+"""
+
+Line = dict[str, Any]
+
+
+def lines(result: pytest.RunResult) -> list[str]:
+    return [line for line in (*result.outlines, *result.errlines) if line.strip()]
+
+
+def questions_in(record: Iterable[Line]) -> dict[str, Line]:
+    """The question lines of a record by their id, without times."""
+    found = (line for line in record if line["type"] == "question")
+    return {line["id"]: {name: value for name, value in line.items() if name != "seconds"} for line in found}
+
+
+class Meme:
+    """A repository without rows of its own, which runs MEME."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.path = project.path
+        project.file("pytest.ini", INI)
+
+    def run(self, *words: str | Path, system: str = "bm25", n: int | None = None) -> pytest.RunResult:
+        return self.project.run(MEME, *words, system=system, n=n)
+
+    def questions(self, path: str | None = None) -> dict[str, Line]:
+        """The question lines of a record, by default of the last run, without times."""
+        return questions_in(self.project.record(path))
+
+    def parts(self) -> dict[str, Counter[str]]:
+        """How often each verdict occurs in the last run, by part."""
+        counts: dict[str, Counter[str]] = {part: Counter() for part in PARTS}
+        for line in self.questions().values():
+            counts[line["part"]][line["verdict"]] += 1
+        return {part: count for part, count in counts.items() if count}
+
+    def labels(self, path: str | None = None) -> dict[str, str]:
+        return {name: line["label"] for name, line in self.questions(path).items() if line.get("label")}
+
+    def not_held(self) -> dict[str, int]:
+        """How many questions of each part were not held, of those parts that have some."""
+        return dict(Counter(q["part"] for q in self.questions().values() if q.get("memory_held") is not True))
+
+    def refused(self, *words: str, system: str = "bm25") -> str:
+        """The one line that a run is refused with."""
+        result = self.project.run(*words, system=system)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR, result.stdout.str()
+        (line,) = lines(result)
+        assert line.startswith("ERROR: ")
+        return line
+
+
+@pytest.fixture
+def meme(project: Project) -> Meme:
+    return Meme(project)
+
+
+@pytest.fixture
+def notes(meme: Meme) -> Meme:
+    """With a system that keeps notes of facts."""
+    meme.project.conftest(NOTES)
+    return meme
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEndpoint]:
+    with LocalEndpoint(answer_by_rule) as started:
+        monkeypatch.setenv("OPENAI_BASE_URL", started.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-local")
+        yield started
+
+
+ASK = ("--memfail-model=m", "--memfail-judge=offline+m", "--memfail-cache=off")
+
+# -- the same verdicts, however it is run ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Line]:
+    """What the whole sample gets with bm25, alone and in one go."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "pytest.ini").write_text(INI)
+    words = [sys.executable, "-m", "pytest", "--memfail-system=bm25", MEME, "--memfail-record=r.jsonl"]
+    subprocess.run(words, cwd=folder, capture_output=True, check=False)
+    return questions_in([json.loads(line) for line in (folder / "r.jsonl").read_text().splitlines()])
+
+
+def test_the_sample_has_every_part_and_bm25_loses_some(whole: dict[str, Line]) -> None:
+    counts = Counter(line["part"] for line in whole.values())
+    assert set(counts) == set(PARTS)
+    assert len({line["store"] for line in whole.values()}) == 8
+    assert {line["verdict"] for line in whole.values()} == {"not_retrieved", "ungraded"}
+    held = Counter(line["part"] for line in whole.values() if line["memory_held"])
+    assert held["cascade"] < counts["cascade"] / 2
+    assert held["before"] > counts["before"] / 2
+
+
+def test_alone_in_this_process(meme: Meme, whole: dict[str, Line]) -> None:
+    result = meme.run()
+    assert result.ret == 1
+    assert meme.questions() == whole
+    result.stdout.fnmatch_lines(
+        [
+            "memfail: meme (our sample: 8 episodes; not the published rows: its figures compare with no paper's)",
+            "task  *n [[]95 % interval[]] stored   error retrieved answer",
+            *[f"meme.{part} *" for part in PARTS],
+            "all  *116 *",
+            "encoded 100.0 %  maintained 100.0 %  retrieved *",
+            "score (macro of 6) - *",
+            "labels: stale_value *",
+        ]
+    )
+
+
+@pytest.mark.parametrize("n", [2, pytest.param(4, marks=pytest.mark.slow)])
+def test_with_workers(meme: Meme, whole: dict[str, Line], n: int) -> None:
+    assert meme.run(n=n).ret == 1
+    assert meme.questions() == whole
+
+
+@pytest.mark.parametrize("n", [None, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("part", AFTER)
+def test_an_after_question_alone(meme: Meme, whole: dict[str, Line], part: str, n: int | None) -> None:
+    name = next(name for name, line in whole.items() if line["part"] == part)
+    meme.run(name, n=n)
+    assert meme.questions() == {name: whole[name]}
+
+
+@pytest.mark.parametrize("n", [None, pytest.param(2, marks=pytest.mark.slow)])
+def test_last_failed(meme: Meme, whole: dict[str, Line], n: int | None) -> None:
+    meme.run(n=n)
+    meme.run("--lf", n=n)
+    failed = {name: line for name, line in whole.items() if line["verdict"] != "ungraded"}
+    assert meme.questions() == failed != {}
+
+
+@pytest.mark.parametrize("n", [None, pytest.param(2, marks=pytest.mark.slow)])
+def test_resumed_after_a_kill(meme: Meme, whole: dict[str, Line], n: int | None) -> None:
+    meme.project.conftest("import pytest\n" + KILL)
+    meme.project.file("kill", "40")
+    record = "--memfail-record=run.jsonl"
+    run = meme.project.run_apart if n is None else meme.project.run
+    more = {} if n is None else {"n": n}
+    assert run(MEME, record, system="bm25", **more).ret == -signal.SIGKILL
+    before = meme.questions("run.jsonl")
+    assert 40 <= len(before) < len(whole)
+    result = meme.run(record, "--memfail-resume", n=n)
+    assert result.ret == 1
+    assert meme.questions("run.jsonl") == whole
+    (footer,) = [line for line in meme.project.record("run.jsonl") if line["type"] == "footer"]
+    assert {score["name"]: score["value"] for score in footer["suites"][0]["scores"]}["encoded"] == 1.0
+
+
+def test_a_question_that_needs_a_recorded_one_is_not_asked_twice(meme: Meme, whole: dict[str, Line]) -> None:
+    record = "--memfail-record=run.jsonl"
+    meme.run(record, CASCADE)
+    meme.run(record, "--memfail-resume", CASCADE, BEFORE)
+    assert meme.questions("run.jsonl") == {name: whole[name] for name in (CASCADE, BEFORE)}
+
+
+def test_shards_and_merge(meme: Meme, whole: dict[str, Line], capsys: pytest.CaptureFixture[str]) -> None:
+    for shard in (1, 2):
+        meme.run(f"--memfail-shard={shard}/2", f"--memfail-record={shard}.jsonl")
+    halves = [meme.questions(f"{shard}.jsonl") for shard in (1, 2)]
+    assert not halves[0].keys() & halves[1].keys()
+    capsys.readouterr()
+    names = [str(meme.path / f"{name}.jsonl") for name in ("1", "2", "joint")]
+    assert memfail(["merge", *names[:2], "-o", names[2]]) == 0
+    assert "encoded 100.0 %" in capsys.readouterr().out
+    assert meme.questions("joint.jsonl") == whole
+
+
+def test_regraded_by_the_same_judge(meme: Meme, whole: dict[str, Line], capsys: pytest.CaptureFixture[str]) -> None:
+    meme.run("--memfail-record=run.jsonl")
+    capsys.readouterr()
+    old, new = (str(meme.path / name) for name in ("run.jsonl", "new.jsonl"))
+    assert memfail(["regrade", old, "--judge=offline", "-o", new]) == 0
+    assert f"0 of {len(whole)} verdicts changed" in capsys.readouterr().out
+    assert meme.questions("new.jsonl") == whole
+    footers = [meme.project.record(name)[-1]["suites"] for name in ("run.jsonl", "new.jsonl")]
+    assert footers[0] == footers[1] != []
+
+
+# -- reference systems -------------------------------------------------------------------------------------------------
+
+
+def test_full_context_holds_everything(meme: Meme) -> None:
+    assert meme.run(system="full-context").ret == 0
+    assert meme.not_held() == {}
+    assert {line["verdict"] for line in meme.questions().values()} == {"ungraded"}
+
+
+def test_no_memory_holds_nothing_and_gets_no_credit(meme: Meme) -> None:
+    result = meme.run(system="no-memory")
+    assert set(meme.not_held()) == set(PARTS)
+    assert [line["verdict"] for line in meme.questions().values() if not line.get("vacuous")] == ["not_stored"] * 104
+    vacuous = {line["part"] for line in meme.questions().values() if line.get("vacuous")}
+    assert vacuous == {"deletion"}  # nothing to leak, and nothing proven by it
+    result.stdout.fnmatch_lines(
+        [
+            "encoded 0.0 %  maintained 0.0 %  retrieved 0.0 %  answered 0.0 %",
+            "score (macro of 6) 0.00  trivial passes, not credited 12",
+        ]
+    )
+
+
+def test_no_memory_gets_no_credit_for_answers_either(meme: Meme, endpoint: LocalEndpoint) -> None:
+    result = meme.run(*ASK, system="no-memory")
+    assert {line["verdict"] for line in meme.questions().values() if not line.get("vacuous")} == {"not_stored"}
+    result.stdout.fnmatch_lines(["score (macro of 6) 0.00 *"])
+
+
+@pytest.mark.parametrize(
+    ("system", "verdicts"),
+    [
+        ("forgetful", {"not_stored"}),
+        ("lossy", {"summary_error", "not_stored"}),  # it drops names, which are the values here
+        ("misdirected", {"not_retrieved"}),
+    ],
+)
+def test_each_failing_system_shows_as_its_own_verdict(meme: Meme, system: str, verdicts: set[str]) -> None:
+    meme.run(FEW, "--memfail-system-option=inner=full-context", system=system)
+    lost = {line["verdict"] for line in meme.questions().values() if line.get("memory_held") is False}
+    assert lost == verdicts
+
+
+def test_notes_of_all_facts_hold_everything(notes: Meme) -> None:
+    assert notes.run(system="notes").ret == 0
+    assert notes.not_held() == {}
+
+
+def test_a_value_that_is_deleted_without_a_trace_passes_fully(notes: Meme) -> None:
+    assert notes.run("--memfail-system-option=does=delete", system="notes").ret == 0
+    assert notes.not_held() == {}
+    assert not any(line.get("vacuous") for line in notes.questions().values())
+
+
+def test_deleted_values_that_are_kept_are_leaked(notes: Meme) -> None:
+    result = notes.run("--memfail-system-option=does=ignore", system="notes")
+    assert notes.not_held() == {"deletion": 12}
+    of_deletion = [line for line in notes.questions().values() if line["part"] == "deletion"]
+    assert {(line["verdict"], line["label"]) for line in of_deletion} == {("not_stored", "leaked")}
+    result.stdout.fnmatch_lines(
+        [
+            "not_stored (leaked): an expected fact is nowhere in the store",
+            "expected   No information (the user asked to delete it)",
+            "storage    the deleted value is still stated, and nothing says that it was to be forgotten",
+            "labels: leaked 12",
+        ]
+    )
+
+
+def test_the_request_that_was_not_kept_is_marked_where_it_was_said(notes: Meme) -> None:
+    words = ("memfail/meme::pl_901::after-del-spare_key", "--memfail-system-option=does=ignore")
+    notes.run(*words, system="notes").stdout.fnmatch_lines(
+        [
+            "said       … [[]can you forget the place i told you we keep the spare key, please.[]] …",
+            "closest    The user's spare house key is kept under the cracked watering can.",
+        ]
+    )
+
+
+def test_what_is_overwritten_is_missing_from_tracking_alone(notes: Meme) -> None:
+    notes.run("--memfail-system-option=does=overwrite", system="notes")
+    assert notes.not_held() == {"tracking": 8}
+    assert notes.parts()["tracking"] == {"not_stored": 8}
+
+
+def places(store: str) -> dict[str, int]:
+    """The session that states each value of an episode last."""
+    (episode,) = [e for e in json.loads(shipped_episodes().read_text("utf-8")) if e["episode_id"] == store]
+    return {
+        fact["entity"]: at for at, session in enumerate(episode["sessions"]) for fact in session["gold_facts"] or ()
+    }
+
+
+def test_what_is_forgotten_later_was_lost_later(notes: Meme) -> None:
+    result = notes.run("memfail/meme::pl_901", "--memfail-system-option=most=8", system="notes")
+    labels = notes.labels()
+    # of twenty notes the last eight stay: the swimming club was there when it was first asked, the blinds were not
+    assert labels["memfail/meme::pl_901::after-abs-gym"] == "lost_later"
+    recall = "memfail/meme::pl_901::after-er-chip_number"
+    assert (notes.questions()[recall]["verdict"], labels.get(recall)) == ("not_stored", None)
+    assert places("pl_901")["chip_number"] < places("pl_901")["gym"] <= 7
+    result.stdout.fnmatch_lines(
+        [
+            "not_stored (lost_later): an expected fact is nowhere in the store",
+            "storage    nothing states the value; an earlier listing had it",
+            "labels: *lost_later *",
+        ]
+    )
+
+
+SELECTED = [
+    ("memfail/meme::pl_901::after-abs-gym",),
+    ("--memfail-tasks=meme.absence",),
+    ("--memfail-tasks=meme.absence,meme.tracking", "--memfail-limit=4"),
+    ("-m", "absence"),
+]
+
+
+@pytest.mark.parametrize("words", SELECTED)
+def test_what_was_lost_later_does_not_depend_on_what_else_is_asked(notes: Meme, words: tuple[str, ...]) -> None:
+    few = "--memfail-system-option=most=8"
+    notes.run(few, "--memfail-record=whole.jsonl", system="notes")
+    everything = notes.questions("whole.jsonl")
+    notes.run(few, *words, system="notes")
+    assert notes.labels()
+    for name, line in notes.questions().items():
+        facts = [[(f["verdict"], f.get("label")) for f in of["facts"]] for of in (line, everything[name])]
+        assert facts[0] == facts[1]
+        assert (line["verdict"], line.get("label")) == (everything[name]["verdict"], everything[name].get("label"))
+
+
+# -- with a model ------------------------------------------------------------------------------------------------------
+
+
+def test_with_a_model_the_score_appears(meme: Meme, endpoint: LocalEndpoint) -> None:
+    result = meme.run(*ASK, system="full-context")
+    result.stdout.re_match_lines(
+        [
+            r"task +n \[95 % interval\] correct stored   error retrieved     error",
+            r"encoded 100\.0 %  maintained 100\.0 %  retrieved 100\.0 %  answered \d+\.\d %$",
+            r"score \(macro of 6\) 0\.\d\d \[0\.\d\d, 0\.\d\d\]  trivial passes, not credited \d+$",
+            r"deletion: real \d+  trivial \d+  knew but failed \d+  never knew \d+$",
+            r"cascade: real \d+  trivial \d+  knew but failed \d+  never knew \d+$",
+            r"absence: real \d+  trivial \d+  knew but failed \d+  never knew \d+$",
+            r"labels: stale_value \d+  leaked \d+",
+        ]
+    )
+    asked = meme.questions().values()
+    rates = [[q["verdict"] == "correct" and not q.get("vacuous") for q in asked if q["part"] == part] for part in AFTER]
+    expected = sum(sum(part) / len(part) for part in rates) / len(AFTER)
+    (suite,) = meme.project.record()[-1]["suites"]
+    scores = {score["name"]: score["value"] for score in suite["scores"]}
+    assert scores["score"] == pytest.approx(expected, abs=1e-4)
+    assert 0 < scores["score"] < 1
+    # the endpoint repeats what it is shown, and everything is shown
+    leaked = [q for q in asked if q.get("label") == "leaked"]
+    assert {(q["part"], q["verdict"]) for q in leaked} == {("deletion", "reasoning_error")}
+
+
+@pytest.mark.parametrize("n", [None, pytest.param(2, marks=pytest.mark.slow)])
+def test_with_a_model_a_question_alone_has_the_same_verdict(meme: Meme, endpoint: LocalEndpoint, n: int | None) -> None:
+    meme.run(*ASK, "--memfail-record=whole.jsonl", system="full-context")
+    whole = meme.questions("whole.jsonl")
+    trivial = [name for name, line in whole.items() if line.get("label") == "trivial_pass"]
+    real = [q for q, line in whole.items() if line["part"] == "cascade" and line["verdict"] == "correct"]
+    names = [*trivial[:1], *[name for name in real if name not in trivial][:1]]
+    assert len(names) == 2
+    meme.run(*ASK, *names, system="full-context", n=n)
+    assert meme.questions() == {name: whole[name] for name in whole if name in names}
+
+
+# -- the gate ----------------------------------------------------------------------------------------------------------
+
+
+def gate(result: pytest.RunResult) -> list[str]:
+    start = result.outlines.index(next(line for line in result.outlines if line.startswith("memfail gate: ")))
+    return [line for line in result.outlines[start:] if line.startswith(("memfail gate: ", "  meme"))]
+
+
+def test_a_score_without_a_model_is_undecided(meme: Meme) -> None:
+    result = meme.run(FEW, "--memfail-fail-on=meme.score<0.3")
+    assert result.ret == 6
+    said, check = gate(result)[:2]
+    assert said == "memfail gate: undecided"
+    assert check.split()[:2] == ["meme.score<0.3", "UNDECIDED"]
+    assert "needs a test-taker and a model as judge" in check
+    result.stdout.fnmatch_lines(["memfail: no trustworthy result: *needs a test-taker and a model as judge*"])
+
+
+@pytest.mark.parametrize(
+    ("expression", "outcome", "code"),
+    [
+        ("meme.cascade.memory_held<0.5", "failed", 1),
+        ("meme.before.memory_held<0.1", "passed", 0),
+        ("meme.leaked>0.1", "passed", 0),
+        ("meme.stale_value>0.1", "failed", 1),
+        ("meme.retrieved<0.9", "failed", 1),
+        ("meme.encoded<0.9", "passed", 0),
+        ("meme.memory_held<0.9", "failed", 1),
+        ("meme.trivial_passes>0", "passed", 0),
+    ],
+)
+def test_parts_measures_and_labels(meme: Meme, expression: str, outcome: str, code: int) -> None:
+    result = meme.run(FEW, f"--memfail-fail-on={expression}")
+    assert (result.ret, gate(result)[0]) == (code, f"memfail gate: {outcome}")
+    assert gate(result)[1].split()[0] == expression
+
+
+def test_a_leak_fails_the_gate(notes: Meme) -> None:
+    words = (FEW, "--memfail-fail-on=meme.leaked>0.1", "--memfail-system-option=does=ignore")
+    result = notes.run(*words, system="notes")
+    assert (result.ret, gate(result)[0]) == (1, "memfail gate: failed")
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("meme.scor<0.3", "'scor'"),
+        ("meme.leakd>0.1", "'leakd'"),
+        ("meme.cascad.memory_held<0.5", "'meme.cascad'"),
+    ],
+)
+def test_an_unknown_measure_names_the_nearest(meme: Meme, expression: str, said: str) -> None:
+    line = meme.refused(MEME, f"--memfail-fail-on={expression}")
+    assert said in line
+    nearest = {"scor": "score", "leakd": "leaked", "meme.cascad": "meme.cascade"}[said.strip("'")]
+    assert f"did you mean {nearest!r}" in line
+
+
+def test_a_baseline_with_parts(meme: Meme) -> None:
+    result = meme.run(FEW, "--memfail-save-baseline=base.jsonl")
+    result.stdout.fnmatch_lines(["memfail: baseline saved: base.jsonl, 14 verdicts"])
+    entries = [json.loads(line) for line in (meme.path / "base.jsonl").read_text().splitlines()][1:]
+    assert {entry["part"] for entry in entries} == set(PARTS)
+    same = meme.run(FEW, "--memfail-baseline=base.jsonl")
+    assert same.ret == 0
+    worse = meme.run(
+        FEW, "--memfail-baseline=base.jsonl", "--memfail-fail-on=meme.before.regressions>0", system="no-memory"
+    )
+    assert worse.ret == 1
+    worse.stdout.fnmatch_lines(
+        ["memfail gate: failed", "  meme.before.regressions>0 *FAILED *", "baseline: base.jsonl, 12 questions compared"]
+    )
+    assert [line.split()[0] for line in worse.outlines if line.startswith("meme.") and "->" in line]
+
+
+def test_a_baseline_of_another_suite_is_refused(meme: Meme) -> None:
+    meme.run(FEW, "--memfail-save-baseline=base.jsonl")
+    result = meme.project.run(FEW, "--memfail-tasks=long_hop", "--memfail-baseline=base.jsonl", system="bm25")
+    assert result.ret == 6
+    (line,) = [line for line in lines(result) if "no trustworthy result" in line]
+    assert "base.jsonl" in line
+
+
+# -- mistakes ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--memfail-suite=mem"], "unknown suite 'mem'; did you mean 'meme'?"),
+        (["--memfail-suite=meme:32"], "--memfail-suite: the suite 'meme' has no variant '32' (did you mean '32k'?)"),
+        (["--memfail-suite=meme,meme"], "--memfail-suite: got the suite 'meme' twice, expected it once"),
+        (["--memfail-suite=meme,meme:32k"], "--memfail-suite: got the suite 'meme' twice, expected it once"),
+        (["--memfail-suite=memfail:x"], "--memfail-suite: got 'memfail:x', expected 'memfail': it has no variants"),
+        (["--memfail-tasks=meme.cascade"], "'meme.cascade' is of the suite meme: --memfail-suite=meme"),
+        ([MEME, "--memfail-tasks=long_hop"], "'long_hop' is of the suite memfail: --memfail-suite=memfail"),
+        ([MEME, "--memfail-tasks=meme.cascades"], "unknown task 'meme.cascades'; did you mean 'meme.cascade'?"),
+        (
+            [MEME, "memfail/meme::pl_91"],
+            "no such benchmark item: memfail/meme::pl_91 (did you mean memfail/meme::pl_901?)",
+        ),
+        (
+            ["--memfail-suite=meme:128k"],
+            "no file of meme:128k without --memfail-data DIR; expected meme_filler128k.json (40 episodes, CC BY 4.0, not "
+            "shipped) from https://huggingface.co/datasets/meme-benchmark/MEME",
+        ),
+    ],
+)
+def test_a_mistake_is_one_line(meme: Meme, words: list[str], said: str) -> None:
+    assert said in meme.refused(*words)
+
+
+def test_a_folder_without_the_file(meme: Meme) -> None:
+    (meme.path / "rows").mkdir()
+    line = meme.refused(MEME, "--memfail-data=rows")
+    assert f"no file of meme:32k in {meme.path / 'rows'}; expected meme_filler32k.json (100 episodes" in line
+
+
+@pytest.fixture
+def faulty(meme: Meme) -> Meme:
+    """With a file of episodes that has two faults."""
+    episodes = json.loads(shipped_episodes().read_text("utf-8"))
+    del episodes[2]["sessions"][3]["timestamp"]
+    episodes[4]["after_questions"]["position_after_session"] = 99
+    meme.project.file("rows/meme_nofiller.json", json.dumps(episodes))
+    return meme
+
+
+def test_a_faulty_file_stops_the_run(faulty: Meme) -> None:
+    line = faulty.refused("--memfail-suite=meme:nofiller", "--memfail-data=rows")
+    assert "meme_nofiller.json" in line
+    assert "episode pl_903: sessions.3.timestamp" in line
+
+
+def test_validate_lists_all_faults(faulty: Meme, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert memfail(["validate", str(faulty.path / "rows")]) == 1
+    *found, total = capsys.readouterr().out.splitlines()
+    errors = [line for line in found if ": error: " in line]
+    assert ["episode pl_903: sessions.3.timestamp: " in line for line in errors].count(True) == 1
+    assert [
+        "episode sw_901: after_questions.position_after_session: got 99, expected the number of a session, 0 to 12"
+        in line
+        for line in errors
+    ].count(True) == 1
+    assert total == f"{faulty.path / 'rows'}: {len(errors)} errors, {len(found) - len(errors)} warnings"
+
+
+def test_published_files_run_too(meme: Meme) -> None:
+    episodes = json.loads(shipped_episodes().read_text("utf-8"))
+    meme.project.file("rows/meme/meme_filler128k.json", json.dumps(episodes[:1]))
+    result = meme.run("--memfail-data=rows", "--memfail-suite=meme:128k")
+    result.stdout.fnmatch_lines(["memfail: meme (published, 128k: 1 store, 14 questions; CC BY 4.0)"])
+    header = meme.project.record()[0]
+    assert (header["suite"], header["tasks"]["meme"]["variant"]) == (["meme:128k"], "128k")
+
+
+# -- choosing questions ------------------------------------------------------------------------------------------------
+
+
+def of_part(questions: Iterable[Line]) -> set[str]:
+    return {line["part"] for line in questions}
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        (["-m", "cascade"], {"cascade"}),
+        (["-m", "meme and not before"], set(AFTER)),
+        (["-k", "after-cas"], {"cascade"}),
+        (["--memfail-tasks=meme.cascade,meme.absence"], {"cascade", "absence"}),
+        (["--memfail-tasks=meme.*", "-m", "recall or tracking"], {"recall", "tracking"}),
+    ],
+)
+def test_parts_are_chosen(meme: Meme, whole: dict[str, Line], words: list[str], parts: set[str]) -> None:
+    meme.run(*words)
+    expected = {name for name, line in whole.items() if line["part"] in parts}
+    assert set(meme.questions()) == expected
+    assert {name: line["verdict"] for name, line in meme.questions().items()} == {
+        name: whole[name]["verdict"] for name in expected
+    }
+
+
+def test_ids_begin_with_their_type(meme: Meme, whole: dict[str, Line]) -> None:
+    meme.run("-k", "cas")
+    assert set(meme.questions()) == {name for name in whole if "-cas-" in name}
+
+
+def test_the_limit_counts_for_each_part(meme: Meme) -> None:
+    meme.run("--memfail-limit=1")
+    assert Counter(line["part"] for line in meme.questions().values()) == dict.fromkeys(PARTS, 1)
+
+
+def test_two_suites_in_one_run(meme: Meme) -> None:
+    result = meme.run("--memfail-suite=memfail,meme", FEW)
+    tasks = Counter(line["task"] for line in meme.questions().values())
+    assert tasks == {**dict.fromkeys(set(tasks) - {"meme"}, 2), "meme": 14}
+    assert len(tasks) == 7
+    first, second = [
+        line for line in result.outlines if line.startswith(("memfail  ", "meme  ")) and "memory held" in line
+    ]
+    assert (first.split()[0], second.split()[0]) == ("memfail", "meme")
+    rows = [
+        line.split()[0]
+        for line in result.outlines
+        if line.startswith(("all memfail", "all meme", "long_hop", "meme.cas"))
+    ]
+    assert "long_hop" in rows
+    result.stdout.fnmatch_lines(["all memfail *", "meme.cascade *", "all meme *", "encoded *"])
+    header = meme.project.record()[0]
+    assert header["suite"] == ["memfail", "meme"]
+    assert "suite" not in header["tasks"]["long_hop"]
+    assert header["tasks"]["meme"]["suite"] == "meme"
+
+
+# -- without one -------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_of_memfail_loads_nothing_of_other_suites(meme: Meme) -> None:
+    meme.project.conftest(SAY_MODULES)
+    result = meme.project.run_apart("--memfail-tasks=long_hop", "--memfail-limit=2", system="bm25")
+    (ours,) = [line for line in result.outlines if line.startswith("of ours:")]
+    loaded = ours.split()[2:]
+    assert "pytest_memfail.suites" in loaded
+    assert [name for name in loaded if ".suites.meme" in name] == []
+
+
+def test_a_record_of_memfail_has_no_new_field(meme: Meme) -> None:
+    meme.project.run("--memfail-limit=2", system="bm25")
+    found = meme.project.record()
+    assert {line["type"] for line in found} == {"header", "question", "store", "footer"}
+    for line in found:
+        assert not {"part", "listing", "history", "suites", "suite", "hidden", "cluster"} & set(line)
+    assert not any({"suite", "variant", "parts"} & set(task) for task in found[0]["tasks"].values())
