@@ -51,8 +51,16 @@ def recorded_questions(record: Loaded, data: Path | None, cases: Sequence[Path] 
     if not names:
         raise UsageError(f"{record.path}: no question was asked, so there is nothing to judge")
     haystack = header.haystack or "sample"
-    asked = names, data, header.protocol, header.seed, header.limit, haystack
-    request = TaskRequest(*asked, suites=chosen_suites(header.suite))
+    chosen = chosen_suites(header.suite)
+    # a limit holds for each part, so the parts that ran decide what it chose
+    parts = {task: of for one in chosen if one.suite is not None for task, of in one.suite.parts.items()}
+    patterns = [
+        group
+        for name in names
+        for group in (header.tasks[name].groups(name) if name in parts and name in header.tasks else (name,))
+    ]
+    asked = tuple(patterns), data, header.protocol, header.seed, header.limit, haystack
+    request = TaskRequest(*asked, suites=chosen)
     return recorded(record, load_tasks(request, _own_cases(record, cases or [Path()], data)))
 
 
