@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.records import RECORD_HELP, load
-from pytest_memfail.core import ERROR, UsageError
+from pytest_memfail.core import ERROR, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from pytest_memfail.results import Baseline, Expression, Footer, Header, Key, Loaded, Outcome
@@ -52,16 +52,12 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Decide, print, and write the requested files."""
-    from pytest_memfail.cli.suites import suites_of
     from pytest_memfail.report import check_report, gate, write_reports
     from pytest_memfail.results import (
         NO_TRUSTWORTHY_RESULT,
         BaselineRefused,
         check_baseline_place,
-        check_tasks,
         decide,
-        measures_of,
-        parse_expressions,
         write_baseline,
     )
 
@@ -72,9 +68,7 @@ def run(options: argparse.Namespace) -> int:
     if options.save_baseline is not None:
         check_baseline_place(options.save_baseline)
     record = load(options.record)
-    of_suites = measures_of(suites_of(record.header))
-    expressions = [found for text in options.fail_on for found in parse_expressions(text, of_suites)]
-    check_tasks(expressions, [*of_suites, *record.header.tasks, *record.header.groups])
+    expressions = _expressions(options.fail_on, record)
     outcomes = record.outcomes
     try:
         check_whole(record)
@@ -111,6 +105,31 @@ def run(options: argparse.Namespace) -> int:
         saved = write_baseline(options.save_baseline, record.header, outcomes.values())
         print(f"memfail: baseline saved: {options.save_baseline}, {saved} verdicts")
     return 1 if decided is not None and decided.outcome == "failed" else 0
+
+
+def _expressions(given: Sequence[str], record: Loaded) -> list[Expression]:
+    """Return the expressions, which may name the measures and labels of the record's suites.
+
+    Of a suite that is missing here, those that the record has are known.
+    """
+    from pytest_memfail.cli.suites import suites_of
+    from pytest_memfail.results import check_tasks, measures_of, parse_expressions
+
+    suites, missing = suites_of(record.header)
+    known = measures_of(suites)
+    for suite in record.summary().suites:
+        if suite.name in missing:
+            known[suite.name] = (*(score.name for score in suite.scores), *suite.labels)
+    try:
+        expressions = [found for text in given for found in parse_expressions(text, known)]
+        check_tasks(expressions, [*known, *record.header.tasks, *record.header.groups])
+    except UnknownNameError as error:
+        if not missing:
+            raise
+        raise UsageError(
+            f"{error}. The suite {', '.join(missing)} is not installed: of it only what the record has is known"
+        ) from None
+    return expressions
 
 
 def check_no_errors(outcomes: Mapping[Key, Outcome]) -> None:

@@ -35,9 +35,12 @@ def run(options: argparse.Namespace) -> int:
     if options.output.resolve() in [path.resolve() for path in options.records]:
         raise UsageError(f"-o: {options.output} is one of the records to merge; give another name")
     records = [load(path) for path in options.records]
-    joint, missing = merge(records, suites_of(records[0].header))
+    suites, unknown = suites_of(records[0].header)
+    joint, missing = merge(records, suites)
     write_record(options.output, joint)
     print("\n".join(summary(load_record(options.output).summary(), full=True)))
+    for name in unknown:
+        print(f"the suite {name} is not installed: its measures and labels are left out")
     for text in missing:
         print(f"missing: {text}")
     return 1 if missing else 0

@@ -62,8 +62,12 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"-o: {options.output} is the record to judge; give another name")
     record = load(options.record)
     header = record.header
+    suites, missing = suites_of(header)
+    if missing:
+        raise UsageError(
+            f"{options.record} is of the suite {', '.join(missing)}, which is not installed: it says how its facts are judged"
+        )
     cases = recorded_questions(record, options.data, options.cases)
-    suites = suites_of(header)
     judge, client = open_judge(options.judge, header.protocol, options.concurrency, suites=suites)
     judged = regrade(
         cases,

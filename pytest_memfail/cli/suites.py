@@ -36,6 +36,20 @@ def chosen_suites(given: Sequence[str] | None) -> tuple[Chosen, ...]:
     return choose_suites(given or (MEMFAIL, OWN), find_suite)
 
 
-def suites_of(header: Header) -> list[Suite]:
-    """Return the suites of a record that have measures, labels or kinds of their own."""
-    return [chosen.suite for chosen in chosen_suites(header.suite) if chosen.suite is not None]
+def suites_of(header: Header) -> tuple[list[Suite], list[str]]:
+    """Return the suites of a record that have measures, labels or kinds of their own, and the names of those missing here.
+
+    Missing are those that are not installed, and those that a conftest.py gives.
+    """
+    from pytest_memfail.suites import MEMFAIL, OWN
+
+    found: list[Suite] = []
+    missing: list[str] = []
+    for name in (given.partition(":")[0] for given in header.suite or ()):
+        if name in (MEMFAIL, OWN):
+            continue
+        try:
+            found.append(find_suite(name))
+        except UnknownNameError:
+            missing.append(name)
+    return found, missing
