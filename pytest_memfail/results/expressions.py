@@ -125,6 +125,9 @@ class _Parser:
         known = [*MEASURES, *self._of_suites.get(task, ())]
         if not measure:
             raise self._wrong(self._shown(), f"a measure: {', '.join(known)}")
+        if measure not in known and (owner := next((s for s, of in self._of_suites.items() if measure in of), None)):
+            got = f"{task}.{measure}" if task else measure
+            raise self._wrong(f"{got!r}", f"'{owner}.{measure}': a measure or label of a suite, after the suite's name")
         if measure not in known:
             raise UnknownNameError("measure", measure, known, f"{OPTION} {self._text!r}, column {self._at + 1}")
 

@@ -135,6 +135,12 @@ def test_what_is_no_result_cannot_be_gated_on(measure):
         parse_expressions(f"{measure}>0.1")
 
 
+@pytest.mark.parametrize("left", ["score", "mem.score", "meme.cascade.score"])
+def test_a_measure_of_a_suite_comes_after_the_name_of_the_suite(left):
+    with pytest.raises(UsageError, match=rf"got '{left}', expected 'meme\.score'"):
+        parse_expressions(f"{left}<0.3", {"meme": ("score",)})
+
+
 def test_hostile_text_is_told_in_one_line():
     with pytest.raises(UsageError) as caught:
         parse_expressions("correct<\n\x1b[31m0.8")
