@@ -23,8 +23,10 @@ def add(commands: Any) -> None:
     parser.add_argument("--judge", metavar="NAME", default="offline", help="offline, a model name, or offline+MODEL")
     parser.add_argument("--data", metavar="DIR", type=Path, help="folder with the rows (default: the shipped ones)")
     parser.add_argument("--tasks", metavar="LIST", default="", help="names or globs separated by commas (default: all)")
-    parser.add_argument("--k", metavar="N", type=int, help="memories retrieved (default: 5, or what the paper of a suite retrieves)")
-    parser.add_argument("--limit", metavar="N", type=int, help="at most N questions of each task")
+    parser.add_argument(
+        "--k", metavar="N", type=int, help="memories retrieved (default: 5, or what the paper of a suite retrieves)"
+    )
+    parser.add_argument("--limit", metavar="N", type=int, help="at most N questions of each task, or of each part")
     parser.add_argument(
         "--haystack",
         choices=("full", "sample"),

@@ -408,7 +408,8 @@ class Reporting:
         if not tasks:
             return ""
         if tasks[0].variant == OURS and self._run.settings.data is None:
-            return f"{suite.name} ({suite.sample}; not the published rows: its figures compare with no paper's)"
+            published = "; not the published rows: its figures compare with no paper's" if suite.source.url else ""
+            return f"{suite.name} ({suite.sample}{published})"
         stores, questions = (
             sum(len(of) for of in found) for found in zip(*((t.stores, t.questions) for t in tasks), strict=True)
         )

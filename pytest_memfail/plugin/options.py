@@ -499,7 +499,7 @@ class Settings:
     )
     limit = Option(
         "N",
-        "Ask at most N questions of each task: a fixed, balanced sample",
+        "Ask at most N questions of each task, or of each part of one: a fixed, balanced sample",
         whole(1, None),
         shared=True,
         identifies="verdicts",

@@ -265,6 +265,15 @@ def test_regraded_by_the_same_judge(meme: Meme, whole: dict[str, Line], capsys: 
     assert footers[0] == footers[1] != []
 
 
+@pytest.mark.parametrize("words", [("--memfail-tasks=meme.cascade,meme.tracking", FEW), ("-m", "tracking", FEW)])
+def test_a_part_of_it_is_regraded(meme: Meme, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    meme.run(*words, "--memfail-record=run.jsonl")
+    capsys.readouterr()
+    old, new = (str(meme.path / name) for name in ("run.jsonl", "new.jsonl"))
+    assert memfail(["regrade", old, "--judge=offline", "-o", new]) == 0
+    assert meme.questions("new.jsonl") == meme.questions("run.jsonl") != {}
+
+
 # -- reference systems -------------------------------------------------------------------------------------------------
 
 
@@ -383,17 +392,16 @@ SELECTED = [
 ]
 
 
-@pytest.mark.parametrize("words", SELECTED)
-def test_what_was_lost_later_does_not_depend_on_what_else_is_asked(notes: Meme, words: tuple[str, ...]) -> None:
+def test_what_was_lost_later_does_not_depend_on_what_else_is_asked(notes: Meme) -> None:
     few = "--memfail-system-option=most=8"
-    notes.run(few, "--memfail-record=whole.jsonl", system="notes")
-    everything = notes.questions("whole.jsonl")
-    notes.run(few, *words, system="notes")
-    assert notes.labels()
-    for name, line in notes.questions().items():
-        facts = [[(f["verdict"], f.get("label")) for f in of["facts"]] for of in (line, everything[name])]
-        assert facts[0] == facts[1]
-        assert (line["verdict"], line.get("label")) == (everything[name]["verdict"], everything[name].get("label"))
+    notes.run(few, system="notes")
+    whole = notes.questions()
+    for words in SELECTED:
+        notes.run(few, *words, system="notes")
+        assert notes.labels(), words
+        for name, line in notes.questions().items():
+            assert (line["verdict"], line.get("label")) == (whole[name]["verdict"], whole[name].get("label"))
+            assert line["facts"] == whole[name]["facts"]
 
 
 # -- with a model ------------------------------------------------------------------------------------------------------
@@ -422,18 +430,23 @@ def test_with_a_model_the_score_appears(meme: Meme, endpoint: LocalEndpoint) -> 
     # the endpoint repeats what it is shown, and everything is shown
     leaked = [q for q in asked if q.get("label") == "leaked"]
     assert {(q["part"], q["verdict"]) for q in leaked} == {("deletion", "reasoning_error")}
+    check_alone(meme)
 
 
-@pytest.mark.parametrize("n", [None, pytest.param(2, marks=pytest.mark.slow)])
-def test_with_a_model_a_question_alone_has_the_same_verdict(meme: Meme, endpoint: LocalEndpoint, n: int | None) -> None:
-    meme.run(*ASK, "--memfail-record=whole.jsonl", system="full-context")
-    whole = meme.questions("whole.jsonl")
-    trivial = [name for name, line in whole.items() if line.get("label") == "trivial_pass"]
-    real = [q for q, line in whole.items() if line["part"] == "cascade" and line["verdict"] == "correct"]
-    names = [*trivial[:1], *[name for name in real if name not in trivial][:1]]
-    assert len(names) == 2
-    meme.run(*ASK, *names, system="full-context", n=n)
-    assert meme.questions() == {name: whole[name] for name in whole if name in names}
+def check_alone(meme: Meme, n: int | None = None) -> None:
+    """Check that a trivial pass and a real one get their verdict alone too, although it depends on another question."""
+    whole = meme.questions()
+    right = [name for name, line in whole.items() if line["part"] == "cascade" and line["verdict"] == "correct"]
+    names = {("trivial_pass" if whole[name].get("vacuous") else "real"): name for name in right}
+    assert set(names) == {"trivial_pass", "real"}
+    meme.run(*ASK, *names.values(), system="full-context", n=n)
+    assert meme.questions() == {name: whole[name] for name in names.values()}
+
+
+@pytest.mark.slow
+def test_with_a_model_and_workers_a_question_alone_has_the_same_verdict(meme: Meme, endpoint: LocalEndpoint) -> None:
+    meme.run(*ASK, system="full-context", n=2)
+    check_alone(meme, n=2)
 
 
 # -- the gate ----------------------------------------------------------------------------------------------------------
@@ -454,23 +467,29 @@ def test_a_score_without_a_model_is_undecided(meme: Meme) -> None:
     result.stdout.fnmatch_lines(["memfail: no trustworthy result: *needs a test-taker and a model as judge*"])
 
 
-@pytest.mark.parametrize(
-    ("expression", "outcome", "code"),
-    [
-        ("meme.cascade.memory_held<0.5", "failed", 1),
-        ("meme.before.memory_held<0.1", "passed", 0),
-        ("meme.leaked>0.1", "passed", 0),
-        ("meme.stale_value>0.1", "failed", 1),
-        ("meme.retrieved<0.9", "failed", 1),
-        ("meme.encoded<0.9", "passed", 0),
-        ("meme.memory_held<0.9", "failed", 1),
-        ("meme.trivial_passes>0", "passed", 0),
-    ],
-)
-def test_parts_measures_and_labels(meme: Meme, expression: str, outcome: str, code: int) -> None:
-    result = meme.run(FEW, f"--memfail-fail-on={expression}")
-    assert (result.ret, gate(result)[0]) == (code, f"memfail gate: {outcome}")
-    assert gate(result)[1].split()[0] == expression
+OUTCOMES = {
+    "meme.cascade.memory_held<0.5": "FAILED",
+    "meme.before.memory_held<0.1": "ok",
+    "meme.leaked>0.1": "ok",
+    "meme.stale_value>0.1": "FAILED",
+    "meme.retrieved<0.9": "FAILED",
+    "meme.encoded<0.9": "ok",
+    "meme.memory_held<0.9": "FAILED",
+    "meme.trivial_passes>0": "ok",
+}
+
+
+def test_parts_measures_and_labels(meme: Meme) -> None:
+    result = meme.run(FEW, f"--memfail-fail-on={','.join(OUTCOMES)}")
+    assert result.ret == 1
+    said, *checks = gate(result)[: len(OUTCOMES) + 1]
+    assert said == "memfail gate: failed"
+    assert {name: outcome for name, outcome, *_ in map(str.split, checks)} == OUTCOMES
+
+
+@pytest.mark.parametrize(("expression", "code"), [("meme.cascade.memory_held<0.5", 1), ("meme.leaked>0.1", 0)])
+def test_the_gate_decides_the_exit_code(meme: Meme, expression: str, code: int) -> None:
+    assert meme.run(FEW, f"--memfail-fail-on={expression}").ret == code
 
 
 def test_a_leak_fails_the_gate(notes: Meme) -> None:
@@ -492,6 +511,11 @@ def test_an_unknown_measure_names_the_nearest(meme: Meme, expression: str, said:
     assert said in line
     nearest = {"scor": "score", "leakd": "leaked", "meme.cascad": "meme.cascade"}[said.strip("'")]
     assert f"did you mean {nearest!r}" in line
+
+
+def test_a_measure_without_its_suite_says_where_it_belongs(meme: Meme) -> None:
+    line = meme.refused(MEME, "--memfail-fail-on=score<0.3")
+    assert "got 'score', expected 'meme.score'" in line
 
 
 def test_a_baseline_with_parts(meme: Meme) -> None:
