@@ -62,6 +62,8 @@ FINISHED: pytest.StashKey[QuestionRecord] = pytest.StashKey()
 
 ROOT: Final = "memfail"
 DEFAULT_K: Final = 5
+CHARACTERS: Final = 2000
+"""Characters that weigh as much as one more call."""
 SYSTEM_FROM_FIXTURE: Final = "fixture"
 """`--memfail-system=fixture` leaves the choice to the `memfail_system` fixture of the user's conftest.py."""
 NAMED_CASES: Final = pytest.StashKey[list[Path]]()
@@ -82,8 +84,9 @@ class Unit:
 
     @property
     def weight(self) -> int:
-        """What it roughly costs: each conversation and each question is at least one call."""
-        return len(self.plan.conversations) + len(self.plan.questions)
+        """What it roughly costs: each conversation and each question is at least one call, and long ones are more."""
+        characters = sum(len(m.content) for talk in self.plan.conversations for m in talk.messages)
+        return len(self.plan.conversations) + len(self.plan.questions) + characters // CHARACTERS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from pytest_memfail.core import one_line
 from pytest_memfail.report.gate import p_value
+from pytest_memfail.report.suites import score_text
 from pytest_memfail.report.text import amount, tokens_each
 from pytest_memfail.results import Rate, Row, SideBySide
 
@@ -52,11 +53,29 @@ def comparison(found: SideBySide) -> Iterator[str]:
         yield f"{name:<23}{pair:<2}{flips.n:>5}{flips.better:>9}{flips.worse:>8}{p_value(flips.p):>20}"
     if not found.flips:
         yield "no question was decided in both"
+    if found.suites:
+        yield ""
+        yield from beside_measures(found, letters)
     if found.by_k:
         yield ""
         yield f"{'by k':<8}{'k':>4}  {found.measure} %"
         for record, k, rate in found.by_k:
             yield f"{letters[record]:<8}{k:>4}  {percent(rate)}"
+
+
+def beside_measures(found: SideBySide, letters: Sequence[str]) -> Iterator[str]:
+    """Yield a row for each measure of a suite that has a value, with that of each record."""
+    ks = {suite.k for _, suite in found.suites}
+    rows: dict[tuple[str, int, str], dict[int, str]] = {}
+    for record, suite in found.suites:
+        for score in suite.scores:
+            if score.value is not None:
+                rows.setdefault((suite.name, suite.k, score.name), {})[record] = score_text(score)
+    width = max(9, 2 + max((len(text) for cells in rows.values() for text in cells.values()), default=0))
+    yield f"{'measures':<32}" + "".join(f"{letter:>{width}}" for letter in letters)
+    for (name, k, measure), cells in rows.items():
+        title = f"{name}.{measure}" + (f" k={k}" if len(ks) > 1 else "")
+        yield f"{title:<32}" + "".join(f"{cells.get(i, '-'):>{width}}" for i in range(len(letters)))
 
 
 def percent(rate: Rate, digits: int = 1) -> str:

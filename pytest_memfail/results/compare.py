@@ -34,6 +34,7 @@ from pytest_memfail.results.record import (
     Line,
     Outcome,
     QuestionRecord,
+    SuiteRecord,
     VerdictName,
     check_writable,
     checked,
@@ -421,6 +422,8 @@ class SideBySide:
     """Record, k and success over all tasks; only if there are several k."""
     notes: tuple[str, ...]
     """In what the runs differ: a difference of rates may come from there."""
+    suites: tuple[tuple[int, SuiteRecord], ...] = ()
+    """By record, what the measures of suites came to."""
 
 
 def side_by_side(records: Sequence[Loaded]) -> SideBySide:
@@ -456,6 +459,7 @@ def side_by_side(records: Sequence[Loaded]) -> SideBySide:
         ),
         by_k=tuple(_by_k(records, answered)) if several else (),
         notes=tuple(_notes(records)),
+        suites=tuple((i, suite) for i, summary in enumerate(summaries) for suite in summary.suites),
     )
 
 

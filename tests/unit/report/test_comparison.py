@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -134,3 +135,25 @@ def test_a_baseline_is_no_record(pair, tmp_path, capsys):
     baseline.write_text('{"type":"baseline","schema_version":1}\n')
     assert main(["compare", str(baseline), str(pair[0])]) == 4
     assert f"{baseline}: is a baseline, not a record; give the record of the run" in capsys.readouterr().err
+
+
+def test_measures_of_suites_stand_beside_each_other(pair, capsys):
+    values = ((0.25, 0.5), (0.5, None))
+    for path, (score, held) in zip(pair, values, strict=True):
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        scores = [
+            {"name": "score", "title": "score", "value": score, "n": 10, "low": 0.1, "high": 0.6},
+            {"name": "held", "title": "held", "value": held, "n": 10, "unit": "percent", "lacks": "a model"},
+            {"name": "open", "title": "open", "value": None, "n": 10, "lacks": "a model"},
+        ]
+        lines[-1]["suites"] = [{"name": "s", "k": 5, "scores": scores, "labels": {}}]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert main(["compare", *map(str, pair)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    place = next(i for i, line in enumerate(printed) if line.startswith("measures"))
+    assert [line.split() for line in printed[place : place + 3]] == [
+        ["measures", "A", "B"],
+        ["s.score", "0.25", "[0.10,", "0.60]", "0.50", "[0.10,", "0.60]"],
+        ["s.held", "50.0", "%", "-"],
+    ]
+    assert not any("s.open" in line for line in printed)
