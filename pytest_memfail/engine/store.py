@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Coroutine
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Coroutine, Iterator
 from concurrent.futures import Future
 from typing import Any, Final
 
-from pytest_memfail.core import ERROR, Conversation, Ingest, Listing, MemfailError, MemorySystemError, TimedOutError
+from pytest_memfail.core import (
+    ERROR,
+    Conversation,
+    Ingest,
+    Listing,
+    MemfailError,
+    MemorySystemError,
+    Question,
+    TimedOutError,
+    UsageError,
+)
 from pytest_memfail.engine.calls import CURRENT, GRACE_SECONDS, Resources, described
 from pytest_memfail.engine.grade import Needed, Past
-from pytest_memfail.engine.needs import Needs
 from pytest_memfail.engine.questions import Answerer, QuestionWindow, Result, Slots
 from pytest_memfail.engine.system import Ask, OpenSystem, StoredTexts, StoreJob, StoreReport, changes
 
@@ -398,3 +407,60 @@ class StoreRun:
                 return False
             await asyncio.sleep(0.01)
         return True
+
+
+class Needs:
+    """Which verdicts the questions of a store need, and which questions are asked only for these.
+
+    A needed question has its own k, else the k of the question that needs it.
+    """
+
+    def __init__(self, job: StoreJob) -> None:
+        """Find the hidden asks.
+
+        Raises `UsageError` for a question that needs one which is not asked before it: it would wait for ever.
+        """
+        self.hidden: list[Ask] = []
+        """Asks that nobody selected; they are never reported."""
+        self.owners: dict[str, str] = {}
+        """The key of each hidden ask to that of the selected one it is asked for first."""
+        self.probes = _probes(job)
+        """The number of the probe that each question is asked in, by its id."""
+        self._known = job.known
+        self._questions = {question.id: question for question in job.plan.all_questions}
+        self._keys = {(ask.question.id, ask.k): ask.key for ask in job.asks}
+        todo = deque(job.asks)
+        while todo:
+            ask = todo.popleft()
+            for question, k in self._needed(ask):
+                if (question.id, k) in self._keys or (question.id, k) in self._known:
+                    continue
+                hidden = Ask(f"{ask.key} needs {question.id}", question, k)
+                self._keys[question.id, k] = hidden.key
+                self.owners[hidden.key] = self.owners.get(ask.key, ask.key)
+                self.hidden.append(hidden)
+                todo.append(hidden)
+
+    def of(self, ask: Ask) -> tuple[list[str], list[Needed]]:
+        """Return the keys of the asks that this one needs, and what is known of others without asking."""
+        places = [(question.id, k) for question, k in self._needed(ask)]
+        keys = [self._keys[place] for place in places if place in self._keys]
+        return keys, [self._known[place] for place in places if place not in self._keys]
+
+    def _needed(self, ask: Ask) -> Iterator[tuple[Question, int]]:
+        for name in ask.question.needs:
+            question = self._questions[name]
+            yield question, question.k or ask.k
+
+
+def _probes(job: StoreJob) -> dict[str, int]:
+    probes = [step.questions for step in job.plan.steps if not isinstance(step, Ingest)]
+    number = {question.id: i for i, questions in enumerate(probes) for question in questions}
+    for question in job.plan.all_questions:
+        for name in question.needs:
+            if number.get(name, len(probes)) >= number[question.id]:
+                raise UsageError(
+                    f"{job.task}: the question {question.id} of the store {job.id} needs {name!r}; expected the id of a "
+                    "question in an earlier probe of the same store"
+                )
+    return number

@@ -67,8 +67,12 @@ def put_before(path: Path, line: str, more: str) -> None:
 def test_a_memory_system(library: Path, project: Project) -> None:
     systems = library / "systems"
     (systems / "newest.py").write_text(SYSTEM, encoding="utf-8")
-    put_before(systems / "__init__.py", '    "no-memory": "stores nothing",\n', '    "newest": "the newest messages",\n')
-    branch = '    if name == "newest":\n        from pytest_memfail.systems.newest import Newest\n\n        return Newest\n'
+    put_before(
+        systems / "__init__.py", '    "no-memory": "stores nothing",\n', '    "newest": "the newest messages",\n'
+    )
+    branch = (
+        '    if name == "newest":\n        from pytest_memfail.systems.newest import Newest\n\n        return Newest\n'
+    )
     put_before(systems / "__init__.py", '    if name == "no-memory":\n', branch)
     result = project.run_apart("memfail/long_hop", system="newest")
     result.stdout.fnmatch_lines(["memfail: system newest, *"])
