@@ -54,6 +54,7 @@ def read(name: str) -> Any:
     return yaml.safe_load((RECIPES / name).read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_github_actions(runner: Runner) -> None:
     recipe = read("github-actions.yml")
     jobs = recipe["jobs"]

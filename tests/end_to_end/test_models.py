@@ -377,6 +377,7 @@ def test_a_budget_in_dollars_for_a_model_of_unknown_price_is_refused(asking: Mak
 # -- repeats -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", ["m", pytest.param("offline", marks=pytest.mark.slow)])
 def test_each_time_that_a_question_is_asked_has_replies_of_its_own_in_the_cache(asking: Make, judge: str) -> None:
     endpoint, run = asking()

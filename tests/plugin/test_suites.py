@@ -210,6 +210,7 @@ def test_an_after_question_alone(meme: Meme, whole: dict[str, Line], part: str, 
     assert meme.questions() == {name: whole[name]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_last_failed(meme: Meme, whole: dict[str, Line], n: int | None) -> None:
     meme.run(n=n)
@@ -265,6 +266,7 @@ def test_regraded_by_the_same_judge(meme: Meme, whole: dict[str, Line], capsys: 
     assert footers[0] == footers[1] != []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("--memfail-tasks=meme.cascade,meme.tracking", FEW), ("-m", "tracking", FEW)])
 def test_a_part_of_it_is_regraded(meme: Meme, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     meme.run(*words, "--memfail-record=run.jsonl")
@@ -297,6 +299,7 @@ def test_no_memory_holds_nothing_and_gets_no_credit(meme: Meme) -> None:
     )
 
 
+@pytest.mark.slow
 def test_no_memory_gets_no_credit_for_answers_either(meme: Meme, endpoint: LocalEndpoint) -> None:
     result = meme.run(*ASK, system="no-memory")
     assert {line["verdict"] for line in meme.questions().values() if not line.get("vacuous")} == {"not_stored"}
