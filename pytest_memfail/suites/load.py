@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib import import_module
@@ -115,7 +115,7 @@ def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, 
         for task in one.suite.load(SuiteRequest(request.data, one.variant, request.protocol, request.seed)):
             _check_ids(task)
             if (kept := _chosen_parts(task, wanted)).questions:
-                tasks.append(_limited(kept, request))
+                tasks.append(replace(_limited(kept, request), k=task.k or one.suite.k))
     if not tasks:
         place = request.data or shipped_data()
         raise UsageError(f"{place} holds no rows of {', '.join(request.patterns) or 'the suites that were asked for'}")

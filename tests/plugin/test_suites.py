@@ -697,3 +697,26 @@ def test_a_record_of_memfail_has_no_new_field(meme: Meme) -> None:
     for line in found:
         assert not {"part", "listing", "history", "suites", "suite", "hidden", "cluster"} & set(line)
     assert not any({"suite", "variant", "parts"} & set(task) for task in found[0]["tasks"].values())
+
+
+def test_a_suite_has_a_k_of_its_own(meme: Meme) -> None:
+    meme.project.conftest(
+        """
+        from dataclasses import replace
+        from pytest_memfail.suites import built_in_suite
+
+        def pytest_memfail_suites(config):
+            suite = built_in_suite("meme")
+
+            def load(request):
+                return [replace(task, k=None) for task in suite.load(request)]
+
+            return [replace(suite, name="seven", k=7, load=load)]
+        """
+    )
+    words = ("--memfail-suite=seven", "--memfail-tasks=meme.recall", "--memfail-limit=2")
+    result = meme.project.run_apart(*words, system="bm25")
+    result.stdout.fnmatch_lines(["memfail: system bm25, * k=7"])
+    assert {line["k"] for line in meme.project.record() if line["type"] == "question"} == {7}
+    result = meme.project.run_apart(*words, "--memfail-k=3", system="bm25")
+    result.stdout.fnmatch_lines(["memfail: system bm25, * k=3"])
