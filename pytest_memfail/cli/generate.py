@@ -25,18 +25,21 @@ def add(commands: Any) -> None:
     """Add the sub-command and its options."""
     parser = commands.add_parser(
         "generate",
-        help="generate more rows with a model",
+        help="generate more rows",
         description="Generate rows of one MemFail task, or episodes like MEME's, with any OpenAI-compatible model "
         "(OPENAI_BASE_URL, OPENAI_API_KEY): drawn with a seed, checked, without near-duplicates. Repeat the command to "
-        "continue an interrupted run.",
+        "continue an interrupted run. The numbered facts of mab_forgetting need no model, and take --facts instead of -n "
+        "and --model.",
     )
     parser.add_argument(
         "task",
         metavar="TASK",
-        help="conditional_facts (easy and hard), coexisting_facts, persona_retrieval, long_hop, or meme (episodes)",
+        help="conditional_facts (easy and hard), coexisting_facts, persona_retrieval, long_hop, meme (episodes), or "
+        "mab_forgetting (numbered facts)",
     )
-    parser.add_argument("-n", "--n", metavar="N", type=int, required=True, help="number of rows or episodes")
-    parser.add_argument("--model", metavar="NAME", required=True, help="the model that writes the rows")
+    parser.add_argument("-n", "--n", metavar="N", type=int, help="number of rows or episodes")
+    parser.add_argument("--model", metavar="NAME", help="the model that writes the rows")
+    parser.add_argument("--facts", metavar="N", type=int, help="mab_forgetting: number of facts")
     parser.add_argument("-o", "--out", metavar="DIR", type=Path, required=True, help="the folder for the rows")
     parser.add_argument(
         "--seed", metavar="S", type=int, default=42, help="selects the subjects of the rows (default: 42)"
@@ -60,14 +63,21 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--concurrency", metavar="N", type=int, default=8, help="calls in flight (default: 8)")
     parser.add_argument("--force", action="store_true", help="overwrite existing rows")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, error=parser.error)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the estimate, generate the rows, and print the result."""
-    from pytest_memfail.generate import Generation, Request
+    from pytest_memfail.generate import FORGETTING, Generation, Request
     from pytest_memfail.llm import Ledger, Prices
 
+    if options.task == FORGETTING:
+        return _write_facts(options)
+    given = {"-n/--n": options.n, "--model": options.model}
+    if missing := [name for name, value in given.items() if value is None]:
+        options.error(f"the following arguments are required: {', '.join(missing)}")
+    if options.facts is not None:
+        raise UsageError(f"--facts: got {options.facts} for {options.task}, expected it for {FORGETTING} only")
     prices = Prices.from_file(options.prices) if options.prices else Prices()
     request = Request(
         options.task, options.n, options.model, options.seed, options.design, options.batch_size, options.fillers
@@ -89,6 +99,20 @@ def run(options: argparse.Namespace) -> int:
         if ledger_line:
             print(ledger_line)
     return _print_report(report, options.out)
+
+
+def _write_facts(options: argparse.Namespace) -> int:
+    """Write numbered facts and questions about them, which takes no model."""
+    from pytest_memfail.generate import FORGETTING, write_facts
+
+    for name, value in {"-n": options.n, "--model": options.model}.items():
+        if value is not None:
+            raise UsageError(f"{name}: got {value} for {FORGETTING}, expected --facts: no model writes these rows")
+    if options.facts is None:
+        raise UsageError(f"--facts: got nothing for {FORGETTING}, expected the number of facts, such as --facts 455")
+    for source, questions in write_facts(options.out, options.facts, options.seed, force=options.force):
+        print(f"{source}: {questions} questions about {options.facts} facts")
+    return 0
 
 
 def _estimated(generation: Generation, prices: Prices, options: argparse.Namespace) -> str:

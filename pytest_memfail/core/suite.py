@@ -151,6 +151,10 @@ class Finished(Protocol):
         """Return whether it is right without proving anything."""
 
     @property
+    def credited(self) -> bool | None:
+        """Return whether the answer matched, whatever became of the facts; None if nothing settled that."""
+
+    @property
     def memory_held(self) -> bool | None:
         """Return whether all facts were stored, faithful and retrieved."""
 

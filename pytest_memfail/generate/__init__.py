@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pytest_memfail.generate.facts import TASK as FORGETTING
+from pytest_memfail.generate.facts import numbered_facts, write_facts
 from pytest_memfail.generate.made import Made, Request, file_of
 from pytest_memfail.generate.pipeline import GENERATED, Estimate, Generation, Report
 from pytest_memfail.generate.samplers import (
@@ -16,6 +18,7 @@ from pytest_memfail.generate.samplers import (
 from pytest_memfail.suites import near_duplicates
 
 __all__ = [
+    "FORGETTING",
     "GENERATED",
     "Estimate",
     "Generation",
@@ -28,7 +31,9 @@ __all__ = [
     "apart",
     "file_of",
     "near_duplicates",
+    "numbered_facts",
     "person_specs",
     "preference_specs",
     "rule_specs",
+    "write_facts",
 ]

@@ -17,7 +17,7 @@ from pytest_memfail.suites.sampling import Haystack, keep_questions, sample, sam
 MEMFAIL: Final = "memfail"
 OWN: Final = "own"
 """What the user gives: cases in YAML, tasks of hooks and of installed packages."""
-BUILT_IN: Final = ("meme",)
+BUILT_IN: Final = ("meme", "mab")
 """Suites that are folders here, besides MemFail."""
 OPTION: Final = "--memfail-suite"
 
@@ -181,7 +181,7 @@ def suite_in(folder: Path) -> Suite | None:
     """Return the suite of this package that has published files in a folder; None if none has."""
     for suite in map(built_in_suite, BUILT_IN):
         names = {name for files in suite.source.files.values() for name in files}
-        if any((folder / name).is_file() for name in names):
+        if any(path.is_file() for name in names for path in folder.glob(name)):
             return suite
     return None
 

@@ -24,7 +24,7 @@ ALLOWED = {
     "core": set(),
     "reading": {"core"},
     "grading": {"core"},
-    "suites": {"core", "reading", "grading"},
+    "suites": {"core", "reading", "grading", "llm"},
     "systems": {"core"},
     "judges": {"core", "llm"},
     "results": {"core"},

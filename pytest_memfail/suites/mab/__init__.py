@@ -1,0 +1,155 @@
+"""MemoryAgentBench (arXiv 2507.05257): retrieval, learning, understanding and forgetting over long texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from pytest_memfail.core import (
+    NOT_RETRIEVED,
+    NOT_STORED,
+    OURS,
+    REASONING_ERROR,
+    SUMMARY_ERROR,
+    Source,
+    Suite,
+    SuiteFault,
+    SuiteRequest,
+    Task,
+    TaskPart,
+    UnknownNameError,
+    UsageError,
+)
+from pytest_memfail.suites.mab.faults import check, faults_of
+from pytest_memfail.suites.mab.files import (
+    FORGETTING,
+    LEARNING,
+    NAME,
+    RETRIEVAL,
+    SIZES,
+    SPLITS,
+    UNDERSTANDING,
+    files_in,
+    write_rows,
+)
+from pytest_memfail.suites.mab.kinds import ANSWERS, KINDS, STALE
+from pytest_memfail.suites.mab.measures import MEASURES
+from pytest_memfail.suites.mab.plan import task_of
+
+__all__ = ["SUITE", "shipped_rows", "write_rows"]
+
+PATTERNS: Final = tuple(f"{place}{split}*" for split in SPLITS.values() for place in ("", "data/"))
+LARGE: Final = "-4096"
+"""The end of a variant in which all chunks have 4,096 tokens, as the paper has it for systems that are slow."""
+SOURCE: Final = Source(
+    url="https://huggingface.co/datasets/ai-hyz/MemoryAgentBench",
+    licence="MIT",
+    files={"main": PATTERNS, "all": PATTERNS, f"main{LARGE}": PATTERNS, f"all{LARGE}": PATTERNS},
+    paper="2507.05257",
+    size="19 rows of the paper's main table, without summaries",
+)
+
+_STAGES: Final = (NOT_STORED, NOT_RETRIEVED, REASONING_ERROR)
+PARTS: Final = {
+    RETRIEVAL: (
+        TaskPart("ruler_qa1", "a question about one of many documents", _STAGES, is_proxy=True),
+        TaskPart("ruler_qa2", "a question about several of many documents", _STAGES, is_proxy=True),
+        TaskPart("longmemeval", "a question about chats of many days; only its answer is judged", (REASONING_ERROR,)),
+        *(
+            TaskPart(f"eventqa_{size}", "what happens next in a novel; only its answer is judged", (REASONING_ERROR,))
+            for size in ("full", "65536", "131072")
+        ),
+    ),
+    LEARNING: tuple(
+        TaskPart(name, "the label of a sentence, learned from examples; only its answer is judged", (REASONING_ERROR,))
+        for name in ("banking77", "clinic150", "nlu", "trec_coarse", "trec_fine")
+    ),
+    UNDERSTANDING: (
+        TaskPart("detective", "a question about a detective novel; only its answer is judged", (REASONING_ERROR,)),
+    ),
+    FORGETTING: (
+        *(
+            TaskPart(f"sh_{size}", "one fact, of which a later one holds", (NOT_RETRIEVED, SUMMARY_ERROR, *_STAGES[2:]))
+            for size in SIZES
+        ),
+        *(TaskPart(f"mh_{size}", "a chain of facts that changed", _STAGES, is_proxy=True) for size in SIZES),
+    ),
+}
+LABELS: Final = {STALE: "only a replaced value was there, or stood as the newest, or was given as the answer"}
+
+
+def shipped_rows() -> Path:
+    """Return the folder of our own rows, in an installed wheel or at the top level of a checkout.
+
+    Raises `UsageError` if it is missing.
+    """
+    package = Path(__file__).parents[2]
+    for folder in (package / "_datasets", package.parent / "datasets"):
+        if files_in(path := folder / "suites" / NAME):
+            return path
+    raise UsageError(
+        f"the sample of {NAME} is missing from this installation; reinstall pytest-memfail or give --memfail-data DIR"
+    )
+
+
+def load(request: SuiteRequest) -> Sequence[Task]:
+    """Return a task for each split that has rows: of our own without a folder, else of the files there.
+
+    Raises `UsageError` if no file is there, `RowError` for the first fault.
+    """
+    if request.variant not in ("", OURS, *SOURCE.files):
+        raise UnknownNameError(f"variant of {NAME}", request.variant, (*SOURCE.files, OURS))
+    if request.protocol == "paper":
+        raise UsageError(
+            f"--memfail-protocol: got paper, expected ours: the suite {NAME} cuts texts at lines, not as the paper's code does"
+        )
+    is_ours = request.folder is None and request.variant in ("", OURS)
+    if not is_ours and (request.folder is None or not files_in(request.folder)):
+        where = f"in {request.folder}" if request.folder else "without --memfail-data DIR"
+        raise UsageError(
+            f"no file of {NAME} {where}; expected {', '.join(f'{split}*.json' for split in SPLITS.values())} or the same as "
+            f".parquet ({SOURCE.licence}, not shipped) from {SOURCE.url}"
+        )
+    paths = files_in(shipped_rows() if request.folder is None else request.folder)
+    origins, errors, _, sha = check(paths, warn=False)
+    if errors:
+        raise errors[0]
+    found = [origin for origin in origins if origin.value.family is not None]
+    variant = OURS if is_ours or request.variant == OURS else request.variant or next(iter(SOURCE.files))
+    if variant.startswith("main"):
+        of_paper = [o for o in found if o.value.family and o.value.family.in_paper]
+        found, variant = (of_paper, variant) if of_paper else (found, variant.replace("main", "all"))
+    if not found:
+        raise UsageError(f"{', '.join(map(str, paths))}: no row of a source that is run; see memfail validate")
+    chunk = int(LARGE[1:]) if variant.endswith(LARGE) else None
+    by_task = {name: [o for o in found if o.value.family and o.value.family.task == name] for name in SPLITS}
+    return [task_of(name, rows, sha, variant, chunk, SOURCE.licence) for name, rows in by_task.items() if rows]
+
+
+def faults(folder: Path) -> Iterator[SuiteFault]:
+    """Yield the faults of all files of the suite in a folder.
+
+    Raises `UsageError` if it has none.
+    """
+    paths = files_in(folder)
+    if not paths:
+        names = ", ".join(f"{split}*" for split in SPLITS.values())
+        raise UsageError(f"no file of {NAME} in {folder}; expected one of {names} from {SOURCE.url}")
+    yield from faults_of(paths)
+
+
+SUITE: Final = Suite(
+    name=NAME,
+    title="MemoryAgentBench",
+    source=SOURCE,
+    load=load,
+    parts=PARTS,
+    kinds=KINDS,
+    answers=ANSWERS,
+    measures=MEASURES,
+    labels=LABELS,
+    k=10,
+    faults=faults,
+    sample="our sample: 60 numbered facts and 12 documents",
+)

@@ -1,0 +1,51 @@
+"""Cut a context into chunks of about the same number of tokens; a line stays whole, so that no fact is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pytest_memfail.grading import sentences
+from pytest_memfail.llm import count_tokens
+
+
+def chunks_of(context: str, size: int) -> list[str]:
+    """Return the chunks of a context, none with more than `size` tokens, each as full as whole lines allow.
+
+    A line with more tokens is cut between sentences, and such a sentence between words.
+    """
+    return list(_packed(_lines(context, size), size))
+
+
+def _packed(pieces: Iterable[tuple[str, int]], size: int) -> Iterator[str]:
+    kept: list[str] = []
+    used = 0
+    for piece, tokens in pieces:
+        if kept and used + tokens > size:
+            yield "".join(kept).strip("\n")
+            kept, used = [], 0
+        kept.append(piece)
+        used += tokens
+    if last := "".join(kept).strip("\n"):
+        yield last
+
+
+def _lines(context: str, size: int) -> Iterator[tuple[str, int]]:
+    for line in context.splitlines(keepends=True):
+        tokens = count_tokens([line])
+        if tokens <= size:
+            yield line, tokens
+            continue
+        for sentence in sentences(line):
+            yield from _halved(f"{sentence} ", size)
+
+
+def _halved(text: str, size: int) -> Iterator[tuple[str, int]]:
+    """Yield a text, or its halves as long as they have too many tokens."""
+    tokens = count_tokens([text])
+    words = text.split(" ")
+    if tokens <= size or len(text) < 2:
+        yield text, tokens
+        return
+    middle = len(" ".join(words[: len(words) // 2])) + 1 if len(words) > 2 else len(text) // 2
+    yield from _halved(text[:middle], size)
+    yield from _halved(text[middle:], size)

@@ -1,0 +1,129 @@
+"""What is wrong with rows beyond their types: errors stop a run, warnings are only reported."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pytest_memfail.core import RowError, SuiteFault
+from pytest_memfail.reading import JsonRow, digest, short
+from pytest_memfail.suites.mab.facts import FactList
+from pytest_memfail.suites.mab.files import FORGETTING, NOT_RUN, Row, read_rows
+from pytest_memfail.suites.mab.plan import SHORTEST, Origin
+from pytest_memfail.suites.mab.scores import norm
+
+SHORT_CONTEXT = 2000
+"""Characters below which remembering a context is no test."""
+SHOWN = 8
+
+Fault = tuple[str, str]
+"""The field, and what is wrong with it."""
+
+
+def errors_of(row: Row) -> Iterator[Fault]:
+    """Yield what makes a row impossible to run."""
+    for at, golds in enumerate(row.answers):
+        if not any(gold.strip() for gold in golds):
+            yield f"answers.{at}", "got nothing, expected the right answer"
+    if row.family is not None and row.family.task == FORGETTING:
+        facts = FactList(row.context)
+        if not facts.lines:
+            yield "context", "got no numbered fact, expected lines such as '0. The capital of Selm is Varda.'"
+        elif gap := facts.gap():
+            yield "context", f"got the fact {gap[0]}, expected {gap[1]}: facts are numbered without gaps"
+
+
+def warnings_of(row: Row) -> Iterator[Fault]:
+    """Yield what makes the figures of a row mean less."""
+    if row.family is None:
+        source = row.metadata.source
+        why = next((why for start, why in NOT_RUN.items() if source.startswith(start)), "the source is not known")
+        yield "metadata.source", f"{short(source)} is left out: {why}"
+        return
+    if len(row.context) < SHORT_CONTEXT:
+        yield "context", f"has {len(row.context)} characters; a context below {SHORT_CONTEXT} is easily kept whole"
+    ids = row.metadata.qa_pair_ids or []
+    if repeated := sorted({name for name in ids if ids.count(name) > 1}):
+        yield "metadata.qa_pair_ids", f"not unique: {_some(repeated)}"
+    if row.family.answer == "mab_substring":
+        weak = [n for n, g in zip(row.question_ids(), row.answers, strict=True) if any(map(_is_weak, g))]
+        if weak:
+            yield (
+                "answers",
+                f"{len(weak)} gold answers are so short that nearly any answer contains them: {_some(weak)}",
+            )
+    if row.family.task == FORGETTING:
+        yield from _conflicts(row)
+
+
+def _is_weak(gold: str) -> bool:
+    return len(norm(gold)) < SHORTEST
+
+
+def _conflicts(row: Row) -> Iterator[Fault]:
+    """Yield the questions whose fact contradicts no other, is not the latest, or is missing."""
+    facts = FactList(row.context)
+    alone, outdated, missing = [], [], []
+    for name, question, golds in zip(row.question_ids(), row.questions, row.answers, strict=True):
+        if not row.part.startswith("sh_"):
+            if not facts.holding(golds):
+                missing.append(name)
+        elif (fact := facts.asked(question, golds)) is None:
+            missing.append(name)
+        elif not fact.is_latest:
+            outdated.append(name)
+        elif not fact.rivals:
+            alone.append(name)
+    for found, what in (
+        (alone, "have no conflicting fact in the context"),
+        (outdated, "have a gold answer that is not the value with the highest number"),
+        (missing, "have a gold answer that is the value of no fact; their memory is not judged"),
+    ):
+        if found:
+            yield "questions", f"{len(found)} of {len(row.questions)} {what}: {_some(found)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def check(paths: Sequence[Path], *, warn: bool = True) -> tuple[list[Origin], list[RowError], list[RowError], str]:
+    """Return the rows of some files, their errors, their warnings, and one hash of all.
+
+    A row that another file has too counts once.
+    """
+    origins: list[Origin] = []
+    errors: list[RowError] = []
+    warnings: list[RowError] = []
+    hashes: list[str] = []
+    seen: set[str] = set()
+    for path in paths:
+        rows, faults, sha = read_rows(path)
+        errors += faults
+        hashes.append(sha)
+        for number, row in enumerate(rows):
+            place = f"row {number} ({row.value.metadata.source})"
+            key = digest("\0".join([row.value.metadata.source, row.value.context, *row.value.questions]), 64)
+            if key in seen:
+                problem = "the same row again, which counts once"
+                warnings.append(RowError(str(path), row.line, place, problem))
+                continue
+            seen.add(key)
+            origins.append(Origin(str(path), row))
+            errors += _errors(path, row, place, list(errors_of(row.value)))
+            warnings += _errors(path, row, place, list(warnings_of(row.value))) if warn else []
+    sha = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
+    return origins, errors, warnings, sha
+
+
+def _errors(path: Path, row: JsonRow[Row], place: str, faults: Sequence[Fault]) -> list[RowError]:
+    return [RowError(str(path), row.line, f"{place}: {field}", problem) for field, problem in faults]
+
+
+def faults_of(paths: Sequence[Path]) -> Iterator[SuiteFault]:
+    """Yield all faults of some files, the errors first."""
+    _, errors, warnings, _ = check(paths)
+    for found, is_error in ((errors, True), (warnings, False)):
+        yield from (SuiteFault(fault.file, fault.field, fault.problem, is_error) for fault in found)

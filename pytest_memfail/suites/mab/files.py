@@ -1,0 +1,192 @@
+"""The published format of MemoryAgentBench (arXiv 2507.05257): rows of a context with its questions, by split."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from pytest_memfail.core import RowError, UsageError
+from pytest_memfail.reading import JsonRow, digest, read_json_rows, row_faults
+
+NAME: Final = "mab"
+RETRIEVAL: Final = "mab_retrieval"
+LEARNING: Final = "mab_learning"
+UNDERSTANDING: Final = "mab_understanding"
+FORGETTING: Final = "mab_forgetting"
+SPLITS: Final = {
+    RETRIEVAL: "Accurate_Retrieval",
+    LEARNING: "Test_Time_Learning",
+    UNDERSTANDING: "Long_Range_Understanding",
+    FORGETTING: "Conflict_Resolution",
+}
+"""Task to the name of its split, with which its file begins."""
+SIZES: Final = ("1k", "6k", "32k", "64k", "262k")
+"""Lengths of FactConsolidation in tokens; the shortest is of our sample."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The rows of one origin: the part they are, and how they are stored and graded."""
+
+    pattern: str
+    """Of `metadata.source`."""
+    task: str
+    part: str
+    """May refer to the groups of the pattern."""
+    short: str
+    """With which the ids of its questions begin."""
+    answer: str
+    """The kind of its questions."""
+    chunk: int = 4096
+    """Tokens of a chunk in the paper (table 14)."""
+    in_paper: bool = True
+    """Whether the paper's main table has it."""
+
+
+FAMILIES: Final = (
+    Family(r"ruler_qa1", RETRIEVAL, "ruler_qa1", "qa1", "mab_substring", 512),
+    Family(r"ruler_qa2", RETRIEVAL, "ruler_qa2", "qa2", "mab_substring", 512),
+    Family(r"longmemeval_s\*", RETRIEVAL, "longmemeval", "lme", "mab_open", 512),
+    Family(r"eventqa_full", RETRIEVAL, "eventqa_full", "event", "mab_events"),
+    Family(r"eventqa_(65536|131072)", RETRIEVAL, r"eventqa_\1", "event", "mab_events", in_paper=False),
+    Family(r"icl_(banking77|clinic150|nlu|trec_coarse|trec_fine)", LEARNING, r"\1", "icl", "mab_exact"),
+    Family(r"detective_?qa", UNDERSTANDING, "detective", "det", "mab_exact"),
+    Family(r"factconsolidation_(sh|mh)_(262k)", FORGETTING, r"\1_\2", r"\1", "mab_substring", 512),
+    Family(r"factconsolidation_(sh|mh)_(1k|6k|32k|64k)", FORGETTING, r"\1_\2", r"\1", "mab_substring", 512, False),
+)
+NOT_RUN: Final = {
+    "recsys": "movie recommendation is not run: a score of several titles has no verdict",
+    "infbench_sum": "summaries are not run: their score needs three calls of a model each",
+}
+"""The beginning of a source to why its rows are left out."""
+
+
+def _texts(value: Any) -> Any:
+    """Return the gold answers of one question as texts; one alone may stand without its list."""
+    found = value if isinstance(value, list) else [value]
+    return [str(one) if isinstance(one, int | float) else one for one in found]
+
+
+class Metadata(BaseModel):
+    """What a row says of its questions; everything but the source may be null."""
+
+    model_config = ConfigDict(extra="ignore")
+    source: str = Field(min_length=1)
+    qa_pair_ids: list[str] | None = None
+
+
+class Row(BaseModel):
+    """One row of a file: a text to be remembered, and questions about it."""
+
+    model_config = ConfigDict(extra="ignore")
+    context: str = Field(min_length=1)
+    questions: list[str] = Field(min_length=1)
+    answers: list[Annotated[list[str], BeforeValidator(_texts)]]
+    metadata: Metadata
+
+    @model_validator(mode="after")
+    def _lengths(self) -> Row:
+        wanted, ids = len(self.questions), self.metadata.qa_pair_ids
+        if len(self.answers) != wanted:
+            raise ValueError(f"answers: got {len(self.answers)}, expected {wanted}, one for each question")
+        if ids is not None and len(ids) != wanted:
+            raise ValueError(f"metadata.qa_pair_ids: got {len(ids)}, expected {wanted}, one for each question")
+        return self
+
+    @property
+    def family(self) -> Family | None:
+        """Return the family of the row; None if its source is none that is run."""
+        source = self.metadata.source
+        return next((family for family in FAMILIES if re.match(rf"{family.pattern}(?![0-9a-z])", source)), None)
+
+    @property
+    def part(self) -> str:
+        """Return the part of its questions; empty without a family."""
+        return self._of_family("part")
+
+    @property
+    def store(self) -> str:
+        """Return an id of its context, which rows with the same context share."""
+        name = re.sub(r"^[sm]h_", "facts_", self.part)
+        return f"{name}-{digest(self.context, 8)}"
+
+    def question_ids(self) -> list[str]:
+        """Return an id per question: the published one without its source, and a number after one that repeats."""
+        source, short = self.metadata.source, self._of_family("short")
+        used: dict[str, int] = {}
+        found = []
+        for at, given in enumerate(self.metadata.qa_pair_ids or [f"no{i}" for i in range(len(self.questions))]):
+            tail = re.sub(r"[^A-Za-z0-9_.]+", "-", given.removeprefix(source).strip("_- ")) or f"no{at}"
+            used[tail] = used.get(tail, 0) + 1
+            found.append(f"{short}-{tail}" + (f"-{used[tail]}" if used[tail] > 1 else ""))
+        return found
+
+    def _of_family(self, field: str) -> str:
+        family = self.family
+        if family is None:
+            return ""
+        match = re.match(family.pattern, self.metadata.source)
+        assert match is not None
+        return match.expand(getattr(family, field))
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return the files of each split in a folder, in its subfolder `mab` or `data`; JSON where a split has both."""
+    for place in (folder, folder / NAME, folder / "data", folder / NAME / "data"):
+        found: list[Path] = []
+        for split in SPLITS.values():
+            named = [path for path in sorted(place.glob(f"{split}*")) if path.is_file()]
+            as_json = [path for path in named if path.suffix in (".json", ".jsonl")]
+            found += as_json or [path for path in named if path.suffix == ".parquet"]
+        if found:
+            return found
+    return []
+
+
+def read_rows(path: Path) -> tuple[list[JsonRow[Row]], list[RowError], str]:
+    """Return the rows of a file, its faults and its SHA-256.
+
+    Raises `UsageError` for a parquet file without pyarrow.
+    """
+    if path.suffix != ".parquet":
+        return read_json_rows(path, Row)
+    rows: list[JsonRow[Row]] = []
+    faults: list[RowError] = []
+    for number, value in enumerate(_parquet_rows(path)):
+        try:
+            rows.append(JsonRow(Row.model_validate(value), number + 1))
+        except ValidationError as error:
+            for fault in row_faults(str(path), number + 1, error):
+                faults.append(RowError(str(path), number + 1, f"row {number}: {fault.field}", fault.problem))
+    if not rows and not faults:
+        faults.append(RowError(str(path), 1, "file", "has no rows"))
+    return rows, faults, hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a parquet file, one group of rows in memory at a time."""
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise UsageError(
+            f"{path} needs pyarrow: pip install 'pytest-memfail[parquet]', or give the same rows as {path.stem}.json"
+        ) from None
+    try:
+        with ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=1):
+                yield from batch.to_pylist()
+    except (ArrowException, OSError) as error:
+        raise UsageError(f"{path}: cannot be read as parquet ({str(error).splitlines()[0]})") from None
+
+
+def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Write rows as a JSON array."""
+    path.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

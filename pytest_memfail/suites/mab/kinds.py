@@ -1,0 +1,215 @@
+"""How MemoryAgentBench's facts and answers are judged: finders over an index of statements, and graders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from pytest_memfail.core import AnswerKind, Evidence, Found, Kind, Question, StageResult
+from pytest_memfail.grading import content, sentences
+from pytest_memfail.suites.mab.facts import names_in
+from pytest_memfail.suites.mab.scores import answer_in, exact_match, has_all, norm, substring_match
+
+STALE: Final = "stale_value"
+RELATION: Final = 0.5
+"""The share of the words before a value that a reworded statement must have."""
+KEPT_TEXTS: Final = 16384
+KEPT_INDEXES: Final = 16
+_NUMBERED: Final = re.compile(r"(\d+)\.\s+(.*)", re.S)
+_BEFORE_NUMBER: Final = re.compile(r"\n+|(?<=[.!?])\s+(?=\d+\.\s+\S)")
+_POSSESSIVE: Final = re.compile(r"['\u2019]s?\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of an entry: a numbered line, or a sentence."""
+
+    number: int | None
+    text: str
+    """Normalised, between two blanks."""
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _statements(text: str) -> tuple[Statement, ...]:
+    found = []
+    for piece in _BEFORE_NUMBER.split(text):
+        match = _NUMBERED.fullmatch(piece.strip())
+        for said in [match[2]] if match else sentences(piece):
+            if words := _plain(said):
+                found.append(Statement(int(match[1]) if match else None, f" {words} "))
+    return tuple(found)
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _plain(text: str) -> str:
+    return norm(_POSSESSIVE.sub("", text))
+
+
+class Statements:
+    """The statements of some memories, in store order, found by their words."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        """Index the texts, in time linear in their length."""
+        self.all: list[Statement] = []
+        self.entry: list[int] = []
+        self._places: dict[str, list[int]] = {}
+        for number, text in enumerate(texts):
+            for statement in _statements(text):
+                for word in set(statement.text.split()):
+                    self._places.setdefault(word, []).append(len(self.all))
+                self.all.append(statement)
+                self.entry.append(number)
+
+    def stating(self, beginning: str, value: str, longer: Sequence[str] = ()) -> list[int]:
+        """Return the statements that give something this value, in its words or reworded.
+
+        A reworded one has the value, all names of what it is about, and half of the other words. `longer` are other
+        values of the same thing: a statement of "United States of America" does not state "United States".
+        """
+        start, wanted = _plain(beginning), _plain(value)
+        names = {word for name in names_in(beginning) for word in _plain(name).split()}
+        relation = {_plain(word) for word in content(beginning)} - {""}
+        exact = f" {start} {wanted} "
+        others = [
+            f" {words} " for other in longer if wanted != (words := _plain(other)) and f" {wanted} " in f" {words} "
+        ]
+        found = []
+        for at in self._with({*wanted.split(), *names}):
+            text = self.all[at].text
+            if f" {wanted} " not in text or any(other in text for other in others):
+                continue
+            if exact in text or len(relation & set(text.split())) >= RELATION * len(relation):
+                found.append(at)
+        return found
+
+    def _with(self, words: set[str]) -> Iterator[int]:
+        """Yield the statements that have all words."""
+        places = [self._places.get(word) for word in words]
+        if not places or None in places:
+            return
+        rarest = min((found for found in places if found), key=len)
+        for at in rarest:
+            text = self.all[at].text
+            if all(f" {word} " in text for word in words):
+                yield at
+
+
+@lru_cache(maxsize=KEPT_INDEXES)
+def _index(texts: tuple[str, ...]) -> Statements:
+    return Statements(texts)
+
+
+# -- finders -----------------------------------------------------------------------------------------------------------
+
+
+def find_fact(evidence: Evidence, texts: Sequence[str]) -> Found:
+    """Find a fact, and that no replaced value of the same thing stands as the newer one.
+
+    The fact's own number says that it is the newest. Without it, what comes later is newer.
+    """
+    index, value, beginning = _index(tuple(texts)), evidence.value or "", evidence.subject or ""
+    values = (value, *evidence.stale_values)
+    current = index.stating(beginning, value, values)
+    old = [(at, stale) for stale in evidence.stale_values for at in index.stating(beginning, stale, values)]
+    latest, given = max(old, default=(-1, ""))
+    entries = tuple(dict.fromkeys(index.entry[at] for at in [*reversed(current), *(at for at, _ in old)]))
+    if not current:
+        if old:
+            reason = f"only a value that was replaced is stated: {given}"
+            return Found(False, False, reason, entries, (value,), STALE)
+        return Found(False, False, "nothing states the fact", missing=(evidence.text,))
+    own = _NUMBERED.match(evidence.source)
+    if max(current) >= latest or (own and any(index.all[at].number == int(own[1]) for at in current)):
+        return Found(True, True, "the fact is stated, as the newest of its kind", entries)
+    reason = f"a value that was replaced comes later, and no number says otherwise: {given}"
+    return Found(True, False, reason, entries, (value,), STALE)
+
+
+def find_last(evidence: Evidence, texts: Sequence[str]) -> Found:
+    """Find any of the facts in which a chain of facts may end."""
+    index, value = _index(tuple(texts)), evidence.value or ""
+    for fact in evidence.telling:
+        if found := index.stating(fact[: len(fact) - len(value)], value):
+            entries = tuple(dict.fromkeys(index.entry[at] for at in reversed(found)))
+            return Found(True, True, f"a fact with the answer as its value is stated: {fact}", entries)
+    return Found(False, False, "no fact has the answer as its value", missing=(value,))
+
+
+def find_string(evidence: Evidence, texts: Sequence[str]) -> Found:
+    """Find an answer as a string, which says nothing of the sentence that it stands in."""
+    wanted = [f" {words} " for gold in evidence.telling if (words := _plain(gold))]
+    entries = tuple(at for at, text in enumerate(texts) if any(gold in _padded(text) for gold in wanted))
+    if entries:
+        return Found(True, True, "the string of the answer is there", entries)
+    return Found(False, False, "the string of the answer is nowhere", missing=(evidence.value or "",))
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _padded(text: str) -> str:
+    return f" {norm(_POSSESSIVE.sub('', text))} "
+
+
+# -- graders -----------------------------------------------------------------------------------------------------------
+
+
+def _result(question: Question, reply: str, *, right: bool, label: str | None = None) -> StageResult:
+    if right:
+        return StageResult("passed", "the answer matches", confidence=1.0)
+    reason = f"the answer does not match: {answer_in(reply)[:80]}"
+    return StageResult("failed", reason, missing=question.gold[:1], confidence=1.0, label=label)
+
+
+def grade_substring(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:
+    """Pass an answer with a gold as a substring; name the failure of one with a value that was replaced."""
+    said = answer_in(reply)
+    replaced = [value for fact in evidence for value in fact.stale_values]
+    label = STALE if substring_match(replaced, said) else None
+    return _result(question, reply, right=substring_match(question.gold, said), label=label)
+
+
+def grade_exact(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:  # noqa: ARG001
+    """Pass an answer that is a gold."""
+    return _result(question, reply, right=exact_match(question.gold, answer_in(reply)))
+
+
+def grade_events(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:  # noqa: ARG001
+    """Pass an answer that repeats all golds."""
+    return _result(question, reply, right=has_all(question.gold, answer_in(reply)))
+
+
+KINDS: Final[dict[str, Kind]] = {
+    "numbered_fact": Kind(
+        present="Some entry states this fact, with or without its number, in any words.",
+        faithful="The fact is stated with its value, and no other value of the same thing stands there as a newer one. A "
+        "higher number is newer; without numbers, the later entry is.",
+        recoverable="A reader of these entries alone could give the value, and would take no replaced value for it.",
+        find=find_fact,
+        outdated=True,
+    ),
+    "last_fact": Kind(
+        present="Some entry states one of the given facts, all of which have the same value.",
+        faithful="One of the given facts is stated with its value.",
+        recoverable="A reader of these entries could read the value from one of the given facts.",
+        find=find_last,
+    ),
+    "gold_string": Kind(
+        present="Some entry has the answer.",
+        faithful="The answer is there to the letter, apart from case and punctuation.",
+        recoverable="A reader of these entries could read the answer from them.",
+        find=find_string,
+    ),
+}
+"""Beyond those that every judge knows; only `numbered_fact` is the fact itself, the others stand for it."""
+
+ANSWERS: Final[dict[str, AnswerKind]] = {
+    "mab_substring": AnswerKind(right="", grade=grade_substring, settles=True),
+    "mab_exact": AnswerKind(right="", grade=grade_exact, settles=True),
+    "mab_events": AnswerKind(right="", grade=grade_events, settles=True),
+    "mab_open": AnswerKind(
+        right="The reply answers the question with what the right answer says; more than that is no fault. Of a value that "
+        "changed it gives the present one. Where the right answer is that it cannot be known, the reply says so.",
+    ),
+}

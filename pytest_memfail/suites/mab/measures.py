@@ -1,0 +1,132 @@
+"""The numbers of MemoryAgentBench's main table, over finished questions (arXiv 2507.05257, table 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from pytest_memfail.core import CORRECT, ERROR, MEMORY_FAILURES, UNGRADED, Finished, Measure, Score
+from pytest_memfail.suites.mab.files import SIZES
+
+NO_ANSWER: Final = "needs a test-taker"
+NO_JUDGE: Final = "needs a test-taker and a model as judge"
+CLASSES: Final = ("banking77", "clinic150", "nlu", "trec_coarse", "trec_fine")
+CATEGORIES: Final[dict[str, tuple[str, ...]]] = {
+    "retrieval": ("ruler_qa1", "ruler_qa2", "longmemeval", "eventqa"),
+    "learning": ("classification", "recommendation"),
+    "understanding": ("summary", "detective"),
+    "forgetting": ("sh", "mh"),
+}
+"""Category to the columns of the paper's table that it is the mean of."""
+MISSING: Final = {"recommendation": "movie recommendation is not run", "summary": "summaries are not run"}
+LONGEST: Final = {
+    "sh": [f"sh_{size}" for size in reversed(SIZES)],
+    "mh": [f"mh_{size}" for size in reversed(SIZES)],
+    "eventqa": ["eventqa_full", "eventqa_131072", "eventqa_65536"],
+}
+"""Columns with contexts of several lengths: their parts, the longest first. Only the longest that was run counts."""
+
+
+def mean(rates: Iterable[float]) -> float:
+    """Return the unweighted mean."""
+    found = list(rates)
+    return sum(found) / len(found)
+
+
+def category_means(columns: Mapping[str, float]) -> dict[str, float]:
+    """Return the mean of each category whose columns are all there."""
+    return {
+        category: mean(columns[name] for name in names)
+        for category, names in CATEGORIES.items()
+        if all(name in columns for name in names)
+    }
+
+
+def overall_mean(categories: Mapping[str, float]) -> float:
+    """Return the mean of the four categories, each with the same weight."""
+    return mean(categories[name] for name in CATEGORIES)
+
+
+def is_right(question: Finished) -> bool | None:
+    """Return whether an answer is right, whatever became of the facts; None if it was not graded."""
+    if question.credited is not None:
+        return question.credited
+    settled = {CORRECT: True, UNGRADED: None}
+    return settled.get(question.verdict, None if question.verdict in MEMORY_FAILURES else False)
+
+
+def _rate(asked: Sequence[Finished], name: str) -> Score:
+    """Return the share of right answers; with several parts, the mean of theirs."""
+    graded = [is_right(question) for question in asked]
+    if not asked:
+        return Score(None, 0, lacks=f"no question of {name}")
+    if open_ := graded.count(None):
+        why = NO_JUDGE if name == "longmemeval" else NO_ANSWER
+        return Score(None, len(asked), lacks=f"{why}: {open_} of {len(asked)} are not graded")
+    return Score(graded.count(True) / len(asked), len(asked))
+
+
+def column(name: str) -> Callable[[Sequence[Finished]], Score]:
+    """Return a measure of one column of the table."""
+
+    def of(questions: Sequence[Finished]) -> Score:
+        if name in MISSING:
+            return Score(None, 0, lacks=MISSING[name])
+        if name == "classification":
+            return _mean([_rate(_of(questions, part), part) for part in CLASSES])
+        parts = LONGEST.get(name, [name])
+        present = {question.part for question in questions}
+        part = next((part for part in parts if part in present), name)
+        return _rate(_of(questions, part), part)
+
+    return of
+
+
+def category(name: str) -> Callable[[Sequence[Finished]], Score]:
+    """Return a measure of one category, the mean of its columns."""
+    return lambda questions: _mean([column(each)(questions) for each in CATEGORIES[name]])
+
+
+def overall(questions: Sequence[Finished]) -> Score:
+    """Return the mean of the four categories."""
+    return _mean([category(name)(questions) for name in CATEGORIES])
+
+
+def known_anyway(questions: Sequence[Finished]) -> Score:
+    """Return how many answers are right although the memories shown do not have the fact."""
+    graded = [q for q in questions if q.credited is not None and q.facts and q.verdict != ERROR]
+    if not graded:
+        return Score(None, 0, lacks=NO_ANSWER)
+    return Score(float(sum(q.credited is True and q.memory_held is False for q in graded)), len(graded))
+
+
+def _of(questions: Iterable[Finished], part: str) -> list[Finished]:
+    return [question for question in questions if question.part == part and question.verdict != ERROR]
+
+
+def _mean(scores: Sequence[Score]) -> Score:
+    n = sum(score.n for score in scores)
+    if lacks := dict.fromkeys(score.lacks for score in scores if score.value is None and score.lacks):
+        return Score(None, n, lacks="; ".join(map(str, lacks)))
+    return Score(mean(score.value for score in scores if score.value is not None), n)
+
+
+def _line(category_name: str, line: int) -> tuple[Measure, ...]:
+    """Return the measures of a category: its columns, then their mean."""
+    names = CATEGORIES[category_name]
+    return (
+        *(Measure(name, name, column(name), line=line, unit="percent") for name in names),
+        Measure(category_name, f"{category_name} (mean)", category(category_name), line=line, unit="percent"),
+    )
+
+
+MEASURES: Final[tuple[Measure, ...]] = (
+    Measure("substring_em_sh", "substring_em sh", column("sh"), unit="percent"),
+    Measure("substring_em_mh", "mh", column("mh"), unit="percent"),
+    Measure("forgetting", "mean", category("forgetting"), unit="percent"),
+    Measure("known_anyway", "right, fact not shown", known_anyway, unit="count"),
+    Measure("overall", "overall (mean of 4 categories)", overall, line=2, unit="percent"),
+    *_line("retrieval", 3),
+    *_line("learning", 4),
+    *_line("understanding", 5),
+)

@@ -1,0 +1,56 @@
+"""Compare an answer with gold answers as MemoryAgentBench does: without case, punctuation and articles."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterable
+from typing import Final
+
+_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
+_ARTICLE: Final = re.compile(r"\b(?:a|an|the)\b")
+_ANSWER: Final = re.compile(r"^[\s*_#>-]*answer[*_]*\s*:[*_]*", re.I | re.M)
+_LABEL: Final = re.compile(r"^\W*label\W+", re.I)
+
+
+def norm(text: str) -> str:
+    """Return a text in lower case, without punctuation and articles, with single blanks.
+
+    >>> norm("The  capital: Oderzo.")
+    'capital oderzo'
+    """
+    return " ".join(_ARTICLE.sub(" ", text.casefold().translate(_PUNCTUATION)).split())
+
+
+def answer_in(reply: str) -> str:
+    """Return what a reply gives as its answer: what follows its last "Answer:", or all of it.
+
+    Our test-taker repeats the memories it used before the answer. They must not count as an answer.
+    """
+    places = list(_ANSWER.finditer(reply))
+    return (reply[places[-1].end() :] if places else reply).strip()
+
+
+def substring_match(golds: Iterable[str], answer: str) -> bool:
+    """Return whether an answer has any of the golds as a substring; word boundaries do not count, as published.
+
+    >>> substring_match(["Oderzo", "Odero"], "It is Oderzo, since last year.")
+    True
+    """
+    said = norm(answer)
+    return any(wanted in said for gold in golds if (wanted := norm(gold)))
+
+
+def exact_match(golds: Iterable[str], answer: str) -> bool:
+    """Return whether an answer is one of the golds; a word "label" before it does not count.
+
+    >>> exact_match(["28"], "label: 28")
+    True
+    """
+    return norm(_LABEL.sub("", answer)) in {norm(gold) for gold in golds} - {""}
+
+
+def has_all(golds: Iterable[str], answer: str) -> bool:
+    """Return whether an answer repeats every gold to the letter, apart from case."""
+    said, wanted = answer.casefold(), [gold.strip().casefold() for gold in golds]
+    return bool(wanted) and all(gold and gold in said for gold in wanted)
