@@ -702,7 +702,13 @@ TASK_MEANINGS: Final = {
     "updated_facts": "facts that were updated, corrected or taken back",
     "custom": "own cases, *.memfail.yaml",
 }
-SUITE_MEANINGS: Final = {"meme": "MEME: facts that change, and what depends on them"}
+SUITE_MEANINGS: Final = {
+    "meme": "MEME: facts that change, and what depends on them",
+    "mab_retrieval": "MemoryAgentBench: answers that stand somewhere in a long text",
+    "mab_learning": "MemoryAgentBench: labels learned from examples in a long text",
+    "mab_understanding": "MemoryAgentBench: questions about a whole novel",
+    "mab_forgetting": "MemoryAgentBench: numbered facts, of which later ones replace earlier ones",
+}
 """Tasks of other suites, with a marker whether the suite runs or not."""
 
 

@@ -114,7 +114,7 @@ class Row(BaseModel):
     @property
     def store(self) -> str:
         """Return an id of its context, which rows with the same context share."""
-        name = re.sub(r"^[sm]h_", "facts_", self.part)
+        name = re.sub(r"^ruler_qa\d", "documents", re.sub(r"^[sm]h_", "facts_", self.part))
         return f"{name}-{digest(self.context, 8)}"
 
     def question_ids(self) -> list[str]:

@@ -10,6 +10,7 @@ from pytest_memfail.suites.mab.files import SIZES
 
 NO_ANSWER: Final = "needs a test-taker"
 NO_JUDGE: Final = "needs a test-taker and a model as judge"
+NO_QUESTION: Final = "no question of"
 CLASSES: Final = ("banking77", "clinic150", "nlu", "trec_coarse", "trec_fine")
 CATEGORIES: Final[dict[str, tuple[str, ...]]] = {
     "retrieval": ("ruler_qa1", "ruler_qa2", "longmemeval", "eventqa"),
@@ -59,10 +60,9 @@ def _rate(asked: Sequence[Finished], name: str) -> Score:
     """Return the share of right answers; with several parts, the mean of theirs."""
     graded = [is_right(question) for question in asked]
     if not asked:
-        return Score(None, 0, lacks=f"no question of {name}")
-    if open_ := graded.count(None):
-        why = NO_JUDGE if name == "longmemeval" else NO_ANSWER
-        return Score(None, len(asked), lacks=f"{why}: {open_} of {len(asked)} are not graded")
+        return Score(None, 0, lacks=f"{NO_QUESTION} {name}")
+    if None in graded:
+        return Score(None, len(asked), lacks=NO_JUDGE if name == "longmemeval" else NO_ANSWER)
     return Score(graded.count(True) / len(asked), len(asked))
 
 
@@ -106,8 +106,13 @@ def _of(questions: Iterable[Finished], part: str) -> list[Finished]:
 
 def _mean(scores: Sequence[Score]) -> Score:
     n = sum(score.n for score in scores)
-    if lacks := dict.fromkeys(score.lacks for score in scores if score.value is None and score.lacks):
-        return Score(None, n, lacks="; ".join(map(str, lacks)))
+    lacks = [each for score in scores if score.lacks for each in score.lacks.split("; ")]
+    if lacks:
+        others = [each for each in dict.fromkeys(lacks) if not each.startswith(NO_QUESTION)]
+        missing = [each.removeprefix(f"{NO_QUESTION} ") for each in lacks if each.startswith(NO_QUESTION)]
+        if missing:
+            others.append(f"{NO_QUESTION} {', '.join(missing)}")
+        return Score(None, n, lacks="; ".join(others))
     return Score(mean(score.value for score in scores if score.value is not None), n)
 
 

@@ -131,6 +131,7 @@ class _Plan:
                     kind=family.answer,
                     file=origin.file,
                     line=origin.row.line,
+                    stratum=("replaced" if found.stale_values else "alone") if found and row.part[:3] == "sh_" else "",
                     part=row.part,
                     cluster=f"{self.store}:{name}",
                 )
@@ -170,7 +171,7 @@ class _Plan:
             kind="last_fact",
             task=FORGETTING,
             text=f"a fact with the value {facts[-1].value}: {facts[-1].line.text}."
-            + (f" (or one of {len(facts) - 1} others)" if len(facts) > 1 else ""),
+            + (f" (or one of {len(facts) - 1} more with this value)" if len(facts) > 1 else ""),
             source="\n".join(str(fact.line) for fact in facts),
             conversation_id=self.homes[facts[-1].line.number],
             value=facts[-1].value,
