@@ -130,7 +130,7 @@ class _Plan:
                     evidence=(found.id,) if found else (),
                     kind=family.answer,
                     file=origin.file,
-                    line=origin.row.line,
+                    line=1,  # the questions of a row are independent; those of a later line would count as one
                     stratum=("replaced" if found.stale_values else "alone") if found and row.part[:3] == "sh_" else "",
                     part=row.part,
                     cluster=f"{self.store}:{name}",

@@ -1,0 +1,187 @@
+"""suites/mab/plan.py, chunks.py, facts.py: what is stored, and the fact that each question needs."""
+
+from __future__ import annotations
+
+import pytest
+from mab_rows import FACTS, row, write
+
+from pytest_memfail.core import SuiteRequest
+from pytest_memfail.llm import count_tokens
+from pytest_memfail.suites.mab import SUITE
+from pytest_memfail.suites.mab.chunks import chunks_of
+from pytest_memfail.suites.mab.facts import FactList, names_in
+
+
+def load(folder, *rows, name="Conflict_Resolution.json", **request):
+    write(folder, *rows, name=name)
+    (task,) = SUITE.load(SuiteRequest(folder, "all", **request))
+    return task
+
+
+def fact(task, question):
+    (found,) = (q for q in task.questions if q.id == question)
+    return [task.evidence[each] for each in found.evidence]
+
+
+# -- chunks --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [24, 40, 512])
+def test_chunks_hold_all_lines_whole_and_are_full(size):
+    chunks = chunks_of(FACTS, size)
+    assert "\n".join(chunks) == FACTS
+    assert all(count_tokens([chunk]) <= size for chunk in chunks)
+    following = [chunk.splitlines()[0] for chunk in chunks[1:]]
+    joined = [f"{chunk}\n{line}\n" for chunk, line in zip(chunks, following, strict=False)]
+    assert all(count_tokens([text]) > size - 2 for text in joined)
+
+
+def test_a_long_line_is_cut_between_sentences_and_then_between_words():
+    text = "One two three four. Five six seven eight. " + "nine " * 50
+    chunks = chunks_of(text, 12)
+    assert chunks[0].split() == "One two three four. Five six seven eight.".split()
+    assert " ".join(chunks).split() == text.split()
+    assert all(count_tokens([chunk]) <= 12 for chunk in chunks)
+
+
+def test_a_text_without_blanks_is_cut_too():
+    chunks = chunks_of("x1" * 100, 10)
+    assert "".join(chunk.replace(" ", "") for chunk in chunks) == "x1" * 100
+    assert len(chunks) > 5
+
+
+# -- stores --------------------------------------------------------------------------------------------------------------
+
+
+def test_rows_of_one_context_share_a_store(tmp_path):
+    other = FACTS.replace("Varda", "Varna")
+    task = load(tmp_path, row(), row("factconsolidation_mh_6k"), row(context=other))
+    assert [[q.id for q in store.questions] for store in task.stores] == [["sh-no0", "mh-no0"], ["sh-no0"]]
+    assert all(store.id.startswith("facts_6k-") for store in task.stores)
+    assert len({store.id for store in task.stores}) == 2
+
+
+def test_a_store_has_chunks_of_one_message_each(tmp_path):
+    task = load(tmp_path, row("factconsolidation_sh_6k", "\n".join(f"{i}. Fact {i} is value {i}." for i in range(400))))
+    (store,) = task.stores
+    assert len(store.conversations) > 5
+    for conversation in store.conversations:
+        (message,) = conversation.messages
+        assert (message.role, message.timestamp) == ("user", None)
+        assert count_tokens([message.content]) <= 512
+    assert len({conversation.id for conversation in store.conversations}) == len(store.conversations)
+
+
+def test_the_variant_gives_the_size_of_chunks(tmp_path):
+    write(tmp_path, row("factconsolidation_sh_6k", "\n".join(f"{i}. Fact {i} is value {i}." for i in range(400))))
+    (task,) = SUITE.load(SuiteRequest(tmp_path, "all-4096"))
+    (conversation,) = task.stores[0].conversations
+    assert 512 < count_tokens([conversation.text]) < 4096
+    assert task.variant == "all-4096"
+
+
+def test_questions(tmp_path):
+    (question,) = load(tmp_path, row()).questions
+    assert question.query == "What is the capital of Selm?"
+    assert question.text.startswith("What is the capital of Selm?\nWhere two facts contradict each other")
+    assert (question.kind, question.part, question.stratum) == ("mab_substring", "sh_6k", "replaced")
+
+
+# -- FactConsolidation -------------------------------------------------------------------------------------------------
+
+
+def test_the_fact_of_a_question_and_what_it_replaces(tmp_path):
+    task = load(tmp_path, row())
+    (found,) = fact(task, "sh-no0")
+    assert (found.kind, found.source, found.subject, found.value) == (
+        "numbered_fact",
+        "3. The capital of Selm is Ostry.",
+        "The capital of Selm is",
+        "Ostry",
+    )
+    assert (found.stale_values, found.earlier) == (("Varda",), "0. The capital of Selm is Varda.")
+    assert found.conversation_id == task.stores[0].conversations[0].id
+
+
+def test_the_words_of_the_question_choose_among_facts_with_one_value(tmp_path):
+    asked = [
+        ("Where was goalball created?", ["Selm"]),
+        ("Of which country is Ulla Brandt a citizen?", ["Selm"]),
+        ("Where does Rand al'Tor work?", ["Ostry, S.C."]),
+    ]
+    task = load(tmp_path, row(asked=asked))
+    sources = [found.source for q in task.questions for found in fact(task, q.id)]
+    assert sources == [
+        "2. goalball was created in the country of Selm.",
+        "5. Ulla Brandt is a citizen of Selm.",
+        "6. Rand al'Tor works in the city of Ostry, S.C..",
+    ]
+    assert {q.stratum for q in task.questions} == {"alone"}
+
+
+def test_a_gold_that_was_replaced_has_no_stale_values(tmp_path):
+    task = load(tmp_path, row(asked=[("What is the capital of Selm?", ["Varda"])]))
+    (found,) = fact(task, "sh-no0")
+    assert (found.value, found.stale_values) == ("Varda", ())
+
+
+def test_a_chain_has_the_facts_that_end_in_its_answer(tmp_path):
+    asked = [
+        ("Of which country is the author of A Long Walk?", ["Selm"]),
+        ("Which?", ["Varda"]),
+        ("Which?", ["Nobody"]),
+    ]
+    task = load(tmp_path, row("factconsolidation_mh_6k", asked=asked))
+    (found,) = fact(task, "mh-no0")
+    assert found.kind == "last_fact"
+    assert found.telling == ("goalball was created in the country of Selm", "Ulla Brandt is a citizen of Selm")
+    # one that was replaced stands only where no other ends in the answer
+    assert fact(task, "mh-no1")[0].telling == ("The capital of Selm is Varda",)
+    assert fact(task, "mh-no2") == []
+
+
+def test_numbers_may_start_anywhere_but_not_skip():
+    assert FactList("4. A is b.\n5. C is d.").gap() is None
+    assert FactList("4. A is b.\n6. C is d.").gap() == (6, 5)
+
+
+@pytest.mark.parametrize(
+    ("beginning", "names"),
+    [
+        ("The capital of Selm is", ("Selm",)),
+        ("goalball was created in the country of", ("goalball",)),
+        ("Rand al'Tor works in the city of", ("Rand", "al'Tor")),
+        ("The author of A Long Walk is", ("Long", "Walk")),
+    ],
+)
+def test_names(beginning, names):
+    assert names_in(beginning) == names
+
+
+# -- other families ----------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_in_documents_is_a_string(tmp_path):
+    text = "\n".join(f"Document {i}:\nThe mill of place {i} was built by builder {i}x." for i in range(200))
+    asked = [("Who built it?", ["Builder 7x"]), ("Was it?", ["yes"]), ("Who?", ["nobody"]), ("How many?", ["7"])]
+    task = load(tmp_path, row("ruler_qa1_197K", text, asked), name="Accurate_Retrieval.json")
+    (found,) = fact(task, "qa1-no0")
+    assert (found.kind, found.value) == ("gold_string", "Builder 7x")
+    home = next(c for c in task.stores[0].conversations if c.id == found.conversation_id)
+    assert "builder 7x" in home.text
+    # what any text contains says nothing
+    assert [fact(task, f"qa1-no{i}") for i in (1, 2, 3)] == [[], [], []]
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("longmemeval_s*", "Accurate_Retrieval.json"),
+        ("eventqa_full", "Accurate_Retrieval.json"),
+        ("icl_nlu_8296shot_balance", "Test_Time_Learning.json"),
+        ("detective_qa", "Long_Range_Understanding.json"),
+    ],
+)
+def test_where_the_data_reveals_no_fact_only_the_answer_is_judged(tmp_path, source, name):
+    task = load(tmp_path, row(source), name=name)
+    assert [question.evidence for question in task.questions] == [()]
