@@ -13,7 +13,6 @@ from typing import Any, Final
 from pytest_memfail.core import UsageError, check_regular
 from pytest_memfail.generate.output import CONFIG
 from pytest_memfail.llm import count_tokens
-from pytest_memfail.suites.mab import write_rows
 
 TASK: Final = "mab_forgetting"
 FILE: Final = "Conflict_Resolution.json"
@@ -200,7 +199,7 @@ def write_facts(folder: Path, facts: int, seed: int, *, force: bool = False) -> 
         raise UsageError(f"{folder} already has {FILE}; give another --out, or --force to replace it")
     rows = numbered_facts(facts, seed)
     folder.mkdir(parents=True, exist_ok=True)
-    write_rows(path, rows)
+    path.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     counts = [(row["metadata"]["source"], len(row["questions"])) for row in rows]
     config = {
         "suite": "mab",

@@ -31,13 +31,12 @@ from pytest_memfail.suites.mab.files import (
     SPLITS,
     UNDERSTANDING,
     files_in,
-    write_rows,
 )
 from pytest_memfail.suites.mab.kinds import ANSWERS, KINDS, STALE
 from pytest_memfail.suites.mab.measures import MEASURES
 from pytest_memfail.suites.mab.plan import task_of
 
-__all__ = ["SUITE", "shipped_rows", "write_rows"]
+__all__ = ["SUITE", "shipped_rows"]
 
 PATTERNS: Final = tuple(f"{place}{split}*" for split in SPLITS.values() for place in ("", "data/"))
 LARGE: Final = "-4096"

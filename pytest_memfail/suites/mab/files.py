@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -185,8 +184,3 @@ def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
                 yield from batch.to_pylist()
     except (ArrowException, OSError) as error:
         raise UsageError(f"{path}: cannot be read as parquet ({str(error).splitlines()[0]})") from None
-
-
-def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write rows as a JSON array."""
-    path.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

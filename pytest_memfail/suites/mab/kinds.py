@@ -115,7 +115,8 @@ def find_fact(evidence: Evidence, texts: Sequence[str]) -> Found:
     current = index.stating(beginning, value, values)
     old = [(at, stale) for stale in evidence.stale_values for at in index.stating(beginning, stale, values)]
     latest, given = max(old, default=(-1, ""))
-    entries = tuple(dict.fromkeys(index.entry[at] for at in [*reversed(current), *(at for at, _ in old)]))
+    stated = tuple(dict.fromkeys(index.entry[at] for at in reversed(current)))
+    entries = tuple(dict.fromkeys([*stated, *(index.entry[at] for at, _ in old)]))
     if not current:
         if old:
             reason = f"only a value that was replaced is stated: {given}"
@@ -123,7 +124,7 @@ def find_fact(evidence: Evidence, texts: Sequence[str]) -> Found:
         return Found(False, False, "nothing states the fact", missing=(evidence.text,))
     own = _NUMBERED.match(evidence.source)
     if max(current) >= latest or (own and any(index.all[at].number == int(own[1]) for at in current)):
-        return Found(True, True, "the fact is stated, as the newest of its kind", entries)
+        return Found(True, True, "the fact is stated, as the newest of its kind", stated)
     reason = f"a value that was replaced comes later, and no number says otherwise: {given}"
     return Found(True, False, reason, entries, (value,), STALE)
 

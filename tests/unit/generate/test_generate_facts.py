@@ -96,7 +96,7 @@ def test_a_task_with_a_model_still_requires_its_arguments(tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
         main(["generate", "long_hop", "--out", str(tmp_path)])
     assert stop.value.code == 2
-    assert "the following arguments are required: -n, --model" in capsys.readouterr().err
+    assert "the following arguments are required: -n/--n, --model" in capsys.readouterr().err
 
 
 def test_rows_are_not_overwritten(tmp_path, capsys):

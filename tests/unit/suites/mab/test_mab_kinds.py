@@ -65,6 +65,10 @@ def test_the_fact_is_found(task, texts):
     assert (found.present, found.faithful, found.label) == (True, True, None)
 
 
+def test_only_the_fact_itself_is_relied_on(task):
+    assert find(task, "sh-no0", OLD, "nothing", NEW).entries == (2,)
+
+
 @pytest.mark.parametrize(
     "texts",
     [
