@@ -1,4 +1,4 @@
-"""Runs store plans: fill, ask ahead, judge. Knows no test runner; systems and judges are handed to it."""
+"""Run store plans: fill stores, ask their questions ahead, and judge the answers. Independent of any test runner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Call the user's code: sync code on threads, async code on the one long-lived loop; and what all of these calls share."""
+"""Call the user's code, sync code on threads and async code on one long-lived loop, and share resources between calls."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from pytest_memfail.core import Judge, MemfailError, MemorySystemError, TestTake
 T = TypeVar("T")
 
 Outcomes = tuple[type[BaseException], ...]
-"""Exceptions of a test runner that are no errors (a skip): they pass through as they are."""
+"""A test runner's exceptions that are not errors (a skip). They pass through unchanged."""
 
 GRACE_SECONDS: Final = 2.0
-"""How long a call that was cancelled may take to end."""
+"""Seconds that a cancelled call may take to end."""
 
 
 @dataclass(slots=True)
@@ -35,12 +35,12 @@ class Captured:
 
 
 CURRENT: contextvars.ContextVar[Captured | None] = contextvars.ContextVar("memfail_current", default=None)
-"""Where prints and logs of the current code belong: to the fill or question that it runs for."""
+"""Collects the prints and logs of the current fill or question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many seconds a call of a memory system may take; 0 for no limit."""
+    """Time limits for the calls of a memory system, in seconds; 0 means no limit."""
 
     store: float = 300.0
     """For every call except `retrieve_memories()`."""
@@ -54,7 +54,7 @@ NO_LIMITS: Final = Limits(0, 0)
 class DaemonPool(Executor):
     """Run calls on at most n daemon threads.
 
-    The standard pool's threads are joined when the process ends, so that one hung call of a system would keep it alive.
+    The interpreter joins the threads of the standard pool at exit, so one hung call would keep the process alive.
     """
 
     def __init__(self, threads: int, name: str) -> None:
@@ -74,7 +74,7 @@ class DaemonPool(Executor):
         return future
 
     def stop(self) -> None:
-        """Let the idle threads end; does not wait for a hung one."""
+        """End the idle threads without waiting for a hung one."""
         for _ in range(self._threads):
             self._jobs.put(None)
 
@@ -93,7 +93,7 @@ class DaemonPool(Executor):
 
 
 class Journal(Protocol):
-    """Records what begins and ends, so that the cause of a process's death can be named afterwards."""
+    """Record when fills and questions start and end, so that the cause of a crash can be named afterwards."""
 
     def fill_started(self, store: str) -> None: ...
     def fill_ended(self, store: str) -> None: ...
@@ -102,7 +102,7 @@ class Journal(Protocol):
 
 
 class NoJournal:
-    """Records nothing."""
+    """A journal that records nothing."""
 
     def fill_started(self, store: str) -> None: ...
     def fill_ended(self, store: str) -> None: ...
@@ -112,55 +112,55 @@ class NoJournal:
 
 @dataclass(frozen=True, slots=True)
 class TokenRules:
-    """How tokens are counted and cut, and how many a question may be shown."""
+    """How to count and cut tokens, and how many a question may be shown."""
 
     count: Callable[[Sequence[str]], int]
-    """Returns the tokens of all texts."""
+    """Returns the number of tokens in all texts."""
     first: Callable[[str, int], str]
-    """Returns the start of a text that so many tokens hold."""
+    """Returns the start of a text, at most this many tokens long."""
     limit: int | None = None
-    """Tokens shown per question, at most; None means no limit."""
+    """Maximum number of tokens shown per question; None means no limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """What all stores of a process share."""
+    """The resources that all stores of a process share."""
 
     judge: Judge
     test_taker: TestTaker | None = None
-    """Answers the questions from the memories shown; None to ask no answers."""
+    """Answers the questions from the memories shown; None to leave them unanswered."""
     again: Sequence[tuple[Judge, TestTaker | None]] = ()
-    """Judge and test-taker of each further time that a question is asked."""
+    """The judge and test-taker for each repeat of a question."""
     assistant_turns: bool = False
-    """Whether the test-taker answers each message that is stored."""
+    """Whether the test-taker answers each stored message."""
     concurrency: int = 32
-    """Questions in flight at once, at most."""
+    """Maximum number of questions in flight."""
     tokens: TokenRules | None = None
-    """How tokens are counted; None to count none."""
+    """How to count tokens; None to count no tokens."""
     journal: Journal = field(default_factory=NoJournal)
     on_progress: Callable[[str, int, int], object] = lambda *_: None
-    """Called with the id of a store, how many of its conversations are stored, and how many it has."""
+    """Called with a store's id, the number of its conversations stored so far, and their total."""
     limits: Limits = DEFAULT_LIMITS
     outcomes: Outcomes = ()
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
-    """Waits for so many seconds before a conversation is stored again."""
+    """Waits the given number of seconds before a conversation is stored again."""
 
     @property
     def window(self) -> int:
-        """How many questions of a store may be answered before anybody waits for them."""
+        """Maximum number of a store's questions answered ahead of the waiting thread."""
         return max(64, 4 * self.concurrency)
 
     @cached_property
     def pool(self) -> DaemonPool:
-        """The threads of sync judges and test-takers, and of work that would hold up the loop."""
+        """Threads for sync judges, sync test-takers, and work that would block the loop."""
         return DaemonPool(self.concurrency, "memfail-judge")
 
 
 class Lane:
-    """The calls of one memory system.
+    """Run the calls of one memory system.
 
-    A sync system whose reads are not declared concurrent runs on a single thread from its creation to its close, which is
-    what thread-bound resources (a default SQLite connection) need.
+    A sync system that does not declare concurrent reads runs on a single thread from its creation to its close.
+    Thread-bound resources need this (a default SQLite connection).
     """
 
     def __init__(self, name: str, *, limits: Limits = NO_LIMITS, outcomes: Outcomes = ()) -> None:
@@ -169,7 +169,7 @@ class Lane:
         self.reads = 1
         self.writes = 1
         self.is_hung = False
-        """Whether a sync call has exceeded its limit: its thread is lost, and what it holds."""
+        """Whether a sync call has exceeded its limit. The thread is lost, with everything it holds."""
         self._limits, self._outcomes = limits, outcomes
         self._read_slots = asyncio.Semaphore(1)
         self._flying: set[Future[Any]] = set()
@@ -181,17 +181,18 @@ class Lane:
         self._read_slots = asyncio.Semaphore(reads)
 
     async def call(self, method: str, fn: Callable[..., Any], *args: Any) -> Any:
-        """Call it within the limit for storing; await the result if it is awaitable.
+        """Call a method within the limit for storing, and await an awaitable result.
 
-        Raises `MemorySystemError` naming the method for whatever it raises, with that as the cause, and `TimedOutError` for a
-        call that exceeds its limit; a test runner's own outcomes (a skip) pass through.
+        Raises `MemorySystemError` naming the method if the method raises, with the original error as the cause. Raises
+        `TimedOutError` if the call exceeds its limit. A test runner's own outcomes (a skip) pass through.
         """
         return await self._call(method, fn, args, self._limits.store)
 
     async def read(self, method: str, fn: Callable[..., Any], *args: Any) -> tuple[Any, float]:
-        """Call it as `call` does, within the limit for retrieving, with at most as many reads at once as the system allows.
+        """Call a method as `call` does, but within the limit for retrieving.
 
-        Returns the result, and the seconds that the system itself took.
+        At most as many reads run at once as the system allows. Returns the result and the seconds that the system itself
+        took.
         """
         timed = _Timed(fn)
         async with self._read_slots:
@@ -220,7 +221,7 @@ class Lane:
         try:
             await asyncio.wait({waiting}, timeout=seconds or None)
         finally:
-            waiting.cancel()  # does nothing where it is done
+            waiting.cancel()  # no effect if it is done
         if waiting.cancelled():
             self.is_hung = True
             raise _OverdueError
@@ -232,12 +233,12 @@ class Lane:
         return bool(self._flying)
 
     def stop(self) -> None:
-        """End its threads."""
+        """End the threads."""
         self._pool.stop()
 
 
 class _Timed:
-    """Measures a call where it runs: waiting for a thread or for the loop does not count."""
+    """Measure how long a call runs, without the wait for a thread or for the loop."""
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self._fn = fn
@@ -265,8 +266,8 @@ class _Timed:
 class CarriedError(Exception):
     """Carry an exception that the user's code raised.
 
-    Raised as it is, it could be misunderstood: an exit request would end the loop, a `StopIteration` hang it, and a
-    `CancelledError` look like the end of our own task.
+    Raised directly, the exception could be misunderstood: an exit request would end the loop, a `StopIteration` would
+    hang it, and a `CancelledError` would look like the end of our own task.
     """
 
     def __init__(self, error: BaseException) -> None:
@@ -280,9 +281,9 @@ class _OverdueError(Exception):
 
 @contextmanager
 def raised_as(kind: type[MemfailError], what: str, about: str = "", outcomes: Outcomes = ()) -> Iterator[None]:
-    """Turn what the user's code raises into an error of this kind that names what was called.
+    """Turn an exception of the user's code into an error of this kind that names the call.
 
-    Our own errors and the outcomes of a test runner pass through.
+    Our own errors and a test runner's outcomes pass through.
     """
     try:
         yield
@@ -310,7 +311,7 @@ def described(error: BaseException) -> str:
 
 
 def guarded(fn: Callable[..., T], *args: Any) -> T:
-    """Call it right here, and wrap what it raises in a `CarriedError`."""
+    """Call a function on the current thread, and wrap any exception in a `CarriedError`."""
     try:
         result = fn(*args)
         if isinstance(result, Iterator):
@@ -321,9 +322,9 @@ def guarded(fn: Callable[..., T], *args: Any) -> T:
 
 
 async def in_own_task(fn: Callable[..., Any], *args: Any, seconds: float = 0.0) -> Any:
-    """Call it and await the result in a task of its own, for at most so many seconds (0 for no limit).
+    """Call a function and await its result in a separate task, for at most `seconds` (0 for no limit).
 
-    Wraps what it raises in a `CarriedError`, its own cancellation too.
+    Wraps any exception in a `CarriedError`, including the task's own cancellation.
     """
     task = asyncio.ensure_future(_contained(fn, args))
     try:
@@ -351,9 +352,9 @@ async def _contained(fn: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any
 
 
 async def called(fn: Callable[..., Any], *args: Any, pool: Executor | None) -> Any:
-    """Call the user's code: async code in a task of its own, sync code on the pool's threads or, without a pool, right here.
+    """Call the user's code, and wrap any exception in a `CarriedError`.
 
-    Wraps what it raises in a `CarriedError`.
+    Async code runs in a separate task. Sync code runs on the pool's threads or, without a pool, on the current thread.
     """
     if is_async(fn):
         return await in_own_task(fn, *args)
@@ -366,5 +367,5 @@ async def called(fn: Callable[..., Any], *args: Any, pool: Executor | None) -> A
 
 
 def is_async(fn: object) -> bool:
-    """Tell whether calling it gives a coroutine, as far as that shows without a call."""
+    """Return whether calling an object gives a coroutine, as far as can be seen without a call."""
     return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None))  # noqa: B004

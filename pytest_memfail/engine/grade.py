@@ -44,16 +44,16 @@ class Past(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """What became of a question that another needs."""
+    """The outcome of a question that another question needs."""
 
     verdict: str
-    """Or `error`."""
+    """A verdict, or `error`."""
     held: bool | None = None
-    """Whether memory held its facts."""
+    """Whether memory held the question's facts."""
 
 
 class Grader:
-    """One judge over the listings of one store."""
+    """Grade the questions of one store with one judge."""
 
     def __init__(self, judge: Judge, pool: Executor, outcomes: Outcomes = ()) -> None:
         self._judge = judge
@@ -80,11 +80,11 @@ class Grader:
             evidence: its expected facts, in the row's order.
             listing: what the store held when it was asked.
             shown: the memories retrieved for it.
-            reply: the test-taker's; None without one.
-            earlier: the listings of the store before that one, newest first.
-            needed: what became of the questions that it needs.
+            reply: the test-taker's reply; None without a test-taker.
+            earlier: the earlier listings of the store, newest first.
+            needed: the outcomes of the questions that it needs.
 
-        Raises `JudgeError` for whatever the judge raises: a broken judge makes an error, never a verdict.
+        Raises `JudgeError` if the judge raises: a broken judge causes an error, never a verdict.
         """
         names = {one.verdict for one in needed}
         was_held = all(one.held is True for one in needed) if needed else None
@@ -119,8 +119,8 @@ class Grader:
     ) -> FactVerdict:
         """Judge the memory stages that the question asks, up to the first that fails.
 
-        A state that was taken back and left no trace among the memories shown proves something only if it was held
-        before (`was_held`), and nothing if it was not; None if that was not asked.
+        If a retracted state left no trace among the memories shown, this proves something only if memory held the state
+        before (`was_held`; None if that was not asked).
         """
         stages, storage = question.stages, NOT_ASKED
         if "storage" in stages:
@@ -137,7 +137,7 @@ class Grader:
         retrieval = await self._ask("retrieval", fact, question, shown)
         if retrieval.vacuous and was_held is not None:
             storage, retrieval = (replace(stage, vacuous=not was_held) for stage in (storage, retrieval))
-        if storage is NOT_ASKED:  # whether the store says that a state has ended is not known
+        if storage is NOT_ASKED:  # it is unknown whether the store marks a state as ended
             storage = replace(storage, vacuous=retrieval.vacuous)
         return fact_verdict(fact.id, storage, summary, retrieval)
 
@@ -162,7 +162,7 @@ class Grader:
     async def _once(self, stage: str, fact: Evidence, listing: Listing) -> StageResult:
         key = (stage, fact.id, listing)
         if (task := self._stored.get(key)) is None:
-            # a task of its own: the question that happens to come first may be cancelled, the others still need it
+            # a separate task: the first question may be cancelled while others still need the result
             task = self._stored[key] = asyncio.get_running_loop().create_task(self._of_store(stage, fact, listing))
         return await asyncio.shield(task)
 

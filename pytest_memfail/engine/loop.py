@@ -21,7 +21,7 @@ POLL_SECONDS: Final = 0.5
 
 
 class Engine:
-    """Runs store plans on a daemon thread; the caller waits for results one by one."""
+    """Run store plans on a daemon thread; the caller waits for the results one by one."""
 
     def __init__(self, resources: Resources) -> None:
         """Start the loop."""
@@ -35,7 +35,7 @@ class Engine:
         self._thread.start()
 
     def begin(self, job: StoreJob) -> StoreRun:
-        """Start to fill a store and to ask its questions."""
+        """Start filling a store and asking its questions."""
         self._texts.add(job.id, job.plan.conversations)
         run = StoreRun(job, self.resources, self._slots, self._texts, self._call_soon)
         self._stores.append(run)
@@ -44,15 +44,15 @@ class Engine:
         return run
 
     def wait(self, future: concurrent.futures.Future[T], meanwhile: Callable[[], object] = lambda: None) -> T:
-        """Wait interruptibly; `meanwhile` is called now and then.
+        """Wait for a future and return its result; call `meanwhile` at intervals.
 
-        Raises what the future holds, or `RuntimeError` if the loop died.
+        Ctrl-C interrupts the wait. Raises the error that the future holds, or `RuntimeError` if the loop died.
         """
         while not future.done():
             try:
                 return future.result(timeout=POLL_SECONDS)
             except concurrent.futures.TimeoutError:
-                if future.done():  # what was run timed out, not the wait
+                if future.done():  # the work timed out, not the wait
                     break
                 if not self._thread.is_alive():
                     raise RuntimeError("the background loop died") from None
@@ -64,9 +64,9 @@ class Engine:
         return self.wait(asyncio.run_coroutine_threadsafe(make(), self._loop))
 
     def cancel(self, grace: float = 2.0) -> None:
-        """Drop what waits, cancel what runs, and wait for it: fixtures' finalisers may come next.
+        """Drop waiting questions, cancel running ones, and wait for them: fixture finalisers may run next.
 
-        A system's own sync calls cannot be interrupted; after `grace` seconds they are left behind.
+        The sync calls of a system cannot be interrupted. After `grace` seconds they are abandoned.
         """
         if self._closed:
             return
@@ -84,7 +84,7 @@ class Engine:
         self._thread.join(grace)
 
     def _call_soon(self, fn: Callable[..., Any], *args: Any) -> None:
-        """Run it on the loop."""
+        """Run a function on the loop, unless the engine is closed."""
         if not self._closed:
             self._loop.call_soon_threadsafe(fn, *args)
 
@@ -111,6 +111,6 @@ class Engine:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=3)
-        await asyncio.sleep(0)  # what the tasks' ends set off
+        await asyncio.sleep(0)  # run the callbacks of the ended tasks
         self.resources.pool.stop()
         self._loop.stop()

@@ -1,4 +1,4 @@
-"""The questions of a store: which is asked next, how many at once, how each is answered, and one verdict from several."""
+"""Schedule and answer the questions of a store, and reduce repeated verdicts to one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WORST_FIRST: Final = (*FAILURES, UNGRADED, VACUOUS, CORRECT)
 
 @dataclass(slots=True)
 class Result:
-    """What became of one ask: a verdict with its trace, or an error."""
+    """The outcome of one ask: a verdict with its trace, or an error."""
 
     ask: Ask
     trace: Trace | None = None
@@ -47,22 +47,23 @@ class Result:
     seconds: float = 0.0
     captured: Captured = field(default_factory=Captured)
     repeats: tuple[str, ...] = ()
-    """The name of each verdict, if the question was asked more than once; trace and verdict are of the majority."""
+    """The name of each verdict if the question was repeated; `trace` and `verdict` are those of the majority."""
 
 
 class QuestionWindow:
-    """Decides which question of a store is asked next.
+    """Decide which question of a store to ask next.
 
-    Questions that somebody waits for come first, the others in order, at most `size` ahead of the waiting thread. A suspect
-    is asked only when somebody waits for it. `take()` is for the waiting thread, the rest for the engine's loop.
+    Questions that somebody waits for come first. The others follow in order, at most `size` ahead of the waiting thread.
+    A suspect is asked only when somebody waits for it. The waiting thread calls `take()`; the engine's loop calls the
+    rest.
     """
 
     def __init__(
         self, probes: Mapping[str, int], suspects: Collection[str], size: int, hidden: Collection[str] = ()
     ) -> None:
-        """`probes` holds the number of the probe that each key is asked in; nobody waits for the `hidden` keys."""
+        """`probes` maps each key to its probe number; nobody waits for the `hidden` keys."""
         self.is_paused = False
-        """Whether nothing may be asked before somebody takes an answer."""
+        """Whether no question may be asked until somebody takes an answer."""
         self._probes, self._suspects, self._size, self._hidden = probes, suspects, size, hidden
         self._taken: set[str] = set()
         self._wake = asyncio.Event()
@@ -70,32 +71,32 @@ class QuestionWindow:
         self.restart(probes)
 
     def take(self, key: str) -> bool:
-        """Take note that somebody waits for a key; return False if it was taken before."""
+        """Record that somebody waits for a key; return False if it was taken before."""
         if key in self._taken:
             return False
         self._taken.add(key)
         return True
 
     def want(self, key: str, *, is_open: bool) -> None:
-        """Put a key that was taken before all others, if it is open (has no result yet), and look again what may be asked."""
+        """Move a taken key to the front if it is open (has no result yet), and choose the next question again."""
         if is_open:
             self._wanted.append(key)
         self._wake.set()
 
     def advance(self) -> None:
-        """Go on to the next probe: no question of an earlier one may be asked again."""
+        """Go on to the next probe. Questions of earlier probes can no longer be asked."""
         self._probe += 1
 
     def is_current(self, key: str) -> bool:
-        """Tell whether a key belongs to the probe that was reached last."""
+        """Return whether a key belongs to the current probe."""
         return self._probes[key] == self._probe
 
     def is_later(self, key: str) -> bool:
-        """Tell whether a key belongs to a probe after that one."""
+        """Return whether a key belongs to a later probe."""
         return self._probes[key] > self._probe
 
     def begin(self, asks: Iterable[Ask]) -> None:
-        """Set what is to be asked in this probe, in order."""
+        """Set the asks of this probe, in order."""
         self._pending = OrderedDict((ask.key, ask) for ask in asks)
 
     async def next(self) -> Ask | None:
@@ -104,7 +105,7 @@ class QuestionWindow:
             if (ask := self._choose()) is None:
                 self._wake.clear()
                 self.is_paused = True
-                # looked at again: the waiting thread may have taken an answer before it could see the pause
+                # choose again: the waiting thread may have taken an answer before it could see the pause
                 if (ask := self._choose()) is None:
                     await self._wake.wait()
                 self.is_paused = False
@@ -115,12 +116,12 @@ class QuestionWindow:
         return None
 
     def interrupt(self) -> None:
-        """Let `next` return None until the window is restarted."""
+        """Make `next` return None until the window is restarted."""
         self._interrupted = True
         self._wake.set()
 
     def restart(self, keys: Collection[str]) -> None:
-        """Begin before the first probe again, with these keys open; the others have been asked."""
+        """Go back to before the first probe, with these keys open; the others have been asked."""
         self._probe = -1
         self._interrupted = False
         self._started = len(self._probes.keys() - set(keys) - set(self._hidden))
@@ -140,17 +141,17 @@ class QuestionWindow:
 
 
 class Slots:
-    """Lets at most n questions of all stores of a process run at once, or one alone."""
+    """Limit how many questions run at once across all stores of a process, or run one alone."""
 
     def __init__(self, n: int) -> None:
         self.running: set[asyncio.Task[None]] = set()
         self._free = asyncio.Semaphore(n)
-        self._gate = asyncio.Event()  # closed while a question must be alone
+        self._gate = asyncio.Event()  # closed while a question must run alone
         self._gate.set()
         self._alone = asyncio.Lock()
 
     async def acquire(self) -> None:
-        """Return when a further question may be started: the caller calls `start` or `release` at once."""
+        """Wait until another question may start. The caller then calls `start` or `release` at once."""
         while True:
             await self._gate.wait()
             await self._free.acquire()
@@ -159,11 +160,11 @@ class Slots:
             self._free.release()
 
     def release(self) -> None:
-        """Give back a slot that was acquired."""
+        """Release an acquired slot."""
         self._free.release()
 
     def start(self, question: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run a question in the slot that was acquired, which is released at its end."""
+        """Run a question in the acquired slot, and release the slot when it ends."""
         task = asyncio.get_running_loop().create_task(question)
         self.running.add(task)
         task.add_done_callback(self.running.discard)
@@ -172,7 +173,7 @@ class Slots:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """Let nothing else be asked in this process for as long as the context lasts."""
+        """Keep all other questions of this process waiting while the context lasts."""
         async with self._alone:
             self._gate.clear()
             try:
@@ -184,13 +185,13 @@ class Slots:
 
 
 class Answerer:
-    """Asks the questions of one store and has them judged, several times where that is wanted."""
+    """Ask and judge the questions of one store, each as often as the run repeats questions."""
 
     def __init__(self, resources: Resources, evidence: Mapping[str, Evidence]) -> None:
         self.tokens = TokenCounts(resources.tokens, resources.pool)
         self._resources, self._evidence = resources, evidence
         judges, self._test_takers = zip((resources.judge, resources.test_taker), *resources.again, strict=True)
-        # each its own: what was judged the first time is judged again
+        # one grader for each repeat: no repeat may reuse an earlier judgment
         self._graders = [Grader(judge, resources.pool, resources.outcomes) for judge in judges]
 
     async def answer(
@@ -203,10 +204,10 @@ class Answerer:
         has_retrieved: Callable[[], None],
         result: Result,
     ) -> None:
-        """Fill in the result.
+        """Ask and judge a question, and fill in its result.
 
-        `needed` returns what became of the questions that this one needs, once that is known; `has_retrieved` is
-        called once the system is not needed any more.
+        `needed` returns the outcomes of the questions that this one needs, once they are known. `has_retrieved` is
+        called when the system is no longer needed.
         """
         try:
             found = [await self._retrieved(system, ask) for _ in self._graders]
@@ -260,7 +261,7 @@ class Answerer:
 
 
 class TokenCounts:
-    """The tokens of one store's texts, each text counted once, and the limit of what a question is shown."""
+    """Count the tokens of one store's texts, each text once, and limit the tokens shown per question."""
 
     def __init__(self, rules: TokenRules | None, pool: Executor) -> None:
         self._rules, self._pool = rules, pool
@@ -268,7 +269,7 @@ class TokenCounts:
         self._listed: dict[Listing, int | None] = {}
 
     async def total(self, texts: Iterable[str]) -> int | None:
-        """Return the tokens of all texts; None where nothing is counted."""
+        """Return the number of tokens in all texts; None if tokens are not counted."""
         rules, given = self._rules, list(texts)
         if rules is None:
             return None
@@ -279,15 +280,15 @@ class TokenCounts:
         return sum(self._counts[text] for text in given)
 
     async def listed(self, listing: Listing) -> int | None:
-        """Return the tokens of all memories listed; None where nothing is counted."""
+        """Return the number of tokens in a listing; None if tokens are not counted."""
         if listing not in self._listed:
             self._listed[listing] = await self.total(memory.text for memory in listing.memories)
         return self._listed[listing]
 
     async def within_limit(self, memories: tuple[Memory, ...]) -> tuple[tuple[Memory, ...], int | None]:
-        """Return what may be shown of the memories, best first, and its tokens.
+        """Return the memories that fit the token limit, and the number of their tokens.
 
-        Whole entries in their order; the one that crosses the limit is cut to what is left of it.
+        The memories come best first. The one that crosses the limit is cut to the tokens that are left.
         """
         total = await self.total(memory.text for memory in memories)
         if self._rules is None or total is None or self._rules.limit is None or total <= self._rules.limit:
@@ -304,10 +305,10 @@ class TokenCounts:
 
 
 def majority(names: Sequence[str]) -> int:
-    """Return the place of the first verdict that the majority agrees on; ties go to the worse.
+    """Return the index of the first verdict that the majority agrees on; ties go to the worse.
 
-    First whether it failed, then how: two ways of failing are no reason to call a question correct that failed more often
-    than not.
+    The majority decides first whether the question failed, then how. Otherwise a question that failed more often than
+    not could count as correct because its failures differ.
 
     >>> majority(["correct", "correct", "not_stored", "summary_error", "summary_error"])
     3

@@ -1,4 +1,4 @@
-"""Keep filled stores for later runs: a folder for each, named by everything that decides what is in it."""
+"""Keep filled stores for later runs, each in a folder named by a digest of everything that decides its content."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DATA: Final = "store"
 MAKING: Final = ".making-"
 KEY_LENGTH: Final = 32
 DEPTH: Final = 2
-"""How deep the attributes of a system are searched for its code: an adapter holds the memory, which holds its parts."""
+"""How deep to search the attributes of a system for its code: an adapter holds the memory, which holds its parts."""
 
 Segments = Sequence[Sequence[Conversation]]
 """The conversations stored before each probe; the system is flushed after each segment."""
@@ -43,11 +43,11 @@ Segments = Sequence[Sequence[Conversation]]
 class Shelf:
     """A folder of kept stores, shared by all processes and runs.
 
-    A store appears whole, by renaming the folder it was made in; of two that were made at once the first is kept.
+    A store appears whole: its folder is renamed once complete. Of two stores made at once, the first is kept.
     """
 
     def __init__(self, folder: Path, system: str, about: Mapping[str, Any]) -> None:
-        """`about` is what decides the content besides the conversations and what the system says: its options, say."""
+        """`about` holds what decides the content besides the conversations and the system's description, such as options."""
         self.folder = folder
         self.system = system
         self._about = dict(about)
@@ -66,17 +66,17 @@ class Shelf:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:KEY_LENGTH]
 
     def place(self, key: str) -> Path:
-        """Return where the store of that key is, or would be."""
+        """Return the path of the store with this key, whether it is kept or not."""
         return self.folder / key
 
     def has(self, key: str) -> bool:
-        """Tell whether the store is kept, sound or not."""
+        """Return whether a store is kept under this key, damaged or not."""
         return self.place(key).is_dir()
 
     def take(self, key: str, into: Path) -> str:
         """Copy a kept store's snapshot to a new folder; return the digest of its listing.
 
-        Raises `SnapshotError` for one that is not as it was written.
+        Raises `SnapshotError` if the store is damaged.
         """
         place = self.place(key)
         try:
@@ -85,7 +85,7 @@ class Shelf:
             shutil.copytree(place / DATA, into)
         except (OSError, ValueError, KeyError, TypeError, shutil.Error) as error:
             raise _damaged(place, f"{type(error).__name__} in reading it") from error
-        found = _files(into)  # of the copy: it is what will be restored
+        found = _files(into)  # check the copy: it is what will be restored
         for name in sorted({*files, *found}):
             if files.get(name) != found.get(name):
                 what = "is missing" if name not in found else "was added" if name not in files else "has changed"
@@ -93,13 +93,13 @@ class Shelf:
         return listing
 
     def new(self) -> Path:
-        """Make a folder to make a store in, with an empty folder for the snapshot in it."""
+        """Create a folder for a new store, with an empty folder for its snapshot, and return its path."""
         place = self.folder / f"{MAKING}{uuid.uuid4().hex}"
         (place / DATA).mkdir(parents=True)
         return place
 
     def put(self, key: str, made: Path, described: Mapping[str, str], conversations: int, listing: Listing) -> None:
-        """Keep what was made in a folder of `new`."""
+        """Keep the store that was made in a folder from `new`."""
         manifest = {
             "format": FORMAT,
             "system": self.system,
@@ -119,7 +119,7 @@ class Shelf:
 
 
 class Reuse:
-    """Restores one store from a shelf instead of filling it, or keeps it there for the next run."""
+    """Restore one store from a shelf instead of filling it, or keep it there for the next run."""
 
     def __init__(
         self, shelf: Shelf, lane: Lane, system: Any, factory: Any, described: Mapping[str, str], pool: Executor
@@ -134,12 +134,12 @@ class Reuse:
     async def restore(self, segments: Segments) -> bool:
         """Restore the store with these conversations; return whether one was kept.
 
-        Raises `SnapshotError` for one that cannot be restored: it is never filled anew in silence.
+        Raises `SnapshotError` if a kept store cannot be restored. It is never silently filled anew.
         """
         key = await self._key(segments)
         if not self._shelf.has(key):
             return False
-        # the system is given a copy, which stays until the store is closed: the system may open it where it is
+        # the system gets a copy that stays until the store is closed: the system may open it in place
         copy = Path(tempfile.mkdtemp(prefix="memfail-restore-"))
         self._copies.append(copy)
         place = self._shelf.place(key)
@@ -152,7 +152,7 @@ class Reuse:
         return True
 
     def check(self, listing: Listing) -> None:
-        """Raise `SnapshotError` if what was restored is not what was kept."""
+        """Raise `SnapshotError` if the restored store does not list what was kept."""
         if self._expected is None:
             return
         place, digest = self._expected
@@ -164,7 +164,7 @@ class Reuse:
             )
 
     async def keep(self, segments: Segments, listing: Listing) -> None:
-        """Keep what the system holds, unless it is kept already.
+        """Keep the system's store on the shelf, unless it is kept already.
 
         Raises `SnapshotError` if it cannot be kept.
         """
@@ -188,7 +188,7 @@ class Reuse:
                 shutil.rmtree(made, ignore_errors=True)
 
     def close(self) -> None:
-        """Remove the copies that were restored from."""
+        """Remove the temporary copies of kept stores."""
         for copy in self._copies:
             shutil.rmtree(copy, ignore_errors=True)
 
@@ -217,12 +217,12 @@ def kept_in(folder: Path) -> int:
 
 
 def is_ours(folder: Path) -> bool:
-    """Tell whether a folder holds nothing but kept stores."""
+    """Return whether a folder holds nothing but kept stores."""
     return all(_is_kept(path.name) or path.name.startswith(MAKING) for path in folder.iterdir())
 
 
 def digest_of(listing: Listing) -> str:
-    """Return a digest that is the same for listings with the same texts, in whatever order."""
+    """Return a digest of a listing's texts, independent of their order."""
     digest = hashlib.sha256()
     for text in sorted(memory.text for memory in listing.memories):
         digest.update(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
@@ -232,8 +232,8 @@ def digest_of(listing: Listing) -> str:
 def code_of(system: Any, factory: Any) -> str:
     """Return a digest of the source files of the system, of the objects in its attributes, and of its factory.
 
-    A changed system must not pass for the old one, as far as that can be seen: of a package all files count, of a single
-    module those beside it; of an installed package only its `__version__`.
+    The digest changes with the system, as far as this can be detected. For a package all files count, for a single module
+    the files beside it, and for an installed package only its `__version__`.
     """
     modules = {base.__module__ for kind in _kinds(system, DEPTH) for base in kind.__mro__}
     modules.add(getattr(factory, "__module__", None) or type(factory).__module__)
@@ -267,7 +267,7 @@ def _kinds(thing: Any, depth: int) -> Iterator[type]:
 
 
 def _is_installed(path: Path) -> bool:
-    """Tell whether a file is of the standard library, or in a place where packages are installed."""
+    """Return whether a file belongs to the standard library or to an installed package."""
     places = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
     return bool({"site-packages", "dist-packages"} & set(path.parts)) or any(
         place is not None and path.is_relative_to(Path(place).resolve()) for place in places
@@ -275,7 +275,7 @@ def _is_installed(path: Path) -> bool:
 
 
 def _is_kept(name: str) -> bool:
-    """Tell whether a file of that name in the folder of a shelf would be a kept store."""
+    """Return whether a name in a shelf's folder is that of a kept store."""
     return len(name) == KEY_LENGTH and set(name) <= set("0123456789abcdef")
 
 

@@ -1,4 +1,4 @@
-"""One store: fill a fresh memory system step by step, ask its questions ahead of whoever waits for them, judge them."""
+"""Run one store: fill a fresh memory system step by step, and ask and judge its questions ahead of the waiting thread."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from pytest_memfail.engine.questions import Answerer, QuestionWindow, Result, Sl
 from pytest_memfail.engine.system import Ask, OpenSystem, StoredTexts, StoreJob, StoreReport, changes
 
 FILLS: Final = 2
-"""How often a store is filled: once more after a call of the system has hung."""
+"""Maximum number of fills of a store: a store is filled once more after a call of the system hung."""
 
 
 class StoreRun:
-    """A store in the making. Public methods are for the waiting thread; the rest runs on the engine's loop."""
+    """One store, from its fill to its report. Public methods are for the waiting thread; the rest runs on the engine's loop."""
 
     def __init__(
         self, job: StoreJob, resources: Resources, slots: Slots, texts: StoredTexts, call_soon: Callable[..., None]
     ) -> None:
-        """`slots` and `texts` are of all stores; `call_soon` runs a function on the engine's loop.
+        """All stores share `slots` and `texts`; `call_soon` runs a function on the engine's loop.
 
         Raises `UsageError` if a question needs one that is not asked before it.
         """
@@ -49,8 +49,8 @@ class StoreRun:
         self._asks = {ask.key: ask for ask in (*needs.hidden, *job.asks)}
         self._results = {key: Future[Result]() for key in self._asks}
         self._first = dict(self._results)
-        """What other questions need of a question: its first result, whether it is asked again or not."""
-        # what is asked only for a suspect may have killed the process too
+        """The first result of each question: questions that need it ignore reruns."""
+        # a hidden question of a suspect may have killed the process too
         self._suspects = job.suspects | {key for key, owner in needs.owners.items() if owner in job.suspects}
         self._window = QuestionWindow(
             {key: needs.probes[ask.question.id] for key, ask in self._asks.items()},
@@ -59,15 +59,15 @@ class StoreRun:
             needs.owners,
         )
         self._past: list[Past] = []
-        """What was listed of the current system, in order."""
+        """The listings of the current system, in order."""
         self._in_flight: Counter[str] = Counter()
-        """Keys in the journal; a hidden ask is there under the key of the ask that it is for."""
+        """Keys in the journal. A hidden ask counts under the key of the ask that needs it."""
         self._system: OpenSystem | None = None
         self._answerer = Answerer(resources, job.evidence)
         self._tasks: dict[asyncio.Task[None], str] = {}
         self._retrieving: dict[asyncio.Future[None], asyncio.Task[None]] = {}
         self._asked_again: set[asyncio.Task[None]] = set()
-        """Cancelled with a hung system, to be asked of the next one."""
+        """Tasks cancelled because the system hung. The next system is asked their questions."""
         self._background: set[asyncio.Task[None]] = set()
         """References to tasks: the loop itself keeps none."""
         self._attempt = 1
@@ -85,7 +85,7 @@ class StoreRun:
 
     @property
     def is_unopened(self) -> bool:
-        """Whether the factory failed, or what it made is no memory system."""
+        """Whether the factory failed or returned no memory system."""
         return self._failure is not None and self._is_opening
 
     def result(self, key: str) -> Future[Result]:
@@ -95,23 +95,23 @@ class StoreRun:
             self._call_soon(self._ask_again, key, future)
             return future
         future = self._results[key]
-        if self._window.is_paused or not future.done():  # to wake the loop costs more than an answer that is there
+        if self._window.is_paused or not future.done():  # waking the loop costs more than reading a result
             self._call_soon(self._want, key)
         return future
 
     def finish(self) -> Future[StoreReport]:
-        """Wait for no more questions: list once more, close the system, and report."""
+        """List the store again, close the system, and return the future report. No more questions follow."""
         self._call_soon(self._begin_finish)
         return self.finished
 
     # -- on the loop: life of a store --------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to fill."""
+        """Start filling the store."""
         self._main = asyncio.get_running_loop().create_task(self._run())
 
     def cancel(self) -> None:
-        """Drop what has not begun, cancel what runs."""
+        """Drop the questions that have not begun, and cancel those that run."""
         for task in self._tasks:
             task.cancel()
         if self._main is not None:
@@ -138,7 +138,7 @@ class StoreRun:
             self._fail_rest(self._failure)
 
     async def _replace_system(self) -> bool:
-        """Leave a hung system behind; False if nothing is left to be asked."""
+        """Abandon a hung system; return False if no question is left to ask."""
         self._attempt += 1
         self._hung = None
         while self._asked_again:
@@ -173,7 +173,7 @@ class StoreRun:
             asks = self._selected(step)
             stored = frozenset(conversation.id for segment in segments for conversation in segment)
             is_listed = bool(asks) or self._is_expected_later(stored)
-            # without questions this probe may be passed over: what is kept for a later one may spare it
+            # a probe without questions can be skipped if a store is kept for a later probe
             if asks or self.job.shelf is None:
                 if not await system.restored(segments, total):
                     for n in range(held, len(segments)):
@@ -192,7 +192,7 @@ class StoreRun:
             segments.append([])
 
     def _fail_rest(self, error: BaseException | None) -> None:
-        """End what was not asked, with an error or, without one, as cancelled."""
+        """End the open asks with an error or, without one, as cancelled."""
         if not self.filled.done():
             # a fill that failed by an exception did not kill the process
             self._resources.journal.fill_ended(self.job.id)
@@ -207,7 +207,7 @@ class StoreRun:
                 self._results[ask.key].set_result(Result(ask, error=error))
 
     def _ours(self, error: BaseException, what: str) -> BaseException:
-        """Make every error that reaches an item one of ours; a test runner's outcome is none."""
+        """Wrap an error in a `MemfailError`; return our own errors and a test runner's outcomes unchanged."""
         if isinstance(error, (MemfailError, *self._resources.outcomes)):
             return error
         ours = MemfailError(f"{what} raised {described(error)}")
@@ -217,7 +217,7 @@ class StoreRun:
     # -- on the loop: questions --------------------------------------------------------------------------------------
 
     def _is_open(self, ask: Ask) -> bool:
-        """Whether it has no result yet, and is not on the way to one."""
+        """Return whether an ask has no result yet and is not being asked."""
         return not self._results[ask.key].done() and ask.key not in self._tasks.values()
 
     def _selected(self, step: object) -> list[Ask]:
@@ -226,7 +226,7 @@ class StoreRun:
         return [ask for ask in self._asks.values() if ask.question.id in ids and self._is_open(ask)]
 
     def _is_expected_later(self, stored: Collection[str]) -> bool:
-        """Whether a later question expects a fact of these conversations: a listing now tells if it was lost later."""
+        """Return whether a later question expects a fact of these conversations: a listing now shows if it was lost later."""
         return any(
             self.job.evidence[name].conversation_id in stored
             for ask in self._asks.values()
@@ -240,10 +240,10 @@ class StoreRun:
         return self._past[:at][::-1]
 
     async def _needed(self, ask: Ask) -> list[Needed]:
-        """Return what became of the questions that this one needs: they are of earlier probes, and under way."""
+        """Wait for the questions that this one needs, which earlier probes ask, and return their outcomes."""
         keys, found = self._needs.of(ask)
         for key in keys:
-            # (waited for without cancelling it where this question is cancelled)
+            # wait without cancelling the needed question if this one is cancelled
             await asyncio.wait({asyncio.wrap_future(first := self._first[key])})
             verdict = None if first.cancelled() else first.result().verdict
             found.append(Needed(ERROR) if verdict is None else Needed(verdict.name, verdict.memory_held))
@@ -257,7 +257,7 @@ class StoreRun:
         self._window.begin(asks)
         while (ask := await self._window.next()) is not None:
             await self._start(ask, listing, self._results[ask.key])
-        # the next conversations must not be stored under questions still being asked, and a system that hangs is replaced here
+        # store no further conversations while questions still retrieve; a hung system is replaced here
         while self._retrieving and self._hung is None:
             await asyncio.wait(self._retrieving)
         if self._hung is not None:
@@ -280,14 +280,14 @@ class StoreRun:
             self._in_background(self._start(ask, self.report.listings[-1], future))
 
     async def _start(self, ask: Ask, listing: Listing, future: Future[Result]) -> None:
-        """Let the question run beside others, or, if it may have killed a process, alone to its end."""
+        """Run a question beside others, or alone if it may have killed a process."""
         retrieved: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if ask.key in self._suspects:
             async with self._slots.alone():
                 await self._ask(ask, listing, future, retrieved)
             return
         await self._slots.acquire()
-        if self._hung is not None:  # meanwhile
+        if self._hung is not None:  # while waiting for the slot
             self._slots.release()
             return
         task = self._slots.start(self._ask(ask, listing, future, retrieved))
@@ -330,7 +330,7 @@ class StoreRun:
             )
         except asyncio.CancelledError:
             raise
-        except BaseException as error:  # a skip of the test runner is no Exception
+        except BaseException as error:  # a test runner's skip is not an Exception
             result.error = self._ours(error, f"asking the question {ask.question.id}")
         finally:
             self._in_flight[key] -= 1
@@ -342,7 +342,7 @@ class StoreRun:
             self._hang(result.error)
 
     def _hang(self, error: TimedOutError) -> None:
-        """A sync system does not return: take its other questions back, to be asked of a new one."""
+        """Cancel the other questions of a sync system that hangs, to ask them of a new one."""
         if self._main is None or self._main.done():  # a rerun, after all others
             self._failure = error
         self._hung = error
@@ -361,7 +361,7 @@ class StoreRun:
         return task
 
     def _begin_finish(self) -> None:
-        # does nothing where it was set
+        # no effect if the report was set
         self._in_background(self._finish()).add_done_callback(lambda _: self.finished.cancel())
 
     async def _finish(self) -> None:
@@ -390,7 +390,7 @@ class StoreRun:
             self.finished.set_exception(error)
 
     async def _compare_listings(self, system: OpenSystem, before: Listing) -> None:
-        """Report what has changed in the listing while questions were asked."""
+        """Report how the listing changed while questions were asked."""
         after = await system.read_listing()
         self.report.changed = changes(before, after)
         if self.report.changed[0]:
@@ -399,7 +399,7 @@ class StoreRun:
             self.report.shared_with = self._texts.source_of(self.job.id, added)
 
     async def _comes_to_rest(self) -> bool:
-        """Wait a little for what was cancelled; False if a call of the system hangs, and further ones would hang behind it."""
+        """Wait briefly for cancelled calls; return False if a call of the system hangs, as further calls would hang too."""
         end = time.monotonic() + GRACE_SECONDS
         lane = None if self._system is None else self._system.lane
         while self._tasks or (lane is not None and lane.is_busy):
@@ -410,22 +410,22 @@ class StoreRun:
 
 
 class Needs:
-    """Which verdicts the questions of a store need, and which questions are asked only for these.
+    """The dependencies between the questions of a store.
 
-    A needed question has its own k, else the k of the question that needs it.
+    A needed question uses its own k, or else the k of the question that needs it.
     """
 
     def __init__(self, job: StoreJob) -> None:
         """Find the hidden asks.
 
-        Raises `UsageError` for a question that needs one which is not asked before it: it would wait for ever.
+        Raises `UsageError` if a question needs one that is not asked before it: it would wait for ever.
         """
         self.hidden: list[Ask] = []
         """Asks that nobody selected; they are never reported."""
         self.owners: dict[str, str] = {}
-        """The key of each hidden ask to that of the selected one it is asked for first."""
+        """Maps the key of each hidden ask to the key of the first selected ask that needs it."""
         self.probes = _probes(job)
-        """The number of the probe that each question is asked in, by its id."""
+        """The probe number of each question, by question id."""
         self._known = job.known
         self._questions = {question.id: question for question in job.plan.all_questions}
         self._keys = {(ask.question.id, ask.k): ask.key for ask in job.asks}
@@ -442,7 +442,7 @@ class Needs:
                 todo.append(hidden)
 
     def of(self, ask: Ask) -> tuple[list[str], list[Needed]]:
-        """Return the keys of the asks that this one needs, and what is known of others without asking."""
+        """Return the keys of the asks that this ask needs, and the outcomes that are already known."""
         places = [(question.id, k) for question, k in self._needed(ask)]
         keys = [self._keys[place] for place in places if place in self._keys]
         return keys, [self._known[place] for place in places if place not in self._keys]

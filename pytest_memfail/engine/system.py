@@ -50,26 +50,26 @@ PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The parameters of each method, required ones first."""
 METHODS: Final = tuple(PARAMETERS)[:3]
-"""What every memory system must have."""
+"""The methods that every memory system must have."""
 ASYNC_READS: Final = 8
 TEXT_NAMES: Final = ("text", "memory", "content", "page_content")
 TIME_NAMES: Final = ("timestamp", "created_at")
 EXPECTED: Final = "expected a list of strings, of mappings with a 'text', or of objects with a .text"
 SAME: Final = 0.8
-"""Share of an entry's words that another must have to count as the same one with a prefix or a changed mark."""
+"""Share of an entry's words that another must contain to count as the same entry with a prefix or changed punctuation."""
 LEAST_CHARACTERS: Final = 20
 """Shorter texts may be alike by chance."""
 ADVICE: Final = "keep everything below context.path, or under the name context.store_id, nothing in a class or a module"
 RETRIES: Final = 2
-"""How often a conversation is stored again unless the system declares another number (`retries`)."""
+"""Default number of retries for storing a conversation; a system's `retries` overrides it."""
 FIRST_WAIT: Final = 1.0
 """Seconds before the first retry."""
 BACKOFF: Final = 4.0
-"""How many times as long each further wait is."""
+"""Factor by which each further wait grows."""
 SNAPSHOT_SHARE: Final = 0.1
 """Snapshots take at most about this share of the time that storing takes."""
 NOW: Final[ContextVar[datetime | None]] = ContextVar("memfail_now", default=None)
-"""The time of the conversation being stored; several may be at once."""
+"""The time of the conversation being stored; several may be stored at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class StoreJob:
-    """A store to fill and the questions selected of it, in the order they will be waited for."""
+    """A store to fill, and its selected questions in the order in which the caller waits for them."""
 
     id: str
     task: str
@@ -93,31 +93,31 @@ class StoreJob:
     context: SystemContext
     asks: tuple[Ask, ...]
     suspects: frozenset[str] = frozenset()
-    """Keys that were in flight when a process died: asked only when waited for, and alone."""
+    """Keys that were in flight when a process died. They are asked only when waited for, and alone."""
     shelf: Shelf | None = None
-    """Where filled stores are kept for later runs; None to fill this one whatever was kept."""
+    """Where filled stores are kept for later runs; None to always fill this store."""
     known: Mapping[tuple[str, int], Needed] = field(default_factory=dict)
-    """What became of questions in an earlier run, by id and k: a question that needs one of these does not have it asked again."""
+    """Outcomes of questions in an earlier run, by id and k. A needed question with a known outcome is not asked again."""
 
 
 @dataclass(slots=True)
 class StoreReport:
-    """What is known of a store when its last question is answered."""
+    """The report on a store, complete when its last question is answered."""
 
     id: str
     task: str
     conversations: int = 0
     fill_seconds: float = 0.0
     restored: bool = False
-    """Whether a store that an earlier run has kept was restored instead of filled."""
+    """Whether the store was restored from an earlier run instead of filled."""
     listings: tuple[Listing, ...] = ()
     """One per probe reached, in order."""
     tokens: int | None = None
-    """Of the last listing."""
+    """Tokens of the last listing."""
     changed: tuple[int, int] = (0, 0)
-    """Entries more and less in a second listing after the last question: queries must not write."""
+    """Entries added and removed in a second listing after the last question: queries must not write."""
     shared_with: str | None = None
-    """The store that entries of the second listing came from: then it was not the queries that wrote."""
+    """The other store that the added entries came from; if set, the queries did not write them."""
     described: Mapping[str, str] = field(default_factory=dict)
     captured: Captured = field(default_factory=Captured)
 
@@ -142,7 +142,7 @@ class OpenSystem:
     ) -> None:
         self._resources, self._job, self._report, self._texts = resources, job, report, texts
         self._context = job.context
-        if attempt > 1:  # what a hung call may still write must not be in the way
+        if attempt > 1:  # a hung call may still write to the old path
             path = job.context.path.with_name(f"{job.context.path.name}-{attempt}")
             self._context = replace(job.context, path=path, store_id=f"{job.context.store_id}-{attempt}")
         self.lane = Lane(job.id, limits=resources.limits, outcomes=resources.outcomes)
@@ -162,7 +162,7 @@ class OpenSystem:
         return int(getattr(self._system, "concurrent_stores", 2))
 
     async def open(self) -> None:
-        """Make the system, and ask it to describe itself."""
+        """Create the system, and ask it to describe itself."""
         if self._context is not self._job.context:
             self._context.path.mkdir()
         context = replace(self._context, clock=lambda: NOW.get() or datetime.now(timezone.utc))
@@ -209,7 +209,7 @@ class OpenSystem:
                 turn.cancel()
         if conversations and callable(flush := getattr(self._system, "flush", None)):
             await lane.call("flush", flush)
-            retries.drop()  # the system holds nothing back any more: the next snapshot is taken of that
+            retries.drop()  # the system holds nothing back any more: the next snapshot starts from here
         self._report.fill_seconds += time.perf_counter() - started
 
     async def _with_turns(self, conversation: Conversation) -> Conversation:
@@ -227,7 +227,7 @@ class OpenSystem:
         return replace(conversation, messages=tuple(messages))
 
     async def list_all(self, segments: Segments) -> Listing:
-        """List the system, and check that the listing is whole and its own; `segments` are what is stored."""
+        """List the system; check that the listing is complete and not another store's. `segments` holds what is stored."""
         listing = await self.read_listing(len(segments) - 1)
         if self._reuse is not None:
             self._reuse.check(listing)
@@ -248,17 +248,17 @@ class OpenSystem:
         return listing
 
     async def keep(self, segments: Segments, listing: Listing) -> None:
-        """Keep the store for later runs, where that is wanted."""
+        """Keep the store for later runs if the run reuses stores."""
         if self._reuse is not None:
             await self._reuse.keep(segments, listing)
 
     async def read_listing(self, number: int = 0) -> Listing:
-        """List the system without checks, for the probe of this number."""
+        """List the system without checks; `number` is that of the probe."""
         found = await self.lane.call("get_all_memories", self._system.get_all_memories)
         return Listing(self._job.id, memories_from(found, "get_all_memories"), number)
 
     async def retrieve(self, query: str, k: int, about: str, asked_at: datetime | None = None) -> Retrieved:
-        """Retrieve for a query; `about` names the question in messages."""
+        """Retrieve the memories for a query; `about` names the question in error messages."""
         conversation = Conversation(f"{self._context.store_id}-query", (), asked_at)
         method = self._system.retrieve_memories
         try:
@@ -270,12 +270,12 @@ class OpenSystem:
         return Retrieved(shown, len(memories) - len(shown), seconds)
 
     async def close(self) -> None:
-        """Let the system close what it holds."""
+        """Call the system's `close()` if it has one."""
         if callable(close := getattr(self._system, "close", None)):
             await self.lane.call("close", close)
 
     def abandon(self) -> None:
-        """Call the system no more, and remove what was made for it."""
+        """Drop the system, and remove the files made for it."""
         self._system = None
         self._texts.forget(self._job.id)
         if self._reuse is not None:
@@ -291,10 +291,10 @@ class OpenSystem:
 
 
 async def open_system(lane: Lane, factory: Callable[..., Any], context: SystemContext) -> Any:
-    """Make a fresh system on the lane, which becomes as wide as the system declares.
+    """Create a fresh system on the lane, and widen the lane as the system declares.
 
-    Raises `MemorySystemError` for a factory that fails, `WrongTypeError` for what is no memory system, or one whose methods
-    cannot be called as they will be.
+    Raises `MemorySystemError` if the factory fails, and `WrongTypeError` if it returns no memory system, or one whose
+    methods take other arguments.
     """
     signature = _signature(factory)
     takes_context = signature is None or any(
@@ -308,7 +308,7 @@ async def open_system(lane: Lane, factory: Callable[..., Any], context: SystemCo
 
 
 async def described_by(lane: Lane, system: Any) -> dict[str, str]:
-    """Return what the system says of itself; nothing if it says nothing."""
+    """Return the texts of the system's `describe()`; an empty mapping if it has no such method."""
     if not callable(describe := getattr(system, "describe", None)):
         return {}
     found = await lane.call("describe", describe)
@@ -327,7 +327,7 @@ def check_factory(factory: Callable[..., Any], option: str) -> None:
 
 
 def _signature(fn: Callable[..., Any]) -> inspect.Signature | None:
-    """Return the signature; None for a builtin without one."""
+    """Return a callable's signature; None for a builtin without one."""
     try:
         return inspect.signature(fn)
     except (TypeError, ValueError):
@@ -343,7 +343,7 @@ def _fits(signature: inspect.Signature, args: tuple[Any, ...]) -> bool:
 
 
 def _widths(system: Any) -> tuple[int, int]:
-    """Return how many reads and writes at once a system declares; raises `WrongTypeError` for what is no memory system."""
+    """Return how many concurrent reads and writes a system declares; raise `WrongTypeError` if it is no memory system."""
     kind = type(system).__name__
     if missing := [name for name in METHODS if not callable(getattr(system, name, None))]:
         raise WrongTypeError(
@@ -378,10 +378,10 @@ _Failures: TypeAlias = list[tuple[Conversation, MemorySystemError]]
 
 
 class Retries:
-    """Stores batches of conversations in one system, again after an error where the system declares that this is safe.
+    """Store batches of conversations in one system, and retry after an error if the system declares that this is safe.
 
-    An idempotent system is simply given a conversation again. One with `snapshot()` and `restore()` is set back to its last
-    snapshot first, and what was stored since is stored again: a call that failed halfway leaves nothing behind.
+    An idempotent system simply stores a conversation again. A system with `snapshot()` and `restore()` first returns to
+    its last snapshot, then stores everything since again, so a call that failed halfway leaves nothing behind.
     """
 
     def __init__(self, lane: Lane, system: Any, pause: Callable[[float], Awaitable[None]]) -> None:
@@ -390,7 +390,7 @@ class Retries:
         self._idempotent = bool(getattr(system, "idempotent", False))
         has_snapshots = all(callable(getattr(system, method, None)) for method in ("snapshot", "restore"))
         self._snapshots = has_snapshots and not self._idempotent
-        # what a system holds back until it is flushed need not be in a snapshot
+        # a snapshot may lack what a system holds back until it is flushed
         self._between = not callable(getattr(system, "flush", None))
         self._folder: Path | None = None
         self._fault = ""
@@ -398,9 +398,9 @@ class Retries:
         self._seconds = self._cost = 0.0
 
     async def store(self, batch: Sequence[Conversation], place: Callable[[Conversation], str]) -> None:
-        """Store these conversations at once, again after an error where that is safe.
+        """Store conversations concurrently, and retry after an error if that is safe.
 
-        Raises `MemorySystemError` saying which one failed (`place`) and how often it was tried, or why only once.
+        Raises `MemorySystemError` saying which conversation failed (`place`), and how often it was retried or why not.
         """
         if self._is_due():
             await self._snapshot()
@@ -421,7 +421,7 @@ class Retries:
             self._since.append(batch)
 
     def drop(self) -> None:
-        """Forget the snapshot: the system was flushed, holds something else now, or is closed."""
+        """Remove the snapshot: the system was flushed, restored or closed, or has a newer snapshot."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
         self._folder = None
@@ -437,9 +437,9 @@ class Retries:
         return ", not retried: the system is not declared idempotent and has no snapshot() and restore()"
 
     async def _try(self, batch: Sequence[Conversation]) -> _Failures:
-        """Store a batch; return the conversations that failed by an error that may pass, or one that failed for good.
+        """Store a batch; return the failures that may be retried, or a single final one.
 
-        Raises any error but that of a memory system.
+        Raises any error that is not a `MemorySystemError`.
         """
         found = await asyncio.gather(*map(self._store, batch), return_exceptions=True)
         failures: _Failures = []
@@ -475,7 +475,7 @@ class Retries:
         return self._between and (self._folder is None or self._seconds * SNAPSHOT_SHARE >= self._cost)
 
     async def _snapshot(self) -> None:
-        """Keep what the system holds now; what goes wrong shows only where the snapshot would be needed."""
+        """Take a snapshot of the system; report an error only if the snapshot would be needed."""
         folder = Path(tempfile.mkdtemp(prefix="memfail-retry-"))
         began = time.perf_counter()
         try:
@@ -494,12 +494,12 @@ class Retries:
 
 
 def _is_final(error: MemorySystemError) -> bool:
-    """Tell whether another try is in vain: after a hung call, or for what the adapter itself found."""
+    """Return whether a retry is pointless: after a hung call, or for an error that the adapter itself raised."""
     return isinstance(error, TimedOutError) or error.__cause__ is None
 
 
 def _with_place(error: MemorySystemError, place: str) -> MemorySystemError:
-    """Return the error with where it happened."""
+    """Return the error with the place added to its message."""
     kind = TimedOutError if isinstance(error, TimedOutError) else MemorySystemError
     return kind(f"{error}{place}")
 
@@ -508,9 +508,9 @@ def _with_place(error: MemorySystemError, place: str) -> MemorySystemError:
 
 
 class StoredTexts:
-    """Remembers the texts of all stores of a process, to see whether stores share state.
+    """Track the texts of all stores of a process, to detect stores that share state.
 
-    They do through a class attribute, a global, a file or a collection of a fixed name.
+    Typical causes are a class attribute, a global, or a file or collection with a fixed name.
     """
 
     def __init__(self) -> None:
@@ -518,22 +518,22 @@ class StoredTexts:
         self._listed: dict[str, set[str]] = {}
 
     def add(self, store: str, conversations: Iterable[Conversation]) -> None:
-        """Take note of what will be stored in a store."""
+        """Record the texts that will be stored in a store."""
         for conversation in conversations:
             for message in conversation.messages:
                 if len(message.content) >= LEAST_CHARACTERS:
                     self._stores.setdefault(message.content, set()).add(store)
 
     def listed(self, store: str, texts: Iterable[str]) -> None:
-        """Take note of what an open store lists."""
+        """Record the texts that an open store lists."""
         self._listed[store] = set(texts)
 
     def forget(self, store: str) -> None:
-        """Forget what a store listed: it is closed."""
+        """Forget the listing of a closed store."""
         self._listed.pop(store, None)
 
     def of_another(self, store: str, texts: Iterable[str]) -> tuple[str, str] | None:
-        """Return the first of the texts that belongs to another store and not to this one, and that store."""
+        """Return the first text that belongs to another store and not to this one, with that store; None without one."""
         for text in texts:
             stores = self._stores.get(text)
             if stores is not None and store not in stores:
@@ -541,7 +541,7 @@ class StoredTexts:
         return None
 
     def source_of(self, store: str, texts: Sequence[str]) -> str | None:
-        """Return the other store that texts new in this store came from; None if that cannot be seen."""
+        """Return the other store that this store's new texts came from; None if unknown."""
         if (found := self.of_another(store, texts)) is not None:
             return found[1]
         for other, listed in self._listed.items():
@@ -551,7 +551,7 @@ class StoredTexts:
 
 
 def unlisted_sentinels(conversations: Sequence[Conversation], listing: Listing) -> list[Conversation]:
-    """Of the first, middle and last conversation stored, return those whose words are not in one entry of the listing.
+    """Return those of the first, middle and last stored conversations that no entry of the listing seems to hold.
 
     A listing cut to a page misses at least two of them. The check costs nothing for most systems, and writes nothing.
     """
@@ -564,14 +564,14 @@ def unlisted_sentinels(conversations: Sequence[Conversation], listing: Listing) 
 
 
 def is_listed(memory: Memory, listing: Listing) -> bool:
-    """Tell whether the listing holds a retrieved entry: by id, by text, or by most of its words (systems add prefixes)."""
+    """Return whether the listing holds a retrieved entry: by id, by text, or by most of its words (systems add prefixes)."""
     if memory.id is not None and any(other.id == memory.id for other in listing.memories):
         return True
     return any(memory.text == other.text for other in listing.memories) or _visible(memory.text, listing)
 
 
 def truncation_message(memory: Memory, listing: Listing) -> str:
-    """Return what to tell the author of a system whose listing leaves entries out."""
+    """Return the error message for a listing that leaves out a retrieved entry."""
     return (
         f"get_all_memories() lists {len(listing.memories)} entries and leaves out one that retrieve_memories() returns "
         f"({one_line(repr(memory.text), 80)}): return every entry, not a page (default page sizes of 10 or 20 are common)"
@@ -579,7 +579,7 @@ def truncation_message(memory: Memory, listing: Listing) -> str:
 
 
 def changes(before: Listing, after: Listing) -> tuple[int, int]:
-    """Return how many entries the second listing has more, and how many less."""
+    """Return how many entries the second listing adds, and how many it lacks."""
     first, second = (Counter(memory.text for memory in listing.memories) for listing in (before, after))
     return (second - first).total(), (first - second).total()
 
@@ -598,10 +598,10 @@ def _visible(text: str, listing: Listing) -> bool:
 
 
 def memories_from(value: object, method: str, about: str = "") -> tuple[Memory, ...]:
-    """Normalise what `method` returned; `about` names the question for the message.
+    """Convert the value that `method` returned to memories; `about` names the question in error messages.
 
-    Raises `WrongTypeError` naming the method, the type got and the type expected, and `MemorySystemError` for entries that
-    raise while they are read.
+    Raises `WrongTypeError` naming the method, the type got and the type expected, and `MemorySystemError` if an entry
+    raises while it is read.
     """
     with raised_as(MemorySystemError, f"reading what {method}() returned", about):
         return guarded(_memories, value, method, about)
@@ -646,7 +646,7 @@ def _score(score: Any, i: int, method: str, about: str) -> float | None:
             f"{method}() returned the score {one_line(repr(score), 40)} at index {i}; expected a number (higher is better) "
             f"or None{about}"
         ) from None
-    # without a finite number it is as if the system gave none: it ranks nothing, and JSON has no such number
+    # a score that is not finite counts as no score: it ranks nothing, and JSON cannot hold it
     return number if math.isfinite(number) else None
 
 
