@@ -1,4 +1,4 @@
-"""What the plots of the page show and where, each with its numbers as text for those who do not see it."""
+"""Lay out the plots of the page, each with its numbers as text for readers who cannot see it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, VACUOUS
 from pytest_memfail.results import HELD, Rate, SideBySide, Summary, Tally
 
 COLOURS: Final = tuple(f"s{i}" for i in range(6))
-"""Of records: not those of verdicts."""
+"""The colours of records; verdicts have others."""
 
 DASHES: Final = ("none", "6 4", "2 3", "10 3 2 3")
 BAR: Final = 600
@@ -19,7 +19,7 @@ LEFT, RIGHT, TOP, BOTTOM = 44, 20, 14, 40
 
 
 def segments(tally: Tally, *, answered: bool) -> Iterator[tuple[str, str, int]]:
-    """Colour, name and count of each part of a task's bar, in order; they add up to n."""
+    """Yield the colour, name and count of each part of a task's bar, in order; the counts add up to n."""
     if answered:
         parts = [(name, name.replace("_", " "), tally.verdicts[name]) for name in (CORRECT, *FAILURES, UNGRADED, ERROR)]
     else:
@@ -31,7 +31,7 @@ def segments(tally: Tally, *, answered: bool) -> Iterator[tuple[str, str, int]]:
 
 
 def colours(summaries: Sequence[Summary]) -> list[tuple[str, str]]:
-    """Return the colours of bars with their meaning; only those that occur."""
+    """Return each colour that occurs in the bars, with its meaning."""
     seen = {
         colour: name
         for summary in summaries
@@ -55,7 +55,7 @@ def bar(tally: Tally, *, answered: bool) -> dict[str, Any]:
 
 
 def by_k(found: SideBySide) -> dict[str, Any] | None:
-    """Return the plot of success against k, a line for each record; None if there is but one k."""
+    """Return the plot of success against k, a line for each record; None if there is only one k."""
     if not found.by_k:
         return None
     ks = sorted({k for _, k, _ in found.by_k})

@@ -1,4 +1,4 @@
-"""Several records as plain text of at most 100 columns."""
+"""Format the comparison of several records as plain text of at most 100 columns."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ BESIDE: Final[Mapping[str, Callable[[Row], str]]] = {
     "abstention %": lambda row: "-" if row.abstention is None else percent(row.abstention),
     "tokens per memory": lambda row: tokens_each(row.tokens, 1, exact=not row.approximate),
 }
-"""What stands beside the rates, a table each: its title, and what it shows of a task in a record."""
+"""The tables after the rates: the title of each, and the cell it shows for a task in a record."""
 
 
 def comparison(found: SideBySide) -> Iterator[str]:
-    """Return the tables: verdict rates, facts held, tokens, abstention, paired tests, success by k."""
+    """Yield the tables: verdict rates, facts held, tokens, abstention, paired tests, success by k."""
     letters = [chr(ord("A") + i) for i in range(len(found.labels))]
     for letter, label in zip(letters, found.labels, strict=True):
         yield f"{letter}  {one_line(label, 96)}"
@@ -79,7 +79,7 @@ def beside_measures(found: SideBySide, letters: Sequence[str]) -> Iterator[str]:
 
 
 def percent(rate: Rate, digits: int = 1) -> str:
-    """A rate and its interval, in percent."""
+    """Return a rate and its interval, in percent."""
     if rate.value is None:
         return "-"
     return f"{100 * rate.value:.{digits}f} [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"

@@ -1,4 +1,4 @@
-"""How labelled cases are balanced, as plain text of at most 100 columns."""
+"""Format the balance of labelled cases as plain text of at most 100 columns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def data_report(found: Sequence[Any]) -> Iterator[str]:
         yield ""
         yield f"{title:{NAME}}"
         for name in sorted({name for one in found for name in getattr(one, field)}):
-            yield f"  {name or 'not told':{NAME - 2}}" + "".join(
+            yield f"  {name or 'not given':{NAME - 2}}" + "".join(
                 _part(getattr(one, field)[name], one.facts) for one in found
             )
 

@@ -1,4 +1,4 @@
-"""What is shown of a long text: the part that holds what was lost, or what was made of it."""
+"""Choose the part of a long text to show: the one that holds the lost details, or the one made from them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pytest_memfail.core import SUMMARY_ERROR, one_line
 from pytest_memfail.results import FactRecord
 
 LONG: Final = 170
-"""Characters from which a text is shown in part."""
+"""Texts with more characters than this are shown in part."""
 WHOLE: Final = 1_000_000
 NEAR: Final = 0.3
-"""Share of a sentence's words that shows another to be made of it."""
+"""Share of a sentence's words that another must contain to count as made from it."""
 
 
 def excerpt(source: str, details: Sequence[str], near: str, limit: int = LONG) -> str:
-    """The part of a long text that holds the first detail, else the sentence most like `near`."""
+    """Return the part of a long text that holds the first detail, or else the sentence most like `near`."""
     text = one_line(source, WHOLE)
     if len(text) <= limit:
         return text
@@ -29,7 +29,10 @@ def excerpt(source: str, details: Sequence[str], near: str, limit: int = LONG) -
 
 
 def stored_excerpt(fact: FactRecord, entry: str) -> str:
-    """The part of a stored entry that was made of the sentence whose words were lost; of a fact that lost none, what was found."""
+    """Return the part of a stored entry that was made from the sentence with the lost words.
+
+    If the fact lost no words, return the part that holds the words that were found.
+    """
     text, source = one_line(entry, WHOLE), one_line(fact.source, WHOLE)
     lost = _holding(_sentences(source), source, fact.missing)
     if lost is not None and len(text) > LONG:
@@ -37,18 +40,18 @@ def stored_excerpt(fact: FactRecord, entry: str) -> str:
         start, chosen = max(_sentences(text), key=lambda part: len(wanted & _words(part[1])), default=(0, text))
         if len(wanted & _words(chosen)) > NEAR * len(wanted):
             return _cut(text, start, chosen)
-        if fact.verdict == SUMMARY_ERROR:  # any other sentence would pass for what became of the lost one
+        if fact.verdict == SUMMARY_ERROR:  # any other sentence would look as if it were made from the lost one
             return "no sentence near it in that entry"
     return excerpt(text, fact.deciding.found, fact.text)
 
 
 def _sentences(text: str) -> list[tuple[int, str]]:
-    """Each sentence, and where it starts."""
+    """Return each sentence with its start."""
     return [(m.start(), m[0].strip()) for m in re.finditer(r"[^.!?]+(?:[.!?]+|$)", text)]
 
 
 def _holding(parts: Sequence[tuple[int, str]], text: str, details: Sequence[str]) -> tuple[int, str] | None:
-    """The sentence in which the first detail begins that stands in the text at all."""
+    """Return the sentence in which the first detail that the text contains begins; None if it contains no detail."""
     at = next((i for d in details if (i := text.casefold().find(d.casefold())) >= 0), -1)
     if at < 0:
         return None
@@ -56,7 +59,7 @@ def _holding(parts: Sequence[tuple[int, str]], text: str, details: Sequence[str]
 
 
 def _words(text: str) -> set[str]:
-    """The longer words, by what their forms have in common."""
+    """Return the first five letters of each longer word, which inflected forms share."""
     return {word[:5] for word in re.findall(r"\w{4,}", text.casefold())}
 
 
@@ -65,7 +68,7 @@ def _cut(text: str, start: int, chosen: str) -> str:
 
 
 def mark(text: str, details: Iterable[str]) -> str:
-    """The text with each detail in brackets.
+    """Return the text with each detail in brackets.
 
     >>> mark("only at 8 out of 10", ["8 out of 10"])
     'only at [8 out of 10]'

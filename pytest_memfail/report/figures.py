@@ -1,4 +1,4 @@
-"""The plots of the page as a file of their own, for papers and slides: SVG or PNG, drawn by matplotlib (extra `plots`)."""
+"""Draw the plots of the page as SVG or PNG for papers and slides, with matplotlib (extra `plots`)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ COLOURS: Final = {
     "correct": "#1f8a70", "held": "#1f8a70", "vacuous": "#8cc9b9", "not_stored": "#b5402a", "summary_error": "#d98e04",
     "not_retrieved": "#2f6db5", "reasoning_error": "#9a4f96", "ungraded": "#a8b0b8", "error": "#30363d",
 }  # fmt: skip
-"""Those of the page in its light theme."""
+"""The colours of the page's light theme."""
 RECORDS: Final = ("#1d4f85", "#b05a00", "#4f7a12", "#8a3a80", "#7a6a00", "#1b6f6a")
 MADE_BY: Final = "pytest-memfail figure"
 
 
 def figure(suffix: str, records: Sequence[Loaded]) -> bytes:
-    """Draw verdicts by task and, where there are several k or records, success against k and against tokens per memory."""
+    """Return a drawing of verdicts by task, of success against k (several k), and against tokens per memory (several records)."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -47,7 +47,7 @@ def _bars(panel: Axes, records: Sequence[Loaded], names: Sequence[str]) -> None:
     ticks: list[str] = []
     summaries = [record.summary() for record in records]
     tasks = dict.fromkeys(tally.name for summary in summaries for tally in summary.tasks)
-    # task by task: what is compared stands together
+    # task by task, so that the bars to compare are adjacent
     bars = [
         (name, tally, summary.answered)
         for task in tasks

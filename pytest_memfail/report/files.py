@@ -1,4 +1,4 @@
-"""Reports as files: what a name's ending means, and which files may be replaced."""
+"""Write reports as files: choose the format by the name's ending, and check which files may be replaced."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_memfail.results import Loaded
 ENDINGS: Final = (".html", ".md", ".json", ".svg", ".png")
 DRAWN: Final = (".svg", ".png")
 STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
-"""Names the file whose Markdown the CI shows beside the run."""
+"""The variable that names the file whose Markdown the CI shows beside the run."""
 
 OURS: Final = (
     'name="generator" content="pytest-memfail',
@@ -26,9 +26,9 @@ LOOKED_AT: Final = 2000
 
 
 def check_report(path: Path, option: str) -> None:
-    """Refuse a place where a report cannot be, or must not be, written.
+    """Check that a report can and may be written to a path; write nothing.
 
-    Raises `UsageError`, with nothing touched.
+    Raises `UsageError` if not.
     """
     if path.suffix not in ENDINGS:
         raise UsageError(f"{option}: got {path.name!r}, expected a name that ends in {', '.join(ENDINGS)}")
@@ -46,7 +46,7 @@ def check_report(path: Path, option: str) -> None:
 
 
 def write_report(path: Path, records: Sequence[Loaded]) -> None:
-    """Write the report that the file's name asks for; Markdown goes to the CI's step summary too. Raises `OSError`."""
+    """Write a report in the format of the file's ending. Markdown goes to the CI's step summary too. Raises `OSError`."""
     content = _render(path.suffix, records)
     write_whole(path, content)
     if path.suffix == ".md" and (step := os.environ.get(STEP_SUMMARY)):
@@ -54,7 +54,7 @@ def write_report(path: Path, records: Sequence[Loaded]) -> None:
 
 
 def write_reports(paths: Sequence[Path], records: Sequence[Loaded]) -> Iterator[tuple[Path, str | None]]:
-    """Write each report; yield its path with what went wrong, None if nothing did. One that fails takes no other with it."""
+    """Write each report, also after one fails; yield each path with its error message, or None on success."""
     for path in paths:
         try:
             write_report(path, records)

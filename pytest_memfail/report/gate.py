@@ -1,4 +1,4 @@
-"""The gate as text: each expression with its value, what flipped against the baseline, and how much could have been seen."""
+"""Format the gate as text: each expression with its value, the flips against the baseline, and the detectable drop."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ P_IS: Final = (
 TITLES: Final = {
     "worse": "worse than in {}",
     "better": "better than in {}",
-    "other": "otherwise than in {}, counted as neither",
+    "other": "other changes since {}, neither worse nor better",
 }
 
 
 def gate(result: Gate, *, full: bool = False, record: str | None = None) -> list[str]:
-    """The gate's part of the summary; long lists are cut unless it is `full`, and `record` is where the rest can be seen."""
+    """Return the gate's part of the summary.
+
+    Long lists are cut unless `full` is set. The note about the rest names `record`, the run for `memfail show`.
+    """
     lines = [f"gate: {result.outcome}"]
     checks = result.checks if full else _telling(result.checks)
     lines += [_check(check) for check in checks if not check.anchored]
@@ -43,7 +46,7 @@ def gate(result: Gate, *, full: bool = False, record: str | None = None) -> list
 
 
 def gate_outcome(result: Gate) -> str:
-    """The gate on one line: what was decided, and by which expressions."""
+    """Return the gate on one line: its outcome, and the expressions that decided it."""
     deciding = [check for check in result.checks if check.outcome == result.outcome]
     if result.outcome == "passed":
         deciding = _telling(deciding)
@@ -54,7 +57,11 @@ def gate_outcome(result: Gate) -> str:
 
 
 def _telling(checks: Sequence[Check]) -> list[Check]:
-    """Leave out of each expression about every task (`*.`) the tasks that passed, but for the one nearest to failing by its p."""
+    """Return the checks to show.
+
+    Of an expression about every task (`*.`), all tasks that did not pass are shown, but only one task that passed: the
+    one nearest to failing by its p.
+    """
     nearest: dict[tuple[str, bool], Check] = {}
     for check in checks:
         pair, key = check.paired, (check.expression, check.anchored)
@@ -75,12 +82,12 @@ def _is_each(check: Check) -> bool:
 
 def _check(check: Check) -> str:
     value = one_line(check_value(check), WIDTH - 59)
-    name = one_line(check_name(replace(check, anchored=False)), 46)  # the block that it stands in says what it is about
+    name = one_line(check_name(replace(check, anchored=False)), 46)  # the block already names the anchor
     return f"  {name:<46} {WORDS[check.outcome]:<9} {value}".rstrip()
 
 
 def check_name(check: Check) -> str:
-    """Return the expression, with the task where it stands for each, and whether it is about the anchor."""
+    """Return the expression, with the task if it is about every task, and with `anchor` if it is about the anchor."""
     about = [check.task] if check.task is not None and _is_each(check) else []
     if check.anchored:
         about.append("anchor")
@@ -88,7 +95,7 @@ def check_name(check: Check) -> str:
 
 
 def check_value(check: Check) -> str:
-    """What a check was decided by."""
+    """Return the value that decided a check, or the reason why none did."""
     if check.paired is not None:
         corrected = check.expression.startswith("*") and check.paired.corrected is not None
         p = f"p (Holm) {p_value(check.paired.corrected or 0)}" if corrected else f"p {p_value(check.paired.p)}"
@@ -104,7 +111,7 @@ def check_value(check: Check) -> str:
 
 
 def p_value(p: float) -> str:
-    """Four digits, and never a plain zero."""
+    """Return a p-value with four digits, never as a plain zero."""
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
@@ -125,7 +132,7 @@ def _comparison(comparison: Comparison, against: str, full: bool, record: str | 
         )
     for change, title in TITLES.items():
         flips = [flip for flip in comparison.flips if flip.change == change]
-        if not flips or (change == "other" and not full):  # neither worse nor better: for who looks closely
+        if not flips or (change == "other" and not full):  # neither worse nor better: shown only in full
             continue
         most = len(flips) if full else MOST_FLIPS
         yield f"{title.format(against)}: {len(flips)}"
@@ -155,7 +162,7 @@ def _table(comparison: Comparison, against: str, full: bool) -> Iterator[str]:
 
 
 def _before_and_now(comparison: Comparison, pair: Paired) -> str:
-    """Return the share that did not fail in both runs; a dash if the record is of a version that did not keep it."""
+    """Return the shares that did not fail before and now; a dash if an early record lacks them."""
     before = comparison.failed_before.get(pair.name)
     if before is None or not pair.n:
         return "-"

@@ -1,4 +1,4 @@
-"""One self-contained page: it needs no network, and works from a file. What it looks like is in the folder `page`."""
+"""Render one self-contained page that works from a file, without network. The folder `page` holds its templates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAGE: Final = Path(__file__).with_name("page")
 POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
 )
-"""Nothing is fetched, and no script but ours runs, whatever a memory says."""
+"""The page fetches nothing and runs no script but ours, whatever a memory says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,17 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     label: str = ""
-    """What the table is called for those who do not see it; empty for the caption."""
+    """The name of the table for screen readers; if empty, the caption."""
     left: Sequence[str] = ()
-    """Columns of text, which are set to the left."""
+    """Columns of text, which are left-aligned."""
     total: bool = False
-    """Whether the last row is that of all others."""
+    """Whether the last row is the total of the others."""
     tall: bool = False
-    """Whether it may have many rows, and scrolls."""
+    """Whether the table may have many rows and scrolls."""
 
 
 def html(records: Sequence[Loaded]) -> str:
-    """Return the text of the page."""
+    """Return the page as HTML."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -66,7 +66,7 @@ def html(records: Sequence[Loaded]) -> str:
         version=__version__,
         title=f"memfail: {', '.join(names)}",
         policy=POLICY.format(digest),
-        # ours, and JSON that can stand in a script element: the only three that are not escaped
+        # the only three values that are not escaped: our own files, and JSON that is safe in a script element
         css=Markup((PAGE / "page.css").read_text(encoding="utf-8")),
         script=Markup(script),
         data=Markup(page_data(records, names)),
@@ -190,7 +190,7 @@ def _beside(found: SideBySide) -> list[Table]:
 
 
 def _filters(records: Sequence[Loaded], names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    """Yield what the list of questions can be chosen by."""
+    """Yield the filters of the list of questions."""
     asked = [question for record in records for question in record.questions]
     tasks = dict.fromkeys(question.group for question in asked)
     verdicts = [v for v in (CORRECT, *FAILURES, UNGRADED, ERROR) if any(question.verdict == v for question in asked)]

@@ -1,4 +1,4 @@
-"""How far a judge agrees with labelled cases, as plain text of at most 100 columns."""
+"""Format the agreement of a judge with labelled cases as plain text of at most 100 columns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEGEND: Final = "strict: the label itself; accepted: any label that can be defen
 
 
 def judge_check(measures: Mapping[str, Any], *, shown: int) -> list[str]:
-    """The measures of `memfail judge-check`; `shown` disagreements at most, all if negative."""
+    """Return the measures of `memfail judge-check` with at most `shown` disagreements, all if negative."""
     return list(_lines(measures, shown))
 
 

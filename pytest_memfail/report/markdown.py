@@ -1,4 +1,4 @@
-"""A pull-request comment of fewer than 60 lines."""
+"""Format a run as a pull-request comment of fewer than 60 lines."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ MAX_CHECKS: Final = 5
 MAX_FLIPS: Final = 8
 MAX_MEASURES: Final = 8
 MARK: Final = "<!-- memfail report -->"
-"""By this a bot finds its own comment again, and we our own file."""
+"""Marks a comment for the bot that updates it, and a file as one of ours."""
 UNSEEN: Final = "\u200b"
-"""A space of no width: what it parts is no link and no mention."""
+"""A zero-width space: text that contains it is no link and no mention."""
 _LINKED: Final = re.compile(r"@(?=\S)|[a-z][a-z0-9+.-]*:(?=\S)|www(?=\.)|#(?=\d)|gh-(?=\d)", re.IGNORECASE)
-"""What GitHub and GitLab make a link of: schemes, hosts, mentions, numbers of issues."""
+"""What GitHub and GitLab turn into links: schemes, hosts, mentions, issue numbers."""
 
 
 def markdown(records: Sequence[Loaded]) -> str:
-    """The text of the comment."""
+    """Return the text of the comment."""
     first, gate = records[0], records[0].summary().gate
     lines = [MARK, *_overview(first)]
     if gate is not None:
@@ -159,18 +159,18 @@ def _failures(record: Loaded, room: int) -> Iterator[str]:
 
 
 def _beside_us(path: str) -> str:
-    """Where the record lies as seen from here; of one elsewhere its name alone, as a comment is read on other machines."""
+    """Return a path relative to the working directory, or only its name: a comment is read on other machines."""
     place, here = Path(path).resolve(), Path.cwd()
     return shlex.quote(place.relative_to(here).as_posix() if place.is_relative_to(here) else place.name)
 
 
 def plain(text: str, limit: int = 160) -> str:
-    """Text of others as text: no markup, no HTML, nothing that is made a link, nobody and no issue mentioned."""
+    """Return foreign text as plain text: without markup, HTML, links, and mentions of people or issues."""
     text = one_line(text, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = _LINKED.sub(lambda found: found[0] + UNSEEN, text)
     return re.sub(r"([\\`*_{}\[\]()#+!|~])", r"\\\1", text)
 
 
 def code(text: str) -> str:
-    """Text inside backticks."""
+    """Return a text that is safe inside backticks."""
     return one_line(text, 400).replace("`", "'")

@@ -1,4 +1,4 @@
-"""The model card of the offline judge: what it was trained on, and how far it agrees with labels by task, style and confidence."""
+"""Write the model card of the offline judge: its training data, and its agreement with labels by task, style, confidence."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def model_card(header: Mapping[str, Any], figures: Mapping[str, Mapping[str, Any
     """Return the card as Markdown.
 
     Args:
-        header: of the weights.
-        figures: for each split that was measured, what `measure` returns.
+        header: the header of the weights.
+        figures: the result of `measure` for each split that was measured.
     """
     return "\n".join(_lines(header, figures)) + "\n"
 

@@ -1,4 +1,4 @@
-"""The questions as the page's script reads them: each text once, however often it was retrieved."""
+"""Encode the questions for the page's script: each text once, however often it was retrieved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_memfail.results import FactRecord, Header, Loaded, QuestionRecord, i
 
 
 def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
-    """JSON that can stand inside a script element: nothing in it ends one, or begins a comment."""
+    """Return JSON that is safe inside a script element: it can neither end the element nor begin a comment."""
     texts: dict[str, int] = {}
     data = {
         "labels": list(names),
@@ -24,13 +24,13 @@ def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
         ],
         "texts": list(texts),
     }
-    # not ASCII: a lone surrogate is then replaced as the file is written; browsers have crashed over one
+    # not ASCII: writing the file then replaces a lone surrogate, over which browsers have crashed
     text = json.dumps(_readable(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _readable(value: Any) -> Any:
-    """The same data with control characters written out: a direction mark must not turn a memory round."""
+    """Return the data with control characters escaped: a direction mark must not reverse a memory."""
     if isinstance(value, str):
         return escape_controls(value)
     if isinstance(value, dict):
@@ -82,6 +82,6 @@ def _question(question: QuestionRecord, record: int, header: Header, texts: dict
 
 
 def _stages(fact: FactRecord) -> list[list[str]]:
-    """Stage, outcome and reason, up to the one that decided."""
+    """Return the stage, outcome and reason of each stage, up to the one that decided."""
     reached = STAGES[: STAGES.index(fact.decided_by) + 1]
     return [[stage, fact.stage(stage).outcome, fact.stage(stage).reason] for stage in reached]

@@ -1,4 +1,4 @@
-"""The summary as JSON, with a published schema: what other tools read."""
+"""Write the summary as JSON for other tools, with a published schema."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pytest_memfail.results import (
 )
 
 SCHEMA_FILE: Final = Path(__file__).with_name("summary.schema.json")
-"""The schema as published; a test holds it against the models below."""
+"""The published schema; a test compares it with the models below."""
 
 
 class _Model(BaseModel):
@@ -39,7 +39,7 @@ class RateModel(_Model):
 
     count: int = Field(ge=0)
     n: int = Field(ge=0)
-    value: float | None = Field(ge=0, le=1, description="null of nothing")
+    value: float | None = Field(ge=0, le=1, description="null if n is 0")
     low: float = Field(ge=0, le=1)
     high: float = Field(ge=0, le=1)
 
@@ -69,7 +69,7 @@ class TaskModel(_Model):
     cut_entries: int = Field(ge=0, description="entries that were returned beyond k and cut")
     facts: dict[str, dict[str, int]] = Field(description="verdicts per expected fact, by stratum")
     unsteady: RateModel | None = Field(
-        description="questions that did not come out the same each time; null where none was asked more than once"
+        description="questions whose verdicts differed between repeats; null if none was asked more than once"
     )
 
 
@@ -105,14 +105,14 @@ class CheckModel(_Model):
     outcome: Literal["passed", "failed", "undecided", "skipped"]
     reason: str = Field(description="why it is undecided or skipped")
     rate: RateModel | None
-    value: float | None = Field(description="tokens shown per question, where it is about them")
+    value: float | None = Field(description="tokens shown per question, or the value of a suite's measure")
     approximate: bool = Field(description="whether these tokens were counted approximately")
     paired: PairedModel | None
     anchored: bool = Field(description="whether it compares with the anchor instead of the baseline")
 
 
 class FlipModel(_Model):
-    """A question whose verdict is another than in the baseline."""
+    """A question whose verdict differs from the baseline."""
 
     id: str
     task: str
@@ -122,7 +122,7 @@ class FlipModel(_Model):
 
 
 class AnchorModel(_Model):
-    """The run that only moves on purpose, and what changed since."""
+    """The run that moves only on purpose, and what changed since."""
 
     path: str
     reason: str = Field(description="why it was last moved")
@@ -146,16 +146,16 @@ class MeasureModel(_Model):
 
     name: str
     title: str
-    value: float | None = Field(description="null if it lacks something")
+    value: float | None = Field(description="null if the measure could not be computed")
     n: int = Field(ge=0)
     low: float | None
     high: float | None
     lacks: str | None = Field(description="why there is no value")
-    part: str | None = Field(description="the part it is over; null: the whole suite")
+    part: str | None = Field(description="the part that it measures; null: the whole suite")
 
 
 class SuiteModel(_Model):
-    """What a suite's own measures came to."""
+    """The results of a suite's own measures."""
 
     suite: str
     k: int
@@ -193,7 +193,7 @@ class RecordModel(_Model):
 
 
 class FlipsModel(_Model):
-    """The first record against another on the questions decided in both."""
+    """The first record compared with another, on the questions decided in both."""
 
     task: str
     record: int = Field(ge=1, description="index in records")
@@ -223,7 +223,7 @@ class SummaryModel(_Model):
 
 
 def summary_json(records: Sequence[Loaded]) -> str:
-    """The text of the file."""
+    """Return the summary as JSON text."""
     found = side_by_side(records)
     model = SummaryModel(
         generator=f"pytest-memfail {__version__}",
@@ -238,7 +238,7 @@ def summary_json(records: Sequence[Loaded]) -> str:
 
 
 def schema_json() -> str:
-    """The schema that `summary_json` keeps to."""
+    """Return the JSON schema of `summary_json`."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **SummaryModel.model_json_schema()}
     return json.dumps(schema, indent=2) + "\n"
 

@@ -1,4 +1,4 @@
-"""The command that asks a question of a record again, with the options of its run."""
+"""Build the command that reruns a question of a record with the options of its run."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pytest_memfail.results import Header
 
 
 def rerun_words(header: Header, node_id: str) -> str:
-    """Return the command; the folder of the rows is known by its name only, as records hold no paths."""
+    """Return the command. Records hold no paths, so it has only the name of the folder with the rows."""
     return " ".join(map(shlex.quote, ["pytest", node_id, *(header.rerun or _options_of(header))]))
 
 
 def _options_of(header: Header) -> Iterator[str]:
-    """Yield the options of a run whose header does not list them, as those of early records."""
+    """Yield the options of a run whose header does not list them, as in early records."""
     yield f"--memfail-system={header.system}"
     for option, given in (
         ("system", header.system_options),

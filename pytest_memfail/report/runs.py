@@ -1,4 +1,4 @@
-"""The kept runs as a table."""
+"""Format the kept runs as a table."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ USUAL: Final = {
     "repeats": 1,
     "shard": None,
 }
-"""Settings that are shown only where they are others."""
+"""Usual settings; only settings that differ are shown."""
 NAMES: Final = {"test_taker": "model"}
-"""How an option is called whose field of the header is called otherwise."""
+"""Option names that differ from the header's field names."""
 
 
 def run_table(runs: Sequence[KeptRun]) -> Iterator[str]:
-    """Yield the lines of a table, the newest run last, and what its names are good for."""
+    """Yield the lines of a table, the newest run last, and a line about the names of runs."""
     rows = [("run", "system", "settings", "questions", "")]
     for run in runs:
         asked = f"{run.results} of {run.questions}" if run.state != "running" else f"of {run.questions}"

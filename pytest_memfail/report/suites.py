@@ -1,4 +1,4 @@
-"""What the measures and labels of a suite came to, as lines below its table."""
+"""Format the measures and labels of a suite as lines below its table."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ WIDTH: Final = 100
 
 
 def suite_lines(suite: SuiteRecord, *, several_k: bool = False) -> Iterator[str]:
-    """Yield a line for each group of measures, then one for the labels that occurred; with several k, each says which."""
+    """Yield a line for each group of measures, then one for the labels; with several k, each line names its k."""
     for line in _lines(suite, several_k=several_k):
         yield from textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _lines(suite: SuiteRecord, *, several_k: bool) -> Iterator[str]:
-    """Yield the lines, not wrapped; of those beyond the second, only such as say something."""
+    """Yield the lines, not wrapped; those beyond the second only if they have a value."""
     at = f"k={suite.k}: " if several_k else ""
     said: set[str | None] = set()
     for number in sorted({score.line for score in suite.scores}):
@@ -38,13 +38,13 @@ def _lines(suite: SuiteRecord, *, several_k: bool) -> Iterator[str]:
 
 
 def suite_sentences(summary: Summary) -> list[str]:
-    """Return the same for all suites, not wrapped, each line with the name of its suite."""
+    """Return the lines of all suites, not wrapped, each with the name of its suite."""
     several_k = len({suite.k for suite in summary.suites}) > 1
     return [f"{suite.name}: {line}" for suite in summary.suites for line in _lines(suite, several_k=several_k)]
 
 
 def score_text(score: ScoreRecord) -> str:
-    """Return a value as people read it, with its interval; a dash where there is none."""
+    """Return the formatted value of a measure with its interval; a dash if it has no value."""
     if score.value is None:
         return "-"
     if score.unit == "count":

@@ -1,4 +1,4 @@
-"""The last screen of a run: failures grouped by cause, the table of verdicts, where most is lost, what to do next."""
+"""Format the last screen of a run: failures by cause, the verdict table, where most is lost, and what to do next."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pytest_memfail.results import QuestionRecord, StageRecord, Summary
 MOST_TEXTS: Final = 20
 """Failures shown in full by default."""
 EXAMPLES: Final = 3
-"""Failures shown of each task and verdict."""
+"""Failures shown per task and verdict."""
 MOSTLY: Final = 0.5
 """The kind of detail is named if at least this share of a group lost it."""
 
@@ -58,7 +58,7 @@ class Failed:
 
     id: str
     task: str
-    """Or `task.part`."""
+    """A task, or `task.part`."""
     verdict: str
     reason: str
     confidence: float
@@ -75,14 +75,14 @@ class Failed:
 
 
 def failed_question(question: QuestionRecord) -> Failed | None:
-    """Return what the end of a run shows of a question; None unless it failed."""
+    """Return a failed question as the end of a run shows it; None if it did not fail."""
     if not question.failed:
         return None
     verdict, source = question.verdict, ""
     kinds: set[str] = set()
     if verdict in MEMORY_FAILURES:
         failed = [fact for fact in question.facts if fact.verdict == verdict]
-        # no fact in a record that another program wrote
+        # a record that another program wrote may have no facts
         sure, source = max(((_confidence(fact.deciding), fact.source) for fact in failed), default=(-1.0, ""))
         for fact in failed:
             kinds |= kinds_of(fact.missing, fact.source)
@@ -125,7 +125,7 @@ def causes(failures: Iterable[Failed]) -> list[list[Failed]]:
 
 
 def worst_first(failures: Iterable[Failed], most: int = MOST_TEXTS) -> list[str]:
-    """Return the ids of at most so many failures: the clearest of each group in turn, those of a group together."""
+    """Return the ids of at most `most` failures: the clearest of each group in turn, listed group by group."""
     groups = causes(failures)
     taken = [0] * len(groups)
     left = most
@@ -161,7 +161,7 @@ def cause_lines(failures: Sequence[Failed], results: Summary, *, every: bool = F
 
 
 def most_lost(results: Summary, failures: Collection[Failed]) -> str:
-    """Return one sentence: at which stage most questions are lost, in which task most of them, and what kind of detail."""
+    """Return one sentence that names the stage, the task and the kind of detail where most is lost."""
     lost = results.total.verdicts
     verdict = max(FAILURES, key=lambda name: lost[name])
     if not lost[verdict]:
@@ -172,14 +172,14 @@ def most_lost(results: Summary, failures: Collection[Failed]) -> str:
         count = task.verdicts[verdict]
         said += f"; all in {task.name}" if count == lost[verdict] else f"; of these {count} in {task.name}"
     group = [failed for failed in failures if (failed.task, failed.verdict) == (task.name, verdict)]
-    # of what was not shown at all, the kinds say nothing
+    # without a summary error, the kinds of the details say nothing
     if verdict == SUMMARY_ERROR and (kinds := _most_frequent([failed.kinds for failed in group])):
         said += f", mostly {' and '.join(kinds)}"
     return said
 
 
 def _most_frequent(given: Sequence[frozenset[str]]) -> list[str]:
-    """The one or two kinds that at least half of the questions have one of; empty if no two are so frequent."""
+    """Return the one or two kinds that cover at least half of the questions; empty if no two kinds do."""
     counts = Counter(kind for kinds in given for kind in kinds)
     ranked = sorted(counts, key=lambda kind: (-counts[kind], kind))[:2]
     for most in range(1, len(ranked) + 1):
@@ -191,7 +191,7 @@ def _most_frequent(given: Sequence[frozenset[str]]) -> list[str]:
 def closing(results: Summary, failures: Collection[Failed], run: str | None, *, trusted: bool = True) -> Iterator[str]:
     """Yield the last screen of a run: the verdicts, where most is lost, where the record is, and how to go on.
 
-    `run` is what `memfail show` calls the run; None where it is not kept.
+    `run` is the name of the run for `memfail show`; None if the run is not kept.
     """
     yield from verdict_table(results)
     if trusted and results.total.n:

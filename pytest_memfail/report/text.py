@@ -1,4 +1,4 @@
-"""Failures and summaries as plain text of at most 100 columns, readable without colour."""
+"""Format failures and summaries as plain text of at most 100 columns, readable without colour."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ LABEL: Final = 11
 MAX_LINES: Final = 25
 MAX_FAILED_FACTS: Final = 2
 NO_ANSWER: Final = "no_answer"
-"""The column of ungraded questions where no model answered."""
+"""The column of ungraded questions if no model answered."""
 MIN_RETRIEVED: Final = 3
 """Lines kept for the entries retrieved, however long the rest is."""
 
 
 def headline(question: QuestionRecord) -> str:
-    """A failure in a few words, what was lost first: pytest cuts it short. The verdict is said beside it."""
+    """Return a failure in a few words, without the verdict. What was lost comes first: pytest cuts the text short."""
     verdict = question.verdict
     facts = [fact for fact in question.facts if fact.verdict == verdict]
     if not facts:
@@ -51,12 +51,12 @@ def headline(question: QuestionRecord) -> str:
 
 
 def _lost_first(reason: str, missing: Sequence[str]) -> str:
-    """The reason with what was lost before it, where it does not itself begin with that.
+    """Return the reason with the lost details in front of it.
 
     >>> _lost_first("'otterbank' is stored, but without 'Wi-Fi'", ["Wi-Fi"])
     "lost 'Wi-Fi'; 'otterbank' is stored"
     """
-    # quoted before the word, a detail is stored: as disliked, say, or without its link
+    # a detail quoted before the word "stored" is stored: as disliked, say, or without its link
     stored = reason.partition("stored")[0]
     lost = [
         detail for detail in missing if detail.strip() and not any(q in stored for q in (f"'{detail}'", repr(detail)))
@@ -69,16 +69,16 @@ def _lost_first(reason: str, missing: Sequence[str]) -> str:
 
 
 def why(question: QuestionRecord) -> str:
-    """What was lost, or what broke, without the verdict; empty of a question that did not fail."""
+    """Return what was lost or what broke, without the verdict; empty if the question did not fail."""
     if question.error is not None:
         return question.error.message
     return headline(question) if question.failed else ""
 
 
 def failure(question: QuestionRecord, rerun: str, *, short: bool = False) -> list[str]:
-    """What the reader of a failure needs, in at most 25 lines; `rerun` is the command that asks it again.
+    """Return a failed question in at most 25 lines; `rerun` is the command that asks it again.
 
-    A `short` one says what was asked and why it failed.
+    With `short`, return only what was asked and why it failed.
     """
     if short:
         return [escape_controls(text) for text in _short(question, rerun)]
@@ -104,7 +104,7 @@ def _short(question: QuestionRecord, rerun: str) -> Iterator[str]:
 
 
 def _named(question: QuestionRecord) -> str:
-    """Return the verdict with its meaning, of a question of a suite with its label too."""
+    """Return the verdict with its meaning, and with the label of a suite's question."""
     label = f" ({question.label})" if question.part and question.label else ""
     return f"{question.verdict}{label}: {MEANINGS[question.verdict]}"
 
@@ -136,8 +136,8 @@ def _question(question: QuestionRecord, most_facts: int) -> Iterator[str]:
 
 def _fact(fact: FactRecord) -> Iterator[str]:
     stage, result = fact.decided_by, fact.deciding
-    if fact.verdict != NOT_RETRIEVED:  # else it stands in the store as it was said
-        # what was lost is marked where it was said: nothing can be marked where it no longer stands
+    if fact.verdict != NOT_RETRIEVED:  # otherwise the store holds it as it was said
+        # lost details are marked in the source: the store no longer holds them
         yield from _field("said", mark(excerpt(fact.source, fact.missing, fact.text), fact.missing), 2)
     passed = ", ".join(f"{name} ok" for name in STAGES[: STAGES.index(stage)])
     confidence = result.confidence
@@ -168,7 +168,7 @@ def _retrieved(memories: Sequence[MemoryRecord], room: int) -> list[str]:
 
 
 def _field(label: str, text: str, most: int) -> list[str]:
-    """The text under its label, on at most so many lines."""
+    """Return the text beside its label, on at most `most` lines."""
     words = one_line(text, most * (WIDTH - LABEL) - most).split(" ")
     lines, current = [], ""
     for word in words:
@@ -219,7 +219,7 @@ def unsure(results: Summary) -> str:
 
 
 def vacuous_passes(results: Summary) -> list[str]:
-    """A line for each task that has some."""
+    """Return a line for each task with vacuous passes."""
     how = "counted as correct" if results.protocol == "paper" else "left out of the rates"
     return [
         f"vacuous passes: {tally.vacuous} in {tally.name}, {how} (nothing was there to misuse)"
@@ -249,7 +249,7 @@ def abstention(results: Summary) -> list[str]:
 
 
 def occurring(tally: Tally) -> list[str]:
-    """The verdicts that occur: their counts add up to n."""
+    """Return the verdicts that occur; their counts add up to n."""
     return [name for name in (CORRECT, *FAILURES, UNGRADED, ERROR) if tally.verdicts[name]]
 
 
@@ -258,7 +258,7 @@ def _rate_name(results: Summary) -> str:
 
 
 def steadiness(tally: Tally) -> str:
-    """How many of the questions that were asked more than once did not come out the same; empty where none was."""
+    """Return how many repeated questions got different verdicts; empty if no question was repeated."""
     if not tally.repeated:
         return ""
     return (
@@ -315,7 +315,7 @@ def _rows(results: Summary) -> Iterator[tuple[str, Tally | None]]:
 
 
 def _rows_of(block: Block, results: Summary) -> Iterator[tuple[str, Tally | None]]:
-    """Yield name and tally of each task or part, and of the total; with several k, the name alone and then each k."""
+    """Yield the name and tally of each task or part and of the total; with several k, the name alone, then each k."""
     total = block.total if len(results.tables) > 1 else results.total
     for tally in (*block.tasks, *([total] if len(block.tasks) > 1 else [])):
         yield tally.name, None if results.by_k else tally
@@ -325,7 +325,7 @@ def _rows_of(block: Block, results: Summary) -> Iterator[tuple[str, Tally | None
 
 
 def _shown(results: Summary) -> Iterator[str]:
-    """What stands beside memory held: single facts, and how much had to be shown for it."""
+    """Yield the table of the single facts held and of the tokens shown."""
     yield f"{'':<22}{'':>5} {'facts held %':<16}{'tokens shown':>13}{'% of the':>10}"
     yield f"{'task':<22}{'facts':>5} {'[95 % interval]':<16}{'per question':>13}{'store':>10}"
     for name, tally in _rows(results):
@@ -339,7 +339,7 @@ def _shown(results: Summary) -> Iterator[str]:
 
 
 def amount(value: float | None, times: int = 1, *, exact: bool = True) -> str:
-    """A mean as people read it: a digit behind the point below 100; a dash where nothing was counted, ≈ where not exactly."""
+    """Return a mean with one decimal below 100; a dash if nothing was counted, with `≈` if the count is approximate."""
     if value is None:
         return "-"
     value *= times
@@ -347,7 +347,7 @@ def amount(value: float | None, times: int = 1, *, exact: bool = True) -> str:
 
 
 def tokens_each(tokens: float | None, memories: int, *, exact: bool) -> str:
-    """Return the mean tokens per memory as people read it."""
+    """Return the mean tokens per memory with one decimal; a dash if there are none."""
     return f"{'' if exact else '≈'}{tokens / memories:.1f}" if tokens is not None and memories else "-"
 
 
@@ -388,7 +388,7 @@ def _stores(results: Summary) -> Iterator[str]:
 
 
 def model_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Calls, tokens and cost by stage and model."""
+    """Yield the table of calls, tokens and cost by stage and model."""
     yield f"{'model calls':<36}{'calls':>8}{'cache hits':>12}{'tokens in':>13}{'(cached)':>11}{'out':>9}{'USD':>10}"
     for row in rows:
         yield _model_row(f"{row['stage']} by {row['model']}", row, row["cost"])
@@ -400,7 +400,7 @@ def model_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _model_row(name: str, row: Mapping[str, Any], cost: float | None) -> str:
-    # a price that is not known is said to be so: 0 would read as free
+    # an unknown price is not 0, which would read as free
     usd = "unknown" if cost is None else f"{cost:.4f}"
     return (
         f"{one_line(name, 35):<36}{row['calls']:>8}{row['cache_hits']:>12}{row['prompt_tokens']:>13}"

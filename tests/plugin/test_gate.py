@@ -170,7 +170,7 @@ def test_lf_reruns_regressions_only(project: Project) -> None:
 def test_a_regression_is_listed_with_its_p(any_project: Project) -> None:
     with_baseline(any_project, ce_1="not_stored", lh_1="not_retrieved", lh_2="summary_error")
     any_project.script(**MANY, lh_2="not_retrieved")
-    assert "otherwise than" not in any_project.run(COMPARE).stdout.str()
+    assert "other changes since" not in any_project.run(COMPARE).stdout.str()
     result = any_project.run(COMPARE, "--tb=short", "-v")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -184,7 +184,7 @@ def test_a_regression_is_listed_with_its_p(any_project: Project) -> None:
             "  memfail/conditional_facts_easy::co-1 correct -> summary_error",
             "better than in the baseline: 1",
             "  memfail/long_hop::lh-1 not_retrieved -> correct",
-            "otherwise than in the baseline, counted as neither: 2",
+            "other changes since the baseline, neither worse nor better: 2",
             "  memfail/coexisting_facts::ce-1 not_stored -> summary_error",
             "  memfail/long_hop::lh-2 summary_error -> not_retrieved",
             "smallest true drop that 18 such rows show in four of five runs: * points",
