@@ -1,4 +1,4 @@
-"""What a run leaves: its record, its summary, and the statistics of both."""
+"""The results of a run: its record, its summary, and the statistics of both."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Two runs on the same questions: the file of a baseline, a run against it, and records side by side.
+"""Compare runs on the same questions: read and write baselines, compare a run with one, and compare several records.
 
-Questions of one row (the three of a persona's essay, say) and one question at several k stand and fall together: counts are
-of questions, p-values take a row as a whole (see `by_row`).
+Questions of one row (the three of a persona's essay, say) and one question at several k depend on each other. Counts are
+of questions, but p-values treat a row as a whole (see `by_row`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ DAMAGED: Final = "the baseline is damaged, save it again"
 
 @dataclass(frozen=True, slots=True)
 class Entry(Outcome):
-    """What became of a question, as a baseline has it."""
+    """The outcome of a question in a baseline."""
 
     __pydantic_config__: ClassVar[Any] = {"strict": True, "extra": "forbid"}
 
@@ -68,7 +68,7 @@ class Entry(Outcome):
     memory_held: bool | None
     vacuous: bool
     row: str | None = None
-    """The row it comes from, where that is known: its questions stand and fall together."""
+    """The row of the question, if known. The questions of a row depend on each other."""
     part: str = ""
 
 
@@ -92,7 +92,7 @@ class Baseline:
 def read_baseline(path: Path) -> Baseline:
     """Read a whole baseline.
 
-    Raises `UsageError` for a file that is none or is damaged, `BaselineRefused` for one of another schema.
+    Raises `UsageError` if the file is no baseline or is damaged, and `BaselineRefused` if its schema differs.
     """
     lines = list(_lines(path))
     first = lines[0] if lines else {}
@@ -129,7 +129,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def check_baseline(baseline: Baseline, path: Path, header: Header, what: str = "baseline") -> None:
-    """Compare what the baseline (or `what` else) was of with what this run, by the header of its record, is of.
+    """Check that a run with this header can be compared with a baseline (or an anchor, as `what` says).
 
     Raises `BaselineRefused` naming each field that differs, with both values.
     """
@@ -138,7 +138,7 @@ def check_baseline(baseline: Baseline, path: Path, header: Header, what: str = "
     if set(before.k) != set(header.k):
         different.append(("k", before.value("k"), header.value("k")))
     if (before.test_taker is None) != (header.test_taker is None):
-        # which model answers may be what is compared; whether any does decides what a verdict means
+        # the models may be what is compared, but whether any model answers decides what a verdict means
         different.append(("test_taker", before.test_taker, header.test_taker))
     for name in header.tasks.keys() & before.tasks.keys():
         then, now = before.tasks[name].data_hash, header.tasks[name].data_hash
@@ -165,7 +165,7 @@ def _given(name: str, value: object) -> str:
 
 
 def notes(baseline: Baseline, header: Header) -> list[str]:
-    """What else differs: mostly what is being compared."""
+    """Return the other differences between a baseline and a run: mostly what is being compared."""
     before = baseline.header
     return [
         f"{name} is {_shown(now)}, in the baseline {_shown(then)}"
@@ -174,7 +174,7 @@ def notes(baseline: Baseline, header: Header) -> list[str]:
 
 
 def _different(before: Header, header: Header, depends: str) -> Iterator[tuple[str, Any, Any]]:
-    """Yield field, value in the baseline and value now of what differs and has this depend on it."""
+    """Yield each differing field that `depends` depends on, with its values in the baseline and now."""
     for name, what in identity(before, header).items():
         if what == depends and before.value(name) != header.value(name):
             yield name, before.value(name), header.value(name)
@@ -187,9 +187,9 @@ def _shown(value: object) -> str:
 
 
 def check_baseline_place(path: Path) -> None:
-    """Refuse a place where no baseline can be, or must not be, written.
+    """Check that a baseline can and may be written to a path; write nothing.
 
-    Raises `UsageError`, with nothing touched.
+    Raises `UsageError` if not.
     """
     check_writable(path, SAVE_OPTION, "baseline", "baseline")
     if (reason := anchor_reason_at(path)) is not None:
@@ -200,12 +200,12 @@ def check_baseline_place(path: Path) -> None:
 
 
 def anchor_reason(baseline: Baseline) -> str | None:
-    """Return why an anchor is where it is; None for a baseline that is no anchor."""
+    """Return the reason of an anchor; None for a baseline that is no anchor."""
     return _reason(baseline.header.extra)
 
 
 def anchor_reason_at(path: Path) -> str | None:
-    """Return the reason of the anchor in a file; None where there is no file, nothing in it, or no anchor."""
+    """Return the reason of the anchor in a file; None if the file is missing, empty, or no anchor."""
     return _reason(next(_lines(path), {}) if path.exists() else {})
 
 
@@ -217,7 +217,7 @@ def _reason(header: Line) -> str | None:
 def read_anchor(path: Path) -> Baseline:
     """Read an anchor: a baseline that says why it was moved.
 
-    Raises `UsageError` for a file that is none, `BaselineRefused` for one of another schema.
+    Raises `UsageError` if the file is no anchor, and `BaselineRefused` if its schema differs.
     """
     anchor = read_baseline(path)
     if anchor_reason(anchor) is None:
@@ -226,7 +226,7 @@ def read_anchor(path: Path) -> Baseline:
 
 
 def write_anchor(path: Path, header: Header, outcomes: Iterable[Outcome], reason: str, when: str) -> int:
-    """Write a run as an anchor, with the reason and the reasons before it; returns how many verdicts it holds."""
+    """Write a run as an anchor, with its reason and the earlier reasons; return the number of its verdicts."""
     before: list[Any] = []
     old = next(_lines(path), {}).get("anchor") if path.exists() else None
     if isinstance(old, dict):
@@ -236,7 +236,7 @@ def write_anchor(path: Path, header: Header, outcomes: Iterable[Outcome], reason
 
 
 def write_baseline(path: Path, header: Header, outcomes: Iterable[Outcome]) -> int:
-    """Write a baseline whole or not at all; returns how many verdicts it holds. Raises `OSError`."""
+    """Write a baseline whole or not at all; return the number of its verdicts. Raises `OSError`."""
     found = sorted(outcomes, key=lambda outcome: outcome.key)
     first = {**to_json(header), "type": "baseline", "verdicts": len(found)}
     lines = [first, *map(_entry_line, found)]
@@ -263,11 +263,11 @@ class Pair:
     old: Outcome
     new: Outcome
     change: str | None
-    """`worse`, `better` or `same`; None where the two cannot be compared."""
+    """`worse`, `better` or `same`; None if the two cannot be compared."""
 
 
 def change_of(old: Outcome, new: Outcome, protocol: str) -> str | None:
-    """How a question fares against before: `worse`, `better` or `same`; None where the two cannot be compared.
+    """Return how an outcome changed: `worse`, `better` or `same`; None if the two cannot be compared.
 
     A vacuous pass is no result, except in the published reading. An answer that was not judged in one of the runs says
     nothing about a reasoning error in the other.
@@ -289,7 +289,7 @@ def compare(
 ) -> Comparison:
     """Compare an earlier run with this one, tasks (or their parts) in the given order."""
     place = {task: i for i, task in enumerate(tasks)}
-    # in an order of their own: questions come as they end, and otherwise under xdist than without
+    # in a fixed order: questions come as they end, and in another order under xdist
     keys = sorted(now.keys() & before.keys(), key=lambda key: (place.get(now[key].group, len(place)), key))
     pairs = [Pair(before[key], now[key], change_of(before[key], now[key], protocol)) for key in keys]
     counted = [pair for pair in pairs if pair.change is not None]
@@ -326,7 +326,7 @@ def compare(
 
 
 def shown(entry: Outcome) -> str:
-    """The verdict as a reader of flips needs it.
+    """Return the verdict as a list of flips shows it.
 
     >>> shown(Entry("i", "t", "s", "q", 5, "correct", None, True))
     'vacuous'
@@ -382,16 +382,16 @@ class Row:
     success: Rate
     """Correct answers; without a test-taker, questions whose memory held."""
     failures: dict[str, Rate]
-    """Of the questions decided, those that failed so; without a test-taker misleading ones too."""
+    """The rate of each failure among the decided questions; without a test-taker misleading questions count too."""
     tokens: float | None
     """Tokens per memory."""
     facts_held: Rate
     shown_tokens: float | None
     """Tokens shown per question."""
     shown_share: float | None
-    """The share of its store, by tokens, that a question was shown."""
+    """The mean share of its store, by tokens, that a question was shown."""
     abstention: Rate | None
-    """Of the misleading questions; None where there are none, or no answer was judged."""
+    """The abstention rate of misleading questions; None if there are none, or no answer was judged."""
     approximate: bool = False
     """Whether the tokens were counted approximately."""
 
@@ -406,30 +406,30 @@ class Flips:
     worse: int
     better: int
     p: float
-    """Exact McNemar test, two-sided; it takes the questions of a row together (see `by_row`)."""
+    """Exact McNemar test, two-sided, with the questions of a row taken together (see `by_row`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Everything that is shown of several records."""
+    """The comparison of several records."""
 
     labels: tuple[str, ...]
     measure: str
-    """What success is: `correct`, or `memory held` where a run had no test-taker."""
+    """The measure of success: `correct`, or `memory held` if a run had no test-taker."""
     rows: tuple[Row, ...]
     flips: tuple[Flips, ...]
     by_k: tuple[tuple[int, int, Rate], ...]
     """Record, k and success over all tasks; only if there are several k."""
     notes: tuple[str, ...]
-    """In what the runs differ: a difference of rates may come from there."""
+    """How the runs differ, which may explain different rates."""
     suites: tuple[tuple[int, SuiteRecord], ...] = ()
-    """By record, what the measures of suites came to."""
+    """The results of the suites' own measures, each with the index of its record."""
 
 
 def side_by_side(records: Sequence[Loaded]) -> SideBySide:
-    """Put records side by side; the first is what the others are tested against.
+    """Compare several records; the others are tested against the first.
 
-    Raises `UsageError` for records of other data, whose questions are not the same.
+    Raises `UsageError` if the data of the records differ: their questions are not the same.
     """
     for other in records[1:]:
         for name, before, now in differences(records[0].header, other.header):
@@ -464,7 +464,7 @@ def side_by_side(records: Sequence[Loaded]) -> SideBySide:
 
 
 def succeeded(question: QuestionRecord, *, answered: bool, protocol: str) -> bool | None:
-    """Whether a question came out right; None where that was not decided."""
+    """Return whether a question succeeded; None if that was not decided."""
     if question.verdict == ERROR:
         return None
     if not answered:
@@ -475,7 +475,7 @@ def succeeded(question: QuestionRecord, *, answered: bool, protocol: str) -> boo
 
 
 def success(tally: Tally, *, answered: bool, protocol: str) -> Rate:
-    """The rate that a run is judged by."""
+    """Return the rate that a run is judged by."""
     if not answered:
         return tally.memory_held
     return tally.correct if protocol == "paper" else tally.correct_without_vacuous
@@ -511,7 +511,7 @@ def _tally(summary: Summary, name: str) -> Tally | None:
 
 
 def _flips(task: str, record: int, first: Loaded, other: Loaded, answered: bool) -> Flips | None:
-    # with one k each, a question is paired across them: k is then what is compared
+    # with one k each, questions are paired across k: k itself is then compared
     by_question = len(first.ks) == len(other.ks) == 1
     before, after = (
         {

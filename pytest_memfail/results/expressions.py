@@ -1,4 +1,4 @@
-"""What a gate is asked to fail on: `correct<0.80`, `long_hop.summary_error>0.10`, `regressions:p<0.05`.
+"""Parse the conditions under which a gate fails: `correct<0.80`, `long_hop.summary_error>0.10`, `regressions:p<0.05`.
 
     expressions = expression { "," expression }
     expression  = [ (task | "*") "." ] measure compare number
@@ -6,8 +6,8 @@
                 | a measure or a label of a suite, after the suite's name: meme.score<0.3
     compare     = "<" | "<=" | ">" | ">="
 
-A rate and a p-value lie between 0 and 1, a number of regressions is whole, tokens are the mean of those shown per question.
-`*` stands for each task.
+Rates and p-values lie between 0 and 1, and a number of regressions is whole. `shown_tokens` is the mean number of tokens
+shown per question. `*` means each task.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = {
     ">": operator.gt,
 }
 DEFAULT: Final = "regressions:p<0.04,*.regressions:p<0.01"
-"""What is asked of a run with a baseline: a loss over all questions, or a clear loss in any one task (p after Holm's correction).
+"""The default with a baseline: a loss over all questions, or a clear loss in any one task (p after Holm's correction).
 
-The two levels add up to 0.05, so that without a change at most one run in twenty fails, however the two depend on each other.
+The two levels add up to 0.05, so without a change at most one run in twenty fails, however the two tests are related.
 """
 ANCHOR_DEFAULT: Final = "regressions:p<0.01,*.regressions:p<0.005"
-"""What is asked against an anchor. Lower levels do: losses that add up become large, while chance stays as it is."""
+"""The default with an anchor. Its levels are lower: losses since the anchor add up, while chance variation does not."""
 
 _NAME = re.compile(r"[^\s<>=!:.]*(?:\s*\.\s*[^\s<>=!:.]*)*\s*")
 """A measure, perhaps after a task and a dot."""
@@ -60,10 +60,10 @@ class Expression:
     compare: str
     number: float
     column: int = 1
-    """Where it stands in what was given, from 1."""
+    """Its column in the text given, from 1."""
 
     def holds(self, value: float) -> bool:
-        """Whether the value makes the gate fail."""
+        """Return whether a value makes the gate fail."""
         return COMPARE[self.compare](value, self.number)
 
     @property
@@ -73,9 +73,9 @@ class Expression:
 
 
 def parse_expressions(text: str, of_suites: Mapping[str, Collection[str]] = MappingProxyType({})) -> list[Expression]:
-    """All expressions of a list separated by commas; `of_suites` are the measures and labels of each suite.
+    """Return the expressions of a comma-separated list; `of_suites` holds the measures and labels of each suite.
 
-    Raises `UsageError` naming the column of a fault, `UnknownNameError` for a measure that does not exist.
+    Raises `UsageError` naming the column of a fault, and `UnknownNameError` for an unknown measure.
     """
     found, start = [], 0
     for part in text.split(","):
@@ -86,12 +86,12 @@ def parse_expressions(text: str, of_suites: Mapping[str, Collection[str]] = Mapp
 
 
 def measures_of(suites: Iterable[Suite]) -> dict[str, tuple[str, ...]]:
-    """Return by suite what its questions can be gated on besides the measures that all suites have."""
+    """Return the measures and labels of each suite that a gate accepts besides the common measures."""
     return {suite.name: (*(measure.name for measure in suite.measures), *suite.labels) for suite in suites}
 
 
 def check_tasks(expressions: Iterable[Expression], tasks: Iterable[str]) -> None:
-    """Raise `UnknownNameError` for a task that is not among those of the run."""
+    """Raise `UnknownNameError` if an expression names a task that the run does not have."""
     known = list(tasks)
     for expression in expressions:
         if expression.task not in (None, EACH, *known):
@@ -144,7 +144,7 @@ class _Parser:
 
     def _compare(self, significance: bool) -> str:
         self._skip()
-        # a gate that fails on a large p would stop what is harmless and let through what is not
+        # a gate that fails on a large p would stop harmless runs and pass harmful ones
         symbols = [symbol for symbol in COMPARE if symbol[0] == "<" or not significance]
         for symbol in symbols:
             if self._rest().startswith(symbol):

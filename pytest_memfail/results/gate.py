@@ -1,4 +1,4 @@
-"""Whether a run may pass: each expression with its value and what came of it."""
+"""Decide whether a run may pass: evaluate each expression."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from pytest_memfail.results.statistics import Rate, smallest_detectable, wilson
 from pytest_memfail.results.summary import Summary, Tally
 
 NO_TRUSTWORTHY_RESULT: Final = 6
-"""The exit code of a run, and of `memfail gate`, where there is nothing that a gate could believe."""
+"""The exit code of a run, and of `memfail gate`, without a trustworthy result."""
 
 
 def in_ci() -> bool:
-    """Whether the variable CI is set, as all CI services set it: there a gate without a baseline fails closed."""
+    """Return whether the variable CI is set, as on all CI services: there a gate without a baseline fails closed."""
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
@@ -56,10 +56,10 @@ def decide(
     anchor: Baseline | None = None,
     anchor_shown: str | None = None,
 ) -> Gate | None:
-    """Decide the gate over a run described by `header`; None if nothing is asked of it.
+    """Decide the gate over the run described by `header`; return None if there is nothing to decide.
 
-    Without expressions about regressions the defaults are asked: `DEFAULT` of a baseline (if there are no other expressions
-    either), `ANCHOR_DEFAULT` of an anchor. `shown` and `anchor_shown` are their paths for the reader.
+    `DEFAULT` applies to a baseline if there are no expressions. `ANCHOR_DEFAULT` applies to an anchor if no expression is
+    about regressions. `shown` and `anchor_shown` are the paths of baseline and anchor as the reader sees them.
     """
     if baseline is None and anchor is None:
         return evaluate(expressions, summary, None, baseline=shown) if expressions else None
@@ -90,13 +90,13 @@ def evaluate(
     baseline: str | None = None,
     notes: Sequence[str] = (),
 ) -> Gate:
-    """Decide each expression; without a comparison those about regressions are skipped."""
+    """Decide each expression; skip those about regressions without a comparison."""
     checks = [check for expression in expressions for check in _checks(expression, summary, comparison)]
     detectable = None
     if comparison is not None and comparison.total.n:
         rows, better = comparison.rows, comparison.rows_better
         alpha = next((e.number for e in expressions if e.significance and e.task is None), 0.05)
-        # what flips to the better without a cause is the best estimate of what flips to the worse without one
+        # random flips to the better are the best estimate of random flips to the worse
         detectable = smallest_detectable(rows, noise=min(0.25, better / rows), alpha=alpha)
     return Gate(tuple(checks), comparison, baseline, tuple(notes), detectable)
 
@@ -113,7 +113,7 @@ def _checks(expression: Expression, summary: Summary, comparison: Comparison | N
     else:
         decided = [_rate(expression, task, summary) for task in tasks]
     if expression.task == EACH:
-        # a task that says nothing (all its answers open, say) must not hold up the others
+        # an undecided task (all its answers open, say) must not block the others
         decided = [check for check in decided if check.outcome != OPEN] or decided[:1]
     yield from decided
 
@@ -171,8 +171,8 @@ def _suite_measure(expression: Expression, task: str | None, summary: Summary) -
 def measured(tally: Tally, measure: str, summary: Summary) -> Rate:
     """Return the rate of a verdict, of memory held or of facts held, as the summary counts it.
 
-    Over graded questions; where no answer was judged, over those whose memory stages were decided. Vacuous passes are
-    left out, except in the published reading.
+    The rate is over graded questions or, if no answer was judged, over those whose memory stages were decided. Vacuous
+    passes are left out, except in the published reading.
     """
     if measure == MEMORY_HELD:
         return tally.memory_held

@@ -1,8 +1,8 @@
-"""The record of a run: its typed values, their JSON, and how the file is written and read.
+"""Define the record of a run: its typed values and their JSON; read and write the file.
 
-A record is JSON Lines: a header, one line per question and per store as they end, then a footer; `type` tells them apart.
-`QuestionRecord` is the one shape of a finished question: the worker makes it, xdist carries its JSON, and everything that
-counts, compares or reports reads it.
+A record is JSON Lines: a header, one line per question and per store as they end, then a footer. The field `type` names
+the kind of a line. `QuestionRecord` is the only type of a finished question: the worker creates it, xdist carries its
+JSON, and all code that counts, compares or reports reads it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ DAMAGED: Final = "the record is damaged, or not of this version of memfail"
 MEMFAIL: Final = "memfail"
 """The suite of a task that names none."""
 CLOSEST: Final = 2
-"""How many of the entries a judge relied on go into a fact."""
+"""How many of the entries that a judge relied on are recorded for a fact."""
 
 Line: TypeAlias = Mapping[str, Any]
 """A JSON object."""
@@ -85,9 +85,9 @@ class _Part:
 
     __pydantic_config__: ClassVar[Any] = {"strict": True, "extra": "ignore"}
     sparse: ClassVar[bool] = False
-    """Whether fields that have their default are left out of the JSON."""
+    """Whether fields with their default value are left out of the JSON."""
     optional: ClassVar[frozenset[str]] = frozenset()
-    """Fields that are left out where they have their default, whatever `sparse` says."""
+    """Fields that are left out if they have their default value, whatever `sparse` says."""
 
     extra: Line = field(default_factory=dict, repr=False)
     """Fields that this version does not know."""
@@ -107,13 +107,13 @@ class MemoryRecord(_Part):
 
     @property
     def memory(self) -> Memory:
-        """The entry as judges take it."""
+        """The entry as judges expect it."""
         return Memory(self.text, self.id, self.score, self.timestamp, self.metadata)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRecord(_Part):
-    """What one stage found."""
+    """The result of one stage."""
 
     sparse: ClassVar[bool] = True
 
@@ -149,13 +149,13 @@ class FactRecord(_Part):
     """Ranks of these entries among those shown, from 1; None for one that was not shown."""
 
     def stage(self, name: str) -> StageRecord:
-        """Return what `storage`, `summary` or `retrieval` found."""
+        """Return the result of `storage`, `summary` or `retrieval`."""
         found: StageRecord = getattr(self, name)
         return found
 
     @property
     def deciding(self) -> StageRecord:
-        """What the deciding stage found."""
+        """The result of the deciding stage."""
         return self.stage(self.decided_by)
 
     @property
@@ -173,7 +173,7 @@ class ErrorRecord(_Part):
 
 
 class Outcome:
-    """What came of a question: what two runs are compared by."""
+    """The outcome of a question, by which two runs are compared."""
 
     __slots__ = ()
 
@@ -190,18 +190,18 @@ class Outcome:
 
     @property
     def group(self) -> str:
-        """The row of a table that it counts in: its task, or `task.part`."""
+        """The table row that the question counts in: its task, or `task.part`."""
         return f"{self.task}.{self.part}" if self.part else self.task
 
     @property
     def key(self) -> Key:
-        """The question at its k, whatever the id of its item is."""
+        """The question and its k, independent of the id of its item."""
         return self.task, self.store, self.question, self.k
 
     @property
     def cluster(self) -> tuple[str, ...]:
-        """The same for all questions of a row at any k: they share a stored conversation."""
-        # line 1 heads a table, and is what a task of one's own says that knows no lines
+        """The row of the question, at any k: its questions share a stored conversation."""
+        # line 1 is the head of a table, and the default of a user's own task without lines
         known = self.row is not None and not self.row.endswith(":1")
         return self.task, self.store, (self.row or "") if known else self.question
 
@@ -235,12 +235,12 @@ class QuestionRecord(_Part, Outcome):
     row: str | None
     """File and line of its row."""
     part: str = ""
-    """The part of the task that it counts in; empty for a task without parts."""
+    """The part of the task that the question counts in; empty for a task without parts."""
     listing: int = 0
-    """The number of the listing of its store that it was judged by."""
+    """The number of the store's listing by which the question was judged."""
     verdict: VerdictName
     error: ErrorRecord | None = None
-    """Only with the verdict `error`; what follows is then not in the JSON."""
+    """Set only with the verdict `error`; the JSON then lacks the fields that follow."""
     vacuous: bool = False
     memory_held: bool | None = None
     credited: bool | None = None
@@ -255,19 +255,19 @@ class QuestionRecord(_Part, Outcome):
     """Entries that the system returned beyond k."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     repeats: tuple[str, ...] = ()
-    """The verdicts of each time it was asked, where that was more than once."""
+    """The verdict of each repeat, if the question was asked more than once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRecord(_Part):
-    """What the listing of a probe has that the one before it had not, and what it lacks."""
+    """The difference between the listing of a probe and the one before it."""
 
     number: int
-    """The place of the probe in the plan of the store."""
+    """The number of the probe in the plan of the store."""
     added: tuple[MemoryRecord, ...]
-    """They follow what is left of the earlier listing."""
+    """The new entries, which follow those left of the earlier listing."""
     gone: tuple[int, ...]
-    """Places in the earlier listing."""
+    """The removed entries, as indices in the earlier listing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,13 +284,13 @@ class StoreRecord(_Part):
     memories: int
     tokens: int | None
     changed_by_queries: tuple[int, int]
-    """Entries more and less after the last question."""
+    """Entries added and removed in a listing after the last question."""
     shared_with: str | None = None
     system: Line = field(default_factory=dict)
     listings: tuple[tuple[MemoryRecord, ...], ...]
-    """Its only listing, or none; empty in the process that collects a run, because only the file holds them."""
+    """The store's only listing, or none; empty in the process that collects a run: only the file holds listings."""
     history: tuple[ChangeRecord, ...] = ()
-    """Several listings, in order, each as what changed since the one before."""
+    """Several listings, in order, each as the difference from the one before."""
 
     def memories_at(self, number: int) -> tuple[MemoryRecord, ...] | None:
         """Return the listing that the questions of a probe were judged by; None if it is not in the record."""
@@ -324,12 +324,12 @@ class TaskRecord(_Part):
     """Conversations that a sample left out of the haystack."""
     suite: str = MEMFAIL
     variant: str = ""
-    """Which of the suite's files it is from."""
+    """The variant of the suite's files that the task is from."""
     parts: tuple[str, ...] = ()
-    """In the order of the table."""
+    """The parts of the task, in the order of the table."""
 
     def groups(self, name: str) -> tuple[str, ...]:
-        """Return the rows of a table that the task of this name has."""
+        """Return the table rows of the task with this name."""
         return tuple(f"{name}.{part}" for part in self.parts) or (name,)
 
 
@@ -348,7 +348,7 @@ class ScoreRecord(_Part):
     lacks: str | None = None
     """Why there is no value."""
     part: str | None = None
-    """`task.part` where it is over one part."""
+    """`task.part` if the measure is over one part."""
     line: int = 1
     """The line below the table on which it is shown."""
     unit: Literal["share", "percent", "count"] = "share"
@@ -356,14 +356,14 @@ class ScoreRecord(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRecord(_Part):
-    """What the questions of a suite add up to, by the suite's own measures."""
+    """The results of a suite's questions by the suite's own measures."""
 
     name: str
     k: int
-    """Its questions were shown at most so many memories."""
+    """Maximum number of memories shown for each question."""
     scores: tuple[ScoreRecord, ...] = ()
     labels: Mapping[str, int] = field(default_factory=dict)
-    """Questions by label, those without any left out."""
+    """Number of questions by label, without labels that did not occur."""
 
     def score(self, name: str) -> ScoreRecord | None:
         """Return the score of a measure; None if the suite has no such measure."""
@@ -372,7 +372,7 @@ class SuiteRecord(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header(_Part):
-    """What a run is of: the first line of its record, and of a baseline saved from it."""
+    """The settings and data of a run: the first line of its record, and of a baseline saved from it."""
 
     optional: ClassVar[frozenset[str]] = frozenset({"suite"})
 
@@ -399,16 +399,16 @@ class Header(_Part):
     vary: str | None = None
     shard: str | None = None
     identity: Mapping[str, str] = field(default_factory=dict)
-    """By field of a header, what depends on it; empty in early records (`identity` of `runs.py`)."""
+    """What depends on each field of a header (see `identity` in `runs.py`); empty in early records."""
     rerun: tuple[str, ...] = ()
-    """The options that a question is asked again with, without secrets and paths; empty in early records."""
+    """The options to rerun a question with, without secrets and paths; empty in early records."""
     suite: tuple[str, ...] | None = None
-    """Its suites, with their variants; None for those that run by default."""
+    """The suites of the run, with their variants; None for the default suites."""
     data: str | None = None
-    """The name of the folder with the rows; None for those shipped."""
+    """The name of the folder with the rows; None for the shipped rows."""
     tasks: Mapping[str, TaskRecord]
     stores: Mapping[str, int] = field(default_factory=dict)
-    """Questions of each store of the whole run."""
+    """Number of questions of each store of the whole run."""
     python: str | None = None
     pytest: str | None = None
     platform: str | None = None
@@ -420,7 +420,7 @@ class Header(_Part):
         return tuple(group for name, task in self.tasks.items() for group in task.groups(name))
 
     def value(self, name: str) -> Any:
-        """Return a field as its JSON has it, also one that this version does not know; None if there is none."""
+        """Return the JSON value of a field, even of one that this version does not know; None if there is none."""
         return self.extra.get(name) if name in self.extra else _plain(getattr(self, name, None))
 
 
@@ -434,24 +434,24 @@ class Footer(_Part):
     complete: bool
     """Whether everything that was selected has a result."""
     whole: bool = False
-    """Whether every question that the run's options select has a result; ids, -k or -m leave a part."""
+    """Whether every question that the run's options select has a result, even those that ids, -k or -m leave out."""
     models: tuple[Line, ...] = ()
     """Calls, tokens and cost by stage and model."""
     suites: tuple[SuiteRecord, ...] = ()
-    """What the measures of suites came to; MemFail has none."""
+    """The results of the suites' own measures; MemFail has none."""
     gate: Gate | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """A question whose verdict is another than before."""
+    """A question whose verdict changed."""
 
     id: str
     task: str
     old: str
     new: str
     change: str
-    """`worse` (it fails now), `better` (it no longer does), `other` (it fails otherwise, or is not counted)."""
+    """`worse` (it fails now), `better` (it no longer fails), `other` (another failure, or not counted)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,7 +460,7 @@ class Comparison:
 
     total: Paired
     tasks: tuple[Paired, ...]
-    """With Holm's correction over the tasks."""
+    """The tasks, with Holm's correction over them."""
     verdicts: Mapping[str, tuple[Paired, ...]]
     """By task: how many questions got each verdict (`worse`) and lost it (`better`), two-sided."""
     flips: tuple[Flip, ...]
@@ -470,13 +470,13 @@ class Comparison:
     missing: int
     """Questions that only the earlier run asked."""
     uncounted: int
-    """Asked by both, without a result that can be compared: an error, or left open, in one of them."""
+    """Questions of both runs without comparable results: an error or an open answer in one of them."""
     rows: int = 0
-    """Rows with a question that counts, and below how many of them got worse or better on the whole."""
+    """Rows with a compared question; below, how many of them got worse or better on the whole."""
     rows_worse: int = 0
     rows_better: int = 0
     failed_before: Mapping[str, int] = field(default_factory=dict)
-    """By task, and of all: how many of the compared questions failed in the earlier run; empty in early records."""
+    """Compared questions that failed in the earlier run, by task and in total; empty in early records."""
 
     @property
     def worse(self) -> tuple[Flip, ...]:
@@ -489,7 +489,7 @@ class Comparison:
         return tuple(flip for flip in self.flips if flip.change == "better")
 
     def of(self, task: str | None) -> Paired | None:
-        """Return the pairs of a task, or of all."""
+        """Return the paired test of a task, or of all questions for None."""
         return self.total if task is None else next((pair for pair in self.tasks if pair.name == task), None)
 
 
@@ -508,7 +508,7 @@ class Check:
     """Why it is undecided or skipped."""
     rate: Rate | None = None
     value: float | None = None
-    """Where it is no share of counted questions: tokens shown per question, or a measure of a suite."""
+    """A value that is no share of counted questions: tokens shown per question, or a measure of a suite."""
     approximate: bool = False
     """Whether these tokens were counted approximately."""
     paired: Paired | None = None
@@ -518,7 +518,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The run that only moves on purpose, and what changed since."""
+    """The run that moves only on purpose, and what changed since."""
 
     path: str
     reason: str
@@ -533,7 +533,7 @@ class Gate:
     checks: tuple[Check, ...]
     comparison: Comparison | None = None
     baseline: str | None = None
-    """Where the baseline is."""
+    """The path of the baseline."""
     notes: tuple[str, ...] = ()
     detectable: float | None = None
     """The smallest true drop that would have been found in four of five runs, as a share of the paired rows."""
@@ -541,7 +541,7 @@ class Gate:
 
     @property
     def outcome(self) -> str:
-        """`undecided` before `failed` before `passed`: nobody should trust the rest of a gate that could not be decided."""
+        """The worst outcome of the checks: `undecided`, then `failed`, then `passed`; `skipped` if no check was decided."""
         found = {check.outcome for check in self.checks}
         return next((outcome for outcome in (OPEN, FAILED, PASSED) if outcome in found), SKIPPED)
 
@@ -582,7 +582,7 @@ def question_record(
     repeats: Sequence[str] = (),
     error: BaseException | None = None,
 ) -> QuestionRecord:
-    """Return a finished question without known secrets; `verdict` None means an error, and `error` says which."""
+    """Return a finished question without known secrets; if `verdict` is None, the question ended with `error`."""
     asked: dict[str, Any] = {
         "id": node_id,
         "task": question.task,
@@ -593,7 +593,7 @@ def question_record(
         "stratum": question.stratum,
         "text": question.text,
         "gold": question.gold,
-        # the file's name alone: a record is shared, and the paths of a machine are nobody's business
+        # the file's name alone: a record may be shared, and must not reveal paths of this machine
         "row": f"{Path(question.file).name}:{question.line}" if question.file else None,
         "part": question.part,
     }
@@ -656,7 +656,7 @@ def store_record(
 
 
 def _history(listings: Sequence[Listing]) -> tuple[ChangeRecord, ...]:
-    """Return what changed from listing to listing: a record grows with what is stored, not with how often it is listed."""
+    """Return the differences between listings: a record grows with the entries, not with the number of listings."""
     changes, before = [], tuple[MemoryRecord, ...]()
     for listing in listings:
         now = tuple(map(_memory, listing.memories))
@@ -672,7 +672,7 @@ def _history(listings: Sequence[Listing]) -> tuple[ChangeRecord, ...]:
 
 
 def _public(record: T) -> T:
-    """Return a record without known secrets, and of what JSON has only: a score that is no finite number is left out."""
+    """Return a record without known secrets and without values that JSON lacks, such as a score that is not finite."""
     return _read(type(record), public(_write(record)))
 
 
@@ -716,25 +716,25 @@ def to_json(record: Record) -> dict[str, Any]:
 
 
 def from_json(kind: type[T], line: Line) -> T:
-    """Return a JSON object that was checked, or that another process of this run wrote, as a value of this class.
+    """Return a value of this class from a JSON object that was checked or that another process of this run wrote.
 
-    Raises `TypeError` where a field is missing.
+    Raises `TypeError` if a field is missing.
     """
     return _read(kind, {name: value for name, value in line.items() if name != "type"})
 
 
 def to_text(record: Record) -> str:
-    """Return a record as text that another process of this run can be handed: ASCII, as texts may hold lone surrogates."""
+    """Return a record as text for another process of this run: ASCII, as texts may hold lone surrogates."""
     return json.dumps(to_json(record))
 
 
 def from_text(kind: type[T], text: str) -> T:
-    """Return what another process of this run handed over."""
+    """Return a record from the text of another process of this run."""
     return from_json(kind, json.loads(text))
 
 
 def _without(question: QuestionRecord) -> Iterable[str]:
-    """The fields that a question of this verdict does not have."""
+    """Return the fields that a question with this verdict does not have."""
     if question.error is not None:
         defaults = _defaults(QuestionRecord)
         return [name for name in _AFTER_VERDICT if _plain(getattr(question, name)) == defaults[name]]
@@ -746,7 +746,7 @@ _FromJson: TypeAlias = Callable[[Any], Any]
 
 @cache
 def _fields(kind: Any) -> dict[str, _FromJson | None]:
-    """By field of a class, what makes its value from JSON; None where the JSON value is the value."""
+    """Return by field of a class what converts its JSON value; None if no conversion is needed."""
     hints = get_type_hints(kind)
     found = {one.name: _reader(hints[one.name]) for one in fields(kind) if one.name != "extra"}
     # many questions are shown the same entry, and a run holds all its questions: each text is kept once
@@ -794,7 +794,7 @@ def _read(kind: type[T], value: Line) -> T:
 
 @cache
 def _defaults(kind: Any) -> dict[str, Any]:
-    """The JSON of each field that may be left out of it."""
+    """Return the JSON of each field's default value."""
     return {
         one.name: _plain(one.default if one.default_factory is MISSING else one.default_factory())
         for one in fields(kind)
@@ -835,9 +835,9 @@ _AFTER_VERDICT: Final = list(_fields(QuestionRecord))[list(_fields(QuestionRecor
 
 
 def read_record(path: Path) -> Iterator[Record]:
-    """Yield the lines of a record; a last line cut short by a crash, and lines of unknown types, are left out.
+    """Yield the lines of a record; skip lines of unknown types and a last line cut short by a crash.
 
-    Raises `UsageError` for a file that is none, or for the first line that cannot be read, with its field.
+    Raises `UsageError` if the file is no record, or for the first line that cannot be read, naming its field.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -866,7 +866,7 @@ def read_record(path: Path) -> Iterator[Record]:
 def checked(kind: type[T], line: Line, where: str, advice: str = DAMAGED) -> T:
     """Return a line of a file as a value of this class.
 
-    Raises `UsageError` with the place and the field for one that is none.
+    Raises `UsageError` naming the place and the field if the line is invalid.
     """
     from pydantic import TypeAdapter, ValidationError
 
@@ -876,7 +876,7 @@ def checked(kind: type[T], line: Line, where: str, advice: str = DAMAGED) -> T:
         adapter = _ADAPTERS[kind] = TypeAdapter(kind)
     problem = ""
     try:
-        # as JSON a list is a tuple, and nothing else is guessed; a lone surrogate is no UTF-8
+        # as JSON, because pydantic then takes a list for a tuple and guesses nothing else; a lone surrogate is no UTF-8
         adapter.validate_json(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace"))
         if kind is QuestionRecord:
             problem = _lacks(line)
@@ -892,11 +892,11 @@ def checked(kind: type[T], line: Line, where: str, advice: str = DAMAGED) -> T:
 
 _ADAPTERS: Final[dict[Any, Any]] = {}
 _JUDGED: Final = frozenset({"vacuous", "memory_held", "facts", "answer", "reply", "retrieved"})
-"""What a question with a verdict has."""
+"""The fields that a question with a verdict has."""
 
 
 def _lacks(line: Line) -> str:
-    """Say what a question's line lacks for its verdict; empty for a sound one."""
+    """Return what a question's line lacks for its verdict; empty if it lacks nothing."""
     if line["verdict"] == ERROR:
         return "" if line.get("error") is not None else "an error without its field 'error'"
     absent = sorted(_JUDGED - line.keys()) or ["answer"] * (line["answer"] is None)
@@ -904,7 +904,7 @@ def _lacks(line: Line) -> str:
 
 
 def cleaned(line: Line) -> dict[str, Any]:
-    """Return a line as it would be written today: older versions wrote secrets, and numbers that JSON does not have."""
+    """Return a line as this version would write it: older versions wrote secrets, and numbers that JSON lacks."""
     found: dict[str, Any] = public(line)
     for name in ("system_options", "model_options", "system"):
         if isinstance(options := found.get(name), dict):
@@ -913,9 +913,9 @@ def cleaned(line: Line) -> dict[str, Any]:
 
 
 def check_writable(path: Path, option: str = "--memfail-record", first: str = "header", what: str = "record") -> None:
-    """Refuse a place where a record (or what else begins with a line of the type `first`) cannot be, or must not be, written.
+    """Check that a record (or another file whose first line has the type `first`) can and may be written; write nothing.
 
-    Raises `UsageError`, with nothing touched.
+    Raises `UsageError` if not.
     """
     check_place(path, option)
     if path.exists() and path.stat().st_size and _header(path, first) is None:
@@ -935,10 +935,10 @@ def _header(path: Path, kind: str = "header") -> Line | None:
 
 
 class RecordWriter:
-    """Writes a new record line by line: what was written survives the death of the process.
+    """Write a new record line by line, so that written lines survive the death of the process.
 
-    A line that cannot be written (a full disk) is kept in memory, and tried again with the next one: a run does not end
-    for its record. `fault` says what is wrong, as long as something is.
+    A line that cannot be written (a full disk) is kept in memory and retried with the next one: the run goes on. `fault`
+    holds the error until the lines are written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -950,9 +950,9 @@ class RecordWriter:
         self._waiting: list[bytes] = []
 
     def begin(self, records: Iterable[Record]) -> None:
-        """Begin a record with these lines, all or none: the file that was there is replaced once they are on disk.
+        """Begin a record with these lines, all or none; an earlier file is replaced once they are on disk.
 
-        What a resumed run takes over is so never lost, however often the run is killed.
+        So a resumed run never loses the results it takes over, however often it is killed.
         """
         self._begin([_bytes(record) for record in records])
 
@@ -985,7 +985,7 @@ class RecordWriter:
 
     @property
     def is_replaced(self) -> bool:
-        """Whether another file has been put where this one was begun."""
+        """Whether another file has replaced the one that was begun."""
         if self._handle is None:
             return False
         try:
@@ -994,7 +994,7 @@ class RecordWriter:
             return False
 
     def restore(self) -> None:
-        """Write the record anew if its file was removed, or could not be written to; `fault` says if that was in vain."""
+        """Write the record anew if its file was removed or could not be written; `fault` holds the error if this fails."""
         if self.is_replaced or not (self.is_removed or self._waiting):
             return
         again = RecordWriter(self.path)
@@ -1015,7 +1015,7 @@ class RecordWriter:
             return
         try:
             if self.fault is not None:
-                os.ftruncate(self._handle, self._written)  # the part of a line that did fit
+                os.ftruncate(self._handle, self._written)  # cut off the part of a line that did fit
                 os.lseek(self._handle, self._written, os.SEEK_SET)
             while self._waiting:
                 write_all(self._handle, self._waiting[0])
@@ -1031,7 +1031,7 @@ def write_record(path: Path, records: Iterable[Record]) -> None:
 
 
 def _content(handle: int, size: int) -> bytes:
-    """The first bytes of an open file; the place where it is written stays."""
+    """Return the first bytes of an open file without moving its position."""
     at = os.lseek(handle, 0, os.SEEK_CUR)
     os.lseek(handle, 0, os.SEEK_SET)
     try:

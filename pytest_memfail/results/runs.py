@@ -1,9 +1,9 @@
-"""Runs: a record in memory, shards joined, what a resumed run takes over, and the kept runs.
+"""Load records, merge shards, resume runs, and manage the kept runs.
 
 runs/20260728-101530-123456-3fa9/
-    run.json        what the run is of, and what it came to
+    run.json        the settings and the outcome of the run
     record.jsonl    its record
-    lock            held by its process as long as it goes on
+    lock            held by the process of the run while it runs
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ IDENTITY: Final[Mapping[str, str]] = {
     "vary": "run",
     "memfail": "subject",
 }
-"""What depends on each field, in headers that do not say so in their own field `identity`."""
+"""What depends on each field, for headers without their own field `identity`."""
 
 
 # -- a record in memory ------------------------------------------------------------------------------------------------
@@ -62,17 +62,17 @@ IDENTITY: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Loaded:
-    """The record of a run in memory: read from a file, or collected while the run went on."""
+    """The record of a run in memory, read from a file or collected during the run."""
 
     path: str
     header: Header
     questions: tuple[QuestionRecord, ...]
-    """In the order asked; one asked again (a rerun) is there once, as it was last."""
+    """In the order asked; a question with a rerun appears once, with its last result."""
     stores: tuple[StoreRecord, ...]
     footer: Footer | None
-    """None if the run was killed, or goes on."""
+    """None if the run was killed or is still running."""
     _counted: list[Summary] = field(default_factory=list, init=False, repr=False, compare=False)
-    """What the questions add up to, once it was asked for."""
+    """The summary of the questions, once computed."""
 
     @property
     def complete(self) -> bool:
@@ -81,7 +81,7 @@ class Loaded:
 
     @property
     def whole(self) -> bool:
-        """Whether every question that the run's options select has a result; ids, -k or -m leave a part."""
+        """Whether every question that the run's options select has a result, even those that ids, -k or -m leave out."""
         return self.footer is not None and self.footer.whole
 
     @property
@@ -96,16 +96,16 @@ class Loaded:
 
     @property
     def ks(self) -> tuple[int, ...]:
-        """The values of k that were asked with, least first."""
+        """The values of k of the questions, in ascending order."""
         return tuple(sorted({question.k for question in self.questions}))
 
     @property
     def outcomes(self) -> dict[Key, QuestionRecord]:
-        """What came of each question, by question and k; of one that two items ask, as it was last."""
+        """The outcome of each question, by question and k; the last outcome if two items ask it."""
         return {question.key: question for question in self.questions}
 
     def summary(self) -> Summary:
-        """Return what the run adds up to; it is computed once."""
+        """Return the summary of the run; it is computed once."""
         if not self._counted:
             self._counted.append(self.summary_of(self.questions))
         if self.footer is None:
@@ -113,7 +113,7 @@ class Loaded:
         return replace(self._counted[0], models=self.footer.models, gate=self.footer.gate, suites=self.footer.suites)
 
     def summary_of(self, questions: Iterable[QuestionRecord]) -> Summary:
-        """Return what some of its questions add up to."""
+        """Return the summary of some questions of the run."""
         header = self.header
         return summarize(
             questions,
@@ -125,7 +125,7 @@ class Loaded:
         )
 
     def ended(self, footer: Footer) -> Loaded:
-        """Return the same record with another footer; what its questions add up to is not computed again."""
+        """Return the record with another footer, without computing the summary of its questions again."""
         found = replace(self, footer=footer)
         found._counted.extend(self._counted)
         return found
@@ -134,7 +134,7 @@ class Loaded:
 def load_record(path: Path) -> Loaded:
     """Read a record.
 
-    Raises `UsageError` for a file that is none, or of another schema.
+    Raises `UsageError` if the file is no record, or if its schema differs.
     """
     header: Header | None = None
     questions: dict[str, QuestionRecord] = {}
@@ -157,7 +157,7 @@ def load_record(path: Path) -> Loaded:
 
 
 def is_whole_record(path: Path) -> bool:
-    """Whether a file is the record of a whole run that came to its end."""
+    """Return whether a file is the record of a whole run that ended."""
     try:
         return path.exists() and load_record(path).whole
     except UsageError:
@@ -165,7 +165,7 @@ def is_whole_record(path: Path) -> bool:
 
 
 def labels(records: Sequence[Loaded]) -> list[str]:
-    """A short name for each of several records, all different: the system, its options, k, or else the file's name."""
+    """Return a short, unique name for each record: its system, its system and k, or else the file's name."""
     ways = (
         [record.header.system for record in records],
         [f"{r.header.system} k={','.join(map(str, r.ks))}" for r in records],
@@ -192,7 +192,7 @@ def identity(*headers: Header) -> dict[str, str]:
 
 
 def differences(old: Header, new: Header) -> Iterator[tuple[str, Any, Any]]:
-    """Yield field, old and new value of each thing in which two runs differ, as their JSON has it."""
+    """Yield the field, old and new JSON value of each difference between two runs."""
     for name in ("schema_version", *identity(old, new)):
         if old.value(name) != new.value(name):
             yield name, old.value(name), new.value(name)
@@ -204,18 +204,18 @@ def differences(old: Header, new: Header) -> Iterator[tuple[str, Any, Any]]:
 
 
 def options_differ(old: Header, new: Header) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the same, and the shard: each option that decides what is asked, or what a verdict means."""
+    """Yield the differences between two runs, including the shard."""
     yield from differences(old, new)
     if old.shard != new.shard:
         yield "shard", old.shard, new.shard
 
 
 def merge(records: Sequence[Loaded], suites: Sequence[Suite] = ()) -> tuple[list[Record], list[str]]:
-    """The lines of the joint record, and what it still lacks of the whole run (one text each).
+    """Return the lines of the merged record, and what it still lacks of the whole run (one text each).
 
-    `suites` are those whose measures are taken over all questions.
+    `suites` are the suites whose own measures are computed over all questions.
 
-    Raises `UsageError` for records that do not belong together, or overlap.
+    Raises `UsageError` if the records do not belong together, or overlap.
     """
     first = records[0]
     origin: dict[str, str] = {}
@@ -254,7 +254,7 @@ def _missing(records: Sequence[Loaded]) -> Iterator[str]:
     for record in records:
         if not record.complete:
             yield f"{record.path}: the run did not end, or not all that was selected has a result"
-    # by their results: a shard may have been run for some of its questions only
+    # count results: a shard may have run only some of its questions
     have = Counter(
         q.task if q.store == q.task else f"{q.task}::{q.store}" for record in records for q in record.questions
     )
@@ -272,7 +272,7 @@ def _models(records: Sequence[Loaded]) -> list[dict[str, Any]]:
                 if name in ("stage", "model"):
                     known[name] = value
                 elif value is None or known.get(name, 0) is None:
-                    known[name] = None  # a price that is not known stays so
+                    known[name] = None  # an unknown price stays unknown
                 else:
                     known[name] = known.get(name, 0) + value
     return list(sums.values())
@@ -283,18 +283,18 @@ def _models(records: Sequence[Loaded]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Of an earlier record, what need not be asked again."""
+    """The results of an earlier record that need not be asked again."""
 
     questions: Mapping[str, QuestionRecord] = field(default_factory=dict)
-    """By node id; only those with a verdict: errors are asked again."""
+    """By node id, only with verdicts: errors are asked again."""
     stores: Mapping[tuple[str, str], StoreRecord] = field(default_factory=dict)
     """By task and store."""
 
 
 def read_kept(path: Path, header: Header) -> Kept:
-    """What a run with this header can take over from the record; nothing if there is none yet.
+    """Return the results that a run with this header can take over from a record; empty if there is no record yet.
 
-    Raises `UsageError` for a record of another run, naming the field that differs.
+    Raises `UsageError` naming the field that differs if the record is of another run.
     """
     if not path.exists() or not path.stat().st_size:
         return Kept()
@@ -343,30 +343,30 @@ NEWEST: Final = "newest"
 
 @dataclass(frozen=True, slots=True)
 class KeptRun:
-    """A run as its folder tells of it."""
+    """A kept run, as its folder describes it."""
 
     folder: Path
     header: Header
     state: str
-    """`running`, `finished`, or `interrupted`: killed, stopped early, or with results that got lost."""
+    """`running`, `finished`, or `interrupted` (killed, stopped early, or with lost results)."""
     whole: bool
     """Whether every question that its options select has a result."""
     questions: int
     """How many questions its options select."""
     verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By task and node id; of a run that goes on there are none yet."""
+    """By task and node id; empty while the run goes on."""
     exit_code: int | None = None
     held_back: str | None = None
     """A whole record (--memfail-record) that this run replaces only if it is whole itself."""
 
     @property
     def id(self) -> str:
-        """Its name: the time it began at, and what tells it from another of the same moment."""
+        """The name of the run: its start time and a random suffix."""
         return self.folder.name
 
     @property
     def record(self) -> Path:
-        """Its record."""
+        """The path of its record."""
         return self.folder / RECORD
 
     @property
@@ -381,14 +381,14 @@ class KeptRun:
 
 
 class RunFolder:
-    """The folder of a run that goes on; nobody prunes it before it is closed or its process has died."""
+    """The folder of a current run. It is not pruned until it is closed or its process has died."""
 
     def __init__(self, folder: Path, lock: int, entry: dict[str, Any]) -> None:
         self.path, self._lock, self._entry = folder, lock, entry
 
     @classmethod
     def create(cls, runs: Path, header: Header, *, questions: int, held_back: Path | None = None) -> RunFolder:
-        """Make a folder for a run that begins, and prune what is too old. Raises `OSError`."""
+        """Create the folder of a new run, and prune old runs. Raises `OSError`."""
         now = datetime.now(timezone.utc)
         name = f"{now:%Y%m%d-%H%M%S-%f}-{uuid.uuid4().hex[:4]}"
         entry = {
@@ -398,7 +398,7 @@ class RunFolder:
             "questions": questions,
             "held_back": None if held_back is None else str(held_back),
         }
-        # it appears locked and with its entry, so that nobody takes it for one that was left behind
+        # it appears locked and with its entry, so that nobody takes it for an abandoned folder
         making = runs / f"{MAKING}{name}"
         making.mkdir(mode=0o700, parents=True)
         try:
@@ -413,32 +413,32 @@ class RunFolder:
 
     @property
     def record(self) -> Path:
-        """Where its record is written."""
+        """The path of the record of the run."""
         return self.path / RECORD
 
     def end(self, *, interrupted: bool, whole: bool, exit_code: int, verdicts: Mapping[str, Mapping[str, str]]) -> None:
-        """Note what the run came to. Raises `OSError`."""
+        """Write the outcome of the run. Raises `OSError`."""
         state = INTERRUPTED if interrupted else FINISHED
         entry = {**self._entry, "state": state, "whole": whole, "exit_code": exit_code, "verdicts": verdicts}
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)  # somebody may have emptied the cache
         write_whole(self.path / ENTRY, _text(entry))
 
     def discard(self) -> None:
-        """Remove it: the run had no result."""
+        """Remove the folder of a run without results."""
         shutil.rmtree(self.path, ignore_errors=True)
         for folder in (self.path.parent, self.path.parent.parent):
-            with suppress(OSError):  # others are in it
+            with suppress(OSError):  # it holds other files
                 folder.rmdir()
 
     def close(self) -> None:
-        """Let it go: the run is over."""
+        """Release the folder when the run is over."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
 
 
 def kept_runs(runs: Path) -> list[KeptRun]:
-    """List the runs of a folder, oldest first; what is no run, or cannot be read, is left out."""
+    """Return the runs of a folder, oldest first; skip what is no run or cannot be read."""
     try:
         names = sorted(path.name for path in runs.iterdir() if not path.name.startswith("."))
     except OSError:
@@ -447,7 +447,7 @@ def kept_runs(runs: Path) -> list[KeptRun]:
 
 
 def prune(runs: Path, keep: int = KEEP) -> None:
-    """Remove the oldest runs but so many; never the newest whole run, nor one that goes on."""
+    """Remove all but the newest `keep` runs, but never the newest whole run or a current one."""
     found = kept_runs(runs)
     last = next((run for run in reversed(found) if run.whole), None)
     newest = [run for run in reversed(found) if run is not last][: keep - (last is not None)]
@@ -456,15 +456,15 @@ def prune(runs: Path, keep: int = KEEP) -> None:
             _unless_held(run.folder, lambda folder: _remove(folder, runs))
         elif run.state == INTERRUPTED:
             _unless_held(run.folder, _settle)
-    for path in [*runs.glob(f"{MAKING}*"), *runs.glob(f"{GOING}*")]:  # of a process that died over it
+    for path in [*runs.glob(f"{MAKING}*"), *runs.glob(f"{GOING}*")]:  # left by a process that died
         if not is_fresh(path):
             shutil.rmtree(path, ignore_errors=True)
 
 
 def find_run(runs: Path, name: str) -> KeptRun:
-    """Find a run: `last` whole one, `newest` of any kind, or by a part of its id that no other has.
+    """Return a run by name: the `last` whole run, the `newest` of any kind, or one by a unique part of its id.
 
-    Raises `UsageError` that says which there are.
+    Raises `UsageError` saying which runs there are.
     """
     found = kept_runs(runs)
     if name == LAST:
@@ -492,12 +492,12 @@ def find_run(runs: Path, name: str) -> KeptRun:
 
 
 def same_settings(one: Header, other: Header) -> bool:
-    """Whether the runs of two headers tested the same system with the same settings."""
+    """Return whether the runs of two headers tested the same system with the same settings."""
     return all(one.value(name) == other.value(name) for name in identity(one, other) if name != "memfail")
 
 
 def latest_verdicts(runs: Iterable[KeptRun], header: Header) -> dict[str, str]:
-    """The latest verdict of each question, by node id, over the runs of the same system, settings and rows."""
+    """Return the latest verdict of each question by node id, over the runs with the same system, settings and rows."""
     latest: dict[str, str] = {}
     for run in runs:
         if same_settings(run.header, header):
@@ -509,9 +509,9 @@ def latest_verdicts(runs: Iterable[KeptRun], header: Header) -> dict[str, str]:
 
 
 def resumable(runs: Sequence[KeptRun], header: Header) -> tuple[KeptRun | None, str]:
-    """The newest run with the options of this header that did not end, or that is whole; else None and why there is none.
+    """Return the newest interrupted or whole run with the options of this header, or None and the reason for None.
 
-    A whole run comes before an older one that did not end: what is missing there was asked since.
+    A whole run takes precedence over an older interrupted one, whose missing questions were asked since.
     """
     why = "no earlier run is kept"
     for run in reversed(runs):
@@ -547,7 +547,7 @@ def _read(folder: Path) -> KeptRun | None:
 
 
 def _recorded(record: Path) -> dict[str, dict[str, str]]:
-    """The verdicts of a record; of a run that was killed nothing else tells them."""
+    """Return the verdicts of a record, which is the only source for a killed run."""
     found: dict[str, dict[str, str]] = {}
     with suppress(UsageError):
         for question in read_record(record):
@@ -557,19 +557,19 @@ def _recorded(record: Path) -> dict[str, dict[str, str]]:
 
 
 def _unless_held(folder: Path, change: Callable[[Path], object]) -> None:
-    """Change the folder of a run, unless it goes on; where it cannot be changed, it stays as it is."""
+    """Change the folder of a run unless the run goes on; ignore errors of the file system."""
     if not is_held(folder / LOCK):
         with suppress(OSError):
             change(folder)
 
 
 def _remove(folder: Path, runs: Path) -> None:
-    # out of sight first, so that nobody reads half of it
+    # renamed first, so that nobody reads a half-removed folder
     shutil.rmtree(folder.rename(runs / f"{GOING}{folder.name}"), ignore_errors=True)
 
 
 def _settle(folder: Path) -> None:
-    """Note what a run came to that was killed: its record need not be read again."""
+    """Write the outcome of a killed run, so that its record need not be read again."""
     entry = json.loads((folder / ENTRY).read_text(encoding="utf-8"))
     if entry["state"] == RUNNING:
         entry |= {"state": INTERRUPTED, "verdicts": _recorded(folder / RECORD)}

@@ -1,4 +1,4 @@
-"""Intervals for rates (paper, figure 1: 95 % Wilson score intervals), and tests of two runs on the same questions."""
+"""Compute intervals of rates (paper, figure 1: 95 % Wilson score intervals), and test two runs on the same questions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Rate:
     high: float
 
     def __post_init__(self) -> None:
-        """Refuse what is no share: a record may be damaged."""
+        """Check the values, as a record may be damaged."""
         if not (0 <= self.count <= self.n and 0 <= self.low <= self.high <= 1):
             raise ValueError(
                 f"got {self.count} of {self.n}, [{self.low}, {self.high}], expected a share and its interval"
@@ -28,12 +28,12 @@ class Rate:
 
     @property
     def value(self) -> float | None:
-        """The share between 0 and 1; None of nothing."""
+        """The share between 0 and 1; None if n is 0."""
         return self.count / self.n if self.n else None
 
 
 def wilson(count: int, n: int, confidence: float = 0.95) -> Rate:
-    """The Wilson score interval of count out of n, between 0 and 1; (0, 1) of nothing.
+    """Return the rate of count out of n with its Wilson score interval; the interval is (0, 1) if n is 0.
 
     Raises `ValueError` unless 0 <= count <= n.
     """
@@ -43,7 +43,7 @@ def wilson(count: int, n: int, confidence: float = 0.95) -> Rate:
 
 
 def _wilson(count: int, n: int, trials: float, confidence: float) -> Rate:
-    """The interval of count out of n that so many independent trials would have."""
+    """Return the rate of count out of n with the interval for this many independent trials."""
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
     share = count / n
     centre = share + z * z / (2 * trials)
@@ -60,9 +60,9 @@ def _wilson(count: int, n: int, trials: float, confidence: float) -> Rate:
 def clustered(clusters: Iterable[tuple[int, int]], confidence: float = 0.95) -> Rate:
     """Return the share of successes over clusters of (successes, trials), with an interval for clustered trials.
 
-    The facts of a row are lost and found together, so that 300 facts of 100 rows say less than 300 of 300. The interval is
-    Wilson's at the effective number of trials: the one at which independent trials would vary as the clusters do, at most
-    all trials; where nothing varies, the number of clusters.
+    The facts of a row depend on each other, so 300 facts of 100 rows say less than 300 facts of 300 rows. The interval is
+    Wilson's for the effective number of trials: the number at which independent trials would vary as the clusters do, but
+    at most all trials. If nothing varies, it is the number of clusters.
     """
     counts = [(count, n) for count, n in clusters if n]
     total, n = sum(count for count, _ in counts), sum(n for _, n in counts)
@@ -84,22 +84,22 @@ class Paired:
     worse: int
     better: int
     p: float
-    """Exact McNemar test that takes the questions of a row together (see `by_row`)."""
+    """Exact McNemar test, with the questions of a row taken together (see `by_row`)."""
     corrected: float | None = None
-    """The same after Holm's correction, where several were tested at once."""
+    """The p-value after Holm's correction, if several tests were made at once."""
 
     def __post_init__(self) -> None:
-        """Refuse a p that is none: a record may be damaged."""
+        """Check the p-values, as a record may be damaged."""
         if not (0 <= self.p <= 1 and 0 <= (self.corrected or 0) <= 1):
             raise ValueError(f"{self.name}: got p {self.p}, corrected {self.corrected}, expected chances")
 
 
 def mcnemar(worse: int, better: int, *, one_sided: bool = False) -> float:
-    """The exact McNemar test: the chance that flips fall out at least so unevenly if both directions are equally likely.
+    """Return p of the exact McNemar test: the chance of flips at least this uneven if both directions are equally likely.
 
-    One-sided, only a surplus of `worse` counts: the test of a gate, which has nothing against a better run.
+    The one-sided test counts only a surplus of `worse`. A gate uses it, as a better run must pass.
 
-    Assumed is that questions flip independently of each other. Those of one row do not: see `by_row`.
+    The test assumes that questions flip independently. Questions of one row do not: see `by_row`.
     """
     if min(worse, better) < 0:
         raise ValueError(f"got {worse} worse and {better} better, expected counts")
@@ -107,13 +107,13 @@ def mcnemar(worse: int, better: int, *, one_sided: bool = False) -> float:
         return 1.0
     n = worse + better
     tail = _ways_of_at_least(worse if one_sided else max(worse, better), n)
-    # the two tails are as likely
+    # the two tails are equally likely
     p = tail / (1 << n)
     return p if one_sided else min(1.0, 2 * p)
 
 
 def _ways_of_at_least(heads: int, n: int) -> int:
-    """Return how many of the 2**n ways in which n coins fall have so many heads."""
+    """Return how many of the 2**n outcomes of n coins have at least this many heads."""
     ways = total = 1
     for tails in range(n - heads):
         ways = ways * (n - tails) // (tails + 1)
@@ -122,25 +122,25 @@ def _ways_of_at_least(heads: int, n: int) -> int:
 
 
 def by_row(balances: Iterable[int], *, one_sided: bool = False) -> float:
-    """The exact McNemar test where questions share rows; a balance is a row's questions worse less those better.
+    """Return p of the exact McNemar test for questions that share rows; a balance is a row's regressions minus its fixes.
 
-    Questions of one row are answered from the same stored conversation, and one lost essay flips all of them: they are no
-    independent evidence. So a row is flipped whole: p is the chance of at least this sum of balances (two-sided: a sum at
-    least so far from 0) if the sign of each is a fair coin. Where no row has more than one flip this is `mcnemar`. Assumed
-    is that rows flip independently.
+    Questions of one row are answered from the same stored conversation, and one lost essay flips all of them: they are not
+    independent evidence. The test therefore flips whole rows: p is the chance of at least this sum of balances (two-sided:
+    a sum at least this far from 0) if the sign of each balance is a fair coin. If no row has more than one flip, this is
+    `mcnemar`. The test assumes that rows flip independently.
     """
     found = [balance for balance in balances if balance]
     worse = sum(balance for balance in found if balance > 0)
     sizes = Counter(map(abs, found))
     if not set(sizes) - {1}:
         return mcnemar(worse, len(found) - worse, one_sided=one_sided)
-    # One integer holds, in slots of n + 1 bits, in how many of the 2**n ways the rows may flip so that w questions are
-    # worse, w from 0 on. A row adds to the ways in which it got better those in which it got worse.
+    # One integer holds slots of n + 1 bits. Slot w, from 0 on, counts the ways (of 2**n) in which the rows flip so that w
+    # questions are worse. Each row adds the ways in which it got worse to those in which it got better.
     n, slot, ways = len(found), len(found) + 1, 1
     for size, rows in sizes.items():
         for _ in range(rows):
             ways += ways << size * slot
-    # numbers of questions worse are spread evenly around the middle: both ends are as likely
+    # the distribution of the number of questions worse is symmetric: both ends are equally likely
     end = worse if one_sided else max(worse, sum(map(abs, found)) - worse)
     tail = (ways >> end * slot) % ((1 << slot) - 1)  # the sum of the slots, as casting out nines gives that of digits
     p = tail / (1 << n)
@@ -148,7 +148,7 @@ def by_row(balances: Iterable[int], *, one_sided: bool = False) -> float:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """p-values corrected for having made as many tests (Holm's step-down method), in the order given.
+    """Return the p-values corrected for multiple tests (Holm's step-down method), in the order given.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -162,12 +162,12 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def correct_together(pairs: Sequence[Paired]) -> list[Paired]:
-    """The same with Holm's correction over all of them."""
+    """Return the pairs with Holm's correction over all of them."""
     return [replace(pair, corrected=p) for pair, p in zip(pairs, holm([pair.p for pair in pairs]), strict=True)]
 
 
 def fewest_flips(alpha: float = 0.05) -> int:
-    """How many questions must get worse, and none better, for the one-sided test to come out below alpha."""
+    """Return how many questions must get worse, and none better, for p of the one-sided test to be below alpha."""
     flips = 1
     while 0.5**flips >= alpha:
         flips += 1
@@ -175,10 +175,10 @@ def fewest_flips(alpha: float = 0.05) -> int:
 
 
 def power(n: int, drop: float, *, noise: float = 0.0, alpha: float = 0.05) -> float:
-    """The chance that the one-sided test comes out below alpha on n paired questions.
+    """Return the chance that p of the one-sided test is below alpha on n paired questions.
 
-    `drop` is the share of all questions that truly get worse; on top of it each question flips in either direction with
-    the chance `noise`. Questions are taken as independent, as in `mcnemar`.
+    `drop` is the share of all questions that truly get worse. In addition, each question flips in either direction with
+    the chance `noise`. Questions are assumed to be independent, as in `mcnemar`.
     """
     up = drop + noise
     if not (drop >= 0 and noise >= 0 and up + noise <= 1):
@@ -199,9 +199,9 @@ def power(n: int, drop: float, *, noise: float = 0.0, alpha: float = 0.05) -> fl
 
 @cache
 def _critical(n: int, alpha: float) -> tuple[int, ...]:
-    """Return for 0 to n flips how many of them must be for the worse, at least, for the one-sided test to be below alpha."""
+    """Return for 0 to n flips the least number of them for the worse with which p of the one-sided test is below alpha."""
     least, found = 1, [1]
-    # of the ways in which the flips may fall: those with at least `least`, and with one fewer than that
+    # the number of outcomes with at least `least` flips for the worse, and with exactly one fewer
     tail, below = 0, 1
     for flips in range(1, n + 1):
         tail, below = 2 * tail + below, below * flips // (flips + 1 - least)
@@ -214,7 +214,7 @@ def _critical(n: int, alpha: float) -> tuple[int, ...]:
 
 
 def _binomial(count: int, n: int, chance: float) -> float:
-    """Return the chance of so many successes in n trials."""
+    """Return the chance of `count` successes in n trials."""
     if chance in (0, 1):
         return float(count == n * chance)
     ways = lgamma(n + 1) - lgamma(count + 1) - lgamma(n - count + 1)
@@ -222,7 +222,7 @@ def _binomial(count: int, n: int, chance: float) -> float:
 
 
 def smallest_detectable(n: int, *, noise: float = 0.0, alpha: float = 0.05, wanted: float = 0.8) -> float | None:
-    """The smallest true drop, as a share of n paired questions, that is found with the wanted power; None if none is."""
+    """Return the smallest true drop, as a share of n paired questions, found with the wanted power; None if none is."""
     low, high = 0.0, 1.0 - 2 * noise
     if high <= 0 or power(n, high, noise=noise, alpha=alpha) < wanted:
         return None

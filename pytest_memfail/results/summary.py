@@ -1,4 +1,4 @@
-"""What a run adds up to: verdicts per task, rates over what was graded, what the stores cost."""
+"""Summarize a run: verdicts per task, rates over graded questions, and the cost of the stores."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_ERROR_SHARE: Final = 0.1
 """Above this share of errors the rates of a run are no longer trusted (exit code 6)."""
 
 STOPPING: Final = {"BudgetError": "the budget ran out", "WaitError": ""}
-"""Errors after which no model is asked any more, and what the run says of them; "" for what the error says."""
+"""Errors after which no model is called any more, with the text that the run shows; "" for the error's message."""
 
 TOTAL: Final = "all"
 """The name of the tally of all tasks."""
@@ -48,21 +48,21 @@ class Tally:
     tested: int
     """Questions whose memory stages were decided; vacuous passes and misleading questions are left out.
 
-    A misleading question whose essay is lost passes vacuously, one whose essay is kept does not: counted here, a memory that
-    loses more would be tested by fewer of them.
+    A misleading question passes vacuously if its essay is lost, but not if its essay is kept. If such questions counted,
+    a memory that loses more would be tested by fewer of them.
     """
     facts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Verdicts per expected fact, by stratum (N, hops); only for tasks with several facts."""
     decided: int = 0
-    """Questions whose memory stages were decided, misleading ones in."""
+    """Questions whose memory stages were decided, including misleading ones."""
     facts_held: Rate = NOTHING
-    """Of the single facts of the same questions, those that were stored, faithful and retrieved."""
+    """The share of single facts of the same questions that were stored, faithful and retrieved."""
     misleading: int = 0
-    """Questions about somebody of whom nothing is known."""
+    """Questions about a person of whom nothing is known."""
     abstention: Rate = NOTHING
-    """Of the misleading questions with a verdict, those that were not answered from somebody else's details, vacuous passes in."""
+    """The share of graded misleading questions not answered from somebody else's details, including vacuous passes."""
     shown_tokens: float | None = None
-    """Tokens shown per question; None where nothing was counted."""
+    """Mean tokens shown per question; None if tokens were not counted."""
     shown_share: float | None = None
     """The mean share of its store, by tokens, that a question was shown."""
     cut_entries: int = 0
@@ -72,7 +72,7 @@ class Tally:
     repeated: int = 0
     """Questions that were asked more than once."""
     unsteady: int = 0
-    """Those of them that did not come out the same each time."""
+    """Repeated questions whose verdicts differed between repeats."""
 
     @property
     def n(self) -> int:
@@ -86,7 +86,7 @@ class Tally:
 
     @property
     def flip_rate(self) -> Rate:
-        """The share of repeated questions that did not come out the same each time."""
+        """The share of repeated questions whose verdicts differed between repeats."""
         return wilson(self.unsteady, self.repeated)
 
     @property
@@ -96,12 +96,12 @@ class Tally:
 
     @property
     def correct(self) -> Rate:
-        """The share of graded questions that are correct, vacuous passes in (as the paper counts)."""
+        """The share of graded questions that are correct, including vacuous passes (as the paper counts)."""
         return wilson(self.verdicts[CORRECT], self.graded)
 
     @property
     def correct_without_vacuous(self) -> Rate:
-        """The same, vacuous passes left out of both."""
+        """The share of graded questions that are correct, without vacuous passes."""
         return wilson(self.verdicts[CORRECT] - self.vacuous, self.graded - self.vacuous)
 
 
@@ -118,17 +118,17 @@ class StoreFigures:
     retrieve_p50: float | None
     retrieve_p95: float | None
     restored: int = 0
-    """Stores that were not filled: an earlier run had kept them."""
+    """Stores that were restored from an earlier run instead of filled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The tallies of one suite: a table of its own."""
+    """The tallies of one suite, shown as a separate table."""
 
     suite: str
     tasks: tuple[Tally, ...]
     total: Tally
-    """All of them together."""
+    """The tally of all tasks of the suite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +146,18 @@ class Summary:
     models: tuple[Mapping[str, Any], ...] = ()
     """Calls, tokens and cost by stage and model."""
     stopped: str | None = None
-    """Why models were asked no more before the end: the budget, or the wait for the endpoint, was used up."""
+    """Why models were no longer called before the end: the budget, or the wait for the endpoint, was used up."""
     gate: Gate | None = None
     unsure: int = 0
     """Questions whose verdict the offline judge is unsure of."""
     approximate: str | None = None
-    """Why tokens were counted approximately; None where they were counted exactly."""
+    """Why tokens were counted approximately; None if they were counted exactly."""
     by_k: Mapping[int, Mapping[str, Tally]] = field(default_factory=dict)
-    """The tallies at each k, by task and of all; empty for a single k."""
+    """The tallies at each k, by task and in total; empty for a single k."""
     blocks: tuple[Block, ...] = ()
     """The same tallies, by suite."""
     suites: tuple[SuiteRecord, ...] = ()
-    """What the suites' own measures came to."""
+    """The results of the suites' own measures."""
 
     @property
     def tables(self) -> tuple[Block, ...]:
@@ -195,10 +195,10 @@ def summarize(
     record: str | None = None,
     approximate: str | None = None,
 ) -> Summary:
-    """Return what records add up to, tasks in the given order (others follow).
+    """Return the summary of records, with the tasks in the given order (others follow).
 
-    Of a question asked again, under whatever id, the last record counts: a user's own test may ask what the benchmark's item
-    asks. `approximate` is why tokens were counted approximately.
+    The last record of a question counts, whatever its id: a user's own test may ask the same question as an item of the
+    benchmark. `approximate` says why tokens were counted approximately.
     """
     asked = list({question.key: question for question in questions}.values())
     known = tasks or {}
@@ -264,7 +264,7 @@ def _by_k(
 def suite_records(
     questions: Iterable[QuestionRecord], suites: Iterable[Suite], tasks: Mapping[str, TaskRecord]
 ) -> tuple[SuiteRecord, ...]:
-    """Return what the measures of suites come to over the finished questions at each k, errors left out."""
+    """Return the results of the suites' own measures over the finished questions at each k, without errors."""
     by_suite: dict[tuple[str, int], list[QuestionRecord]] = {}
     for question in questions:
         if question.verdict != ERROR and question.task in tasks:
@@ -363,7 +363,7 @@ def is_unsure(question: QuestionRecord) -> bool:
 
 
 def _counted_facts(question: QuestionRecord) -> list[str]:
-    """Verdicts of a question's facts; those that passed vacuously are left out."""
+    """Return the verdicts of a question's facts, without those that passed vacuously."""
     return [fact.verdict for fact in question.facts if not fact.retrieval.vacuous]
 
 
@@ -403,7 +403,7 @@ def _tally(name: str, questions: Sequence[QuestionRecord]) -> Tally:
 
 
 def _facts_held(questions: Iterable[QuestionRecord]) -> Rate:
-    """Of all facts whose memory stages were decided, those that came through all three."""
+    """Return the share of facts that passed all memory stages, among those whose stages were decided."""
     rows: dict[tuple[str, ...], list[int]] = {}
     for q in questions:
         counts, facts = rows.setdefault(q.cluster, [0, 0]), _counted_facts(q)
