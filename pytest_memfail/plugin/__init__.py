@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 CASE_SUFFIX = ".memfail.yaml"
-"""As in `pytest_memfail.suites`, which is not loaded where no system is named."""
+"""As in `pytest_memfail.suites`, which is not loaded if no system is named."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -70,7 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     config.add_cleanup(
         partial(KNOWN_SECRETS.restore, KNOWN_SECRETS.snapshot())
-    )  # a run may be inside another process's
+    )  # a run may be inside another run's process
     given = handed_over(config)
     selection = take_arguments(config)  # in a worker too: xdist hands it the command line as it was
     if given:

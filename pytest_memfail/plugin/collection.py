@@ -1,6 +1,6 @@
-"""The benchmark in pytest's tree: a virtual directory, a node per task and store, an item per question, and their markers.
+"""Add the benchmark to pytest's tree: a virtual directory, a node per task and store, an item per question, and markers.
 
-An item asks for its fixtures as core's `DoctestItem` does, but resolves their closure once per store and takes no autouse
+An item requests its fixtures as core's `DoctestItem` does, but resolves their closure once per store and takes no autouse
 fixtures: those of a user's tests would wrap whatever questions happen to be in flight. Only this file and `xdist.py` use
 private names of pytest.
 """
@@ -29,12 +29,12 @@ from pytest_memfail.plugin.outcome import MemoryFailure, error_lines, ungraded_r
 from pytest_memfail.plugin.run import FINISHED, RESULT, ROOT, RUN, RUNTIME, Asked, Run, Unit, known_verdicts
 
 SELECTABLE: Final = re.compile(r"(?!(?:and|or|not|None|True|False)$)[^\W_][\w.+/-]*")
-"""What `-m` reads as one name, and pytest takes for the name of a marker."""
+"""A name that `-m` reads as one word, and that pytest accepts as the name of a marker."""
 FIXTURES = ("memfail_verdict",)
 
 
 class Collection:
-    """Adds the benchmark to what is collected; registered only where a memory system was named."""
+    """Add the benchmark to the collected items. Registered only if a memory system is named."""
 
     def __init__(self, config: pytest.Config, run: Run) -> None:
         self._config, self._run = config, run
@@ -109,7 +109,7 @@ class Collection:
 
 
 def asked_by(item: pytest.Item) -> Asked | None:
-    """What a benchmark item or a test over a task asks; None for any other test."""
+    """Return what a benchmark item or a test over a task asks; None for any other test."""
     if isinstance(item, QuestionItem):
         return item.asked
     callspec = getattr(item, "callspec", None)
@@ -118,7 +118,7 @@ def asked_by(item: pytest.Item) -> Asked | None:
 
 
 def _probe_order(unit: Unit) -> dict[str, int]:
-    """The number of the probe that asks each question: a later one cannot be asked before an earlier one."""
+    """Return the probe number of each question: questions of a later probe cannot be asked before earlier ones."""
     order = {}
     probe = -1
     for step in unit.plan.steps:
@@ -140,7 +140,7 @@ class Benchmark(pytest.Directory):
         self.run = run
 
     def collect(self) -> Iterator[pytest.Collector]:
-        """A directory per task."""
+        """Yield a directory per task."""
         for task in self.run.tasks:
             units = [unit for unit in self.run.units if unit.task is task]
             if any(True for unit in units for _ in self.run.items_of(unit)):
@@ -156,7 +156,7 @@ class TaskDirectory(pytest.Directory):
         self.extra_keyword_matches.add(self.path.name)
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
-        """The questions, or a node per store."""
+        """Yield the questions, or a node per store."""
         if len(self.units) == 1 and "::" not in self.units[0].id:
             yield from _items(self, self.run, self.units[0])
         else:
@@ -173,7 +173,7 @@ class StoreNode(pytest.Collector):
         self.run, self.unit = run, unit
 
     def collect(self) -> Iterator[pytest.Item]:
-        """The questions."""
+        """Yield the questions."""
         yield from _items(self, self.run, self.unit)
 
 
@@ -186,7 +186,7 @@ def _items(parent: pytest.Collector, run: Run, unit: Unit) -> Iterator[pytest.It
 
 
 class QuestionItem(pytest.Item):
-    """One graded question: setting it up gets its verdict, running it fails unless that is `correct`."""
+    """One graded question: its setup gets the verdict, and its test fails if the verdict is a failure."""
 
     def __init__(self, *, unit: Unit, question: Question, k: int, info: FuncFixtureInfo, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -198,17 +198,17 @@ class QuestionItem(pytest.Item):
         self._request: TopRequest | None = None
 
     def _initrequest(self) -> None:
-        """Called by pytest-retry and pytest-rerunfailures on whatever they run again."""
+        """Reset the request; pytest-retry and pytest-rerunfailures call this on items that they run again."""
         self.funcargs = {}
         self._request = TopRequest(self, _ispytest=True)  # type: ignore[arg-type]  # as for core's DoctestItem
 
     @property
     def function(self) -> Any:
-        """What `--fixtures-per-test` shows the place of."""
+        """The function whose location `--fixtures-per-test` shows."""
         return type(self).runtest
 
     def setup(self) -> None:
-        """Get the verdict: whatever breaks on the way is an error, not a failure."""
+        """Get the verdict; any exception on the way is an error, not a failure."""
         option = self.config.option
         if getattr(option, "setupplan", False) or getattr(option, "setuponly", False):
             return
@@ -225,7 +225,7 @@ class QuestionItem(pytest.Item):
         self._request.getfixturevalue("memfail_verdict")
 
     def runtest(self) -> None:
-        """Fail unless correct."""
+        """Fail if the verdict is a failure; skip if the question is ungraded."""
         question = self.stash[FINISHED]
         if question.failed:
             raise MemoryFailure(self)
@@ -233,11 +233,11 @@ class QuestionItem(pytest.Item):
             pytest.skip(ungraded_reason(question))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
-        """Our own exceptions in a few lines, all others as pytest shows them."""
+        """Show our own exceptions in a few lines, and all others as pytest does."""
         return short_repr(excinfo.value, self.asked, self.config) or super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Any, int, str]:
-        """The virtual file, the row's line, the rest of the id.
+        """Return the virtual file, the row's line, and the rest of the id.
 
         The line is a number even if the row has none: pytest's report of a skip asserts one.
         """
@@ -249,7 +249,7 @@ def short_repr(
 ) -> TerminalRepr | None:
     """Show our own exceptions in a few lines; None for all others, and with --full-trace.
 
-    `alike` is the item whose error of the same kind is told in full.
+    `alike` is the item whose error of the same kind is shown in full.
     """
     if config.getoption("fulltrace", False):
         return None
@@ -268,9 +268,9 @@ def short_repr(
 
 @contextmanager
 def shown_as(item: pytest.Item, shown: TerminalRepr | None) -> Iterator[None]:
-    """Let pytest take this as its view of an error in the setup or the teardown of an item, instead of building a traceback.
+    """Make pytest show this for an error in an item's setup or teardown, instead of building a traceback.
 
-    Of hundreds of questions that end with the same error, those tracebacks took minutes, and nobody saw them.
+    If hundreds of questions end with the same error, building their tracebacks takes minutes, and nobody sees them.
     """
     if shown is None:
         yield
@@ -290,7 +290,7 @@ def _fixture_info(parent: pytest.Collector) -> FuncFixtureInfo:
 
 
 def release(item: pytest.Item) -> None:
-    """Let go of what a question has brought: pytest keeps every item to the end of the run."""
+    """Drop the results of a question: pytest keeps every item to the end of the run."""
     if RESULT in item.stash:
         del item.stash[RESULT]
     if FINISHED in item.stash:
@@ -303,7 +303,7 @@ def release(item: pytest.Item) -> None:
 def attach(session: pytest.Session, result: list[pytest.Item | pytest.Collector], run: Run) -> None:
     """Append the benchmark to what a session collects.
 
-    It hangs under the rootdir's own directory node: a node directly under the session hides the fixtures of a conftest.py
+    Its parent is the rootdir's own directory node: a node directly under the session hides the fixtures of a conftest.py
     there on pytest 9.1.
     """
     rootpath = session.config.rootpath
@@ -321,7 +321,7 @@ def attach(session: pytest.Session, result: list[pytest.Item | pytest.Collector]
 
 
 def _narrow_scope(item: QuestionItem) -> str | None:
-    """The scope of the `memfail_system` that applies to an item if it is too narrow, else None."""
+    """Return the scope of the item's `memfail_system` fixture if it is too narrow, else None."""
     definitions = item._fixtureinfo.name2fixturedefs.get("memfail_system")
     scope = definitions[-1].scope if definitions else "session"
     return None if scope in ("session", "package") else str(scope)
@@ -331,7 +331,7 @@ def _narrow_scope(item: QuestionItem) -> str | None:
 
 
 def own_marker_lines(run: Run) -> list[str]:
-    """Return the markers of tasks that are not the plugin's, and of parts; one whose name is no marker has none."""
+    """Return the marker lines of the user's own tasks and of parts, if their names can be markers."""
     known = {*TASK_MEANINGS, *SUITE_MEANINGS}
     found = {task.name: "MemFail task of your own" for task in run.tasks if task.name not in known}
     for task in run.tasks:
@@ -365,13 +365,13 @@ def mark_items(config: pytest.Config, run: Run, items: Sequence[pytest.Item]) ->
         for name in (unit.task.name, item.question.part):
             if name in task_markers:
                 item.add_marker(name)
-        # after a sample of twenty the other hundreds are unknown, not failed as their task is made for
+        # once a sample has verdicts, other questions are unknown: they must not pass for failures of their task's kind
         for verdict in {known.get(item.nodeid, "")} & set(VERDICTS) if known else _provoked(run, item):
             item.add_marker(verdict)
 
 
 def _task_markers(config: pytest.Config, run: Run) -> set[str]:
-    """The tasks and parts that have a marker: not one of the user's whose name means something else, as `skip` does."""
+    """Return the tasks and parts that have a marker, without own ones whose name is already another marker (`skip`)."""
     registered = Counter(re.split(r"[:(]", line, maxsplit=1)[0].strip() for line in config.getini("markers"))
     known = {*TASK_MEANINGS, *SUITE_MEANINGS}
     own = {name for task in run.tasks for name in (task.name, *run.parts_of(task))} - known

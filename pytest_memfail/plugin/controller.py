@@ -1,6 +1,6 @@
-"""In the process that the user started: its checks before anything is stored, the record, the summary and the exit code.
+"""Control a run in the process that the user started: checks before anything is stored, record, summary and exit code.
 
-A worker is handed what the baseline knows as plain data.
+Workers receive the verdicts of the baseline as plain data.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ PROTOCOLS: Final = {"ours": "ours (our prompts and readings)", "paper": "paper (
 
 
 def begin(config: pytest.Config, run: Run, execution: Execution) -> None:
-    """Check what this process alone does, and register the plugins that follow the run.
+    """Check the settings that only this process uses, and register the plugins that follow the run.
 
-    Raises `pytest.UsageError` with one line for a wrong call.
+    Raises `pytest.UsageError` with one line if the options are wrong.
     """
     settings = run.settings
     try:
@@ -109,14 +109,14 @@ def begin(config: pytest.Config, run: Run, execution: Execution) -> None:
     config.stash[KNOWN] = gatekeeper.known
     config.pluginmanager.register(Distribution(config, run, execution), "memfail-distribution")
     config.pluginmanager.register(Reporting(config, run, execution, gatekeeper), "memfail-reporting")
-    # after it: sees reports before it
+    # registered later, so that it sees reports earlier
     config.pluginmanager.register(FirstErrors(config, run), "memfail-first-errors")
 
 
 def check_reports(config: pytest.Config, settings: Settings) -> None:
-    """Refuse reports that could not be written at the end.
+    """Check that the reports can be written at the end.
 
-    Raises `UsageError`.
+    Raises `UsageError` if not.
     """
     if not settings.reports:
         return
@@ -134,10 +134,10 @@ def check_reports(config: pytest.Config, settings: Settings) -> None:
 
 
 def read_own(config: pytest.Config, run: Run) -> tuple[Kept, str]:
-    """In the process that the user started: what it takes over, and where from, in words.
+    """Return the results that this run takes over, and a sentence that names their source.
 
-    That is of the record that was named (--memfail-record), else of the newest run of the same options that did not end.
-    Raises `UsageError` for a named record of another run.
+    The source is the record that was named (--memfail-record), or else the newest unfinished run with the same options.
+    Raises `UsageError` if the named record is of another run.
     """
     from pytest_memfail.results import Kept, is_whole_record, kept_runs, read_kept, resumable
 
@@ -145,7 +145,7 @@ def read_own(config: pytest.Config, run: Run) -> tuple[Kept, str]:
     if runs is None and given is None:
         raise UsageError("--memfail-resume: without pytest's cache, name the record with --memfail-record")
     if runs is not None and (given is None or is_whole_record(given)):
-        # a whole record stays in its place until another whole one replaces it: what was stopped since is in its own folder
+        # a whole record stays until another whole one replaces it: runs stopped since are in their own folders
         found, why = resumable([one for one in kept_runs(runs) if given is None or one.held_back == str(given)], header)
         if found is not None and (given is None or not found.whole):
             kept = read_kept(found.record, header)
@@ -158,7 +158,7 @@ def read_own(config: pytest.Config, run: Run) -> tuple[Kept, str]:
 
 
 def kept_records(run: Run, expected: Collection[str]) -> list[QuestionRecord | StoreRecord]:
-    """What stays in the record: of what is not asked, and of stores that are not filled, again."""
+    """Return what stays in the record: questions that are not asked again, and stores that are not filled again."""
     asked = {node_id for node_id in expected if not run.is_recorded(node_id)}
     units = [unit for node_id in asked if (unit := run.unit_of(node_id)) is not None]
     filled = {(unit.task.name, unit.plan.id) for unit in units}
@@ -170,10 +170,10 @@ def kept_records(run: Run, expected: Collection[str]) -> list[QuestionRecord | S
 
 
 def prepare(config: pytest.Config, run: Run) -> Gatekeeper:
-    """Check what the user asked of the gate, before anything is stored.
+    """Check the options of the gate before anything is stored, and return the gatekeeper.
 
-    Raises `pytest.UsageError` for a wrong call; ends the run with exit code 6 for a baseline that it cannot be compared with,
-    or that is missing in CI.
+    Raises `pytest.UsageError` if the options are wrong. Ends the run with exit code 6 if it cannot be compared with the
+    baseline, or if the baseline is missing in CI.
     """
     settings = run.settings
     try:
@@ -199,9 +199,9 @@ def prepare(config: pytest.Config, run: Run) -> Gatekeeper:
 
 
 def _baseline(config: pytest.Config, run: Run) -> tuple[Baseline | None, str]:
-    """The baseline to compare with, if one is there; and why it is not compared with, where this run replaces it.
+    """Return the baseline to compare with, if it exists; if this run replaces an unfit one, return None and the reason.
 
-    Raises `BaselineRefused` for one that the run cannot be compared with, unless it is saved over.
+    Raises `BaselineRefused` if the run cannot be compared with the baseline, unless it replaces it.
     """
     path, saved = run.settings.baseline, run.settings.save_baseline
     if path is None or not _is_asked(config, run) or not path.exists():
@@ -217,7 +217,7 @@ def _baseline(config: pytest.Config, run: Run) -> tuple[Baseline | None, str]:
 
 
 def _anchor(config: pytest.Config, run: Run) -> Baseline | None:
-    """The anchor to compare with, if one was named and is there."""
+    """Return the anchor to compare with, if one was named and exists."""
     path = run.settings.anchor
     if path is None or not _is_asked(config, run) or not path.exists():
         return None
@@ -227,7 +227,7 @@ def _anchor(config: pytest.Config, run: Run) -> Baseline | None:
 
 
 def _is_asked(config: pytest.Config, run: Run) -> bool:
-    """Whether questions of the benchmark are to be run at all: only they are gated."""
+    """Return whether the run asks any questions of the benchmark: only they are gated."""
     option = config.option
     planned = option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False)
     return bool(run.selection) and not planned
@@ -260,7 +260,7 @@ class Gatekeeper:
         asked = _is_asked(config, run)
         self._expressions = expressions if asked else []
         self.lacks_baseline: str | None = None
-        """Why nothing can be compared although it was asked for; None if that is not so."""
+        """Why the comparison that was asked for is impossible; None if it is possible or was not asked for."""
         if unfit:
             self.lacks_baseline = unfit
         elif asked and run.settings.anchor is not None and anchor is None:
@@ -275,12 +275,12 @@ class Gatekeeper:
 
     @property
     def is_asked(self) -> bool:
-        """Whether anything is to be decided."""
+        """Whether the gate has anything to decide."""
         return bool(self._expressions) or self._baseline is not None or self._anchor is not None
 
     @property
     def known(self) -> Known:
-        """What the baseline, or else the anchor, says of each item of this run."""
+        """The verdict of each item of this run in the baseline, or else in the anchor."""
         earlier = self._baseline or self._anchor
         if earlier is None:
             return {}
@@ -292,7 +292,7 @@ class Gatekeeper:
         return found
 
     def decide(self, summary: Summary, record: Loaded) -> Gate | None:
-        """The gate over a whole run; None if nothing is to be decided."""
+        """Decide the gate over a whole run; return None if there is nothing to decide."""
         earlier = self._baseline or self._anchor
         if earlier is None and all(expression.needs_baseline for expression in self._expressions):
             return None  # nothing is asked, or the first run: the items' own outcomes decide
@@ -308,9 +308,9 @@ class Gatekeeper:
         )
 
     def save(self, record: Loaded | None, ended_early: bool, untrusted: str | None) -> str:
-        """Save the baseline that was asked for; returns where, with how many verdicts.
+        """Save the run as a baseline; return its path and number of verdicts as text.
 
-        Raises `UsageError` with the reason for a run that must not become one.
+        Raises `UsageError` with the reason if the run must not become a baseline.
         """
         path = self._run.settings.save_baseline
         assert path is not None
@@ -336,7 +336,10 @@ class Gatekeeper:
 
 
 class Reporting:
-    """Registered only where a memory system was named, and never in an xdist worker."""
+    """Write the record, the summary and the reports.
+
+    Registered only if a memory system is named, and never in an xdist worker.
+    """
 
     def __init__(self, config: pytest.Config, run: Run, execution: Execution, gatekeeper: Gatekeeper) -> None:
         self._config, self._run, self._execution, self._gatekeeper = config, run, execution, gatekeeper
@@ -346,11 +349,11 @@ class Reporting:
         self._stores: list[StoreRecord] = []
         """Without their listings, which only the file holds."""
         self._results: Loaded | None = None
-        """All of these, at the end."""
+        """The header, the questions and the stores, at the end of the run."""
         self._writer: RecordWriter | None = None
-        """Writes the record of this run: in its own folder or, where there is none, at the place that was named."""
+        """Writes the record of this run to its own folder or, without a folder, to the path that was named."""
         self._copy: RecordWriter | None = None
-        """Writes it at the place that was named as well."""
+        """Also writes the record to the path that was named."""
         self._folder: RunFolder | None = None
         self._expected: dict[str, None] = {}
         self._reported: set[str] = set()
@@ -426,7 +429,7 @@ class Reporting:
         return f"the benchmark alone; your own tests{where} are left out (add a path: {words})"
 
     def _selected_by(self, verdicts: Sequence[str]) -> str:
-        """What `-m VERDICT` goes by in this run."""
+        """Say which verdicts `-m VERDICT` selects by in this run."""
         known = known_verdicts(self._config, self._run)
         if not known:
             selects = "what each task is made to provoke"
@@ -496,7 +499,7 @@ class Reporting:
         return [writer for writer in (self._writer, self._copy) if writer is not None]
 
     def _begin(self) -> None:
-        """Begin the record at the first result: a run without any leaves a named record alone."""
+        """Begin the record at the first result: a run without results leaves a named record alone."""
         if self._header is not None:
             return
         self._header = record_header(self._run)
@@ -532,7 +535,7 @@ class Reporting:
         self._open_folder()
 
     def _open_folder(self) -> None:
-        """Make the folder of the run: whether it can be made is found out before a store is filled."""
+        """Create the folder of the run before a store is filled, to find out early if that fails."""
         option = self._config.option
         if self._expected and not (option.collectonly or getattr(option, "setupplan", False)):
             own_folder(self._config, self._run)
@@ -575,7 +578,7 @@ class Reporting:
             self._end_record(session, self._results, interrupted=ended_early or bool(self._lost))
 
     def _end_record(self, session: pytest.Session, results: Loaded, *, interrupted: bool) -> None:
-        """End the record, see to it that it is where it should be, and write the reports."""
+        """End the record, restore its files if necessary, and write the reports."""
         whole = self._run.keys() <= results.outcomes.keys()
         for writer in self._writers:
             if writer.is_removed:
@@ -602,14 +605,14 @@ class Reporting:
         if self._folder is not None:
             verdicts: dict[str, dict[str, str]] = {}
             for node_id, question in self._questions.items():
-                if node_id.startswith(f"{ROOT}/"):  # not a test of the user's own over a task
+                if node_id.startswith(f"{ROOT}/"):  # not a user's own test over a task
                     verdicts.setdefault(question.task, {})[node_id] = question.verdict
             code = int(session.exitstatus)
-            with suppress(OSError):  # the record tells the same
+            with suppress(OSError):  # the record holds the same
                 self._folder.end(interrupted=interrupted, whole=whole, exit_code=code, verdicts=verdicts)
 
     def _publish(self, *, whole: bool) -> None:
-        """Replace the whole record at the place that was named, if this one is whole as well."""
+        """Replace the whole record at the path that was named if this run is whole as well."""
         given = self._run.settings.record
         assert given is not None
         assert self._writer is not None
@@ -625,7 +628,7 @@ class Reporting:
             self._said.append((f"record written: {_short(given, self._config)}", False))
 
     def _record_fault(self) -> str | None:
-        """Why the record is not where the user wants it; None if it is, or if no place was named."""
+        """Return why the record is not where the user wants it; None if it is, or if no path was named."""
         if self._run.settings.record is None or self._run.held_back:
             return self._unpublished
         writer = self._copy or self._writer
@@ -651,7 +654,7 @@ class Reporting:
             self._said.append((self._run.unkept, True))
 
     def _show_name(self) -> str:
-        """What `memfail show` calls this run, from the rootdir."""
+        """Return the name of this run for `memfail show` in the rootdir."""
         usual = self._config.rootpath / ".pytest_cache/d/memfail" / RUNS
         if self._folder is not None and self._record == self._folder.record and runs_folder(self._config) == usual:
             return self._folder.path.name
@@ -661,13 +664,13 @@ class Reporting:
         return _short(writer.path, self._config)
 
     def _code(self, session: pytest.Session) -> int:
-        """The exit code: without the record that was asked for, the run has no result that can be gone on with."""
+        """Return the exit code: a run without the record that was asked for has no trustworthy result."""
         code = int(session.exitstatus)
         lost = self._record_fault() is not None and code in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         return NO_TRUSTWORTHY_RESULT if lost else code
 
     def _hand_on(self, summary: Summary) -> str | None:
-        """Call the user's hooks with the summary; returns what one of them raised, which costs neither record nor reports."""
+        """Call the user's hooks with the summary; return their error, which must cost neither record nor reports."""
         hook = self._config.hook.pytest_memfail_summary
         try:
             ask(f"{hook.name}()", hook, config=self._config, summary=summary)
@@ -681,7 +684,7 @@ class Reporting:
         from pytest_memfail.report import write_reports
 
         for path, fault in write_reports(self._run.settings.reports, [record]):
-            if fault is not None:  # the run and its record are not lost for it
+            if fault is not None:  # this must not cost the run and its record
                 self._said.append((f"the report {path} could not be written: {fault}", True))
             else:
                 self._said.append((f"report written: {_short(path, self._config)}", False))
@@ -698,7 +701,7 @@ class Reporting:
             self._config.stash[FOLDER] = None
 
     def _exit_code(self, session: pytest.Session, exitstatus: int) -> int:
-        """What a run comes to that went to its end: once there is a gate, it alone decides about verdicts."""
+        """Return the exit code of a run that went to its end: if there is a gate, it alone decides about verdicts."""
         if self._gatekeeper.lacks_baseline is not None and self._summary is not None:
             self._said.append((f"{self._gatekeeper.lacks_baseline}", False))
         if self._untrusted() is not None:
@@ -764,7 +767,7 @@ class Reporting:
 
     @pytest.hookimpl(specname="pytest_terminal_summary", tryfirst=True)
     def pytest_terminal_summary_inner(self, terminalreporter: Any) -> None:
-        """After the texts of the failures and before pytest's list of them: take out what is grouped by cause."""
+        """Leave the failures grouped by cause out of pytest's list, which follows the texts of the failures."""
         failed = terminalreporter.stats.get("failed", [])
         terminalreporter.stats["failed"] = [r for r in failed if not _is_judged_failure(r) and r.nodeid != ROOT]
 
@@ -859,11 +862,14 @@ def _colour(gate: Gate) -> dict[str, bool]:
 # -- a run whose first results all are the same error ------------------------------------------------------------------
 
 ALIKE: Final = 10
-"""After so many questions that all end with the same error, no other end is expected."""
+"""The run stops after this many questions that all end with the same error."""
 
 
 class FirstErrors:
-    """Watches the first results; registered only where a memory system was named, and never in an xdist worker."""
+    """Stop a run whose first results are all the same error.
+
+    Registered only if a memory system is named, and never in an xdist worker.
+    """
 
     def __init__(self, config: pytest.Config, run: Run) -> None:
         self._config, self._run = config, run
@@ -925,7 +931,7 @@ class FirstErrors:
 
 
 def _short(path: StrPath, config: pytest.Config) -> str:
-    """Relative to the rootdir where it is below it."""
+    """Return a path relative to the rootdir if it is below the rootdir."""
     try:
         return str(Path(path).relative_to(config.rootpath))
     except ValueError:

@@ -1,7 +1,7 @@
-"""In the process that runs items: the engine and its stores, the models it asks, and what each item's report carries.
+"""Run the items: manage the engine and its stores, the models it calls, and the data in each item's report.
 
-What a question prints and logs is kept with the question and shown with its item: pytest captures by time, and several
-questions are in flight at once, so what they write is routed by context variable.
+The prints and logs of a question are kept with the question and shown with its item. pytest captures by time, but several
+questions are in flight at once, so their output is routed by context variable.
 """
 
 from __future__ import annotations
@@ -89,11 +89,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SHOWN_AFTER: Final = 1.0
-"""Seconds after which it is shown what an item waits for."""
+"""Seconds of waiting after which the terminal shows what an item waits for."""
 OUTCOMES = (pytest.skip.Exception, pytest.fail.Exception)
-"""What a system may raise to end its question otherwise than by an error; `pytest.xfail` raises the second."""
+"""Exceptions of a system that end its question without an error; `pytest.xfail` raises the second."""
 MAX_DEADLY_FILLS = 2
-"""After so many deaths while it was being filled, a store is given up."""
+"""A store is given up after this many deaths of a process that was filling it."""
 LEDGER_FILE: Final = "ledger.sqlite"
 REPLAYED = "memfail_replayed"
 KEPT = "memfail_kept"
@@ -104,18 +104,18 @@ HAS_FAILED: pytest.StashKey[bool] = pytest.StashKey()
 """Whether this attempt at an item has failed so far."""
 JOURNAL_SUFFIX = ".journal"
 DEATHS = "deaths"
-"""A file that is there once a worker has died: before that nobody needs to read the others' journals."""
+"""A file that exists once a worker has died: before that nobody needs to read the others' journals."""
 JOURNALS_PREFIX = "memfail-journals-"
 JOURNALS_LOCK = "lock"
 
 
 def handed_over(config: pytest.Config) -> dict[str, Any] | None:
-    """Return what an xdist worker was handed by the process that the user started; None in that process."""
+    """Return the data that an xdist worker got from the process that the user started; None in that process."""
     return getattr(config, "workerinput", {}).get(WORKER_INPUT)
 
 
 class Execution:
-    """Runs the items; registered only where a memory system was named."""
+    """Run the items. Registered only if a memory system is named."""
 
     def __init__(self, config: pytest.Config, run: Run) -> None:
         self._config, self._run = config, run
@@ -139,7 +139,7 @@ class Execution:
         """What the run waited for when it was interrupted; empty if it was not."""
 
     def share(self, journals: Path) -> None:
-        """Take note of the folder that workers share with this process."""
+        """Set the folder that workers share with this process."""
         self._journals = journals
         self._runtime.share(journals)
 
@@ -243,7 +243,7 @@ class Execution:
             report.memfail = self._packed(question)
 
     def _packed(self, record: QuestionRecord | StoreRecord) -> QuestionRecord | StoreRecord | str:
-        """As text where it crosses a process: xdist takes no other types than JSON has, and no lone surrogates."""
+        """Return a record, in a worker as text: xdist accepts only JSON types, and no lone surrogates."""
         from pytest_memfail.results import to_text
 
         return to_text(record) if self._is_worker else record
@@ -294,7 +294,7 @@ class Execution:
 def _is_run_again(item: pytest.Item) -> bool:
     """Return whether pytest-rerunfailures will certainly run a failed item again.
 
-    That is not known yet if it goes by the error, or limits the reruns of all items.
+    This is not known yet if the plugin decides by the error, or limits the reruns of all items.
     """
     plugin: Any = item.config.pluginmanager.get_plugin("rerunfailures")
     count = getattr(plugin, "get_reruns_count", None)
@@ -306,7 +306,7 @@ def _is_run_again(item: pytest.Item) -> bool:
 
 
 def _shared_folder(path: str) -> Path | None:
-    """In a worker: the folder that all processes of the run share; None on another machine, which does not have it."""
+    """Return the folder that all processes of a run share; None in a worker on another machine, which lacks it."""
     return Path(path) if Path(path).is_dir() else None
 
 
@@ -350,7 +350,7 @@ class Stands:
 
     @property
     def seconds(self) -> float:
-        """How long so far."""
+        """Seconds waited so far."""
         return time.monotonic() - self.since
 
     def __str__(self) -> str:
@@ -359,7 +359,7 @@ class Stands:
 
 
 class Runtime:
-    """The engine of this process and what is open in it."""
+    """Manage the engine of this process and its open stores."""
 
     def __init__(
         self,
@@ -384,22 +384,22 @@ class Runtime:
         self._ahead = process == "main"  # under xdist the next store may be another worker's
 
     def plan(self, items: Sequence[tuple[pytest.Item, Asked]]) -> None:
-        """Take note of what was selected, in the order it will run."""
+        """Record the selected items in the order in which they will run."""
         for item, asked in items:
             self._todo.setdefault(asked.unit.id, {})[item.nodeid] = self._ask(item, asked)
 
     def share(self, journals: Path) -> None:
-        """In an xdist controller: where the workers leave what they share."""
+        """Set the folder that xdist workers share, in the controller."""
         self._journals = journals
 
     def begin_tests(self) -> None:
-        """The first item is about to run."""
+        """Start routing prints and logs: the first item is about to run."""
         self._routing.start()
 
     def result(self, item: pytest.Item, asked: Asked, factory: Any, request: pytest.FixtureRequest) -> Result:
-        """The result of an item's question; fills its store first if need be.
+        """Return the result of an item's question; fill its store first if necessary.
 
-        Raises whatever the fill raised.
+        Raises the error of the fill.
         """
         # a rerun comes after the item has ended once, and perhaps after its store was closed
         self._todo.setdefault(asked.unit.id, {}).setdefault(item.nodeid, self._ask(item, asked))
@@ -413,7 +413,7 @@ class Runtime:
             raise fresh(error) from error.__cause__
 
     def is_unopened(self, unit: Unit) -> bool:
-        """Whether the store of a unit could not be opened."""
+        """Return whether the store of a unit could not be opened."""
         opened = self._open.get(unit.id)
         return opened is not None and opened.run.is_unopened
 
@@ -421,7 +421,7 @@ class Runtime:
         return Ask(item.nodeid, asked.question, asked.k)
 
     def store(self, unit: Unit, factory: Any, request: pytest.FixtureRequest) -> StoreRun:
-        """The filled store of a unit."""
+        """Return the filled store of a unit."""
         self._routing.route_streams()
         opened = self._open.get(unit.id) or self._begin(unit, factory, request)
         assert self._engine is not None
@@ -437,10 +437,10 @@ class Runtime:
     def finished(
         self, item: pytest.Item, asked: Asked, next_unit: Unit | None, *, virtual: bool, last: bool
     ) -> Iterator[tuple[Unit, StoreReport]]:
-        """An item has ended: close the stores that nobody will ask any more, and report them."""
+        """Close the stores that are no longer needed after an item has ended, and yield their reports."""
         todo = self._todo.get(asked.unit.id, {})
         todo.pop(item.nodeid, None)
-        # a user's own tests over a task may be spread over the run; the benchmark's items stand together
+        # a user's own tests over a task may be spread over the run; the benchmark's items are adjacent
         if next_unit is asked.unit or (todo and not virtual and not last):
             return
         for unit_id in list(self._open) if last else [asked.unit.id]:
@@ -493,7 +493,7 @@ class Runtime:
         return opened
 
     def _shelf(self) -> Shelf | None:
-        """Where filled stores are kept, named by all settings that decide what is stored."""
+        """Return the shelf for filled stores, named by all settings that decide what is stored; None if none are kept."""
         settings = self.run.settings
         if settings.reuse_stores is None:
             return None
@@ -513,7 +513,7 @@ class Runtime:
         return Shelf(settings.reuse_stores, settings.system, about)
 
     def _begin_next(self, unit: Unit, opened: _Open, factory: Any, request: pytest.FixtureRequest) -> None:
-        """Fill the next store while this one is asked, unless that may be in vain or the system cannot bear it."""
+        """Fill the next store while this one is asked, if it will be needed and the system allows it."""
         if opened.next_begun:
             return
         opened.next_begun = True
@@ -551,7 +551,7 @@ class Runtime:
             self._stands = Stands(store, "storing", done, total, time.monotonic())
 
     def _wait(self, future: Future[T], stands: Stands) -> T:
-        """Wait, and show how long it has been where that is long; where it stood stays known if it is interrupted."""
+        """Wait for a future, and show a long wait on the terminal; after an interrupt `stands` names the wait."""
         assert self._engine is not None
         self._stands, shown = stands, False
 
@@ -575,21 +575,21 @@ class Runtime:
         return result
 
     def stands(self) -> str:
-        """What this process waits for, or has waited for when it was interrupted; empty if nothing."""
+        """Return what this process waits for, or waited for when it was interrupted; empty if nothing."""
         return "" if self._stands is None else str(self._stands)
 
     def cancel(self) -> None:
-        """The run is ending early: ask nothing more."""
+        """Ask no more questions, as the run ends early."""
         if self._engine is not None:
             self._engine.cancel()
 
     def show_progress(self, text: str) -> None:
-        """In a worker: leave it in the journal for the controller to show."""
+        """Write a worker's progress to its journal for the controller to show."""
         if self._journal is not None:
             self._journal.progress(text)
 
     def spending(self) -> list[dict[str, Any]]:
-        """What models have cost in this process, or in all that share its books."""
+        """Return the cost of models in this process, or in all processes that share its ledger."""
         if self._models is not None and self._models.ledger is not None:
             return self._models.ledger.totals().plain()
         if (
@@ -625,7 +625,7 @@ def fresh(error: BaseException) -> BaseException:
 
 
 def unit_digest(unit: Unit) -> str:
-    """A name for the store that tells the system nothing of the task."""
+    """Return a name for the store that reveals nothing of the task to the system."""
     return hashlib.sha256(unit.id.encode()).hexdigest()[:8]
 
 
@@ -633,7 +633,7 @@ def unit_digest(unit: Unit) -> str:
 
 
 class Models:
-    """What one process asks: its client, judge and test-taker."""
+    """The models of one process: its client, judge and test-taker."""
 
     def __init__(
         self,
@@ -652,11 +652,11 @@ class Models:
         self.judge: Judge = _judge(config, settings, model, self.client, kinds)
         self.test_taker = _test_taker(settings, self.client)
         self.chat = _chat(settings, self.client)
-        """What the memory system asks models by; None where there is no client."""
+        """The chat through which the memory system calls models; None without a client."""
         self.again: list[tuple[Judge, TestTaker | None]] = []
-        """Who judges and answers when a question is repeated.
+        """The judge and test-taker of each repeat of a question.
 
-        The same models, whose replies are kept apart by number; one that is kept fixed gives its first ones.
+        They are the same models, with replies cached by repeat. A model that does not vary gives its first replies.
         """
         for repeat in range(1, settings.repeats):
             judge, taker = self.judge, self.test_taker
@@ -667,7 +667,7 @@ class Models:
             self.again.append((judge, taker))
 
     def check(self) -> None:
-        """Raise `WaitError` when models are asked no more: a store would be filled in vain."""
+        """Raise `WaitError` if models are no longer called: it would be useless to fill a store."""
         from pytest_memfail.llm import WaitError
 
         if self.ledger is not None and (said := self.ledger.given_up()) is not None:
@@ -734,7 +734,7 @@ def _judge(
 
 
 def open_ledger(settings: Settings, shared: Path | None) -> Ledger:
-    """The books of the run."""
+    """Return the ledger of the run."""
     from pytest_memfail.llm import Ledger
 
     return Ledger(
@@ -760,7 +760,7 @@ def _named_judge(config: pytest.Config, settings: Settings, kinds: Mapping[str, 
 
 
 class _Route(logging.Filter):
-    """On pytest's own handlers: keep a background question's record, let it pass when it is replayed."""
+    """Filter pytest's own log handlers: keep the records of background questions until they are replayed."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         captured = CURRENT.get()
@@ -773,7 +773,7 @@ class _Route(logging.Filter):
 
 
 class Routing:
-    """Installs and removes the routes."""
+    """Install and remove the routes of prints and logs."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -790,7 +790,7 @@ class Routing:
         self.route_streams()
 
     def route_streams(self) -> None:
-        """Route what `sys.stdout` and `sys.stderr` are now: pytest swaps two objects in and out."""
+        """Route the current `sys.stdout` and `sys.stderr`: pytest swaps two objects in and out."""
         for stream in (sys.stdout, sys.stderr):
             if any(stream is known for known in self._streams):
                 continue
@@ -825,7 +825,7 @@ def _routed(write: Callable[[str], int]) -> Callable[[str], int]:
 
 
 def replay(captured: Captured) -> None:
-    """Write what a question wrote, now that its item is at hand."""
+    """Write the prints and logs of a fill or a question while its item runs."""
     if captured.output:
         sys.stdout.write(mask_known(scrub("".join(captured.output))))
     for record in captured.records:
@@ -837,7 +837,7 @@ def replay(captured: Captured) -> None:
 
 
 def scrub(value: Any) -> Any:
-    """The same plain data with lone surrogates escaped: one of them, which models do send, ends an xdist worker."""
+    """Return plain data with lone surrogates escaped: models send them, and one of them ends an xdist worker."""
     if isinstance(value, str):
         try:
             value.encode()
@@ -855,7 +855,7 @@ def scrub(value: Any) -> Any:
 
 
 class Progress:
-    """Turns ticks into a line of text and shows it."""
+    """Turn ticks into a line of text and show it."""
 
     def __init__(self, show: Callable[[str], None]) -> None:
         self._show = show
@@ -863,7 +863,7 @@ class Progress:
         self._shown = 0.0
 
     def tick(self, store: str, done: int, total: int) -> None:
-        """`done` of `total` conversations are stored."""
+        """Show that `done` of `total` conversations are stored."""
         now = time.monotonic()
         began = self._began.setdefault(store, now)
         if done >= total:
@@ -906,7 +906,7 @@ class TerminalLine:
         self._shows = bool(text)
 
     def close(self) -> None:
-        """Let go of the terminal."""
+        """Close the handle of the terminal."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
@@ -916,15 +916,15 @@ class TerminalLine:
 
 
 def new_folder() -> tuple[Path, int]:
-    """Make a folder for the journals of a run in the temporary one; the handle holds it until it is closed.
+    """Create a temporary folder for the journals of a run; return it with a handle that locks it until it is closed.
 
-    What killed runs of this user have left there is removed.
+    Folders that killed runs of this user left behind are removed.
     """
     folder = Path(tempfile.mkdtemp(prefix=JOURNALS_PREFIX))
     lock = hold_lock(folder / JOURNALS_LOCK)
     for left in folder.parent.glob(f"{JOURNALS_PREFIX}*"):
         with suppress(OSError):
-            # without a lock it may be one that is being made
+            # a folder without a lock may be about to get one
             over = not is_held(left / JOURNALS_LOCK) if (left / JOURNALS_LOCK).exists() else not is_fresh(left)
             if over and not left.is_symlink() and left.stat().st_uid == folder.stat().st_uid:
                 shutil.rmtree(left, ignore_errors=True)
@@ -932,29 +932,29 @@ def new_folder() -> tuple[Path, int]:
 
 
 class FileJournal:
-    """Appends to the file of this process. Plain writes: the operating system keeps them when the process dies."""
+    """Append events to the journal of this process. Plain writes survive the death of the process."""
 
     def __init__(self, folder: Path, process: str) -> None:
         self._fd = os.open(folder / f"{process}{JOURNAL_SUFFIX}", os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
 
     def fill_started(self, store: str) -> None:
-        """A store is being filled."""
+        """Record that the fill of a store started."""
         self._write("F", store)
 
     def fill_ended(self, store: str) -> None:
-        """The fill came to an end, good or bad."""
+        """Record that the fill of a store ended, whether it succeeded or not."""
         self._write("G", store)
 
     def question_started(self, key: str) -> None:
-        """A question is in flight."""
+        """Record that a question started."""
         self._write("S", key)
 
     def question_ended(self, key: str) -> None:
-        """It no longer is."""
+        """Record that a question ended."""
         self._write("E", key)
 
     def progress(self, text: str) -> None:
-        """What the user may want to see."""
+        """Record a progress text to show to the user."""
         self._write("P", text)
 
     def close(self) -> None:
@@ -966,7 +966,7 @@ class FileJournal:
 
 
 def in_flight(folder: Path, process: str) -> list[str]:
-    """The questions that a process had begun and not ended, in the order they began."""
+    """Return the questions that a process began but did not end, in the order they began."""
     flying: dict[str, None] = {}
     for event, text in _events(folder / f"{process}{JOURNAL_SUFFIX}"):
         if event == "S":
@@ -977,9 +977,9 @@ def in_flight(folder: Path, process: str) -> list[str]:
 
 
 def suspects_of(folder: Path, this_process: str) -> frozenset[str]:
-    """The questions in flight in all other processes' journals.
+    """Return the questions in flight in the journals of all other processes.
 
-    A live process's own are among them, which does no harm: its items are not run here.
+    This includes live processes, which does no harm: their items are not run here.
     """
     return frozenset(
         key for process in _processes(folder) if process != this_process for key in in_flight(folder, process)
@@ -987,7 +987,7 @@ def suspects_of(folder: Path, this_process: str) -> frozenset[str]:
 
 
 def unfinished_fills(folder: Path, this_process: str) -> Counter[str]:
-    """How often each store's fill was begun and not ended in other processes."""
+    """Return how often each store's fill was begun but not ended in other processes."""
     counts: Counter[str] = Counter()
     for process in _processes(folder):
         if process == this_process:
@@ -1003,7 +1003,7 @@ def unfinished_fills(folder: Path, this_process: str) -> Counter[str]:
 
 
 def last_progress(folder: Path) -> dict[str, str]:
-    """The last progress text of each process."""
+    """Return the last progress text of each process."""
     found = {}
     for process in _processes(folder):
         for event, text in _events(folder / f"{process}{JOURNAL_SUFFIX}"):
@@ -1019,6 +1019,6 @@ def _processes(folder: Path) -> list[str]:
 def _events(path: Path) -> list[tuple[str, str]]:
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:  # a process that has asked nothing, or runs on another machine
+    except FileNotFoundError:  # the process has asked nothing, or runs on another machine
         return []
     return [(line[0], line[2:]) for line in text.splitlines() if len(line) > 2]

@@ -1,4 +1,4 @@
-"""What a benchmark item, or a user's own test over a task, is made of."""
+"""Define the fixtures of benchmark items and of users' own tests over a task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FilledStore:
-    """What `memfail_store` gives: a store after its last conversation."""
+    """The value of the fixture `memfail_store`: a store after its last conversation."""
 
     id: str
     task: str

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @pytest.hookspec(firstresult=True)
 def pytest_memfail_make_system(config: pytest.Config, name: str) -> SystemFactory | None:
-    """Give the factory of the memory system called `name` (`--memfail-system`), or None if it is not yours.
+    """Return the factory of the memory system called `name` (`--memfail-system`), or None if it is not yours.
 
     ::
 
@@ -27,7 +27,7 @@ def pytest_memfail_make_system(config: pytest.Config, name: str) -> SystemFactor
 
 @pytest.hookspec(firstresult=True)
 def pytest_memfail_make_judge(config: pytest.Config, name: str) -> Judge | None:
-    """Give the judge called `name` (`--memfail-judge`), or None if it is not yours.
+    """Return the judge called `name` (`--memfail-judge`), or None if it is not yours.
 
     ::
 
@@ -39,7 +39,7 @@ def pytest_memfail_make_judge(config: pytest.Config, name: str) -> Judge | None:
 
 @pytest.hookspec
 def pytest_memfail_tasks(config: pytest.Config) -> Sequence[Task]:  # type: ignore[empty-body]  # a hookspec has none
-    """Give further tasks; they can be named in `--memfail-tasks`.
+    """Return further tasks; `--memfail-tasks` can name them.
 
     ::
 
@@ -51,7 +51,7 @@ def pytest_memfail_tasks(config: pytest.Config) -> Sequence[Task]:  # type: igno
 
 @pytest.hookspec
 def pytest_memfail_suites(config: pytest.Config) -> Sequence[Suite]:  # type: ignore[empty-body]  # a hookspec has none
-    """Give further suites; `--memfail-suite` names those that run.
+    """Return further suites; `--memfail-suite` names those that run.
 
     ::
 
@@ -63,7 +63,7 @@ def pytest_memfail_suites(config: pytest.Config) -> Sequence[Suite]:  # type: ig
 
 @pytest.hookspec
 def pytest_memfail_verdict(item: pytest.Item, verdict: Verdict) -> None:
-    """Called with the verdict of an item, in the process that ran it.
+    """Handle the verdict of an item; called in the process that ran the item.
 
     ::
 
@@ -75,7 +75,7 @@ def pytest_memfail_verdict(item: pytest.Item, verdict: Verdict) -> None:
 
 @pytest.hookspec
 def pytest_memfail_summary(config: pytest.Config, summary: Summary) -> Any:
-    """Called once with the summary of the run, in the process that the user started.
+    """Handle the summary of the run; called once, in the process that the user started.
 
     ::
 

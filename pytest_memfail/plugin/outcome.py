@@ -1,6 +1,6 @@
-"""From verdict to pytest: the exception and its text, what the baseline knows of it, and no secrets in what leaves.
+"""Translate verdicts for pytest: raise failures, compare them with the baseline, and mask secrets in the output.
 
-What leaves are reports of items, lines on the terminal, warnings and logs.
+The output is reports of items, lines on the terminal, warnings and logs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OWN_CODE = str(Path(__file__).parent.parent)
 
 
 class MemoryFailure(AssertionError):
-    """The memory, or the model, failed a question."""
+    """A failed question: the memory or the model failed."""
 
     def __init__(self, item: pytest.Item) -> None:
         self.item = item
@@ -41,13 +41,13 @@ class MemoryFailure(AssertionError):
         return self.item.stash[FINISHED]
 
     def headline(self) -> str:
-        """The verdict and what was lost, on one line."""
+        """Return what was lost, on one line."""
         from pytest_memfail.report import headline
 
         return headline(self._question)
 
     def lines(self) -> list[str]:
-        """The whole view."""
+        """Return the whole text of the failure."""
         from pytest_memfail.report import failure
 
         short = self.item.config.getoption("tbstyle", "auto") == "short"
@@ -58,13 +58,13 @@ class MemoryFailure(AssertionError):
 
 
 def rerun_command(item: pytest.Item) -> str:
-    """What to paste to run just this item again."""
+    """Return the command that runs just this item again."""
     words = ["pytest", item.nodeid, *item.config.stash[RUN].settings.command_line()]
     return " ".join(map(shlex.quote, words))
 
 
 def error_lines(error: MemfailError, *, frames: bool = True) -> list[str]:
-    """One line, then where in the user's own code it came from."""
+    """Return the error on one line, then its traceback in the user's own code."""
     lines = [str(error)]
     cause = error.__cause__
     if cause is not None and frames:
@@ -78,19 +78,19 @@ def error_lines(error: MemfailError, *, frames: bool = True) -> list[str]:
 
 
 def without_subject(message: str) -> str:
-    """Return an error's message without what differs from question to question: the same fault gives the same text."""
-    # at its end an error says which question or conversation it was about
+    """Return an error's message without the parts that differ between questions: the same fault gives the same text."""
+    # the end of a message names the question or the conversation
     return re.sub(r"0x[0-9a-fA-F]+|\d+", "0", re.sub(r" \([^()]*\)$", "", message))
 
 
 class ToldErrors:
-    """Which errors were told in full: one broken adapter is one fault, however many questions end with it."""
+    """Track the errors shown in full: one broken adapter is one fault, however many questions end with it."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[object, ...], str] = {}
 
     def alike(self, error: BaseException, node_id: str) -> str | None:
-        """The item that told the same error before, by what was raised and where; None if this one is to tell it."""
+        """Return the earlier item with the same error (message and place); None if this item is the first."""
         if not isinstance(error, MemfailError):
             return None
         first = self._first.setdefault((without_subject(str(error)), *_places(error.__cause__)), node_id)
@@ -98,7 +98,7 @@ class ToldErrors:
 
 
 def _places(error: BaseException | None) -> Iterator[tuple[str, int]]:
-    """File and line of the user's frames: no source is read for it, as most are not shown."""
+    """Yield file and line of the user's frames without reading their source, as most are not shown."""
     at = error.__traceback__ if error is not None else None
     while at is not None:
         if not at.tb_frame.f_code.co_filename.startswith(OWN_CODE):
@@ -110,7 +110,7 @@ def _places(error: BaseException | None) -> Iterator[tuple[str, int]]:
 
 
 def apply_known(report: Any, new: QuestionRecord, known: list[Any], protocol: str) -> None:
-    """A failure that the baseline knows becomes an expected one; one that is gone, an unexpected pass, which never fails."""
+    """Turn a failure known to the baseline into an expected one, and a fix into an unexpected pass, which never fails."""
     verdict, memory_held, vacuous = known
     old = Entry(new.id, *new.key, verdict, memory_held, bool(vacuous))
     if report.failed and old.failed and new.failed:
@@ -124,20 +124,20 @@ def apply_known(report: Any, new: QuestionRecord, known: list[Any], protocol: st
 
 PROPERTY_PREFIX: Final = "memfail_"
 PROPERTIES: Final = ("task", "k", "verdict")
-"""What an item's report says of it to other tools: in junitxml, and wherever else properties are shown."""
+"""The properties of an item in its report, which junitxml and other tools show."""
 VIEWS: Final = pytest.ExceptionInfo.__module__.rpartition(".")[0]
-"""The package that holds pytest's views of exceptions."""
+"""The package with pytest's representations of exceptions."""
 
 Clean = Callable[[str], str]
 
 
 def clean_line(text: str) -> str:
-    """Return a line of ours as a terminal may show it."""
+    """Return a line of ours without known secrets and control characters."""
     return escape_controls(mask_known(text))
 
 
 class CleanTerminal:
-    """pytest's terminal reporter, for lines of ours."""
+    """Wrap pytest's terminal reporter, and clean the lines that we write."""
 
     def __init__(self, reporter: Any) -> None:
         self._reporter = reporter
@@ -151,10 +151,10 @@ class CleanTerminal:
 
 
 def clean_report(report: Any, *, is_error: bool) -> None:
-    """Clean what pytest and other plugins show of an item: its failure, the reason of a skip, what was captured.
+    """Clean the texts of an item that pytest and plugins show: its failure, the reason of a skip, captured output.
 
-    The text of an error may hold secrets that nobody has seen before, so it is searched for their shapes; in memories and in
-    what programs print only known ones are masked. Colours stay: pytest and programs set them.
+    The text of an error may hold unknown secrets, so it is searched for their shapes. In memories and program output only
+    known secrets are masked. Colours stay: pytest and programs set them.
     """
     KNOWN.read_environment()
 
@@ -172,7 +172,7 @@ def _cleaned(value: Any, clean: Clean, seen: set[int]) -> Any:
         return clean(value)
     if isinstance(value, (list, tuple)):
         return type(value)([_cleaned(item, clean, seen) for item in value])
-    if type(value).__module__.startswith(VIEWS) and id(value) not in seen:  # pytest's view of an exception
+    if type(value).__module__.startswith(VIEWS) and id(value) not in seen:  # pytest's representation of an exception
         seen.add(id(value))
         for name, item in vars(value).items():
             setattr(value, name, _cleaned(item, clean, seen))
@@ -187,7 +187,7 @@ def clean_warning(warning: warnings.WarningMessage) -> None:
         return
     if isinstance(warning.message, Warning):
         warning.message.args = (cleaned,)
-    if str(warning.message) != cleaned:  # a class that says something of its own
+    if str(warning.message) != cleaned:  # a class with a message of its own
         warning.message = UserWarning(cleaned)
 
 
@@ -199,7 +199,7 @@ def clean_record(record: logging.LogRecord) -> None:
 
 
 def note(item: pytest.Item, report: Any, question: QuestionRecord) -> None:
-    """Add the properties to this report and to those that follow; junitxml takes them from the last one."""
+    """Add the properties to this report and to later ones; junitxml reads those of the last report."""
     ours: list[tuple[str, object]] = [(PROPERTY_PREFIX + name, str(getattr(question, name))) for name in PROPERTIES]
     for properties in (item.user_properties, report.user_properties):
         # not twice for an item that is run again

@@ -1,4 +1,4 @@
-"""One benchmark run as the user asked for it: settings, tasks, selected questions, models, and where it is kept."""
+"""Build a benchmark run from the user's options: settings, tasks, selected questions, models, and its folder."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ if TYPE_CHECKING:
     from pytest_memfail.results import Header, RunFolder
 
 Known = Mapping[str, list[Any]]
-"""By node id what the baseline says of an item: its verdict, whether memory held, whether it passed vacuously."""
+"""The outcome of each item in the baseline by node id: verdict, whether memory held, whether it passed vacuously."""
 
 # -- what is kept in the stash of pytest's config and items, never in module globals -----------------------------------
 
 RUN: pytest.StashKey[Run] = pytest.StashKey()
 RUNTIME: pytest.StashKey[Runtime] = pytest.StashKey()
 KNOWN: pytest.StashKey[Known] = pytest.StashKey()
-"""What the baseline says of the items."""
+"""The outcomes of the items in the baseline."""
 BROKEN_OFF: pytest.StashKey[BaseException] = pytest.StashKey()
-"""What ended the loop over the items early (Ctrl-C, say); absent where it came to its end."""
+"""The exception that ended the loop over the items early (Ctrl-C, say); absent if the loop went to its end."""
 FOLDER: pytest.StashKey[RunFolder | None] = pytest.StashKey()
-"""Where the process that the user started keeps the run; None if it cannot."""
+"""The folder of the run, in the process that the user started; None if it cannot be created."""
 RESULT: pytest.StashKey[Result] = pytest.StashKey()
 FINISHED: pytest.StashKey[QuestionRecord] = pytest.StashKey()
 """The question of an item, once it is finished."""
@@ -70,28 +70,28 @@ NAMED_CASES: Final = pytest.StashKey[list[Path]]()
 """The files of cases that the command line names, or that are in its folders."""
 
 Selection = tuple[str, ...]
-"""Task, store and question, or fewer of them; of a file of cases its path, and perhaps a case."""
+"""Task, store and question, or the first of these; for a file of cases its path, and perhaps a case."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unit:
-    """A store of a task: what one process fills and asks."""
+    """A store of a task. One process fills it and asks its questions."""
 
     task: Task
     plan: StorePlan
     id: str
-    """`task::store`, or `task` alone for a store of the same name: it never depends on what else there is."""
+    """`task::store`, or `task` alone for a store of the same name; independent of other tasks and stores."""
 
     @property
     def weight(self) -> int:
-        """What it roughly costs: each conversation and each question is at least one call, and long ones are more."""
+        """The approximate cost: each conversation and each question is at least one call; long conversations cost more."""
         characters = sum(len(m.content) for talk in self.plan.conversations for m in talk.messages)
         return len(self.plan.conversations) + len(self.plan.questions) + characters // CHARACTERS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """What an item asks: the value of a parametrised `memfail_question`, too."""
+    """The question of an item, which is also the value of a parametrised `memfail_question`."""
 
     unit: Unit
     question: Question
@@ -99,7 +99,7 @@ class Asked:
 
 
 class Run:
-    """What the controller and every worker know alike."""
+    """The state of a run that the controller and every worker share."""
 
     def __init__(
         self, config: pytest.Config, settings: Settings, tasks: Sequence[Task], selection: Sequence[Selection]
@@ -117,23 +117,23 @@ class Run:
         if settings.shard is not None:
             self.units = shard_of(self.units, *settings.shard)
         self.suites: tuple[Suite, ...] = ()
-        """Those of its suites that are more than tasks; not MemFail."""
+        """The suites of the run that are more than tasks; without MemFail."""
         self.kept = Kept()
-        """What an earlier record holds of this run (--memfail-resume)."""
+        """The results of this run in an earlier record (--memfail-resume)."""
         self.resumed = ""
-        """Where that is from, or why there is nothing, as the header says it."""
+        """The header's sentence on the source of these results, or why there are none."""
         self.latest: Mapping[str, str] | None = None
-        """The latest recorded verdict of each question, once it was looked for."""
+        """The latest recorded verdict of each question; None before they are read."""
         self.held_back = False
-        """Whether the record at the place that was named is whole, and replaced only if this run is whole as well."""
+        """Whether the named record is whole, so that only a whole run may replace it."""
         self.unkept: str | None = None
-        """Why this run is not kept, if it should be."""
+        """Why this run could not be kept; None if it is kept, or need not be."""
         self.system_models: tuple[str, ...] = ()
-        """What the memory system asks through `context.chat`."""
+        """The models that the memory system calls through `context.chat`."""
         self._unit_by_id = {unit.id: unit for unit in self.units}
 
     def ks(self, task: Task) -> tuple[int, ...]:
-        """How many memories are retrieved for each question of a task: as the user says, else as its suite does."""
+        """Return how many memories to retrieve per question of a task: as the user says, or else as its suite does."""
         return self.settings.k or (task.k or DEFAULT_K,)
 
     @property
@@ -142,22 +142,22 @@ class Run:
         return tuple(dict.fromkeys(k for task in self.tasks for k in self.ks(task)))
 
     def parts_of(self, task: Task) -> tuple[str, ...]:
-        """The parts that a task has questions of, in the order of its suite's table."""
+        """Return the parts of a task that have questions, in the order of its suite's table."""
         asked = {question.part for question in task.questions if question.part}
         named = [part.name for suite in self.suites for part in suite.parts.get(task.name, ())]
         return tuple(name for name in dict.fromkeys([*named, *sorted(asked)]) if name in asked)
 
     def targets_of(self, task: Task, part: str) -> tuple[str, ...]:
-        """The verdicts that a task, or one of its parts, is made to provoke."""
+        """Return the verdicts that a task, or one of its parts, is designed to provoke."""
         parts = [known for suite in self.suites for known in suite.parts.get(task.name, ()) if known.name == part]
         return parts[0].targets if parts else task.targets
 
     def recorded(self, node_id: str) -> QuestionRecord | None:
-        """The finished question of a benchmark item that need not be asked again, else None."""
+        """Return the finished question of a benchmark item that need not be asked again, else None."""
         return self.kept.questions.get(node_id) if self.is_recorded(node_id) else None
 
     def recorded_of(self, unit: Unit) -> dict[tuple[str, int], Needed]:
-        """What is recorded of a store's questions, by question and k."""
+        """Return the recorded outcomes of a store's questions, by question and k."""
         from pytest_memfail.engine import Needed
 
         place = unit.task.name, unit.plan.id
@@ -168,17 +168,17 @@ class Run:
         }
 
     def is_recorded(self, node_id: str) -> bool:
-        """Whether an item is reported from the record. A user's own test is always run: it may look at more."""
+        """Return whether an item is reported from the record. A user's own test always runs: it may check more."""
         return node_id in self.kept.questions and node_id.startswith(f"{ROOT}/")
 
     def store_sizes(self) -> dict[str, int]:
-        """How many questions each store of the whole run has (each k counts), other shards' too."""
+        """Return how many questions each store of the whole run has, including other shards; each k counts."""
         return {
             unit.id: sum(1 if q.k else len(self.ks(unit.task)) for q in unit.plan.questions) for unit in self._all_units
         }
 
     def keys(self) -> set[tuple[str, str, str, int]]:
-        """Task, store, question and k of all that the options select, whatever node ids, -k or -m leave of it."""
+        """Return task, store, question and k of all questions that the options select, whatever ids, -k or -m leave out."""
         return {
             (unit.task.name, unit.plan.id, question.id, k)
             for unit in self.units
@@ -187,15 +187,15 @@ class Run:
         }
 
     def unit(self, unit_id: str) -> Unit:
-        """The unit of that id."""
+        """Return the unit with this id."""
         return self._unit_by_id[unit_id]
 
     def item_name(self, question: Question, k: int) -> str:
-        """The last part of a node id."""
+        """Return the last part of a question's node id."""
         return question.id if len(self.settings.k) < 2 else f"{question.id}[k={k}]"
 
     def items_of(self, unit: Unit) -> Iterator[tuple[str, Question, int]]:
-        """Name, question and k of each selected item of a unit, in the order asked."""
+        """Yield name, question and k of each selected item of a unit, in the order asked."""
         path = tuple(unit.id.split("::"))
         for question in unit.plan.questions:
             for k in (question.k,) if question.k else self.ks(unit.task):
@@ -205,13 +205,13 @@ class Run:
                     yield name, question, k
 
     def selected(self) -> Iterator[tuple[str, Unit, Question, int]]:
-        """Node id, unit, question and k of each selected item."""
+        """Yield node id, unit, question and k of each selected item."""
         for unit in self.units:
             for name, question, k in self.items_of(unit):
                 yield f"{ROOT}/{unit.id}::{name}", unit, question, k
 
     def unit_of(self, node_id: str) -> Unit | None:
-        """The unit of a benchmark item, or of a user's test over a task; None for any other test."""
+        """Return the unit of a benchmark item, or of a user's test over a task; None for any other test."""
         if node_id.startswith(f"{ROOT}/"):
             parts = node_id[len(ROOT) + 1 :].split("::")
             return self._unit_by_id.get(parts[0]) or self._unit_by_id.get("::".join(parts[:2]))
@@ -220,7 +220,7 @@ class Run:
         return None
 
     def check_selection(self) -> None:
-        """Raise `pytest.UsageError` for a selected id that nothing matches, with the closest one that exists."""
+        """Raise `pytest.UsageError` if a selected id matches nothing, and suggest the closest id that exists."""
         known: dict[Selection, None] = {(): None}
         for unit in self._all_units:
             path = tuple(unit.id.split("::"))
@@ -246,9 +246,9 @@ class Run:
 
 
 def shard_of(units: Sequence[Unit], number: int, of: int) -> tuple[Unit, ...]:
-    """The stores of one shard: heaviest first, each into the lightest shard so far; the same on every machine.
+    """Return the stores of one shard, which are the same on every machine.
 
-    Raises `UsageError` if some shard would stay empty.
+    Each store, the heaviest first, goes to the lightest shard so far. Raises `UsageError` if a shard would stay empty.
     """
     if of > len(units):
         raise UsageError(f"--memfail-shard: got {of} shards, expected at most {len(units)}: a store is not divided")
@@ -267,11 +267,11 @@ def _id(selection: Selection) -> str:
 
 
 def take_arguments(config: pytest.Config) -> tuple[Selection, ...]:
-    """Move our own arguments out of `config.args`; what is left is pytest's.
+    """Move our own arguments out of `config.args`, which then holds pytest's, and return them as selections.
 
-    Without any path, a system named on the command line asks for the benchmark alone: a run that may cost money runs what
-    was asked for. One named in the ini file (or in `PYTEST_ADDOPTS`) adds the benchmark to the user's own tests, which
-    would otherwise go missing in silence.
+    Without any path, a system named on the command line runs the benchmark alone: a run that may cost money runs only
+    what was asked for. A system named in the ini file (or in `PYTEST_ADDOPTS`) adds the benchmark to the user's own
+    tests, which would otherwise be left out silently.
     """
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         if leaves_own_tests_out(config):
@@ -295,7 +295,7 @@ def take_arguments(config: pytest.Config) -> tuple[Selection, ...]:
 
 
 def named_cases(arg: str, config: pytest.Config) -> tuple[Path, list[Path], tuple[str, ...]] | None:
-    """The path of an argument, its files of cases, and the one case it names; None if the path holds no cases."""
+    """Return the path of an argument, its files of cases, and the case it names; None if the path holds no cases."""
     from pytest_memfail.suites import find_custom
 
     base, _, case = arg.partition("::")
@@ -307,9 +307,9 @@ def named_cases(arg: str, config: pytest.Config) -> tuple[Path, list[Path], tupl
 
 
 def of_cases(selection: Iterable[Selection], tasks: Iterable[Task]) -> Iterator[Selection]:
-    """The selections, those of a file of cases as the items that come from it.
+    """Yield the selections, with the items of a file of cases in place of the file.
 
-    Raises `pytest.UsageError` where no item does.
+    Raises `pytest.UsageError` if a file of cases selects no item.
     """
     from pytest_memfail.suites import CUSTOM
 
@@ -334,10 +334,10 @@ def leaves_own_tests_out(config: pytest.Config) -> bool:
 
 
 def parse_argument(arg: str, config: pytest.Config) -> Selection | None:
-    """`memfail/task::store::question` as its parts; None for what is not ours.
+    """Return the parts of `memfail/task::store::question`; None for an argument that is not ours.
 
-    Ids are relative to the rootdir and can be pasted in any directory. A real file or folder of the user goes first,
-    except that the bare word `memfail` is always ours (`memfail/` still means a folder).
+    Ids are relative to the rootdir and can be pasted in any directory. A real file or folder of the user takes
+    precedence, except that the bare word `memfail` is always ours (`memfail/` still means a folder).
     """
     base, _, rest = arg.partition("::")
     parts = tuple(part for part in rest.split("::") if part)
@@ -357,14 +357,14 @@ def parse_argument(arg: str, config: pytest.Config) -> Selection | None:
 
 
 def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Mapping[str, Any] | None = None) -> Run:
-    """Check everything the user gave, before anything is stored; in a worker, `shared` is what it was handed of it.
+    """Return the run that the options describe, checked before anything is stored; workers get their settings as `shared`.
 
-    Raises `pytest.UsageError` (exit code 4) with one line.
+    Raises `pytest.UsageError` (exit code 4) with one line if an option is wrong.
     """
     from pytest_memfail.suites import OWN, HaystackFinder, TaskRequest, choose_suites, load_tasks, read_custom
 
     settings = read_settings(config).changed(**(shared or {}))
-    learn_options({**settings.system_options, **settings.model_options})  # a worker's are those it was handed
+    learn_options({**settings.system_options, **settings.model_options})  # a worker's come from `shared`
     try:
         suites = choose_suites(settings.suite, lambda name: find_suite(config, name))
         extra: list[Task] = []
@@ -385,7 +385,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
             if settings.reuse_stores is not None and isinstance(factory, type):
                 from pytest_memfail.engine import check_reusable
 
-                check_reusable(factory, settings.system)  # of other factories it shows with the first store
+                check_reusable(factory, settings.system)  # other factories are checked with the first store
         check_models(config, settings, run.system_models)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error.__cause__
@@ -395,7 +395,7 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
 def own_tasks(config: pytest.Config) -> list[Task]:
     """Return the tasks that hooks and installed packages add.
 
-    Raises `UsageError` for one that raises, or gives something else.
+    Raises `UsageError` if a hook or package raises, or gives something else.
     """
     hook = config.hook.pytest_memfail_tasks
     tasks = [task for given in ask(f"{hook.name}()", hook, config=config) for task in tasks_of(f"{hook.name}()", given)]
@@ -406,9 +406,9 @@ def own_tasks(config: pytest.Config) -> list[Task]:
 
 
 def find_suite(config: pytest.Config, name: str) -> Suite:
-    """Return the suite of that name.
+    """Return the suite with this name.
 
-    Raises `UsageError` for a name nobody knows.
+    Raises `UsageError` for an unknown name.
     """
     from pytest_memfail.suites import BUILT_IN, MEMFAIL, OWN, built_in_suite
 
@@ -428,9 +428,9 @@ def find_suite(config: pytest.Config, name: str) -> Suite:
 
 
 def haystack_for(factory: Any, settings: Settings) -> str:
-    """Whether all conversations are stored or, with a limit, only those that the questions need.
+    """Return `full` to store all conversations or, with a limit, `sample` to store only those that the questions need.
 
-    Storing is cheap for a system that declares to call no model; any other may pay for each conversation.
+    Storing is cheap for a system that declares that it calls no model. Any other system may pay for each conversation.
     """
     if settings.limit is None:
         return "full"
@@ -443,7 +443,7 @@ def haystack_for(factory: Any, settings: Settings) -> str:
 
 
 def find_cases(config: pytest.Config) -> list[Path]:
-    """The user's own cases: `*.memfail.yaml` in `testpaths`, or else below the rootdir, and what the command line names."""
+    """Return the files of the user's cases: `*.memfail.yaml` in `testpaths` or the rootdir, and those on the command line."""
     from pytest_memfail.suites import find_custom
 
     starts: list[Path] = list(config.stash.get(NAMED_CASES, ()))
@@ -453,7 +453,7 @@ def find_cases(config: pytest.Config) -> list[Path]:
 
 
 def _where_it_could_be(config: pytest.Config) -> str:
-    """Where a name of the user's own should come from, if nothing gives it."""
+    """Return where the user could define the hook that provides a system, if no hook exists."""
     if config.hook.pytest_memfail_make_system.get_hookimpls():
         return ""
     places = dict.fromkeys((config.invocation_params.dir, config.rootpath))
@@ -464,9 +464,9 @@ def _where_it_could_be(config: pytest.Config) -> str:
 
 
 def find_system(config: pytest.Config, settings: Settings) -> Any:
-    """The factory of the memory system.
+    """Return the factory of the memory system.
 
-    Raises `UsageError` for a name nobody knows, or something that cannot be called.
+    Raises `UsageError` for an unknown name, or if the factory cannot be called.
     """
     from pytest_memfail.systems import SYSTEMS, built_in_system
 
@@ -494,7 +494,7 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
     factory = find(settings.system)
     check_factory(factory, f"--memfail-system={settings.system}")
     if callable(check := getattr(factory, "check_options", None)):
-        # before anything is stored, where a system can tell
+        # before anything is stored, if the system can check its options
         ask(f"check_options() of {settings.system}", check, settings.system_options)
     return factory
 
@@ -508,7 +508,7 @@ OUR_CODE: Final = str(Path(__file__).parent.parent)
 def ask(what: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call a hook or a function of the user's.
 
-    Raises `UsageError` that names it, and the line of the user's code, for whatever the call raises.
+    Raises `UsageError` naming the function and the line of the user's code if the call raises.
     """
     try:
         return function(*args, **kwargs)
@@ -533,7 +533,7 @@ def tasks_of(what: str, given: Any) -> list[Task]:
 
 
 def _place(error: BaseException) -> str:
-    """Where the user's code raised it: file and line of the last frame that is theirs."""
+    """Return where the user's code raised an error: file and line of the user's last frame."""
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not frame.filename.startswith((*NOT_THEIRS, OUR_CODE))]
     return f" ({Path(theirs[-1].filename).name}:{theirs[-1].lineno})" if theirs else ""
@@ -546,9 +546,9 @@ CACHE_FILE: Final = "responses.sqlite"
 
 
 def judge_model(config: pytest.Config, settings: Settings) -> str | None:
-    """The model that judges; None if no model does.
+    """Return the model that judges; None if no model does.
 
-    Raises `UsageError` for a name that is no judge and cannot be meant as a model.
+    Raises `UsageError` for a name that is neither a judge nor can be a model.
     """
     return judge_names.judge_model(
         settings.judge,
@@ -560,9 +560,9 @@ def judge_model(config: pytest.Config, settings: Settings) -> str | None:
 
 
 def models_of_system(factory: Any, settings: Settings) -> tuple[str, ...]:
-    """The models that the memory systems of a factory ask through `context.chat`.
+    """Return the models that the memory systems of a factory call through `context.chat`.
 
-    Raises `UsageError` where it lacks one.
+    Raises `UsageError` if a model is missing.
     """
     named = getattr(factory, "models", None)
     if not callable(named):
@@ -571,9 +571,9 @@ def models_of_system(factory: Any, settings: Settings) -> tuple[str, ...]:
 
 
 def check_models(config: pytest.Config, settings: Settings, of_system: Sequence[str] = ()) -> None:
-    """Refuse models that cannot be asked, before anything is stored; `of_system` are those of the memory system.
+    """Check before anything is stored that all models can be called; `of_system` are those of the memory system.
 
-    Raises `UsageError`.
+    Raises `UsageError` if not.
     """
     judge = judge_model(config, settings)
     judge_names.check_options(settings.judge, settings.judge_options, option=JUDGE_OPTION)
@@ -597,7 +597,7 @@ def check_models(config: pytest.Config, settings: Settings, of_system: Sequence[
         ledger.check_prices(models)
     finally:
         ledger.close()
-    if settings.cache == "on":  # what is paid for has to be kept: found out before anything is asked
+    if settings.cache == "on":  # paid replies must be kept: check this before anything is asked
         check_can_be_made(cache_path(config, settings), "--memfail-cache-path")
     if settings.cache == "only" and not cache_path(config, settings).is_file():
         raise UsageError(
@@ -607,7 +607,7 @@ def check_models(config: pytest.Config, settings: Settings, of_system: Sequence[
 
 
 def cache_path(config: pytest.Config, settings: Settings) -> Path:
-    """Where replies are kept: shared by all workers and runs."""
+    """Return the file of the response cache, which all workers and runs share."""
     if settings.cache_path is not None:
         return settings.cache_path
     return cache_folder(config) / CACHE_FILE
@@ -620,7 +620,7 @@ def own_prices(settings: Settings) -> Any:
 
 
 def beside(config: pytest.Config, settings: Settings) -> dict[str, Any]:
-    """Where a judge is looked for in pytest, besides entry points and built-ins."""
+    """Return where to look for a judge in pytest, besides entry points and built-ins."""
     hook = config.hook.pytest_memfail_make_judge
     name = settings.judge
     return {"hook": lambda: ask(f"{hook.name}({name!r})", hook, config=config, name=name), "rootdir": config.rootpath}
@@ -630,7 +630,7 @@ def beside(config: pytest.Config, settings: Settings) -> dict[str, Any]:
 
 
 def record_header(run: Run) -> Header:
-    """Return the header, without anything secret."""
+    """Return the header of the run's record, without secrets."""
     from pytest_memfail._version import __version__
     from pytest_memfail.judge_names import judge_weights
     from pytest_memfail.llm import why_approximate
@@ -676,12 +676,12 @@ RUNS = "runs"
 
 
 def runs_folder(config: pytest.Config) -> Path | None:
-    """Where runs are kept; None without pytest's cache (-p no:cacheprovider)."""
+    """Return the folder of kept runs; None without pytest's cache (-p no:cacheprovider)."""
     return cache_folder(config) / RUNS if config.pluginmanager.has_plugin("cacheprovider") else None
 
 
 def own_folder(config: pytest.Config, run: Run) -> RunFolder | None:
-    """The folder of this run, made when first asked for; None where none can be made, which is said once and ends no run."""
+    """Return the folder of this run, created on first use; report once if it cannot be created, and return None."""
     if FOLDER in config.stash:
         return config.stash[FOLDER]
     config.stash[FOLDER] = None
@@ -707,13 +707,13 @@ def own_folder(config: pytest.Config, run: Run) -> RunFolder | None:
 
 
 def recorded_verdicts(config: pytest.Config, run: Run) -> dict[str, str]:
-    """By node id the latest verdicts of the selected questions, over the kept runs of this system, its settings and rows."""
+    """Return the selected questions' latest verdicts by node id, over kept runs of this system, its settings and rows."""
     latest = latest_recorded(config, run)
     return {node_id: latest[node_id] for node_id, *_ in run.selected() if node_id in latest}
 
 
 def latest_recorded(config: pytest.Config, run: Run) -> Mapping[str, str]:
-    """The same, of all questions; read once, so that another run that ends meanwhile changes nothing."""
+    """Return the latest verdicts of all questions, read once: another run that ends meanwhile must change nothing."""
     if run.latest is None:
         from pytest_memfail.results import kept_runs, latest_verdicts
 
@@ -723,7 +723,7 @@ def latest_recorded(config: pytest.Config, run: Run) -> Mapping[str, str]:
 
 
 def known_verdicts(config: pytest.Config, run: Run) -> dict[str, str]:
-    """By node id the verdicts that the markers are made of: of the kept runs, else of the baseline; empty if there are none."""
+    """Return the verdicts for the markers by node id: from the kept runs, or else from the baseline; may be empty."""
     return {node_id: known[0] for node_id, known in config.stash[KNOWN].items()} | recorded_verdicts(config, run)
 
 
@@ -731,14 +731,14 @@ def known_verdicts(config: pytest.Config, run: Run) -> dict[str, str]:
 
 
 def for_workers(kept: Kept) -> str:
-    """What a worker must know, as text: the lines may hold lone surrogates, which xdist does not carry."""
+    """Return kept questions as text for a worker: they may hold lone surrogates, which xdist does not carry."""
     from pytest_memfail.results import to_text
 
     return json.dumps([to_text(question) for question in kept.questions.values()])
 
 
 def in_worker(text: str) -> Kept:
-    """The same, back."""
+    """Return the kept questions from the text of `for_workers`."""
     from pytest_memfail.results import Kept, QuestionRecord, from_text
 
     questions = [from_text(QuestionRecord, one) for one in json.loads(text)]

@@ -1,6 +1,6 @@
-"""Under xdist, in the process that the user started: what workers are handed, which of them runs what, and what dies with one.
+"""Distribute a run over xdist's workers: send them its data, schedule its items, and handle the death of a worker.
 
-All items of a store go to one worker, the heaviest store first; every other test as `--dist load` does.
+All items of a store go to one worker, the heaviest store first. All other tests are distributed as by `--dist load`.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from pytest_memfail.plugin.outcome import clean_report
 from pytest_memfail.plugin.run import KNOWN, Run, for_workers, latest_recorded
 
 LOW: Final = 1
-"""A worker whose queue is this short gets more: it needs the next item before it runs the one at hand."""
+"""A worker whose queue is this short gets more items: it needs the next item before it runs the current one."""
 BATCH: Final = 16
 """A store's items are sent this many at a time: after -x a worker still runs what it was sent."""
 
 
 class Distribution:
-    """Hands the run to workers; registered only where a memory system was named, and never in a worker."""
+    """Send the run to workers. Registered only if a memory system is named, and never in a worker."""
 
     def __init__(self, config: pytest.Config, run: Run, execution: Execution) -> None:
         self._config, self._run, self._execution = config, run, execution
@@ -121,9 +121,9 @@ class Distribution:
 
 
 class StoreScheduling:
-    """xdist's scheduler protocol, at constant cost per finished item.
+    """Implement xdist's scheduler protocol at constant cost per finished item.
 
-    xdist's own group modes are not built on: `loadgroup` does not group on pytest 9.2, and `loadscope` is quadratic.
+    xdist's own group modes are not used: `loadgroup` does not group on pytest 9.2, and `loadscope` is quadratic.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class StoreScheduling:
         weight: Callable[[str, int], float] = lambda store, n: n,
         journals: Path | None = None,
     ) -> None:
-        from xdist.remote import Producer  # not loaded where nothing is distributed
+        from xdist.remote import Producer  # not loaded if nothing is distributed
 
         try:
             from xdist.workermanage import parse_tx_spec_config
@@ -173,7 +173,7 @@ class StoreScheduling:
 
     @property
     def tests_finished(self) -> bool:
-        """Whether the workers can be told to end after what they have."""
+        """Whether the workers can end after the items they have."""
         return (
             self.collection_is_completed
             and not self._stores
@@ -183,12 +183,12 @@ class StoreScheduling:
         )
 
     def add_node(self, node: Any) -> None:
-        """A worker has started."""
+        """Add a worker that has started."""
         assert node not in self._sent
         self._sent[node] = {}
 
     def add_node_collection(self, node: Any, collection: Sequence[str]) -> None:
-        """A worker has collected."""
+        """Add the items that a worker has collected."""
         assert node in self._sent
         if self.collection_is_completed and list(collection) != self.collection:  # a replacement for a dead worker
             from xdist.report import report_collection_diff
@@ -199,21 +199,21 @@ class StoreScheduling:
         self._registered[node] = list(collection)
 
     def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
-        """A worker has finished an item."""
+        """Remove an item that a worker has finished, and send the worker more."""
         del self._sent[node][item_index]
         self._feed(node)
 
     def mark_test_pending(self, item: str) -> None:
-        """An item is to be run again."""
+        """Schedule an item to run again."""
         assert self.collection is not None
         self._requeue([self.collection.index(item)])
 
     def remove_pending_tests_from_node(self, node: Any, indices: Sequence[int]) -> None:
-        """xdist asks this of its work-stealing mode only."""
+        """Raise `NotImplementedError`: xdist calls this only in its work-stealing mode."""
         raise NotImplementedError
 
     def remove_node(self, node: Any) -> str | None:
-        """A worker is gone: what it had is given to others. Returns the id to blame for its death, if one can be named."""
+        """Give a dead worker's items to others; return the id to blame for its death, or None if none can be named."""
         sent, owned = list(self._sent.pop(node)), list(self._owned.pop(node, ()))
         left = [*sent, *owned]
         if not left or self.collection is None:
@@ -225,7 +225,7 @@ class StoreScheduling:
         return None if blamed is None else self.collection[blamed]
 
     def schedule(self) -> None:
-        """All workers have collected, or a replacement has: hand out."""
+        """Distribute the items, once all workers or a replacement have collected."""
         assert self.collection_is_completed
         if self.collection is None:
             from xdist.report import report_collection_diff
@@ -252,11 +252,12 @@ class StoreScheduling:
     # -- what is private ---------------------------------------------------------------------------------------------
 
     def _blame(self, node: Any, sent: Sequence[int], left: Sequence[int]) -> int | None:
-        """Questions run ahead of their items, so the item being waited for may be innocent: the journal knows better.
+        """Return the item to blame for a worker's death; None if none can be named.
 
-        With one question in flight it is that one. With several nobody is blamed: they are run again one at a time, and
-        the next death names the right one. With none (a store was being filled, or the worker was on another machine)
-        the store is tried once more before the item at hand is blamed.
+        Questions run ahead of their items, so the item being waited for may be innocent: the journal knows better. With
+        one question in flight, that question is blamed. With several, none is blamed: they run again one at a time, and
+        the next death names the right one. With none (a store was being filled, or the worker was on another machine),
+        the store is tried once more before the current item is blamed.
         """
         assert self.collection is not None
         at_hand = sent[0] if sent else None
@@ -305,7 +306,7 @@ class StoreScheduling:
 
 
 class Watcher:
-    """In an xdist controller: shows what the workers' journals say."""
+    """Show the progress from the workers' journals in an xdist controller."""
 
     def __init__(self, line: TerminalLine, folder: Path) -> None:
         self._line, self._folder = line, folder
