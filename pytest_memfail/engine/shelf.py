@@ -160,7 +160,7 @@ class Reuse:
         if digest_of(listing) != digest:
             raise SnapshotError(
                 f"after restore() of {place} get_all_memories() lists {len(listing.memories)} entries that are not those kept; "
-                "mend restore() (memfail check-system), or remove that folder to fill the store anew"
+                "fix restore() (memfail check-system), or remove that folder to fill the store anew"
             )
 
     async def keep(self, segments: Segments, listing: Listing) -> None:

@@ -910,7 +910,7 @@ class FirstErrors:
 
     def _stop(self, why: str) -> None:
         self._watches = False
-        self._reason = f"{why}; mend it, or go on all the same with --memfail-keep-going"
+        self._reason = f"{why}; fix it, or continue with --memfail-keep-going"
         for name in ("session", "dsession"):  # the latter is xdist's
             if (session := self._config.pluginmanager.get_plugin(name)) is not None:
                 session.shouldstop = f"memfail stopped the run after {self._seen} of {self._left} questions"

@@ -155,7 +155,7 @@ def _refused(path: Path, different: Iterable[tuple[str, object, object]], what: 
         f"{name} is {_given(name, now)}, in the {what} {_given(name, before)}" for name, before, now in different
     )
     mend = "save a new one" if what == "baseline" else f"move it on purpose: {ANCHOR_COMMAND}"
-    return BaselineRefused(f"the {what} {path} is refused: {fields}; run as it was run, or {mend}")
+    return BaselineRefused(f"the {what} {path} is refused: {fields}; run with the same settings, or {mend}")
 
 
 def _given(name: str, value: object) -> str:
@@ -345,7 +345,7 @@ def _paired(name: str, counted: Sequence[Pair], *, one_sided: bool = True) -> Pa
 
 
 def _balances(counted: Iterable[Pair]) -> list[int]:
-    """Regressions minus fixes, per row."""
+    """Return regressions minus fixes, per row."""
     balance: Counter[tuple[str, ...]] = Counter()
     for pair in counted:
         balance[pair.new.cluster] += {"worse": 1, "better": -1}.get(pair.change or "", 0)

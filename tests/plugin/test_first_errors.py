@@ -31,7 +31,7 @@ def stopped(result: pytest.RunResult) -> str:
 @slowly_both_ways
 def test_a_first_store_that_cannot_be_opened_ends_the_run(any_project: Project) -> None:
     result = any_project.run(only(any_project, FACTORY, alpha=40, beta=40), system="fixture")
-    assert "the first store could not be opened: the factory raised OSError: no server; mend it" in stopped(result)
+    assert "the first store could not be opened: the factory raised OSError: no server; fix it" in stopped(result)
     # without xdist at once; a worker still runs what it was sent
     assert len(any_project.ran()) == 1 if any_project.n is None else len(any_project.ran()) < 80
     assert any_project.end() == (6, False)

@@ -258,9 +258,7 @@ def test_a_baseline_that_does_not_fit_is_replaced_by_a_run_that_saves_over_it(
     with_baseline(project)
     monkeypatch.setenv("CI", "true")
     result = project.run(COMPARE, SAVE, "--memfail-k=3")
-    told = (
-        f"memfail: the baseline */{BASE} is refused: k is [[]3[]], in the baseline [[]5[]]; run as it was run, or save"
-    )
+    told = f"memfail: the baseline */{BASE} is refused: k is [[]3[]], in the baseline [[]5[]]; run with the same settings, or save"
     result.stdout.fnmatch_lines([f"{told} a new one (this run does)", f"memfail: baseline saved: {BASE}, 22 verdicts"])
     assert baseline(project)[0]["k"] == [3]
     assert project.run(COMPARE, "--memfail-save-baseline=other.jsonl").ret == 6

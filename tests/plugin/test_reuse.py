@@ -182,7 +182,7 @@ def test_a_store_that_comes_back_as_another_is_refused(alone: Project) -> None:
     alone.run(REUSE, "memfail/long_hop")
     done = alone.run(REUSE, "memfail/long_hop")
     done.assert_outcomes(errors=4)
-    assert "entries that are not those kept; mend restore()" in done.stdout.str()
+    assert "entries that are not those kept; fix restore()" in done.stdout.str()
 
 
 def test_a_snapshot_of_nothing_is_refused(alone: Project) -> None:
