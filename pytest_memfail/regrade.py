@@ -14,7 +14,6 @@ from pytest_memfail.core import (
     Judge,
     Listing,
     MemfailError,
-    Probe,
     Question,
     Reply,
     StorePlan,
@@ -23,7 +22,7 @@ from pytest_memfail.core import (
     UsageError,
 )
 from pytest_memfail.engine import DaemonPool, Grader, Needed, Past
-from pytest_memfail.results import Key, Loaded, MemoryRecord, QuestionRecord, StoreRecord, question_record
+from pytest_memfail.results import Key, Loaded, QuestionRecord, StoreRecord, question_record
 from pytest_memfail.suites import CUSTOM
 
 
@@ -58,25 +57,26 @@ def recorded(record: Loaded, tasks: Sequence[Task]) -> list[Recorded]:
             )
     plans = {(task.name, plan.id): plan for task in tasks for plan in task.stores}
     questions = {(*place, question.id): question for place, plan in plans.items() for question in plan.questions}
-    stores = {(store.task, store.store): store for store in record.stores}
-    listings: dict[tuple[str, str, int], tuple[Listing, tuple[Past, ...]]] = {}
+    listings = {
+        place: _listings(store, plans[place])
+        for store in record.stores
+        if (place := (store.task, store.store)) in plans
+    }
     found = []
     for asked in record.questions:
         if asked.verdict == ERROR:
             continue
         place = (asked.task, asked.store)
-        at = (*place, asked.listing)
-        if at not in listings and (found_at := _listing(stores.get(place), plans[place], asked.listing)) is not None:
-            listings[at] = found_at
-        if at not in listings:
+        of_store = listings.get(place, {})
+        if asked.listing not in of_store:
             raise UsageError(
                 f"{record.path} lacks the listing of the store {asked.store} (the run was killed in it); "
                 "finish the run with --memfail-resume"
             )
         question = questions[(*place, asked.question)]
         evidence = tuple(by_name[asked.task].evidence[name] for name in question.evidence)
-        listing, earlier = listings[at]
-        found.append(Recorded(asked, evidence, listing, _trace(asked, question), earlier))
+        earlier = tuple(past for number, past in of_store.items() if number < asked.listing)[::-1]
+        found.append(Recorded(asked, evidence, of_store[asked.listing].listing, _trace(asked, question), earlier))
     return found
 
 
@@ -131,25 +131,25 @@ async def _judge(grader: Grader, case: Recorded, needed: Sequence[Needed]) -> Qu
     return question_record(*place, trace=trace, verdict=verdict, listing=listing)
 
 
-def _listing(store: StoreRecord | None, plan: StorePlan, number: int) -> tuple[Listing, tuple[Past, ...]] | None:
-    """Return the listing of a probe and those before it; None if the record has it not."""
-    if store is not None and len(store.listings) > 1:  # early records
+def _listings(store: StoreRecord, plan: StorePlan) -> dict[int, Past]:
+    """Return the listings of a store by the number of their probe, in order."""
+    if len(store.listings) > 1:  # early records
         raise UsageError(
             f"the store {store.store} was listed {len(store.listings)} times, expected once: the record does not say which "
             "listing a question was judged by"
         )
-    if store is None or (found := store.memories_at(number)) is None:
-        return None
-    probes = [i for i, step in enumerate(plan.steps) if isinstance(step, Probe)]
-
-    def listing(number: int, memories: Sequence[MemoryRecord]) -> Listing:
-        return Listing(store.store, tuple(entry.memory for entry in memories), number)
-
-    def stored(number: int) -> frozenset[str]:
-        return frozenset(s.conversation.id for s in plan.steps[: probes[number]] if isinstance(s, Ingest))
-
-    before = (Past(listing(earlier, memories), stored(earlier)) for earlier, memories in store.before(number))
-    return listing(number, found), tuple(before)
+    stored: list[str] = []
+    conversations = []  # before each probe
+    for step in plan.steps:
+        if isinstance(step, Ingest):
+            stored.append(step.conversation.id)
+        else:
+            conversations.append(frozenset(stored))
+    return {
+        number: Past(Listing(store.store, tuple(entry.memory for entry in memories), number), conversations[number])
+        for number, memories in store.by_probe.items()
+        if 0 <= number < len(conversations)  # a damaged record may have any number
+    }
 
 
 def _trace(asked: QuestionRecord, question: Question) -> Trace:

@@ -112,8 +112,8 @@ def _expressions(given: Sequence[str], record: Loaded) -> list[Expression]:
 
     Of a suite that is missing here, those that the record has are known.
     """
-    from pytest_memfail.cli.suites import suites_of
     from pytest_memfail.results import check_tasks, measures_of, parse_expressions
+    from pytest_memfail.suite_names import suites_of
 
     suites, missing = suites_of(record.header)
     known = measures_of(suites)

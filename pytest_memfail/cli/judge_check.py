@@ -93,8 +93,8 @@ def run(options: argparse.Namespace) -> int:
         reply_measures,
         suite_cases,
     )
-    from pytest_memfail.cli.suites import find_suite
     from pytest_memfail.report import judge_check
+    from pytest_memfail.suite_names import find_suite
 
     _check(options)
     if options.train:

@@ -27,9 +27,9 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the joint record; print its summary and what is missing."""
-    from pytest_memfail.cli.suites import suites_of
     from pytest_memfail.report import summary
     from pytest_memfail.results import check_writable, load_record, merge, write_record
+    from pytest_memfail.suite_names import suites_of
 
     check_writable(options.output, "-o")
     if options.output.resolve() in [path.resolve() for path in options.records]:

@@ -42,8 +42,8 @@ def recorded_questions(record: Loaded, data: Path | None, cases: Sequence[Path] 
 
     Raises `UsageError` if the rows differ from those of the run, or nothing was asked.
     """
-    from pytest_memfail.cli.suites import chosen_suites
     from pytest_memfail.regrade import recorded
+    from pytest_memfail.suite_names import chosen_suites
     from pytest_memfail.suites import TaskRequest, load_tasks
 
     header = record.header

@@ -50,10 +50,10 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the new record; print its summary and the number of changed verdicts."""
-    from pytest_memfail.cli.suites import suites_of
     from pytest_memfail.regrade import regrade
     from pytest_memfail.report import summary
     from pytest_memfail.results import check_writable, load_record, write_record
+    from pytest_memfail.suite_names import suites_of
 
     if options.concurrency < 1:
         raise UsageError("--concurrency: expected 1 or more")

@@ -31,8 +31,6 @@ class Source:
     """Identifier of the paper at arXiv."""
     size: str = ""
     """What the default variant holds, in words: "100 episodes"."""
-    shipped: bool = False
-    """Whether published rows may be shipped at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,7 @@ def prepare(config: pytest.Config, run: Run) -> Gatekeeper:
     try:
         of_suites = measures_of(run.suites)
         expressions = [found for text in settings.fail_on for found in parse_expressions(text, of_suites)]
-        check_tasks(expressions, [*of_suites, *record_header(run).tasks, *record_header(run).groups])
+        check_tasks(expressions, [*of_suites, *run.gated_names])
         _check_paths(run)
         if settings.save_baseline is not None:
             check_baseline_place(settings.save_baseline)

@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pluggy
 import pytest
 
-from pytest_memfail import discovery, judge_names
+from pytest_memfail import discovery, judge_names, suite_names
 from pytest_memfail.core import (
     Question,
     StorePlan,
     Suite,
     Task,
-    UnknownNameError,
     UsageError,
     check_can_be_made,
     escape_controls,
@@ -146,6 +145,11 @@ class Run:
         asked = {question.part for question in task.questions if question.part}
         named = [part.name for suite in self.suites for part in suite.parts.get(task.name, ())]
         return tuple(name for name in dict.fromkeys([*named, *sorted(asked)]) if name in asked)
+
+    @property
+    def gated_names(self) -> list[str]:
+        """The tasks and their parts, which a gate can be asked of."""
+        return [name for task in self.tasks for name in (task.name, *(f"{task.name}.{p}" for p in self.parts_of(task)))]
 
     def targets_of(self, task: Task, part: str) -> tuple[str, ...]:
         """Return the verdicts that a task, or one of its parts, is designed to provoke."""
@@ -406,25 +410,13 @@ def own_tasks(config: pytest.Config) -> list[Task]:
 
 
 def find_suite(config: pytest.Config, name: str) -> Suite:
-    """Return the suite with this name.
+    """Return the suite of that name.
 
-    Raises `UsageError` for an unknown name.
+    Raises `UsageError` for a name nobody knows.
     """
-    from pytest_memfail.suites import BUILT_IN, MEMFAIL, OWN, built_in_suite
-
     hook = config.hook.pytest_memfail_suites
     given = [suite for some in ask(f"{hook.name}()", hook, config=config) for suite in some]
-    for suite in given:
-        if getattr(suite, "name", None) == name:
-            return suite  # type: ignore[no-any-return]  # checked by choose_suites
-    if name in BUILT_IN:
-        return built_in_suite(name)
-    if ":" not in name and name in discovery.names(discovery.SUITES):
-        option = Settings.suite.flag
-        found: Suite = discovery.find("suite", name, option=option, group=discovery.SUITES, built_in={})
-        return found
-    known = [MEMFAIL, OWN, *BUILT_IN, *(suite.name for suite in given), *discovery.names(discovery.SUITES)]
-    raise UnknownNameError("suite", name, known, f"or an entry point of {discovery.SUITES}, or the hook {hook.name}")
+    return suite_names.find_suite(name, option=Settings.suite.flag, given=given, hook=hook.name)
 
 
 def haystack_for(factory: Any, settings: Settings) -> str:

@@ -292,22 +292,18 @@ class StoreRecord(_Part):
     history: tuple[ChangeRecord, ...] = ()
     """Several listings, in order, each as the difference from the one before."""
 
-    def memories_at(self, number: int) -> tuple[MemoryRecord, ...] | None:
-        """Return the listing that the questions of a probe were judged by; None if it is not in the record."""
+    @property
+    def by_probe(self) -> dict[int, tuple[MemoryRecord, ...]]:
+        """Return the listings by the number of the probe that each was made for, in order."""
         if self.listings:
-            return self.listings[-1]
-        found: tuple[MemoryRecord, ...] = ()
+            return {0: self.listings[-1]}
+        found: dict[int, tuple[MemoryRecord, ...]] = {}
+        held: tuple[MemoryRecord, ...] = ()
         for change in self.history:
             gone = set(change.gone)
-            found = (*(memory for i, memory in enumerate(found) if i not in gone), *change.added)
-            if change.number == number:
-                return found
-        return None
-
-    def before(self, number: int) -> tuple[tuple[int, tuple[MemoryRecord, ...]], ...]:
-        """Return the earlier listings with the numbers of their probes, newest first."""
-        numbers = [change.number for change in self.history if change.number < number]
-        return tuple((earlier, self.memories_at(earlier) or ()) for earlier in reversed(numbers))
+            held = (*(memory for i, memory in enumerate(held) if i not in gone), *change.added)
+            found[change.number] = held
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

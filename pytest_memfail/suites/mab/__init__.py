@@ -35,6 +35,7 @@ from pytest_memfail.suites.mab.files import (
 from pytest_memfail.suites.mab.kinds import ANSWERS, KINDS, STALE
 from pytest_memfail.suites.mab.measures import MEASURES
 from pytest_memfail.suites.mab.plan import task_of
+from pytest_memfail.suites.memfail import shipped_sample
 
 __all__ = ["SUITE", "shipped_rows"]
 
@@ -85,13 +86,7 @@ def shipped_rows() -> Path:
 
     Raises `UsageError` if it is missing.
     """
-    package = Path(__file__).parents[2]
-    for folder in (package / "_datasets", package.parent / "datasets"):
-        if files_in(path := folder / "suites" / NAME):
-            return path
-    raise UsageError(
-        f"the sample of {NAME} is missing from this installation; reinstall pytest-memfail or give --memfail-data DIR"
-    )
+    return shipped_sample(NAME)
 
 
 def load(request: SuiteRequest) -> Sequence[Task]:

@@ -142,15 +142,10 @@ def find_last(evidence: Evidence, texts: Sequence[str]) -> Found:
 def find_string(evidence: Evidence, texts: Sequence[str]) -> Found:
     """Find an answer as a string, which says nothing of the sentence that it stands in."""
     wanted = [f" {words} " for gold in evidence.telling if (words := _plain(gold))]
-    entries = tuple(at for at, text in enumerate(texts) if any(gold in _padded(text) for gold in wanted))
+    entries = tuple(at for at, text in enumerate(texts) if any(gold in f" {_plain(text)} " for gold in wanted))
     if entries:
         return Found(True, True, "the string of the answer is there", entries)
     return Found(False, False, "the string of the answer is nowhere", missing=(evidence.value or "",))
-
-
-@lru_cache(maxsize=KEPT_TEXTS)
-def _padded(text: str) -> str:
-    return f" {norm(_POSSESSIVE.sub('', text))} "
 
 
 # -- graders -----------------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from pytest_memfail.suites.meme.faults import check, faults_of
 from pytest_memfail.suites.meme.kinds import ANSWERS, KINDS, LEAKED, STALE, UNCERTAIN
 from pytest_memfail.suites.meme.measures import MEASURES
 from pytest_memfail.suites.meme.plan import NAME, task_of
+from pytest_memfail.suites.memfail import shipped_sample
 
 __all__ = ["SUITE", "shipped_episodes"]
 
@@ -71,14 +72,7 @@ def shipped_episodes() -> Path:
 
     Raises `UsageError` if it is missing.
     """
-    package = Path(__file__).parents[2]
-    for folder in (package / "_datasets", package.parent / "datasets"):
-        path = folder / "suites" / NAME / SAMPLE
-        if path.is_file():
-            return path
-    raise UsageError(
-        "the sample of meme is missing from this installation; reinstall pytest-memfail or give --memfail-data DIR"
-    )
+    return shipped_sample(NAME) / SAMPLE
 
 
 def load(request: SuiteRequest) -> Sequence[Task]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_memfail.suites.memfail.layout import PROTOCOLS, Protocol, by_digest
 from pytest_memfail.suites.memfail.row_models import ID_PATTERN, LETTERS, MODELS, Text
-from pytest_memfail.suites.memfail.shipped import shipped_data
+from pytest_memfail.suites.memfail.shipped import shipped_data, shipped_sample
 from pytest_memfail.suites.memfail.tasks import MEMFAIL_TASKS, MODULES, TASK_NAMES, task_of_row, task_of_rows
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Text",
     "by_digest",
     "shipped_data",
+    "shipped_sample",
     "task_of_row",
     "task_of_rows",
 ]

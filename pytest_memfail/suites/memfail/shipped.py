@@ -19,3 +19,16 @@ def shipped_data() -> Path:
     raise UsageError(
         "the shipped rows are missing from this installation; reinstall pytest-memfail or give --memfail-data DIR"
     )
+
+
+def shipped_sample(suite: str) -> Path:
+    """Return the folder of the rows that we wrote for a suite.
+
+    Raises `UsageError` if it is missing.
+    """
+    folder = shipped_data() / "suites" / suite
+    if not folder.is_dir():
+        raise UsageError(
+            f"the sample of {suite} is missing from this installation; reinstall pytest-memfail or give --memfail-data DIR"
+        )
+    return folder

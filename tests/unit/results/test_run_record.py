@@ -314,10 +314,8 @@ def test_each_listing_is_found_again_from_what_changed(before, order):
     )
     again = from_json(StoreRecord, to_json(found))
     for listing in listings:
-        assert tuple(m.memory for m in again.memories_at(listing.number)) == listing.memories
-    assert again.memories_at(2) is None
-    assert [number for number, _ in again.before(3)] == [1]
-    assert again.before(1) == ()
+        assert tuple(m.memory for m in again.by_probe[listing.number]) == listing.memories
+    assert list(again.by_probe) == [1, 3]
 
 
 def test_a_record_grows_with_what_is_stored_and_not_with_its_listings():

@@ -1,4 +1,4 @@
-"""Suites by name, where no pytest run has found them."""
+"""Find a suite by its name, for pytest and for the memfail command."""
 
 from __future__ import annotations
 
@@ -14,19 +14,31 @@ if TYPE_CHECKING:
     from pytest_memfail.suites import Chosen
 
 
-def find_suite(name: str) -> Suite:
-    """Return the suite of that name: one of this package, or an installed one.
+def find_suite(name: str, *, option: str = "--suite", given: Sequence[Suite] = (), hook: str = "") -> Suite:
+    """Return the suite of that name: one that was given, one of this package, or an installed one.
+
+    Args:
+        name: the name of a suite, without its variant.
+        option: the option that names it, for errors.
+        given: suites of the user's `conftest.py`.
+        hook: the name of the hook that gives these, for errors; empty where none is asked.
 
     Raises `UsageError` for a name nobody knows.
     """
-    from pytest_memfail.suites import BUILT_IN, MEMFAIL, built_in_suite
+    from pytest_memfail.suites import BUILT_IN, MEMFAIL, OWN, built_in_suite
 
+    for suite in given:
+        if getattr(suite, "name", None) == name:
+            return suite
     if name in BUILT_IN:
         return built_in_suite(name)
-    if name not in (known := names(SUITES)):
-        raise UnknownNameError("suite", name, [MEMFAIL, *BUILT_IN, *known], f"or an entry point of {SUITES}")
-    suite: Suite = find("suite", name, option="--suite", group=SUITES, built_in={})
-    return suite
+    if name not in (installed := names(SUITES)):
+        own = (OWN,) if hook else ()
+        known = [MEMFAIL, *own, *BUILT_IN, *(suite.name for suite in given), *installed]
+        others = f"or an entry point of {SUITES}" + (f", or the hook {hook}" if hook else "")
+        raise UnknownNameError("suite", name, known, others)
+    found: Suite = find("suite", name, option=option, group=SUITES, built_in={})
+    return found
 
 
 def chosen_suites(given: Sequence[str] | None) -> tuple[Chosen, ...]:
