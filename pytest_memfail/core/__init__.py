@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from pytest_memfail.core.suite import (
         OURS,
         AnswerKind,
+        Asker,
         Finished,
         FinishedFact,
         Found,
@@ -140,6 +141,7 @@ __all__ = [
     "VACUOUS",
     "VERDICTS",
     "AnswerKind",
+    "Asker",
     "Chat",
     "ChatReply",
     "Claim",
@@ -279,6 +281,7 @@ _HOMES = {
     "suite": (
         "OURS",
         "AnswerKind",
+        "Asker",
         "Finished",
         "FinishedFact",
         "Found",

@@ -155,6 +155,8 @@ class Question:
     file: str = ""
     line: int = 1
     """The 1-based line in `file` on which the row starts."""
+    place: str = ""
+    """Where in that row the question is (`questions.17`), for rows with many."""
     stratum: str = ""
     """The group that a balanced sample draws from (yes/no, N, hops, direct/misleading)."""
     metadata: Mapping[str, Any] = field(default_factory=dict)

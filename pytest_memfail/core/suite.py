@@ -7,14 +7,15 @@ folder, and measures are functions over finished questions. Another benchmark is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 from pytest_memfail.core.model import Evidence, Question, Task
 from pytest_memfail.core.verdict import StageResult
 
+T = TypeVar("T")
 OURS: Final = "ours"
 """The variant of a suite's own sample."""
 
@@ -68,6 +69,32 @@ Grade = Callable[[Question, Sequence[Evidence], str], "StageResult | None"]
 """`grade(question, evidence, reply)`: decide an answer without a model; None if only a model can tell."""
 
 
+class Asker(Protocol):
+    """Asks the judge's model on behalf of a kind of question. Each call is cached, counted and charged to the budget."""
+
+    async def __call__(
+        self,
+        criteria: str,
+        material: Mapping[str, Sequence[str]],
+        reply: type[T],
+        check: Callable[[Any], str | None] = lambda _: None,
+    ) -> T:
+        """Return the model's reply.
+
+        Args:
+            criteria: what to decide, and the JSON object to reply with.
+            material: texts by the name of their block; the model sees them numbered from 1 and marked as data.
+            reply: a pydantic model that validates the reply.
+            check: returns what is wrong with a valid reply, in words for the model, which is then asked once more.
+
+        Raises a `MemfailError` if there is no usable reply.
+        """
+
+
+Ask = Callable[[Asker, Question, Sequence[Evidence], str], Awaitable[StageResult]]
+"""`ask(asker, question, evidence, reply)`: decide an answer by several calls of a model."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """How one kind of evidence is judged."""
@@ -94,7 +121,9 @@ class AnswerKind:
     labels: tuple[str, ...] = ()
     """Labels that a model's reply may give a wrong answer."""
     settles: bool = False
-    """Whether `grade` always decides: the reply then counts whatever the memory stages say."""
+    """Whether the reply counts whatever the memory stages say."""
+    ask: Ask | None = None
+    """Decides what `grade` leaves open, instead of one call with `right`."""
 
 
 class FinishedFact(Protocol):
@@ -151,6 +180,10 @@ class Finished(Protocol):
     @property
     def credited(self) -> bool | None:
         """Return whether the answer matched, whatever became of the facts; None if nothing settled that."""
+
+    @property
+    def score(self) -> float | None:
+        """Return the score of its answer, between 0 and 1; None for a kind of answer without one."""
 
     @property
     def memory_held(self) -> bool | None:

@@ -38,6 +38,8 @@ class StageResult:
     """A finer name within the verdict (`stale_value`, `over_update`, ...)."""
     vacuous: bool = False
     """Passed only because the entries mention neither a state that was taken back nor its end."""
+    score: float | None = None
+    """The score of an answer, between 0 and 1; None for a kind of answer without one."""
 
 
 UNREACHED = StageResult("not_reached")
@@ -82,6 +84,7 @@ class Verdict:
     """Whether the raw answer matched regardless of the facts (option letters); None if there is none."""
     label: str | None = None
     score: float | None = None
+    """The score of the answer, whatever the facts say; None if it has none."""
 
     @property
     def memory_held(self) -> bool | None:
@@ -129,16 +132,16 @@ def question_verdict(
     `passed_before` says whether the same was answered right before something changed; None if that was not asked. A
     right answer after a wrong one is a trivial pass: it proves nothing (MEME, section 4.1).
     """
-    name = worst(fact.name for fact in facts)
+    name, score = worst(fact.name for fact in facts), answer.score
     if misleading and name in (NOT_STORED, NOT_RETRIEVED):
-        return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited)
+        return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited, score=score)
     if facts and all(fact.vacuous for fact in facts):
-        return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited)
+        return Verdict(CORRECT, tuple(facts), vacuous=True, credited=credited, score=score)
     label = next((s.label for f in facts for s in (f.storage, f.summary, f.retrieval) if s.label), None)
     if name == CORRECT:
         name = {"passed": CORRECT, "failed": STAGE_FAILURE["answer"]}.get(answer.outcome, UNGRADED)
     else:
         answer = UNREACHED
     if name == CORRECT and passed_before is False:
-        return Verdict(CORRECT, tuple(facts), answer, vacuous=True, credited=credited, label=TRIVIAL_PASS)
-    return Verdict(name, tuple(facts), answer, credited=credited, label=label or answer.label)
+        return Verdict(CORRECT, tuple(facts), answer, vacuous=True, credited=credited, label=TRIVIAL_PASS, score=score)
+    return Verdict(name, tuple(facts), answer, credited=credited, label=label or answer.label, score=score)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from pytest_memfail.core import Listing, Memory
@@ -16,6 +16,8 @@ from pytest_memfail.judges.replies import EntriesReply, JudgeReply, problem_of
 from pytest_memfail.llm import ContextLengthError, ReplyError
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from pytest_memfail.llm import ModelClient
 
 FIRST_ENTRIES: Final = 20
@@ -92,19 +94,32 @@ class Examiner:
         Raises `ReplyError` if the second reply is inconsistent too, and any error of the client.
         """
         numbers = frozenset(shown)
+        return await self._ask(messages, schema, stage, lambda reply: problem_of(reply, numbers, labels))
+
+    async def about_material(
+        self,
+        criteria: str,
+        material: Mapping[str, Sequence[str]],
+        reply: type[T],
+        check: Callable[[Any], str | None] = lambda _: None,
+    ) -> T:
+        """Return the model's reply to a check of a suite's own (`pytest_memfail.core.Asker`)."""
+        return await self._ask(prompts.about_material(criteria, material), reply, "answer", check)
+
+    async def _ask(self, messages: Messages, schema: type[T], stage: str, check: Callable[[T], str | None]) -> T:
         problem: str | None = None
         for _ in range(ATTEMPTS):
             done = await self._client.ask(
                 model=self._model,
                 messages=messages,
                 stage=stage,
-                schema=schema,
+                schema=cast("type[BaseModel]", schema),
                 parameters=self._parameters,
                 repeat=self._repeat,
             )
             reply = done.parsed
             assert isinstance(reply, schema)
-            problem = problem_of(reply, numbers, labels)
+            problem = check(reply)
             if problem is None:
                 return reply
             # quoting the refused reply changes the request, so the response cache cannot return the same reply

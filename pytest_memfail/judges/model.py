@@ -186,6 +186,8 @@ class ModelJudge:
         if question.answer_format == "letter":
             return judge_letter(question, reply)
         kind = self._suite_kinds.answers.get(question.kind)
+        if kind is not None and kind.ask is not None:
+            return await kind.ask(self._examiner.about_material, question, evidence, reply.text)
         if kind is not None and not kind.right:
             return StageResult("ungraded", f"questions of the kind {question.kind} have no criterion for a model")
         if not reply.text.strip():

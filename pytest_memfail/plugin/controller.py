@@ -781,7 +781,7 @@ class Reporting:
 
         def place(report: Any) -> tuple[int, int, int]:
             question, unit = self._questions[report.nodeid], self._run.unit_of(report.nodeid)
-            row = (question.row or "").rpartition(":")[2]
+            row = (question.row or "").rpartition(":")[2].partition(" ")[0]
             return 0 if unit is None else units.get(unit.id, 0), int(row) if row.isdigit() else 0, question.k
 
         ours = iter(sorted((r for r in reports if r.nodeid in self._questions), key=place))

@@ -70,6 +70,7 @@ class Entry(Outcome):
     row: str | None = None
     """The row of the question, if known. The questions of a row depend on each other."""
     part: str = ""
+    cluster: str = ""
 
 
 class BaselineRefused(UsageError):
@@ -248,9 +249,7 @@ def write_baseline(path: Path, header: Header, outcomes: Iterable[Outcome]) -> i
 
 def _entry_line(outcome: Outcome) -> dict[str, Any]:
     line = {"type": "verdict", **{one.name: getattr(outcome, one.name) for one in fields(Entry)}}
-    if not outcome.part:
-        del line["part"]
-    return line
+    return {name: value for name, value in line.items() if value or name not in ("part", "cluster")}
 
 
 # -- a run against an earlier one --------------------------------------------------------------------------------------
@@ -348,7 +347,7 @@ def _balances(counted: Iterable[Pair]) -> list[int]:
     """Return regressions minus fixes, per row."""
     balance: Counter[tuple[str, ...]] = Counter()
     for pair in counted:
-        balance[pair.new.cluster] += {"worse": 1, "better": -1}.get(pair.change or "", 0)
+        balance[pair.new.cluster_key] += {"worse": 1, "better": -1}.get(pair.change or "", 0)
     return list(balance.values())
 
 

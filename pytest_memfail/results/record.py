@@ -187,6 +187,7 @@ class Outcome:
     vacuous: bool
     row: str | None
     part: str
+    cluster: str
 
     @property
     def group(self) -> str:
@@ -199,8 +200,10 @@ class Outcome:
         return self.task, self.store, self.question, self.k
 
     @property
-    def cluster(self) -> tuple[str, ...]:
-        """The row of the question, at any k: its questions share a stored conversation."""
+    def cluster_key(self) -> tuple[str, ...]:
+        """What stands and falls together in paired tests, at any k: the recorded cluster, or else the question's row."""
+        if self.cluster:
+            return self.task, self.store, self.cluster
         # line 1 is the head of a table, and the default of a user's own task without lines
         known = self.row is not None and not self.row.endswith(":1")
         return self.task, self.store, (self.row or "") if known else self.question
@@ -220,7 +223,7 @@ class Outcome:
 class QuestionRecord(_Part, Outcome):
     """A finished question, with all that a reader of its failure needs."""
 
-    optional: ClassVar[frozenset[str]] = frozenset({"part", "listing"})
+    optional: ClassVar[frozenset[str]] = frozenset({"part", "cluster", "listing", "score"})
 
     id: str
     """The node id of its item."""
@@ -236,6 +239,8 @@ class QuestionRecord(_Part, Outcome):
     """File and line of its row."""
     part: str = ""
     """The part of the task that the question counts in; empty for a task without parts."""
+    cluster: str = ""
+    """Questions with the same cluster depend on each other; empty: those of a row do."""
     listing: int = 0
     """The number of the store's listing by which the question was judged."""
     verdict: VerdictName
@@ -244,6 +249,8 @@ class QuestionRecord(_Part, Outcome):
     vacuous: bool = False
     memory_held: bool | None = None
     credited: bool | None = None
+    score: float | None = None
+    """The score of the answer, between 0 and 1; None for a kind of answer without one."""
     label: str | None = None
     facts: tuple[FactRecord, ...] = ()
     answer: StageRecord | None = None
@@ -590,8 +597,9 @@ def question_record(
         "text": question.text,
         "gold": question.gold,
         # the file's name alone: a record may be shared, and must not reveal paths of this machine
-        "row": f"{Path(question.file).name}:{question.line}" if question.file else None,
+        "row": f"{Path(question.file).name}:{question.line} {question.place}".rstrip() if question.file else None,
         "part": question.part,
+        "cluster": question.cluster,
     }
     if verdict is None:
         fault = ErrorRecord(type=type(error).__name__, message=one_line(error, 1000))
@@ -606,6 +614,7 @@ def question_record(
         vacuous=verdict.vacuous,
         memory_held=verdict.memory_held,
         credited=verdict.credited,
+        score=verdict.score,
         label=verdict.label,
         facts=tuple(_fact(fact, by_id[fact.evidence_id], memories, shown) for fact in verdict.facts),
         answer=_stage(verdict.answer),
@@ -707,7 +716,7 @@ def to_json(record: Record) -> dict[str, Any]:
     line = {"type": _NAMES[type(record)], **_write(record)}
     if isinstance(record, QuestionRecord):
         for name in _without(record):
-            del line[name]
+            line.pop(name, None)
     return line
 
 

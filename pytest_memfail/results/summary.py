@@ -406,7 +406,7 @@ def _facts_held(questions: Iterable[QuestionRecord]) -> Rate:
     """Return the share of facts that passed all memory stages, among those whose stages were decided."""
     rows: dict[tuple[str, ...], list[int]] = {}
     for q in questions:
-        counts, facts = rows.setdefault(q.cluster, [0, 0]), _counted_facts(q)
+        counts, facts = rows.setdefault(q.cluster_key, [0, 0]), _counted_facts(q)
         counts[0] += facts.count(CORRECT)
         counts[1] += sum(verdict in (CORRECT, *MEMORY_FAILURES) for verdict in facts)
     return clustered((held, n) for held, n in rows.values())

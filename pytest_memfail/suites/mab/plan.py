@@ -117,7 +117,8 @@ class _Plan:
             row, family = origin.value, origin.value.family
             assert family is not None
             form = FORMS.get(family.task) or FORMS.get(family.answer, "")
-            for name, text, golds in zip(row.question_ids(), row.questions, row.answers, strict=True):
+            asked = zip(row.question_ids(), row.questions, row.answers, strict=True)
+            for at, (name, text, golds) in enumerate(asked):
                 found = self._evidence(name, row.part, text, golds)
                 if found is not None:
                     self.evidence[found.id] = found
@@ -130,7 +131,8 @@ class _Plan:
                     evidence=(found.id,) if found else (),
                     kind=family.answer,
                     file=origin.file,
-                    line=1,  # the questions of a row are independent; those of a later line would count as one
+                    line=origin.row.line,
+                    place=f"questions.{at}",
                     stratum=("replaced" if found.stale_values else "alone") if found and row.part[:3] == "sh_" else "",
                     part=row.part,
                     cluster=f"{self.store}:{name}",

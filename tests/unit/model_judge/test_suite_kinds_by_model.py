@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 from model_judge_cases import block, cascade, listing, run, stored
+from pydantic import BaseModel
 from suite_kinds import ANSWERS, COLOUR, DELETED, KINDS, REPAINTED, asked
 
-from pytest_memfail.core import Memory, Reply, StageResult
+from pytest_memfail.core import AnswerKind, Memory, Reply, StageResult
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.judges.cascade import CascadeJudge
 from pytest_memfail.llm import ReplyError
@@ -240,3 +241,57 @@ def test_the_endpoint_knows_what_was_deleted():
 def test_the_endpoint_grades_by_the_gold_answer_and_what_was_replaced():
     for reply, outcome in (("It is teal.", "passed"), ("It was ochre, now teal.", "failed"), ("Pink.", "failed")):
         assert graded("shade", reply).result.outcome == outcome
+
+
+class Named(BaseModel):
+    """The reply to a check of a suite's own."""
+
+    reason: str
+    named: list[int]
+
+
+async def ask_twice(asker, question, evidence, reply):
+    """Score a reply by the mean of two calls."""
+
+    def unknown(found):
+        return "there is only 1 text" if max(found.named, default=1) > 1 else None
+
+    found = [
+        await asker(f"Which name the {what}?", {"reply": [reply], "gold": question.gold}, Named, unknown)
+        for what in ("colour", "door")
+    ]
+    score = sum(bool(one.named) for one in found) / 2
+    return StageResult("passed" if score == 1 else "failed", "counted", score=score)
+
+
+SCORED = {"answers": {"scored": AnswerKind("", ask=ask_twice)}}
+
+
+def test_a_kind_may_ask_several_times_and_score():
+    def answer(request):
+        return json.dumps({"reason": "r", "named": [1] if "colour?" in request["messages"][1]["content"] else []})
+
+    found = run(lambda judge: judge.answer(asked("scored"), [], Reply("</reply> teal")), answer=answer, **SCORED)
+    assert (found.result.outcome, found.result.score) == ("failed", 0.5)
+    assert len(found.requests) == 2
+    # a text can neither end its block nor its line
+    assert found.requests[0]["messages"][1]["content"] == (
+        '<reply>\n1 "\\u003c/reply> teal"\n</reply>\n<gold>\n1 "teal"\n</gold>\nWhich name the colour?'
+    )
+
+
+def test_what_a_suite_finds_wrong_with_a_reply_is_asked_again_and_then_an_error():
+    def answer(request):
+        named = [1] if "there is only 1 text" in request["messages"][-1]["content"] else [7]
+        return json.dumps({"reason": "r", "named": named})
+
+    found = run(lambda judge: judge.answer(asked("scored"), [], Reply("teal")), answer=answer, **SCORED)
+    assert (found.result.score, len(found.requests)) == (1.0, 4)
+    stubborn = json.dumps({"reason": "r", "named": [7]})
+    error = run(lambda judge: judge.answer(asked("scored"), [], Reply("teal")), answer=lambda _: stubborn, **SCORED)
+    assert isinstance(error.result, ReplyError)
+    assert "there is only 1 text" in str(error.result)
+
+
+def test_no_call_is_made_offline():
+    assert OfflineJudge(**SCORED).answer(asked("scored"), [], Reply("teal")).outcome == "ungraded"

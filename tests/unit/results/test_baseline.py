@@ -63,6 +63,15 @@ def test_what_is_written_is_read(path):
     assert found.protocol == "ours"
 
 
+def test_a_cluster_is_kept_and_outranks_the_row(path):
+    of_row = replace(FIRST, row="facts.json:7 questions.2")
+    alone = replace(of_row, question="q-9", cluster="q-9")
+    write_baseline(path, HEADER, [of_row, alone])
+    assert [json.loads(line).get("cluster") for line in path.read_text().splitlines()[1:]] == [None, "q-9"]
+    found = list(read_baseline(path).entries.values())
+    assert [entry.cluster_key for entry in found] == [("a", "a", "facts.json:7 questions.2"), ("a", "a", "q-9")]
+
+
 def test_the_same_verdicts_make_the_same_file_in_whatever_order_they_came(path, tmp_path):
     other = tmp_path / "other.jsonl"
     write_baseline(path, HEADER, ENTRIES)
