@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pytest_memfail.cli import _parsers
 from pytest_memfail.plugin import hookspecs, options
+from pytest_memfail.systems import yaml_schema
 
 DOCS = Path(__file__).parents[1] / "docs"
 PART = re.compile(r"(<!-- (\w+): written by tools/reference_pages\.py -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -84,6 +86,11 @@ PARTS: dict[str, Callable[[], Iterator[str]]] = {
 }
 
 
+def schema_text() -> str:
+    """Return the JSON schema of the YAML files that describe a memory."""
+    return json.dumps(yaml_schema(), indent=2) + "\n"
+
+
 def written(text: str) -> str:
     """Return a page with its generated parts up to date."""
     return PART.sub(lambda m: f"{m[1]}\n" + "\n".join(PARTS[m[2]]()).rstrip() + f"\n\n{m[3]}", text)
@@ -95,3 +102,4 @@ if __name__ == "__main__":
         if (after := written(before)) != before:
             page.write_text(after, encoding="utf-8")
             print(f"{page.name}: written")
+    (DOCS / "memory.schema.json").write_text(schema_text(), encoding="utf-8")

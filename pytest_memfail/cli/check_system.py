@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "system",
         metavar=NAME,
-        help="as --memfail-system takes it: a built-in, an entry point, module:attribute, or a name that "
+        help="as --memfail-system takes it: a built-in, an entry point, module:attribute, a YAML file, or a name that "
         "the hook in the conftest.py of the current folder provides",
     )
     parser.add_argument(
@@ -72,10 +72,12 @@ def _settings(pairs: list[str]) -> dict[str, str]:
 
 def _factory(system: str) -> Any:
     from pytest_memfail import discovery
-    from pytest_memfail.systems import SYSTEMS, built_in_system
+    from pytest_memfail.systems import SYSTEMS, built_in_system, is_yaml, yaml_system
     from pytest_memfail.testing import system_of_conftest
 
     def find(name: str) -> Any:
+        if is_yaml(name):
+            return yaml_system(Path(name))
         return discovery.find(
             "memory system",
             name,

@@ -460,11 +460,13 @@ def find_system(config: pytest.Config, settings: Settings) -> Any:
 
     Raises `UsageError` for an unknown name, or if the factory cannot be called.
     """
-    from pytest_memfail.systems import SYSTEMS, built_in_system
+    from pytest_memfail.systems import SYSTEMS, built_in_system, is_yaml, yaml_system
 
     hook = config.hook.pytest_memfail_make_system
 
     def find(name: str) -> Any:
+        if is_yaml(name):
+            return yaml_system(Settings.system.given(config).base / name)
         found = discovery.find(
             "memory system",
             name,

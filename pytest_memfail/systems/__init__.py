@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_memfail.core import SystemContext
 from pytest_memfail.systems.adapters import ADAPTERS, adapter
+
+if TYPE_CHECKING:
+    from pytest_memfail.systems.connectors import ConnectorFactory
 
 BUILT_IN: Final[Mapping[str, str]] = {
     "bm25": "every message verbatim in SQLite, ranked by BM25",
@@ -58,4 +62,26 @@ def built_in_system(
     return adapter(name)
 
 
-__all__ = ["BUILT_IN", "SYSTEMS", "built_in_system"]
+def is_yaml(name: str) -> bool:
+    """Return whether the name of a system is that of a YAML file which describes one."""
+    return name.endswith((".yaml", ".yml"))
+
+
+def yaml_system(path: Path) -> ConnectorFactory:
+    """Return the factory of the memory that a YAML file describes.
+
+    Raises `UsageError` if the file is wrong.
+    """
+    from pytest_memfail.systems.connectors import ConnectorFactory, read
+
+    return ConnectorFactory(read(path))
+
+
+def yaml_schema() -> dict[str, Any]:
+    """Return the JSON schema of the YAML files that describe a memory."""
+    from pytest_memfail.systems.connectors import json_schema
+
+    return json_schema()
+
+
+__all__ = ["BUILT_IN", "SYSTEMS", "built_in_system", "is_yaml", "yaml_schema", "yaml_system"]

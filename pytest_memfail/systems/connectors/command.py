@@ -1,0 +1,68 @@
+"""Kind `command`: a program in any language that answers JSON lines.
+
+Requests: `{"id": 1, "method": "open", "store": ID, "folder": PATH}`, `store` with `conversation` and `text`, `retrieve`
+with `query` and `k`, and `list`; stdin is closed at the end. An answer has the `id` of its request, and for `retrieve` and
+`list` its `memories`: texts, or objects with `text` and perhaps `id`, `score` and `timestamp`. An `error` makes the question
+an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_memfail.core import Conversation, SystemContext, WrongTypeError, one_line
+from pytest_memfail.systems.connectors.config import CommandMemory
+from pytest_memfail.systems.connectors.processes import LineProgram
+from pytest_memfail.systems.connectors.templates import filled, plain_conversation
+
+
+class CommandSystem:
+    """One process of the program."""
+
+    def __init__(self, context: SystemContext, config: CommandMemory) -> None:
+        """Start nothing yet."""
+        self._context, self._config = context, config
+        self._program = LineProgram(f"the command {' '.join(config.command)!r}", config.timeout)
+        self._opened: Mapping[str, Any] = {}
+        self.concurrent_reads = config.concurrent_reads
+
+    async def open(self) -> None:
+        """Start the program and wait until it answers."""
+        places = {"store": self._context.store_id, "folder": str(self._context.path)}
+        config = self._config
+        await self._program.start(filled(config.command, places), config.file.parent, filled(config.env, places))
+        try:
+            self._opened = await self._program.ask("open", config.start_timeout, **places)
+        except BaseException:
+            await self._program.close()
+            raise
+
+    async def store_conversation(self, conversation: Conversation) -> None:
+        """Send the conversation."""
+        text = self._context.render(conversation)
+        await self._program.ask("store", conversation=plain_conversation(conversation), text=text)
+
+    async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[Any]:
+        """Return the memories for a query."""
+        return self._memories("retrieve", await self._program.ask("retrieve", query=query, k=k))
+
+    async def get_all_memories(self) -> list[Any]:
+        """Return every memory."""
+        return self._memories("list", await self._program.ask("list"))
+
+    async def close(self) -> None:
+        """Let the program end; repeated calls are allowed."""
+        await self._program.close()
+
+    def describe(self) -> Mapping[str, str]:
+        """Return what the program says of itself in its answer to `open`."""
+        said = {name: str(self._opened[name]) for name in ("name", "version") if name in self._opened}
+        return self._config.described(kind="command", **said)
+
+    def _memories(self, method: str, reply: Mapping[str, Any]) -> list[Any]:
+        memories = reply.get("memories")
+        if not isinstance(memories, list):
+            got = one_line(repr({name: value for name, value in reply.items() if name != "id"}), 80)
+            raise WrongTypeError(f"the command answered {method!r} with {got}; expected a list under 'memories'")
+        return memories

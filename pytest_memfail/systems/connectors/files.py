@@ -1,0 +1,109 @@
+"""Kind `files`: a folder of text is the memory, written by a program or one Markdown file a conversation."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_memfail.core import Conversation, MemorySystemError, SystemContext
+from pytest_memfail.systems.base import Entry
+from pytest_memfail.systems.connectors.config import FilesMemory
+from pytest_memfail.systems.connectors.processes import run_once
+from pytest_memfail.systems.connectors.templates import filled, plain_conversation
+from pytest_memfail.systems.word_index import WordIndex
+
+SPLIT: Final = {"file": None, "paragraph": r"\n[ \t]*\n", "line": r"\n"}
+
+
+class FilesSystem:
+    """The files of a folder: each is an entry, or its paragraphs or lines are."""
+
+    concurrent_writes = 1
+
+    def __init__(self, context: SystemContext, config: FilesMemory) -> None:
+        """Create an empty folder below the store's."""
+        self._context, self._config = context, config
+        self._folder = context.path / "memory"
+        self._folder.mkdir(exist_ok=True)
+        self.unlimited_k = config.retrieve == "first"
+        self._index: WordIndex | None = None
+
+    async def store_conversation(self, conversation: Conversation) -> None:
+        """Run the program that writes, or write a file.
+
+        Raises `MemorySystemError` if the program fails.
+        """
+        self._drop_index()
+        if self._config.write is not None:
+            values = {"store": self._context.store_id, "folder": str(self._folder)}
+            command = [str(word) for word in filled(self._config.write, values)]
+            given = json.dumps(plain_conversation(conversation)).encode()
+            await run_once(
+                f"the command {command[0]!r}", command, self._config.file.parent, given, self._config.timeout
+            )
+            return
+        number = sum(1 for _ in self._folder.iterdir()) + 1
+        name = re.sub(r"[^A-Za-z0-9_.-]+", "-", conversation.id)[:80].strip(".-") or "conversation"
+        text = self._context.render(conversation).replace("\n", "\n\n") + "\n"
+        (self._folder / f"{number:05}-{name}.md").write_bytes(text.encode("utf-8", "replace"))
+
+    async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
+        """Return the first lines, or the k entries with the best BM25 score for any word of the query."""
+        if self._config.retrieve == "first":
+            return list(self._entries(self._config.lines))
+        if self._index is None:
+            self._index = WordIndex(":memory:")
+            self._index.add(Entry(entry["id"], entry["text"], None) for entry in self._entries())
+        return self._index.found(self._index.ranked(query, k))
+
+    async def get_all_memories(self) -> list[dict[str, Any]]:
+        """Return every entry."""
+        return list(self._entries())
+
+    async def snapshot(self, path: Path) -> None:
+        """Copy the folder."""
+        shutil.copytree(self._folder, path / "memory")
+
+    async def restore(self, path: Path) -> None:
+        """Replace the folder. Raise `FileNotFoundError` if there is no snapshot."""
+        self._drop_index()
+        shutil.rmtree(self._folder)
+        shutil.copytree(path / "memory", self._folder)
+
+    async def close(self) -> None:
+        """Close the index; repeated calls are allowed."""
+        self._drop_index()
+
+    def describe(self) -> Mapping[str, str]:
+        """Return the description for the record."""
+        return self._config.described(kind="files", retrieve=self._config.retrieve, entry=self._config.entry)
+
+    def _entries(self, lines: int | None = None) -> Iterator[dict[str, Any]]:
+        """Yield the entries in the order of the files' names, at most those of the first `lines` lines."""
+        left = lines
+        for file in sorted(self._folder.glob(self._config.glob)):
+            if not file.is_file() or not file.resolve().is_relative_to(self._folder.resolve()):
+                continue
+            try:
+                text = file.read_bytes().decode().replace("\r\n", "\n")
+            except UnicodeDecodeError:
+                raise MemorySystemError(f"the file {file.name!r} is not UTF-8; write text, or narrow `glob`") from None
+            if left is not None:
+                head = text.split("\n")[:left]
+                left -= len(text.rstrip("\n").split("\n"))
+                text = "\n".join(head)
+            split = SPLIT[self._config.entry]
+            for i, part in enumerate([text] if split is None else re.split(split, text)):
+                if part.strip():
+                    yield {"text": part.strip("\n"), "id": f"{file.relative_to(self._folder).as_posix()}:{i}"}
+            if left is not None and left <= 0:
+                return
+
+    def _drop_index(self) -> None:
+        if self._index is not None:
+            self._index.close()
+            self._index = None

@@ -1,0 +1,176 @@
+"""Programs that a connector starts: none outlives the run, and what they print to stderr explains their end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_memfail.core import MemorySystemError, one_line
+
+LEASH: Final = str(Path(__file__).with_name("leash.py"))
+LINE_LIMIT: Final = 64 << 20
+"""Bytes of the longest line that is read from a program."""
+CLOSE_SECONDS: Final = 2.0
+"""How long a program may take to end after its stdin is closed."""
+
+
+def leashed(command: Sequence[str]) -> list[str]:
+    """Return the command that runs `command` so that it ends with this process, even if that is killed."""
+    return [sys.executable, "-I", "-S", LEASH, str(os.getpid()), *command]
+
+
+class LineProgram:
+    """A program that reads one JSON object a line from stdin, and answers each with a line on stdout."""
+
+    def __init__(self, what: str, timeout: float) -> None:
+        """Start nothing yet; `what` names the program in errors, `timeout` limits an answer in seconds."""
+        self._what, self._timeout = what, timeout
+        self._process: asyncio.subprocess.Process | None = None
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._errors: deque[str] = deque(maxlen=20)
+        self._fault: str | None = None
+        self._asked = 0
+
+    async def start(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
+        """Start the program in a folder, with these variables besides our own."""
+        self._process = process = await asyncio.create_subprocess_exec(
+            *leashed(command),
+            cwd=folder,
+            env={**os.environ, **environment},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=LINE_LIMIT,
+            start_new_session=True,  # Ctrl-C reaches us alone: we end the program in order
+        )
+        self._tasks = [asyncio.create_task(self._read(process)), asyncio.create_task(self._read_errors(process))]
+
+    async def ask(self, method: str, timeout: float | None = None, **arguments: Any) -> dict[str, Any]:
+        """Send a request and return its answer.
+
+        Raises `MemorySystemError` if the program ends, answers too late, or answers with an error or something else.
+        """
+        if self._process is None or self._process.stdin is None:
+            raise MemorySystemError(f"{self._what} is closed; expected no more requests")
+        seconds = self._timeout if timeout is None else timeout
+        self._asked += 1
+        number = self._asked
+        self._waiting[number] = answer = asyncio.get_running_loop().create_future()
+        try:
+            if self._fault is None:
+                line = json.dumps({"id": number, "method": method, **arguments}, ensure_ascii=True)
+                with suppress(ConnectionError):  # it ended: the reader says how
+                    self._process.stdin.write(f"{line}\n".encode())
+                    await self._process.stdin.drain()
+                await asyncio.wait({answer}, timeout=seconds)
+            if self._fault is not None:
+                raise MemorySystemError(f"{self._what} {self._fault}")
+            if not answer.done():
+                raise MemorySystemError(
+                    f"{self._what} did not answer {method!r} within {seconds:g} s; see what it waits for, or set a longer "
+                    f"{'start_timeout' if method == 'open' else 'timeout'}"
+                )
+            reply: dict[str, Any] = answer.result()
+        finally:
+            del self._waiting[number]
+        if (error := reply.get("error")) is not None:
+            raise MemorySystemError(f"{self._what} answered {method!r} with the error: {one_line(error, 200)}")
+        return reply
+
+    async def close(self) -> None:
+        """Close its stdin, and end it if it stays."""
+        if (process := self._process) is None:
+            return
+        self._process = None
+        assert process.stdin is not None
+        process.stdin.close()
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(process.wait(), CLOSE_SECONDS)
+        if process.returncode is None:
+            process.terminate()  # the leash then ends the whole group
+            await process.wait()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.wait(self._tasks)
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        try:
+            while line := await process.stdout.readline():
+                if not self._take(line):
+                    return
+        except ValueError:  # of readline(): longer than the limit
+            self._fail(f"printed a line of more than {LINE_LIMIT >> 20} MiB; answer with less")
+            return
+        code = await process.wait()
+        await asyncio.wait({self._tasks[1]}, timeout=1)  # the last words on stderr
+        self._fail(f"ended with exit code {code}{said(self._errors)}; run it by itself to see why")
+
+    def _take(self, line: bytes) -> bool:
+        """Hand an answer to who waits for it; return False for a line that is no answer."""
+        try:
+            reply = json.loads(line)
+        except ValueError:
+            reply = None
+        if not isinstance(reply, dict) or type(reply.get("id")) is not int:
+            shown = one_line(line.decode("utf-8", "replace"), 80)
+            self._fail(
+                f'printed {shown!r} on stdout; expected a JSON object with the "id" of a request, logs on stderr'
+            )
+            return False
+        waiting = self._waiting.get(reply["id"])
+        if waiting is not None and not waiting.done():  # else nobody waits any more
+            waiting.set_result(reply)
+        return True
+
+    async def _read_errors(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stderr is not None
+        while chunk := await process.stderr.read(1 << 16):
+            self._errors.extend(line for line in chunk.decode("utf-8", "replace").splitlines() if line.strip())
+
+    def _fail(self, fault: str) -> None:
+        self._fault = fault
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_result({})
+
+
+async def run_once(what: str, command: Sequence[str], folder: Path, given: bytes, timeout: float) -> None:
+    """Run a program to its end, with `given` on its stdin.
+
+    Raises `MemorySystemError` if it fails or does not end within `timeout` seconds.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *leashed(command),
+        cwd=folder,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        _, errors = await asyncio.wait_for(process.communicate(given), timeout)
+    except asyncio.TimeoutError:
+        raise MemorySystemError(f"{what} did not end within {timeout:g} s; set a longer timeout") from None
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
+    if process.returncode:
+        lines = [line for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
+        raise MemorySystemError(
+            f"{what} ended with exit code {process.returncode}{said(lines)}; run it by itself to see why"
+        )
+
+
+def said(lines: Sequence[str]) -> str:
+    """Return the last line of a program's stderr for an error message; the last words usually name the fault."""
+    return f", its last line on stderr {one_line(lines[-1], 160)!r}" if lines else ""

@@ -1,0 +1,80 @@
+"""What a YAML file may say, and the errors it gets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_memfail.core import UsageError, mask_known
+from pytest_memfail.systems import yaml_schema, yaml_system
+
+ROOT = Path(__file__).parents[4]
+
+FAULTS = {
+    "kind: fils": "unknown kind in {file} 'fils'; did you mean 'files'?",
+    "kind: [files]": "{file}: kind: got ['files'], expected one of files",
+    "- kind: files": "{file}: got list, expected a mapping",
+    "kind: {": "{file}: not YAML: ",
+    "kind: files\nretreive: first": "{file}: retreive: unknown key; did you mean 'retrieve'?",
+    "kind: files\nlines: many": "{file}: lines: got 'many', expected",
+    "kind: files\nlines: 0": "{file}: lines: got 0, expected greater than or equal to 1",
+    "kind: files\nglob: /etc/*": "{file}: glob: got '/etc/*', expected",
+    "kind: files\ntimeout: .nan": "{file}: timeout: got nan, expected",
+    "kind: command": "{file}: command: got nothing, expected a value",
+    "kind: command\ncommand: []": "{file}: command: got [], expected ",
+    "kind: command\ncommand: 'x {stor}'": "unknown variable in {file}: command 'stor'; did you mean 'store'?",
+    "kind: command\ncommand: x\nenv: {{A: '${{MEMFAIL_TEST_UNSET}}'}}": "{file}: env: the environment variable "
+    "'MEMFAIL_TEST_UNSET' is not set; expected a value: export MEMFAIL_TEST_UNSET=...",
+}
+
+
+@pytest.mark.parametrize("text", FAULTS)
+def test_a_wrong_file_is_one_line_that_names_file_and_key(describe, text):
+    path = describe(text.replace("{{", "{").replace("}}", "}"))
+    with pytest.raises(UsageError) as caught:
+        yaml_system(path)
+    message = str(caught.value)
+    assert message.startswith(FAULTS[text].format(file=path))
+    assert "\n" not in message
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(UsageError, match=r"none\.yaml cannot be read \(No such file"):
+        yaml_system(tmp_path / "none.yaml")
+
+
+def test_a_program_that_is_not_there_is_seen_before_anything_is_stored(describe):
+    factory = yaml_system(describe("kind: command\ncommand: [no-such-program-here]"))
+    with pytest.raises(UsageError, match="command: got 'no-such-program-here', expected a program that can be run"):
+        factory.check_options({})
+
+
+def test_the_file_takes_no_options_besides(describe):
+    with pytest.raises(UsageError, match=r"unknown --memfail-system-option of memory\.yaml 'lines'"):
+        yaml_system(describe("kind: files")).check_options({"lines": "3"})
+
+
+def test_a_variable_of_the_environment_is_a_secret_whatever_its_name(describe, monkeypatch):
+    monkeypatch.setenv("MEMFAIL_TEST_PLACE", "quiet-harbour-71")
+    factory = yaml_system(describe("kind: command\ncommand: x\nenv: {A: 'at ${MEMFAIL_TEST_PLACE}'}"))
+    assert factory.config.env == {"A": "at quiet-harbour-71"}
+    assert mask_known("it said quiet-harbour-71.") == "it said ***."
+
+
+def test_the_schema_in_the_docs_is_that_of_the_models():
+    written = json.loads((ROOT / "docs" / "memory.schema.json").read_text(encoding="utf-8"))
+    assert written == yaml_schema(), "python tools/reference_pages.py writes it anew"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "connectors").glob("*.yaml")), ids=lambda path: path.name)
+def test_the_examples_can_be_read_and_keep_the_schema(path, monkeypatch):
+    jsonschema = pytest.importorskip("jsonschema", reason="comes with the extra mcp")
+    yaml = pytest.importorskip("yaml")
+    monkeypatch.setenv("MEMORY_KEY", "none")
+    yaml_system(path)
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    jsonschema.validate(data, yaml_schema())
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**data, "no_such_key": 1}, yaml_schema())

@@ -1,0 +1,80 @@
+"""Kind `files`."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_memfail.core import MemorySystemError
+from pytest_memfail.systems import yaml_system
+from pytest_memfail.testing import check_memory_system
+
+
+def test_it_keeps_the_contract(describe):
+    report = check_memory_system(yaml_system(describe("kind: files")))
+    assert [result.name for result in report.results if result.outcome == "passed"].count("snapshot") == 1
+
+
+def test_conversations_become_files_and_their_paragraphs_are_found(use, talk, tmp_path):
+    async def work(system):
+        await system.store_conversation(talk("a/../b", "The boat is blue.", "Ida is allergic to penicillin."))
+        await system.store_conversation(talk("c", "The train leaves at nine."))
+        found = await system.retrieve_memories("Which allergic reactions?", talk("q"), 1)
+        return await system.get_all_memories(), found
+
+    listed, found = use("kind: files", work)
+    assert [entry["text"] for entry in listed] == [
+        "[2026-03-02 12:00] user: The boat is blue.",
+        "[2026-03-02 12:00] user: Ida is allergic to penicillin.",
+        "[2026-03-02 12:00] user: The train leaves at nine.",
+    ]
+    assert [entry["text"] for entry in found] == [listed[1]["text"]]
+    names = sorted(path.name for path in (tmp_path / "store-1" / "memory").iterdir())
+    assert names == ["00001-a-..-b.md", "00002-c.md"]
+
+
+def test_the_first_lines_are_loaded_whatever_the_question(use, talk):
+    async def work(system):
+        for i in range(4):
+            await system.store_conversation(talk(f"c{i}", f"Fact {i}."))
+        return await system.retrieve_memories("anything", talk("q"), 1), system.unlimited_k
+
+    found, unlimited = use("kind: files\nretrieve: first\nlines: 3\nentry: line", work)
+    assert [entry["text"][-7:] for entry in found] == ["Fact 0.", "Fact 1.", "Fact 2."]
+    assert unlimited
+
+
+WRITER = """
+import json, pathlib, sys
+conversation = json.load(sys.stdin)
+if len(sys.argv) > 2:
+    sys.exit("the disk is full")
+with open(pathlib.Path(sys.argv[1]) / "MEMORY.md", "a") as file:
+    file.writelines(m["content"].upper() + "\\n" for m in conversation["messages"])
+"""
+
+
+def test_a_program_can_keep_the_files(use, talk, tmp_path):
+    (tmp_path / "writer.py").write_text(WRITER)
+
+    async def work(system):
+        await system.store_conversation(talk("a", "One.", "Two."))
+        await system.store_conversation(talk("b", "Three."))
+        return [entry["text"] for entry in await system.get_all_memories()]
+
+    assert use("kind: files\nentry: line\nwrite: [PYTHON, writer.py, '{folder}']", work) == ["ONE.", "TWO.", "THREE."]
+    with pytest.raises(MemorySystemError, match=r"ended with exit code 1, its last line on stderr 'the disk is full'"):
+        use("kind: files\nwrite: [PYTHON, writer.py, '{folder}', now]", work, "store-2")
+
+
+def test_a_file_that_is_no_text_and_a_link_out_of_the_folder(use, talk, tmp_path):
+    (tmp_path / "secret.md").write_text("outside")
+
+    async def work(system):
+        folder = tmp_path / "store-1" / "memory"
+        (folder / "link.md").symlink_to(tmp_path / "secret.md")
+        assert await system.get_all_memories() == []
+        (folder / "binary.md").write_bytes(b"\xff\xfe")
+        await system.get_all_memories()
+
+    with pytest.raises(MemorySystemError, match=r"the file 'binary\.md' is not UTF-8"):
+        use("kind: files", work)
