@@ -236,6 +236,8 @@ class Task:
     """The top-k where the user gives none; None for the run's default."""
     variant: str = ""
     """Which of the suite's published files it is from; `ours` for the suite's own sample, empty for MemFail."""
+    note: str = ""
+    """What the header of a run says of its rows besides: what had to be left out."""
 
     @property
     def questions(self) -> tuple[Question, ...]:

@@ -383,6 +383,7 @@ class Reporting:
             f"{rows}",
         ]
         lines += [f"memfail: {said}" for said in map(self._rows_of, run.suites) if said]
+        lines += [f"memfail: {task.suite}: {task.note}" for task in run.tasks if task.note]
         if settings.shown_tokens is not None:
             lines[0] += f", at most {settings.shown_tokens} tokens shown"
         if left_out := sum(task.left_out for task in run.tasks):

@@ -9,9 +9,10 @@ from pathlib import Path
 from pytest_memfail.core import RowError, SuiteFault
 from pytest_memfail.reading import JsonRow, digest, short
 from pytest_memfail.suites.mab.facts import FactList
-from pytest_memfail.suites.mab.files import FORGETTING, NOT_RUN, Row, read_rows
-from pytest_memfail.suites.mab.plan import SHORTEST, Origin
+from pytest_memfail.suites.mab.files import FORGETTING, TITLES, Row, read_rows, titles_in
+from pytest_memfail.suites.mab.plan import SHORTEST, Origin, gold_ids
 from pytest_memfail.suites.mab.scores import norm
+from pytest_memfail.suites.mab.titles import Titles, read_titles
 
 SHORT_CONTEXT = 2000
 """Characters below which remembering a context is no test."""
@@ -21,11 +22,12 @@ Fault = tuple[str, str]
 """The field, and what is wrong with it."""
 
 
-def errors_of(row: Row) -> Iterator[Fault]:
+def errors_of(row: Row, titles: Titles | None = None) -> Iterator[Fault]:
     """Yield what makes a row impossible to run."""
-    for at, golds in enumerate(row.answers):
-        if not any(gold.strip() for gold in golds):
-            yield f"answers.{at}", "got nothing, expected the right answer"
+    if row.family is not None and row.family.answer == "mab_titles" and titles is not None:
+        for at, golds in enumerate(row.answers):
+            if problem := _unknown(golds, titles):
+                yield f"answers.{at}", problem
     if row.family is not None and row.family.task == FORGETTING:
         facts = FactList(row.context)
         if not facts.lines:
@@ -34,13 +36,29 @@ def errors_of(row: Row) -> Iterator[Fault]:
             yield "context", f"got the fact {gap[0]}, expected {gap[1]}: facts are numbered without gaps"
 
 
-def warnings_of(row: Row) -> Iterator[Fault]:
+def _unknown(golds: Sequence[str], titles: Titles) -> str | None:
+    """Return what is wrong with the ids of titles in a gold answer."""
+    try:
+        unknown = [one for one in gold_ids(golds) if one not in titles.by_id]
+    except ValueError:
+        return f"got {short(list(golds))}, expected ids of titles"
+    return f"got the id {unknown[0]}, expected one of {TITLES}" if unknown else None
+
+
+def warnings_of(row: Row, titles: Titles | None = None) -> Iterator[Fault]:
     """Yield what makes the figures of a row mean less."""
     if row.family is None:
-        source = row.metadata.source
-        why = next((why for start, why in NOT_RUN.items() if source.startswith(start)), "the source is not known")
-        yield "metadata.source", f"{short(source)} is left out: {why}"
+        yield "metadata.source", f"{short(row.metadata.source)} is left out: the source is not known"
         return
+    if row.family.answer == "mab_titles" and titles is None:
+        yield "metadata.source", f"{short(row.metadata.source)} is left out: there is no {TITLES} beside the file"
+    if row.family.answer == "mab_summary" and not row.metadata.keypoints:
+        yield "metadata.keypoints", "got nothing, expected the key points of the text; its summary is not scored"
+    empty = [
+        name for name, golds in zip(row.question_ids(), row.answers, strict=True) if not any(map(str.strip, golds))
+    ]
+    if empty:
+        yield "answers", f"{len(empty)} have no gold answer, so that no answer is right: {_some(empty)}"
     if len(row.context) < SHORT_CONTEXT:
         yield "context", f"has {len(row.context)} characters; a context below {SHORT_CONTEXT} is easily kept whole"
     ids = row.metadata.qa_pair_ids or []
@@ -99,6 +117,8 @@ def check(paths: Sequence[Path], *, warn: bool = True) -> tuple[list[Origin], li
     warnings: list[RowError] = []
     hashes: list[str] = []
     seen: set[str] = set()
+    table = titles_in(paths)
+    titles = read_titles(table) if table is not None else None
     for path in paths:
         rows, faults, sha = read_rows(path)
         errors += faults
@@ -112,8 +132,8 @@ def check(paths: Sequence[Path], *, warn: bool = True) -> tuple[list[Origin], li
                 continue
             seen.add(key)
             origins.append(Origin(str(path), row))
-            errors += _errors(path, row, place, list(errors_of(row.value)))
-            warnings += _errors(path, row, place, list(warnings_of(row.value))) if warn else []
+            errors += _errors(path, row, place, list(errors_of(row.value, titles)))
+            warnings += _errors(path, row, place, list(warnings_of(row.value, titles))) if warn else []
     sha = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
     return origins, errors, warnings, sha
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -28,6 +29,10 @@ SPLITS: Final = {
 """Task to the name of its split, with which its file begins."""
 SIZES: Final = ("1k", "6k", "32k", "64k", "262k")
 """Lengths of FactConsolidation in tokens; the shortest is of our sample."""
+
+
+_DATE: Final = re.compile(r"(\d{4})/(\d\d?)/(\d\d?)(?: \(\w+\))?(?: (\d\d?):(\d\d))?")
+TITLES: Final = "entity2id.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +60,17 @@ FAMILIES: Final = (
     Family(r"longmemeval_s\*", RETRIEVAL, "longmemeval", "lme", "mab_open", 512),
     Family(r"eventqa_full", RETRIEVAL, "eventqa_full", "event", "mab_events"),
     Family(r"eventqa_(65536|131072)", RETRIEVAL, r"eventqa_\1", "event", "mab_events", in_paper=False),
-    Family(r"icl_(banking77|clinic150|nlu|trec_coarse|trec_fine)", LEARNING, r"\1", "icl", "mab_exact"),
+    Family(r"icl_(banking77|clinic150|nlu|trec_coarse|trec_fine)", LEARNING, r"\1", "icl", "mab_label"),
+    Family(r"recsys_redial", LEARNING, "recommendation", "rec", "mab_titles"),
+    Family(r"infbench_sum", UNDERSTANDING, "summary", "sum", "mab_summary"),
     Family(r"detective_?qa", UNDERSTANDING, "detective", "det", "mab_exact"),
     Family(r"factconsolidation_(sh|mh)_(262k)", FORGETTING, r"\1_\2", r"\1", "mab_substring", 512),
     Family(r"factconsolidation_(sh|mh)_(1k|6k|32k|64k)", FORGETTING, r"\1_\2", r"\1", "mab_substring", 512, False),
 )
-NOT_RUN: Final = {
-    "recsys": "movie recommendation is not run: a score of several titles has no verdict",
-    "infbench_sum": "summaries are not run: their score needs three calls of a model each",
-}
-"""The beginning of a source to why its rows are left out."""
+
+
+def _at(values: list[str | None] | None, at: int) -> str:
+    return (values[at] or "") if values is not None and at < len(values) else ""
 
 
 def _texts(value: Any) -> Any:
@@ -73,12 +79,40 @@ def _texts(value: Any) -> Any:
     return [str(one) if isinstance(one, int | float) else one for one in found]
 
 
+def _turns_with_answers(value: Any) -> Iterator[str]:
+    """Yield the texts of the turns that carry an answer, however deep sessions are nested."""
+    if isinstance(value, dict):
+        if value.get("has_answer") and isinstance(value.get("content"), str):
+            yield value["content"]
+    elif isinstance(value, list):
+        for one in value:
+            yield from _turns_with_answers(one)
+
+
+def _answering(value: Any) -> Any:
+    """Return the turns with answers by question; the rest of a haystack is in the context and is not kept twice."""
+    return [list(_turns_with_answers(of)) for of in value] if isinstance(value, list) else value
+
+
+def _strings(value: Any) -> Any:
+    """Return a list of texts; a single text is one, and null is an empty one."""
+    return [] if value is None else [value] if isinstance(value, str) else value
+
+
 class Metadata(BaseModel):
     """What a row says of its questions; everything but the source may be null."""
 
     model_config = ConfigDict(extra="ignore")
     source: str = Field(min_length=1)
     qa_pair_ids: list[str] | None = None
+    question_types: list[str | None] | None = None
+    """LongMemEval only: the ability that each question is about."""
+    question_dates: list[str | None] | None = None
+    """LongMemEval only: when each question is asked, `2023/05/30 (Tue) 23:40`."""
+    keypoints: Annotated[list[str], BeforeValidator(_strings)] = []
+    """Summaries only: what a right summary has."""
+    haystack_sessions: Annotated[list[list[str]] | None, BeforeValidator(_answering)] = None
+    """LongMemEval only: the turns that carry the answer, by question."""
 
 
 class Row(BaseModel):
@@ -116,6 +150,26 @@ class Row(BaseModel):
         name = re.sub(r"^ruler_qa\d", "documents", re.sub(r"^[sm]h_", "facts_", self.part))
         return f"{name}-{digest(self.context, 8)}"
 
+    def turns(self, at: int) -> list[str]:
+        """Return the turns that carry the answer to a question; empty where the row does not say so by question."""
+        found = self.metadata.haystack_sessions
+        return found[at] if found is not None and len(found) == len(self.questions) else []
+
+    def asked_at(self, at: int) -> datetime | None:
+        """Return when a question is asked; None without a date, or with one in another form."""
+        match = _DATE.match(_at(self.metadata.question_dates, at))
+        if match is None:
+            return None
+        year, month, day, hour, minute = map(int, match.groups("0"))
+        try:
+            return datetime(year, month, day, hour, minute, tzinfo=timezone.utc)
+        except ValueError:
+            return None
+
+    def question_type(self, at: int) -> str:
+        """Return the type of a question; empty without one."""
+        return _at(self.metadata.question_types, at)
+
     def question_ids(self) -> list[str]:
         """Return an id per question: the published one without its source, and a number after one that repeats."""
         source, short = self.metadata.source, self._of_family("short")
@@ -147,6 +201,12 @@ def files_in(folder: Path) -> list[Path]:
         if found:
             return found
     return []
+
+
+def titles_in(paths: Sequence[Path]) -> Path | None:
+    """Return the entity table that belongs to files of rows: beside them, or in the folder above."""
+    places = dict.fromkeys(place for path in paths for place in (path.parent, path.parent.parent))
+    return next((place / TITLES for place in places if (place / TITLES).is_file()), None)
 
 
 def read_rows(path: Path) -> tuple[list[JsonRow[Row]], list[RowError], str]:

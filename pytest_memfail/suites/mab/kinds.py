@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -11,9 +12,14 @@ from typing import Final
 from pytest_memfail.core import AnswerKind, Evidence, Found, Kind, Question, StageResult
 from pytest_memfail.grading import content, sentences
 from pytest_memfail.suites.mab.facts import names_in
-from pytest_memfail.suites.mab.scores import answer_in, exact_match, has_all, norm, substring_match
+from pytest_memfail.suites.mab.scores import answer_in, exact_match, has_all, label_match, norm, substring_match
+from pytest_memfail.suites.mab.summaries import ask_summary, grade_empty
+from pytest_memfail.suites.mab.titles import recall, recommended
 
 STALE: Final = "stale_value"
+RECALLED: Final = 0.6
+"""The share of the words of a turn, or of one of its sentences, that must be stored."""
+_PRONOUNS: Final = frozenset({"i", "im", "ive", "ill", "id"})
 RELATION: Final = 0.5
 """The share of the words before a value that a reworded statement must have."""
 KEPT_TEXTS: Final = 16384
@@ -148,6 +154,67 @@ def find_string(evidence: Evidence, texts: Sequence[str]) -> Found:
     return Found(False, False, "the string of the answer is nowhere", missing=(evidence.value or "",))
 
 
+class Turns:
+    """The words of some memories, by which turns of a chat are found in them."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        """Index the texts; line breaks and quotes may be escaped, as in a list of turns that was written as text."""
+        self._words = [_words(text) for text in texts]
+        self._places: dict[str, list[int]] = {}
+        for number, words in enumerate(self._words):
+            for word in words:
+                self._places.setdefault(word, []).append(number)
+
+    def relied_on(self, turn: str) -> list[int]:
+        """Return, for each sentence of a turn, the text with most of its words, if it has at least `RECALLED` of them."""
+        found = []
+        for sentence in sentences(turn):
+            wanted = _words(sentence)
+            shared = Counter(at for word in wanted for at in self._places.get(word, ()))
+            best = min(shared, key=lambda at: (-shared[at], at), default=None)
+            if best is not None and shared[best] >= RECALLED * len(wanted):
+                found.append(best)
+        return list(dict.fromkeys(found))
+
+    def words_of(self, places: Iterable[int]) -> frozenset[str]:
+        """Return all words of some texts."""
+        return frozenset().union(*(self._words[at] for at in places))
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _words(text: str) -> frozenset[str]:
+    return content(_POSSESSIVE.sub("", text.replace("\\n", " ").replace("\\'", "'")))
+
+
+@lru_cache(maxsize=KEPT_INDEXES)
+def _turns(texts: tuple[str, ...]) -> Turns:
+    return Turns(texts)
+
+
+def particulars(turn: str) -> frozenset[str]:
+    """Return the numbers and names of a turn, as `content` gives words: what must not change when it is stored.
+
+    >>> sorted(particulars("Yesterday I met Ragna at the pier, 40 minutes late."))
+    ['40', 'ragna']
+    """
+    inner = [word for sentence in sentences(turn) for word in sentence.split()[1:] if word[:1].isupper()]
+    with_digits = [word for word in turn.split() if any(map(str.isdigit, word))]
+    names = (*with_digits, *(word for word in inner if len(word.strip(".,!?'")) > 1))
+    return frozenset(word for name in names for word in _words(name) if word not in _PRONOUNS)
+
+
+def find_turn(evidence: Evidence, texts: Sequence[str]) -> Found:
+    """Find a turn by its words; it is faithful if its numbers and names are there."""
+    index, wanted = _turns(tuple(texts)), _words(evidence.source)
+    entries = tuple(index.relied_on(evidence.source))
+    held = index.words_of(entries)
+    if len(wanted & held) < RECALLED * len(wanted) or not wanted:
+        return Found(False, False, "no entry has the words of the turn", entries, (evidence.text,))
+    if lost := sorted(particulars(evidence.source) - held):
+        return Found(True, False, f"the turn is there without {', '.join(lost[:5])}", entries, tuple(lost))
+    return Found(True, True, "the turn is there, with its numbers and names", entries)
+
+
 # -- graders -----------------------------------------------------------------------------------------------------------
 
 
@@ -169,6 +236,21 @@ def grade_substring(question: Question, evidence: Sequence[Evidence], reply: str
 def grade_exact(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:  # noqa: ARG001
     """Pass an answer that is a gold."""
     return _result(question, reply, right=exact_match(question.gold, answer_in(reply)))
+
+
+def grade_label(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:  # noqa: ARG001
+    """Pass an answer whose first line is the label."""
+    return _result(question, reply, right=label_match(question.gold, answer_in(reply)))
+
+
+def grade_titles(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:  # noqa: ARG001
+    """Score a list of titles by Recall@5; one right title of the first five passes."""
+    answer = answer_in(reply)
+    score = recall(question.keys["titles"], question.gold, answer)
+    given = ", ".join(recommended(answer)[:3]) or "nothing"
+    reason = f"Recall@5 {score:.2f}: the list begins with {given[:80]}"
+    missing = () if score else question.gold
+    return StageResult("passed" if score else "failed", reason, missing=missing, confidence=1.0, score=score)
 
 
 def grade_events(question: Question, evidence: Sequence[Evidence], reply: str) -> StageResult:  # noqa: ARG001
@@ -197,15 +279,28 @@ KINDS: Final[dict[str, Kind]] = {
         recoverable="A reader of these entries could read the answer from them.",
         find=find_string,
     ),
+    "turn": Kind(
+        present="Some entries convey what this turn of a chat says, in any words.",
+        faithful="Everything in the turn that the question could be answered by is there, with its numbers, names and dates.",
+        recoverable="A reader of these entries would know what the turn says that the question could be answered by.",
+        find=find_turn,
+        times=True,
+    ),
 }
-"""Beyond those that every judge knows; only `numbered_fact` is the fact itself, the others stand for it."""
+"""Beyond those that every judge knows; `numbered_fact` and `turn` are facts themselves, the others stand for one."""
 
 ANSWERS: Final[dict[str, AnswerKind]] = {
     "mab_substring": AnswerKind(right="", grade=grade_substring, settles=True),
     "mab_exact": AnswerKind(right="", grade=grade_exact, settles=True),
+    "mab_label": AnswerKind(right="", grade=grade_label, settles=True),
+    "mab_titles": AnswerKind(right="", grade=grade_titles, settles=True),
+    "mab_summary": AnswerKind(right="", grade=grade_empty, ask=ask_summary, settles=True),
     "mab_events": AnswerKind(right="", grade=grade_events, settles=True),
     "mab_open": AnswerKind(
         right="The reply answers the question with what the right answer says; more than that is no fault. Of a value that "
-        "changed it gives the present one. Where the right answer is that it cannot be known, the reply says so.",
+        "changed it gives the present one. A count of days or weeks may be off by one. Where the right answer is that it "
+        "cannot be known, the reply says so. Where it describes what the user would like, the reply fits that; it need not "
+        "have every point of it.",
+        settles=True,
     ),
 }

@@ -19,7 +19,23 @@ CATEGORIES: Final[dict[str, tuple[str, ...]]] = {
     "forgetting": ("sh", "mh"),
 }
 """Category to the columns of the paper's table that it is the mean of."""
-MISSING: Final = {"recommendation": "movie recommendation is not run", "summary": "summaries are not run"}
+ASKED: Final = {
+    "ruler_qa1": 100,
+    "ruler_qa2": 100,
+    "longmemeval": 300,
+    "eventqa": 500,
+    "classification": 500,
+    "recommendation": 200,
+    "summary": 100,
+    "detective": 71,
+    "sh": 100,
+    "mh": 100,
+}
+"""The number of questions of each column in the paper (table 5)."""
+SCORED: Final = ("recommendation", "summary")
+"""Columns whose answers have a score between right and wrong."""
+BY_MODEL: Final = ("longmemeval", "summary")
+"""Columns whose answers only a model can judge."""
 LONGEST: Final = {
     "sh": [f"sh_{size}" for size in reversed(SIZES)],
     "mh": [f"mh_{size}" for size in reversed(SIZES)],
@@ -57,27 +73,28 @@ def is_right(question: Finished) -> bool | None:
 
 
 def _rate(asked: Sequence[Finished], name: str) -> Score:
-    """Return the share of right answers; with several parts, the mean of theirs."""
-    graded = [is_right(question) for question in asked]
+    """Return the mean score of the answers; one that is right or wrong has the score 1 or 0."""
     if not asked:
         return Score(None, 0, lacks=f"{NO_QUESTION} {name}")
-    if None in graded:
-        return Score(None, len(asked), lacks=NO_JUDGE if name == "longmemeval" else NO_ANSWER)
-    return Score(graded.count(True) / len(asked), len(asked))
+    if errors := sum(question.verdict == ERROR for question in asked):
+        return Score(None, len(asked), lacks=f"{name}: {errors} of {len(asked)} questions ended with an error")
+    graded = [question.score if name in SCORED else is_right(question) for question in asked]
+    known = [float(one) for one in graded if one is not None]
+    if len(known) < len(asked):
+        return Score(None, len(asked), lacks=NO_JUDGE if name in BY_MODEL else NO_ANSWER)
+    return Score(mean(known), len(asked))
 
 
 def column(name: str) -> Callable[[Sequence[Finished]], Score]:
     """Return a measure of one column of the table."""
 
     def of(questions: Sequence[Finished]) -> Score:
-        if name in MISSING:
-            return Score(None, 0, lacks=MISSING[name])
         if name == "classification":
             return _mean([_rate(_of(questions, part), part) for part in CLASSES])
         parts = LONGEST.get(name, [name])
         present = {question.part for question in questions}
         part = next((part for part in parts if part in present), name)
-        return _rate(_of(questions, part), part)
+        return _rate(_of(questions, part), name)
 
     return of
 
@@ -88,8 +105,18 @@ def category(name: str) -> Callable[[Sequence[Finished]], Score]:
 
 
 def overall(questions: Sequence[Finished]) -> Score:
-    """Return the mean of the four categories."""
-    return _mean([category(name)(questions) for name in CATEGORIES])
+    """Return the mean of the four categories; none unless all of the paper's questions were asked."""
+    found = _mean([category(name)(questions) for name in CATEGORIES])
+    few = [
+        f"{name} {n} of {ASKED[name]}"
+        for names in CATEGORIES.values()
+        for name in names
+        if 0 < (n := column(name)(questions).n) < ASKED[name]
+    ]
+    if not few:
+        return found
+    lacks = "; ".join([*filter(None, [found.lacks]), f"not all of the paper's questions: {', '.join(few)}"])
+    return Score(None, found.n, lacks=lacks)
 
 
 def known_anyway(questions: Sequence[Finished]) -> Score:
@@ -101,7 +128,7 @@ def known_anyway(questions: Sequence[Finished]) -> Score:
 
 
 def _of(questions: Iterable[Finished], part: str) -> list[Finished]:
-    return [question for question in questions if question.part == part and question.verdict != ERROR]
+    return [question for question in questions if question.part == part]
 
 
 def _mean(scores: Sequence[Score]) -> Score:

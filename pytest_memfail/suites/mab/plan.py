@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from pytest_memfail.core import (
     NOT_RETRIEVED,
@@ -23,7 +24,9 @@ from pytest_memfail.reading import JsonRow, digest
 from pytest_memfail.suites.mab.chunks import chunks_of
 from pytest_memfail.suites.mab.facts import Fact, FactList, names_in
 from pytest_memfail.suites.mab.files import FORGETTING, LEARNING, NAME, RETRIEVAL, UNDERSTANDING, Row
+from pytest_memfail.suites.mab.kinds import find_turn
 from pytest_memfail.suites.mab.scores import norm
+from pytest_memfail.suites.mab.titles import Titles
 
 DESCRIPTIONS: Final = {
     RETRIEVAL: "answers that stand somewhere in a long text",
@@ -36,11 +39,25 @@ FORMS: Final = {
     "Give only the name or term that is asked for.",
     "mab_substring": "Give only the name or term that is asked for.",
     "mab_exact": "Give the answer alone, in the form that the question or the examples have.",
+    "mab_label": "Give the label alone, as the examples have it.",
+    "mab_titles": 'Recommend 20 titles as a numbered list after "Answer:", the best first, one title a line and nothing else.',
+    "mab_summary": 'Write the summary after "Answer:".',
     "mab_events": "Repeat the right one to the letter.",
 }
 """What the test-taker is told of the answer, by the task or by the kind of question."""
+BY_STRING: Final = ("mab_substring", "mab_events", "mab_exact")
+"""Kinds of questions whose answer is looked for as a string, for want of a fact."""
+_OPTION: Final = re.compile(r"^\(?[A-Z][.)]\s+")
 SHORTEST: Final = 3
 """Letters of a gold answer from which it is looked for as a string."""
+
+
+def gold_ids(golds: Sequence[str]) -> list[int]:
+    """Return the ids of titles in gold answers, several of which may stand between commas.
+
+    Raises `ValueError` for one that is no whole number.
+    """
+    return [int(one) for gold in golds for one in gold.split(",")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +73,15 @@ class Origin:
         return self.row.value
 
 
-def task_of(name: str, origins: Sequence[Origin], sha: str, variant: str, chunk: int | None, licence: str) -> Task:
+def task_of(
+    name: str,
+    origins: Sequence[Origin],
+    sha: str,
+    variant: str,
+    chunk: int | None,
+    licence: str,
+    titles: Titles | None = None,
+) -> Task:
     """Return a task with one store per context; `chunk` is its tokens, None for the paper's own of each family."""
     by_store: dict[str, list[Origin]] = {}
     for origin in origins:
@@ -64,7 +89,7 @@ def task_of(name: str, origins: Sequence[Origin], sha: str, variant: str, chunk:
     evidence: dict[str, Evidence] = {}
     stores = []
     for store, asked in by_store.items():
-        plan = _Plan(store, asked, chunk)
+        plan = _Plan(store, asked, chunk, titles)
         questions = tuple(plan.questions())
         stores.append(StorePlan(store, (*(Ingest(each) for each in plan.conversations), Probe(questions))))
         evidence |= plan.evidence
@@ -89,6 +114,7 @@ class _Plan:
     store: str
     origins: Sequence[Origin]
     chunk: int | None
+    titles: Titles | None = None
     evidence: dict[str, Evidence] = field(default_factory=dict)
     conversations: list[Conversation] = field(default_factory=list)
     facts: FactList | None = None
@@ -108,7 +134,7 @@ class _Plan:
                 self.homes |= {line.number: name for line in FactList(chunk).lines}
         if family.task == FORGETTING:
             self.facts = FactList(context)
-        elif family.answer == "mab_substring":
+        elif family.answer in BY_STRING:
             self.plain = [f" {norm(conversation.text)} " for conversation in self.conversations]
 
     def questions(self) -> Iterator[Question]:
@@ -119,33 +145,53 @@ class _Plan:
             form = FORMS.get(family.task) or FORMS.get(family.answer, "")
             asked = zip(row.question_ids(), row.questions, row.answers, strict=True)
             for at, (name, text, golds) in enumerate(asked):
-                found = self._evidence(name, row.part, text, golds)
-                if found is not None:
-                    self.evidence[found.id] = found
+                found = self._evidence(at, name, row, text, golds)
+                self.evidence |= {fact.id: fact for fact in found}
+                gold, keys = tuple(golds), dict[str, Any]()
+                if self.titles is not None and family.answer == "mab_titles":
+                    gold, keys = tuple(self.titles.by_id[one] for one in gold_ids(golds)), {"titles": self.titles}
+                elif family.answer == "mab_summary":
+                    keys = {"points": row.metadata.keypoints}
                 yield Question(
                     id=name,
                     task=family.task,
                     text=f"{text}\n{form}" if form else text,
                     query=text,
-                    gold=tuple(golds),
-                    evidence=(found.id,) if found else (),
+                    gold=gold,
+                    evidence=tuple(fact.id for fact in found),
                     kind=family.answer,
                     file=origin.file,
                     line=origin.row.line,
                     place=f"questions.{at}",
-                    stratum=("replaced" if found.stale_values else "alone") if found and row.part[:3] == "sh_" else "",
+                    stratum=self._stratum(at, row, found),
                     part=row.part,
+                    asked_at=row.asked_at(at),
                     cluster=f"{self.store}:{name}",
+                    keys=keys,
                 )
 
-    def _evidence(self, name: str, part: str, question: str, golds: Sequence[str]) -> Evidence | None:
-        """Return the fact that a question needs; None where the data does not reveal one."""
+    def _stratum(self, at: int, row: Row, found: Sequence[Evidence]) -> str:
+        if row.part.startswith("sh_"):
+            return ("replaced" if found[0].stale_values else "alone") if found else ""
+        return row.question_type(at)
+
+    def _evidence(self, at: int, name: str, row: Row, question: str, golds: Sequence[str]) -> list[Evidence]:
+        """Return what a question needs; nothing where the data does not reveal it."""
         if self.facts is None:
-            return self._string(name, question, golds)
-        if part.startswith("sh_"):
+            turns = [self._turn(f"{name}-{number}", question, turn) for number, turn in enumerate(row.turns(at))]
+            found: Sequence[Evidence | None] = turns or [self._string(name, question, golds)]
+        elif row.part.startswith("sh_"):
             fact = self.facts.asked(question, golds)
-            return self._fact(name, question, fact) if fact else None
-        return self._last(name, question, self.facts.holding(golds))
+            found = [self._fact(name, question, fact) if fact else None]
+        else:
+            found = [self._last(name, question, self.facts.holding(golds))]
+        return [fact for fact in found if fact is not None]
+
+    def _turn(self, name: str, question: str, turn: str) -> Evidence | None:
+        """Return a turn of a chat that carries an answer; None if the context does not have it."""
+        fact = Evidence(f"{self.store}.{name}", "turn", RETRIEVAL, turn, turn, "", asked=question)
+        held = find_turn(fact, [conversation.text for conversation in self.conversations])
+        return replace(fact, conversation_id=self.conversations[held.entries[0]].id) if held.present else None
 
     def _fact(self, name: str, question: str, fact: Fact) -> Evidence:
         replaced = [line for line, _ in fact.replaced]
@@ -183,6 +229,8 @@ class _Plan:
 
     def _string(self, name: str, question: str, golds: Sequence[str]) -> Evidence | None:
         """Return an answer as a string; None if it is too short to mean anything, or if no chunk has it."""
+        # an answer that chooses an option repeats its letter
+        golds = [_OPTION.sub("", gold) for gold in golds]
         wanted = [gold for gold in golds if len(norm(gold)) >= SHORTEST and norm(gold) not in ("yes", "no")]
         for conversation, text in zip(self.conversations, self.plain, strict=False):
             if any(f" {norm(gold)} " in text for gold in wanted):

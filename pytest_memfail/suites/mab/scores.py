@@ -31,6 +31,11 @@ def answer_in(reply: str) -> str:
     return (reply[places[-1].end() :] if places else reply).strip()
 
 
+def parsed(answer: str) -> str:
+    """Return the first line of an answer, which is the answer itself if a reason follows."""
+    return answer.partition("\n")[0].strip()
+
+
 def substring_match(golds: Iterable[str], answer: str) -> bool:
     """Return whether an answer has any of the golds as a substring; word boundaries do not count, as published.
 
@@ -42,12 +47,27 @@ def substring_match(golds: Iterable[str], answer: str) -> bool:
 
 
 def exact_match(golds: Iterable[str], answer: str) -> bool:
-    """Return whether an answer is one of the golds; a word "label" before it does not count.
+    """Return whether an answer, or its first line, is one of the golds.
 
-    >>> exact_match(["28"], "label: 28")
+    >>> exact_match(["B. Oderzo"], "b. Oderzo\\nShe says so herself.")
     True
     """
-    return norm(_LABEL.sub("", answer)) in {norm(gold) for gold in golds} - {""}
+    wanted = {norm(gold) for gold in golds} - {""}
+    return norm(answer) in wanted or norm(parsed(answer)) in wanted
+
+
+def label_match(golds: Iterable[str], answer: str) -> bool:
+    """Return whether the first line of an answer is one of the golds; a word "label" before it does not count.
+
+    >>> label_match(["28"], "label: 28")
+    True
+    """
+    return norm(_LABEL.sub("", parsed(answer))) in {norm(gold) for gold in golds} - {""}
+
+
+def f1(precision: float, recall: float) -> float:
+    """Return the harmonic mean; 0 if both are 0."""
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
 def has_all(golds: Iterable[str], answer: str) -> bool:

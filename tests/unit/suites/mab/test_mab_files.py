@@ -55,6 +55,8 @@ def test_the_folder_tells_the_suite(tmp_path):
         ("icl_nlu_8296shot_balance", "mab_learning", "nlu", "icl-no0"),
         ("icl_trec_coarse_6600shot_balance", "mab_learning", "trec_coarse", "icl-no0"),
         ("icl_trec_fine_6400shot_balance", "mab_learning", "trec_fine", "icl-no0"),
+        ("recsys_redial_full", "mab_learning", "recommendation", "rec-no0"),
+        ("infbench_sum_eng_shots2", "mab_understanding", "summary", "sum-no0"),
         ("detective_qa", "mab_understanding", "detective", "det-no0"),
         ("factconsolidation_sh_262k", "mab_forgetting", "sh_262k", "sh-no0"),
         ("factconsolidation_mh_32k", "mab_forgetting", "mh_32k", "mh-no0"),
@@ -119,8 +121,6 @@ def test_unknown_variant_and_layout(tmp_path):
     ("change", "problem"),
     [
         ({"answers": []}, "got 0, expected 1, one for each question"),
-        ({"answers": [[]]}, "got nothing, expected the right answer"),
-        ({"answers": [[" "]]}, "got nothing, expected the right answer"),
         ({"questions": []}, "questions: "),
         (
             {"metadata": {"source": "factconsolidation_sh_6k", "qa_pair_ids": ["a", "b"]}},
@@ -153,6 +153,7 @@ def test_warnings(tmp_path):
         row("recsys_redial_full", LONG),
         row("something_new", LONG),
         row("ruler_qa1_197K", LONG, [("When?", ["10"])]),
+        row("infbench_sum_eng_shots2", LONG, [("Sum it up.", []), ("Shorter.", [" "])]),
     )
     assert faults(tmp_path) == [
         "warning: row 0 (factconsolidation_sh_6k): context: has 361 characters; a context below 2000 is easily kept whole",
@@ -165,16 +166,49 @@ def test_warnings(tmp_path):
         "warning: row 1 (factconsolidation_mh_6k): metadata.qa_pair_ids: not unique: x",
         "warning: row 1 (factconsolidation_mh_6k): questions: 2 of 2 have a gold answer that is the value of no fact; "
         "their memory is not judged: mh-x, mh-x-2",
-        "warning: row 2 (recsys_redial_full): metadata.source: 'recsys_redial_full' is left out: movie recommendation is "
-        "not run: a score of several titles has no verdict",
+        "warning: row 2 (recsys_redial_full): metadata.source: 'recsys_redial_full' is left out: there is no "
+        "entity2id.json beside the file",
         "warning: row 3 (something_new): metadata.source: 'something_new' is left out: the source is not known",
         "warning: row 4 (ruler_qa1_197K): answers: 1 gold answers are so short that nearly any answer contains them: qa1-no0",
+        "warning: row 5 (infbench_sum_eng_shots2): metadata.keypoints: got nothing, expected the key points of the text; "
+        "its summary is not scored",
+        "warning: row 5 (infbench_sum_eng_shots2): answers: 2 have no gold answer, so that no answer is right: sum-no0, "
+        "sum-no1",
     ]
 
 
-def test_only_rows_that_are_not_run(tmp_path):
-    write(tmp_path, row("recsys_redial_full", LONG), name="Test_Time_Learning.json")
-    with pytest.raises(UsageError, match="no row of a source that is run; see memfail validate"):
+def test_recommendation_needs_the_table_of_titles(tmp_path):
+    film = row("recsys_redial_full", LONG, [("User: Hello.", ["7", " 9,7 "])])
+    write(tmp_path, film, name="Test_Time_Learning.json")
+    with pytest.raises(
+        UsageError, match=r"no row of a source that is run; movie recommendation is left out: .*entity2id"
+    ):
+        load(tmp_path)
+    write(tmp_path, row())
+    (task,) = load(tmp_path, variant="all")
+    assert task.note == "movie recommendation is left out: its files have no entity2id.json beside them"
+    (tmp_path / "entity2id.json").write_text('{"Odero (1998)": 7, "<http://pages.example/The_Salt-Road>": 9}')
+    task, _ = load(tmp_path, variant="all")
+    assert ([q.gold for q in task.questions], task.note) == ([("Odero", "The Salt Road", "Odero")], "")
+    assert not [fault for fault in faults(tmp_path) if "left out" in fault]
+
+
+@pytest.mark.parametrize(
+    ("golds", "problem"), [(["8"], "got the id 8, expected one of entity2id.json"), (["x"], "got ['x'], expected ids")]
+)
+def test_an_id_without_a_title(tmp_path, golds, problem):
+    (tmp_path / "entity2id.json").write_text('{"Odero": 7}')
+    write(tmp_path, row("recsys_redial_full", LONG, [("User: Hello.", golds)]), name="Test_Time_Learning.json")
+    with pytest.raises(RowError) as error:
+        load(tmp_path)
+    assert f"answers.0: {problem}" in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"Odero": "7"}', "{"])
+def test_a_table_that_is_none(tmp_path, text):
+    (tmp_path / "entity2id.json").write_text(text)
+    write(tmp_path, row())
+    with pytest.raises(UsageError, match=r"entity2id.json: .*expected an object of titles and their ids"):
         load(tmp_path)
 
 

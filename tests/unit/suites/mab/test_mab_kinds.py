@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from mab_rows import FACTS, row, write
 
-from pytest_memfail.core import Listing, Memory, Reply, SuiteRequest
+from pytest_memfail.core import Evidence, Listing, Memory, Reply, SuiteRequest
 from pytest_memfail.engine.grade import Grader
 from pytest_memfail.judges import OfflineJudge
 from pytest_memfail.suites.mab import SUITE
-from pytest_memfail.suites.mab.kinds import KINDS
-from pytest_memfail.suites.mab.scores import answer_in, exact_match, has_all, norm, substring_match
+from pytest_memfail.suites.mab.kinds import KINDS, find_turn
+from pytest_memfail.suites.mab.scores import answer_in, exact_match, has_all, label_match, norm, substring_match
 
 ASKED = (
     ("What is the capital of Selm?", ["Ostry"]),
@@ -154,7 +154,10 @@ def test_scores():
     assert substring_match(["Ostry"], "It's OSTRY.")
     assert substring_match(["no"], "I do not know")  # as published; validate warns of such golds
     assert not substring_match(["the"], "the")
-    assert exact_match(["28"], "Label: 28")
+    assert label_match(["28"], "Label: 28\nIt is about a lost card.")
+    assert not label_match(["28"], "28 or 29")
+    assert not exact_match(["28"], "Label: 28")
+    assert exact_match(["28"], "28\nIt is about a lost card.")
     assert exact_match(["C. The Brandt couple"], "c. the Brandt couple.")
     assert not exact_match(["28"], "28 or 29")
     assert has_all(["He fell.", "She left."], "he fell. she left.")
@@ -210,3 +213,35 @@ def test_verdicts(task):
 def test_memories_that_a_reply_repeats_are_no_answer(task):
     found = verdict(task, "sh-no0", [OLD, NEW], [OLD, NEW], f"Memories used:\n{OLD}\n{NEW}\nAnswer: Varda")
     assert (found.name, found.label) == ("reasoning_error", "stale_value")
+
+
+# -- turns of a chat -----------------------------------------------------------------------------------------------------
+
+TURN = Evidence("e", "turn", "t", "", "Ragna found a flat on Eel Lane, number 9. I carried eleven boxes up there.", "c")
+
+
+@pytest.mark.parametrize(
+    ("texts", "present", "faithful"),
+    [
+        ([TURN.source], True, True),
+        (
+            [
+                "[{'role': 'user', 'content': 'Ragna found a flat on Eel Lane, number 9.",
+                "I carried eleven boxes up there.'}]",
+            ],
+            True,
+            True,
+        ),
+        (["Ragna found a flat on Eel Lane. The user carried eleven boxes up there."], True, False),
+        (["Ragna lives in a flat."], False, False),
+        (["I carried eleven pots.", "A flat was found."], False, False),
+        ([], False, False),
+    ],
+)
+def test_a_turn(texts, present, faithful):
+    found = find_turn(TURN, texts)
+    assert (found.present, found.faithful) == (present, faithful)
+
+
+def test_what_a_turn_has_lost_is_named():
+    assert find_turn(TURN, ["Ragna found a flat on Eel Lane. I carried eleven boxes up there."]).missing == ("9",)

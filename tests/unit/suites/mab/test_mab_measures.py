@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from pytest_memfail.suites.mab import SUITE
-from pytest_memfail.suites.mab.measures import CATEGORIES, category_means, mean, overall_mean
+from pytest_memfail.suites.mab.measures import ASKED, CATEGORIES, CLASSES, category_means, mean, overall_mean
 
 MEASURES = {measure.name: measure for measure in SUITE.measures}
 
@@ -109,7 +109,7 @@ ROUNDING = 0.05 + 1e-9
 OVERALL = 0.082
 
 # Table 6 of the paper: the five classification sets, and their mean as table 2 has it.
-CLASSES = [
+TABLE_6 = [
     ("GPT-4o", (96.0, 96.0, 90.0, 87.0, 69.0), 87.6),
     ("GPT-4o-mini", (93.0, 93.0, 87.0, 73.0, 66.0), 82.0),
     ("GPT-4.1-mini", (93.0, 82.0, 85.0, 68.0, 50.0), 75.6),
@@ -148,6 +148,7 @@ class Outcome:
     store: str = "s"
     question: str = ""
     label: str | None = None
+    score: float | None = None
     vacuous: bool = False
     k: int = 10
     stratum: str = ""
@@ -184,7 +185,7 @@ def test_a_plain_mean_over_all_columns_is_not_the_papers():
     assert far > 15
 
 
-@pytest.mark.parametrize(("name", "rates", "in_main_table"), CLASSES, ids=[row[0] for row in CLASSES])
+@pytest.mark.parametrize(("name", "rates", "in_main_table"), TABLE_6, ids=[row[0] for row in TABLE_6])
 def test_the_papers_classification(name, rates, in_main_table):
     main, own = DIFFERENT.get(name, (in_main_table, in_main_table))
     assert (main, own) == (in_main_table, pytest.approx(mean(rates), abs=ROUNDING))
@@ -229,17 +230,36 @@ def test_what_is_lacking():
     assert (
         of("longmemeval", [Outcome("longmemeval", None, "ungraded")]).lacks == "needs a test-taker and a model as judge"
     )
-    assert of("recommendation", []).lacks == "movie recommendation is not run"
+    assert of("recommendation", []).lacks == "no question of recommendation"
+    assert of("summary", [Outcome("summary", None, "ungraded")]).lacks == "needs a test-taker and a model as judge"
     assert of("known_anyway", open_).lacks == "needs a test-taker"
     assert of("overall", right("sh_6k")).lacks == (
-        "movie recommendation is not run; summaries are not run; no question of ruler_qa1, ruler_qa2, longmemeval, eventqa, "
-        "banking77, clinic150, nlu, trec_coarse, trec_fine, detective, mh"
+        "no question of ruler_qa1, ruler_qa2, longmemeval, eventqa, banking77, clinic150, nlu, trec_coarse, trec_fine, "
+        "recommendation, summary, detective, mh; not all of the paper's questions: sh 1 of 100"
     )
 
 
-def test_errors_count_nowhere():
+def test_an_error_is_not_dropped():
     asked = [*right("sh_6k"), Outcome("sh_6k", None, "error")]
-    assert (of("substring_em_sh", asked).value, of("substring_em_sh", asked).n) == (1.0, 1)
+    assert of("substring_em_sh", asked).lacks == "sh: 1 of 2 questions ended with an error"
+
+
+def test_scores_count_and_not_verdicts():
+    asked = [Outcome("recommendation", True, score=0.5), Outcome("recommendation", False, "reasoning_error", score=0.0)]
+    assert (of("recommendation", asked).value, of("recommendation", asked).n) == (0.25, 2)
+    assert of("summary", [Outcome("summary", True, score=0.75)]).value == 0.75
+
+
+def test_overall_is_over_all_questions_of_the_paper():
+    parts = {"eventqa": "eventqa_full", "sh": "sh_262k", "mh": "mh_262k"}
+    columns = {name: n for name, n in ASKED.items() if name != "classification"} | dict.fromkeys(CLASSES, 100)
+    asked = [
+        Outcome(parts.get(name, name), True, score=0.5 if name in ("recommendation", "summary") else None)
+        for name, n in columns.items()
+        for _ in range(n)
+    ]
+    assert of("overall", asked).value == pytest.approx(mean([1.0, 0.75, 0.75, 1.0]))
+    assert of("overall", asked[1:]).lacks == "not all of the paper's questions: ruler_qa1 99 of 100"
 
 
 def test_answers_that_a_model_judges():

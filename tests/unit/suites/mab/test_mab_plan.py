@@ -177,11 +177,67 @@ def test_an_answer_in_documents_is_a_string(tmp_path):
     ("source", "name"),
     [
         ("longmemeval_s*", "Accurate_Retrieval.json"),
-        ("eventqa_full", "Accurate_Retrieval.json"),
         ("icl_nlu_8296shot_balance", "Test_Time_Learning.json"),
-        ("detective_qa", "Long_Range_Understanding.json"),
+        ("infbench_sum_eng_shots2", "Long_Range_Understanding.json"),
     ],
 )
 def test_where_the_data_reveals_no_fact_only_the_answer_is_judged(tmp_path, source, name):
     task = load(tmp_path, row(source), name=name)
     assert [question.evidence for question in task.questions] == [()]
+
+
+TOLD = [
+    {"role": "user", "content": "I left the Ostrava at Dr. Hale's.\nIt cost me 240 crowns.", "has_answer": True},
+    {"role": "assistant", "content": "Then call her tomorrow.", "has_answer": False},
+]
+CHAT = f"Chat Time: 2024/03/04 (Mon) 18:20\n{TOLD!r}\n"
+ASKED = [("What did it cost?", ["240 crowns"]), ("Where is my garage?", ["It cannot be known"])]
+DATED = {
+    "question_types": ["single-session-user", None],
+    "question_dates": ["2024/05/20 (Mon) 09:05", "some day"],
+    "haystack_sessions": [[TOLD], []],
+}
+
+
+def chats(tmp_path, **metadata):
+    found = row("longmemeval_s*", CHAT, ASKED, **{**DATED, **metadata})
+    return load(tmp_path, found, name="Accurate_Retrieval.json")
+
+
+def test_turns_that_carry_an_answer_are_its_facts(tmp_path):
+    task = chats(tmp_path)
+    first, second = task.questions
+    ((told,), nothing) = fact(task, first.id), fact(task, second.id)
+    assert (told.kind, told.text, nothing) == ("turn", TOLD[0]["content"], [])
+    assert told.conversation_id == task.stores[0].conversations[0].id
+    assert (first.stratum, second.stratum) == ("single-session-user", "")
+    assert (f"{first.asked_at:%Y-%m-%d %H:%M %Z}", second.asked_at) == ("2024-05-20 09:05 UTC", None)
+
+
+@pytest.mark.parametrize("sessions", [None, [], [[TOLD]], [[TOLD], [], []]])
+def test_turns_that_no_question_is_named_for_are_no_facts(tmp_path, sessions):
+    assert not chats(tmp_path, haystack_sessions=sessions).evidence
+
+
+def test_a_turn_that_the_text_does_not_have_is_no_fact(tmp_path):
+    other = {"role": "user", "content": "The heron stood in Wick Sallow.", "has_answer": True}
+    assert not chats(tmp_path, haystack_sessions=[[[other]], []]).evidence
+
+
+@pytest.mark.parametrize(
+    ("source", "golds", "context"),
+    [
+        ("detective_qa", ["C. Miss Obrey"], "It was Miss Obrey all along."),
+        ("eventqa_full", ["the lamp went dark"], "At two the lamp went dark."),
+    ],
+)
+def test_where_only_the_answer_is_known_its_string_is_looked_for(tmp_path, source, golds, context):
+    name = "Long_Range_Understanding.json" if source == "detective_qa" else "Accurate_Retrieval.json"
+    task = load(tmp_path, row(source, context, [("Who or what?", golds)]), name=name)
+    assert [each.kind for each in task.evidence.values()] == ["gold_string"]
+
+
+def test_a_place_names_the_question_and_a_cluster_is_one_question(tmp_path):
+    task = chats(tmp_path)
+    assert [(q.line, q.place) for q in task.questions] == [(2, "questions.0"), (2, "questions.1")]
+    assert len({q.cluster for q in task.questions}) == 2

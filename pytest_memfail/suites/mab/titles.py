@@ -1,0 +1,119 @@
+"""Movie recommendation: the table of titles, and the titles that an answer recommends."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from pytest_memfail.core import UsageError
+from pytest_memfail.reading import short
+
+COUNTED: Final = 5
+"""Recommendations that count, from the first: Recall@5."""
+KEPT_NAMES: Final = 4096
+_BRACKETS: Final = re.compile(r"\([^()]*\)")
+_FIRST: Final = re.compile(r"^\s*1[.)]", re.M)
+_MARK: Final = re.compile(r"^\s*(?:\d+[.)、]|[-*•–—])\s*")
+
+
+class Titles:
+    """The titles of `entity2id.json`, by the ids that gold answers have."""
+
+    def __init__(self, ids: dict[str, int]) -> None:
+        """Take the table as the file has it: title, or the address of a page named after it, to id."""
+        self.by_id = {number: title_in(name) for name, number in ids.items()}
+        names = list(dict.fromkeys(self.by_id.values()))
+        self._names = [(name.lower(), name, letters_of(name.lower())) for name in names]
+        self._exact = {folded: name for folded, name, _ in reversed(self._names)}
+        self.nearest = lru_cache(maxsize=KEPT_NAMES)(self._nearest)
+
+    def _nearest(self, name: str) -> str:
+        """Return the title with the fewest edits to a name; of several, the first of the table."""
+        wanted = name.lower()
+        if wanted in self._exact:
+            return self._exact[wanted]
+        letters = letters_of(wanted)
+        # letters that one of both lacks, and a difference in length, each take at least so many edits
+        least = [
+            max((letters & ~own).bit_count(), (own & ~letters).bit_count(), abs(len(folded) - len(wanted)))
+            for folded, _, own in self._names
+        ]
+        best = (len(wanted) + max(len(folded) for folded, _, _ in self._names), -1)
+        for at in sorted(range(len(least)), key=least.__getitem__):
+            if least[at] > best[0]:
+                break
+            best = min(best, (distance(wanted, self._names[at][0]), at))
+        return self._names[best[1]][1]
+
+
+@lru_cache(maxsize=4)
+def read_titles(path: Path) -> Titles:
+    """Return the table of a file.
+
+    Raises `UsageError` if it is no object of titles with whole numbers.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{path}: cannot be read as JSON ({error}); expected an object of titles and their ids"
+        ) from None
+    if not isinstance(found, dict) or not found or not all(isinstance(one, int) for one in found.values()):
+        raise UsageError(
+            f"{path}: got {short(found)}, expected an object of titles and their ids, such as {{'Odero': 7}}"
+        )
+    return Titles(found)
+
+
+def title_in(name: str) -> str:
+    """Return the title in a name or in the address of a page.
+
+    >>> title_in("<http://pages.example/The_Salt-Road_(film)>")
+    'The Salt Road'
+    """
+    last = re.sub(r"[_\->]", " ", name.rpartition("/")[2])
+    return " ".join(_BRACKETS.sub("", last).split())
+
+
+def recommended(answer: str) -> list[str]:
+    """Return the names of a numbered list, or, without one, those between commas and line breaks.
+
+    >>> recommended("Try these:\\n1. The Salt Road (1998)\\n2. **Odero**")
+    ['The Salt Road', 'Odero']
+    """
+    start = _FIRST.search(answer)
+    lines = (answer[start.end() :] if start else answer.replace(",", "\n")).split("\n")
+    names = (" ".join(_BRACKETS.sub("", _MARK.sub("", line)).strip(" *_\"'").split()) for line in lines)
+    return [name for name in names if name]
+
+
+def recall(titles: Titles, golds: Sequence[str], answer: str) -> float:
+    """Return the share of the gold titles that are among the first five recommendations."""
+    given = {titles.nearest(name) for name in recommended(answer)[:COUNTED]}
+    return sum(gold in given for gold in golds) / len(golds) if golds else 0.0
+
+
+def letters_of(text: str) -> int:
+    """Return which characters a text has, as bits; characters beyond ASCII share bits."""
+    found = 0
+    for letter in set(text):
+        found |= 1 << (ord(letter) % 128)
+    return found
+
+
+def distance(one: str, other: str) -> int:
+    """Return the least number of characters to insert, delete or replace.
+
+    >>> distance("odero", "oderzo")
+    1
+    """
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        last, row[0] = row[0], i
+        for j, b in enumerate(other, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (a != b))
+    return row[-1]
