@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +12,15 @@ from typing import Any
 from pytest_memfail.core import SystemContext, UsageError
 from pytest_memfail.systems.base import no_options
 from pytest_memfail.systems.connectors.command import CommandSystem
-from pytest_memfail.systems.connectors.config import CommandMemory, FilesMemory, Memory, json_schema, read
+from pytest_memfail.systems.connectors.config import (
+    CommandMemory,
+    FilesMemory,
+    HttpMemory,
+    McpMemory,
+    Memory,
+    json_schema,
+    read,
+)
 from pytest_memfail.systems.connectors.files import FilesSystem
 
 
@@ -30,6 +39,10 @@ class ConnectorFactory:
     def check_options(self, options: Mapping[str, str]) -> None:
         """Raise `UsageError` for any option: the file says everything; and for a program that is not there."""
         no_options(self.config.file.name)(options)
+        if isinstance(self.config, McpMemory) and importlib.util.find_spec("mcp") is None:
+            raise UsageError(
+                f"{self.config.file}: kind: mcp needs the package mcp; run: pip install 'pytest-memfail[mcp]'"
+            )
         for key in ("command", "write"):
             if isinstance(command := getattr(self.config, key, None), list):
                 check_program(command[0], self.config.file, key)
@@ -38,10 +51,24 @@ class ConnectorFactory:
         """Open an empty system."""
         if isinstance(self.config, FilesMemory):
             return FilesSystem(context, self.config)
-        assert isinstance(self.config, CommandMemory)
-        system = CommandSystem(context, self.config)
+        system = _system(context, self.config)
         await system.open()
         return system
+
+
+def _system(context: SystemContext, config: Memory) -> Any:
+    if isinstance(config, HttpMemory):
+        from pytest_memfail.systems.connectors.http_service import HttpConnection
+        from pytest_memfail.systems.connectors.remote import RemoteSystem
+
+        return RemoteSystem(context, config, HttpConnection(config))
+    if isinstance(config, McpMemory):
+        from pytest_memfail.systems.connectors.mcp_server import McpConnection
+        from pytest_memfail.systems.connectors.remote import RemoteSystem
+
+        return RemoteSystem(context, config, McpConnection(config))
+    assert isinstance(config, CommandMemory)
+    return CommandSystem(context, config)
 
 
 def check_program(program: str, file: Path, key: str) -> None:

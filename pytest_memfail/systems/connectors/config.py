@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from pytest_memfail.core import UnknownNameError, UsageError, one_line, os_reason
-from pytest_memfail.systems.connectors.templates import PLACES, check, with_environment
+from pytest_memfail.systems.connectors.templates import ASKED, LISTED, PLACES, STORED, check, with_environment
 
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 
@@ -96,8 +107,172 @@ class CommandMemory(Memory):
     concurrent_reads: Annotated[int, Field(ge=1, le=64, description="How many questions at once are safe")] = 1
 
 
-KINDS: Final[dict[str, type[Memory]]] = {"files": FilesMemory, "command": CommandMemory}
-AnyMemory = Annotated[FilesMemory | CommandMemory, Field(discriminator="kind")]
+def _path(value: str) -> str:
+    import jmespath
+
+    try:
+        jmespath.compile(value)
+    except jmespath.exceptions.JMESPathError as error:
+        raise ValueError(f"a JMESPath ({one_line(error, 80)})") from None
+    return value
+
+
+def _expression(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"a regular expression ({error})") from None
+    return value
+
+
+Path_ = Annotated[str, Field(min_length=1), AfterValidator(_path)]
+
+
+class Pick(Part):
+    """Where the memories are in a reply."""
+
+    entries: Annotated[Path_, Field(description="The list of memories")] = "@"
+    split: Annotated[
+        Annotated[str, AfterValidator(_expression)] | None,
+        Field(description="A regular expression that separates memories, where `entries` is a text"),
+    ] = None
+    text: Annotated[Path_, Field(description="The text, in an entry")] = "not_null(text, memory, content)"
+    id: Path_ | None = "id"
+    score: Annotated[Path_ | None, Field(description="Higher is better; null where lower is")] = "score"
+    time: Path_ | None = "not_null(timestamp, created_at)"
+
+
+class Pages(Part):
+    """How a listing goes on: by `cursor`, or until a page has less than `size` entries."""
+
+    cursor: Annotated[Path_ | None, Field(description="Where a reply has the {cursor} of the next page")] = None
+    size: Annotated[int | None, Field(ge=1, description="Entries of a full page; use {page} or {offset}")] = None
+    first: Annotated[int, Field(ge=0, description="The number of the first {page}")] = 1
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Pages:
+        if (self.cursor is None) == (self.size is None):
+            raise ValueError("one of `cursor` and `size`")
+        return self
+
+
+def _pick(value: object) -> object:
+    return {"entries": value} if isinstance(value, str) else value
+
+
+class Call(Part):
+    """A call, and where its reply has the memories."""
+
+    pick: Annotated[Pick, BeforeValidator(_pick, json_schema_input_type=str | Pick)] = Pick()
+    pages: Annotated[Pages | None, Field(description="For `list`: how to get the rest")] = None
+
+
+class HttpCall(Call):
+    """A request; its answer is JSON."""
+
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "POST"
+    path: Annotated[str, Field(pattern="^(/|$)", description="After the address")] = ""
+    query: dict[str, str | int | float | bool] = {}
+    headers: dict[str, str] = {}
+    body: Annotated[Any, Field(description="Sent as JSON")] = None
+
+
+class McpCall(Call):
+    """A call of a tool."""
+
+    tool: Annotated[str, Field(min_length=1)]
+    arguments: dict[str, Any] = {}
+
+
+CALLS: Final = ("open", "write", "search", "list", "close")
+
+
+class RemoteMemory(Memory):
+    """What a memory behind calls has."""
+
+    variables = {
+        "command": PLACES,
+        "env": PLACES,
+        "headers": PLACES,
+        "url": PLACES,
+        "open": PLACES,
+        "close": PLACES,
+        "write": STORED,
+        "search": ASKED,
+        "list": LISTED,
+    }
+    secrets = ("env", "headers")
+
+    each: Annotated[
+        Literal["conversation", "message"],
+        Field(description="Whether `write` is called for each conversation or message"),
+    ] = "conversation"
+    headers: Annotated[dict[str, str], Field(description="Of every request")] = {}
+    concurrent_reads: Annotated[int, Field(ge=1, le=64, description="How many questions at once are safe")] = 4
+
+    @property
+    def calls(self) -> dict[str, Any]:
+        """The calls by their keys; those that the file leaves out are missing."""
+        given = {key: getattr(self, "list_" if key == "list" else key) for key in CALLS}
+        return {key: call for key, call in given.items() if call is not None}
+
+    @model_validator(mode="after")
+    def _has_calls(self) -> RemoteMemory:
+        if missing := [key for key in ("write", "search", "list") if key not in self.calls]:
+            raise ValueError(f"the keys `write`, `search` and `list`; {missing[0]!r} is missing")
+        return self
+
+
+class HttpMemory(RemoteMemory):
+    """A REST service."""
+
+    kind: Literal["http"]
+    url: Annotated[str, Field(pattern="^https?://[^/]", description="The service's address, before the paths")]
+    open: Annotated[HttpCall | None, Field(description="Makes a store")] = None
+    write: HttpCall
+    search: HttpCall
+    list_: Annotated[HttpCall, Field(alias="list")]
+    close: Annotated[HttpCall | None, Field(description="Removes a store")] = None
+
+
+PRESETS: Final = Path(__file__).with_name("presets")
+
+
+class McpMemory(RemoteMemory):
+    """An MCP server: a command line (stdio) or an address (streamable HTTP)."""
+
+    kind: Literal["mcp"]
+    preset: Annotated[
+        str | None,
+        Field(
+            description="A known server; other keys go before the preset's",
+            json_schema_extra={"enum": [*sorted(path.stem for path in PRESETS.glob("*.yaml")), None]},
+        ),
+    ] = None
+    command: Annotated[Command | None, Field(description="Starts the server, in the folder of this file")] = None
+    url: Annotated[str | None, Field(pattern="^https?://[^/]", description="Where the server is")] = None
+    env: Annotated[dict[str, str], Field(description="Variables of the server's environment")] = {}
+    start_timeout: Annotated[Seconds, Field(description="Seconds until the server has told its tools")] = 60.0
+    open: McpCall | None = None
+    write: McpCall | None = None
+    search: McpCall | None = None
+    list_: Annotated[McpCall | None, Field(alias="list")] = None
+    close: McpCall | None = None
+
+    @model_validator(mode="after")
+    def _one_server(self) -> McpMemory:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("one of `command` and `url`")
+        return self
+
+
+KINDS: Final[dict[str, type[Memory]]] = {
+    "files": FilesMemory,
+    "command": CommandMemory,
+    "http": HttpMemory,
+    "mcp": McpMemory,
+}
+AnyMemory = Annotated[FilesMemory | CommandMemory | HttpMemory | McpMemory, Field(discriminator="kind")]
 
 
 def json_schema() -> dict[str, Any]:
@@ -128,6 +303,8 @@ def read(path: Path) -> Memory:
             raise UnknownNameError(f"kind in {path}", kind, KINDS)
         raise UsageError(f"{path}: kind: got {kind!r}, expected one of {', '.join(KINDS)}")
     model = KINDS[kind]
+    if isinstance(name := data.get("preset"), str) and model is McpMemory:
+        data = {**_preset(name, path), **data}
     for key, known in model.variables.items():
         check(data.get(key), known, f"{path}: {key}")
     data = {key: with_environment(value, f"{path}: {key}", secret=key in model.secrets) for key, value in data.items()}
@@ -137,6 +314,15 @@ def read(path: Path) -> Memory:
         raise UsageError(f"{path}: {_fault(error, model)}") from None
     memory._file, memory._digest = path.resolve(), hashlib.sha256(content).hexdigest()[:12]
     return memory
+
+
+def _preset(name: str, path: Path) -> dict[str, Any]:
+    file = PRESETS / f"{name}.yaml"
+    names = [known.stem for known in PRESETS.glob("*.yaml")]
+    if name not in names:
+        raise UnknownNameError(f"preset in {path}", name, names)
+    found: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return found
 
 
 def _fault(error: ValidationError, model: type[BaseModel]) -> str:
@@ -149,6 +335,8 @@ def _fault(error: ValidationError, model: type[BaseModel]) -> str:
         return f"{place}: got nothing, expected a value"
     message = fault["msg"].removeprefix("Value error, ")
     expected = message.removeprefix("Input should be ").removeprefix("a valid ")
+    if not place:  # a rule across keys
+        return f"expected {message}"
     return f"{place}: got {one_line(repr(fault['input']), 60)}, expected {expected[:1].lower()}{expected[1:]}"
 
 
@@ -161,11 +349,11 @@ def _unknown(place: str, got: str, known: Sequence[str]) -> str:
 def _keys(model: type[BaseModel], path: Sequence[int | str]) -> set[str]:
     """Return the keys of the mapping at a path below a model."""
     for part in path:
-        field = model.model_fields.get(str(part))
+        field = next((field for name, field in model.model_fields.items() if part in (name, field.alias)), None)
         inner = [] if field is None else [kind for kind in _kinds(field.annotation) if issubclass(kind, BaseModel)]
         if inner:
             model = inner[0]
-    return set(model.model_fields)
+    return {field.alias or name for name, field in model.model_fields.items()}
 
 
 def _kinds(annotation: Any) -> list[type]:

@@ -1,0 +1,185 @@
+"""Kind `mcp`: a memory behind an MCP server, over stdio or streamable HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from pytest_memfail.core import MemorySystemError, one_line
+from pytest_memfail.systems.connectors.config import McpCall, McpMemory
+from pytest_memfail.systems.connectors.processes import leashed, said
+from pytest_memfail.systems.connectors.templates import filled
+
+
+class McpConnection:
+    """A session with the server, in a task of its own: the SDK closes it only in the task that opened it."""
+
+    def __init__(self, config: McpMemory) -> None:
+        """Connect to nothing yet."""
+        self._config = config
+        self._session: Any = None
+        self._about: dict[str, str] = {}
+        self._closing = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._fault: asyncio.Future[str] | None = None
+        self._errors: Any = None
+        self.tools: list[Any] = []
+
+    @property
+    def _name(self) -> str:
+        return f"the MCP server {self._config.url or ' '.join(self._config.command or ())!r}"
+
+    async def open(self, places: Mapping[str, Any]) -> None:
+        """Start the server or connect to it, and look for the tools that the file names.
+
+        Raises `MemorySystemError` if it does not start in time, or lacks a tool.
+        """
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._fault = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._serve(places, ready))
+        seconds = self._config.start_timeout
+        first: set[asyncio.Future[Any]] = {ready, self._fault, self._task}
+        done, _ = await asyncio.wait(first, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if not done:
+            raise MemorySystemError(
+                f"{self._name} did not start within {seconds:g} s{self._last_line()}; see what it waits for, or set a longer "
+                "start_timeout"
+            )
+        if self._fault.done():
+            raise MemorySystemError(f"{self._name} {self._fault.result()}")
+        names = [tool.name for tool in self.tools]
+        for key, call in self._config.calls.items():
+            if call.tool not in names:
+                raise MemorySystemError(
+                    f"{self._name} has no tool {call.tool!r} (`{key}`); it has {', '.join(sorted(names)) or 'none'}"
+                )
+
+    async def call(self, what: str, call: McpCall, values: Mapping[str, Any]) -> Any:
+        """Return the result of a tool: structured content, else JSON, else text."""
+        return await self.call_tool(f"{what}: the tool {call.tool!r}", call.tool, filled(call.arguments, values))
+
+    async def call_tool(self, what: str, name: str, arguments: Mapping[str, Any]) -> Any:
+        """Return the result of a tool as plain data.
+
+        Raises `MemorySystemError` if the tool fails or answers too late, or the server ends or prints something else.
+        """
+        if self._session is None or self._fault is None:
+            raise MemorySystemError(f"{what}: the connection is closed; expected no more calls")
+        work = asyncio.ensure_future(self._session.call_tool(name, dict(arguments)))
+        seconds = self._config.timeout
+        try:
+            await asyncio.wait({work, self._fault}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if self._fault.done():
+                raise MemorySystemError(f"{self._name} {self._fault.result()}")
+            if not work.done():
+                raise MemorySystemError(
+                    f"{what} had no answer within {seconds:g} s; see what the server waits for, or set a longer timeout"
+                )
+        finally:
+            if not work.done():
+                work.cancel()
+                await asyncio.wait({work}, timeout=1)
+        if (error := work.exception()) is not None:
+            raise MemorySystemError(f"{what} failed: {one_line(error, 160)}{self._last_line()}")
+        result = work.result()
+        texts = [block.text for block in result.content if block.type == "text"]
+        if result.is_error:
+            raise MemorySystemError(f"{what} answered with the error: {one_line(' '.join(texts), 200)}")
+        if result.structured_content is not None:
+            return result.structured_content
+        text = "\n".join(texts)
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+
+    async def close(self) -> None:
+        """End the session, and the server if it was started here."""
+        self._closing.set()
+        self._session = None
+        if (task := self._task) is not None:
+            self._task = None
+            if not task.done() and not self._about:  # still starting
+                task.cancel()
+            await asyncio.wait({task})
+        if self._errors is not None:
+            self._errors.close()
+        self._errors = None
+
+    def describe(self) -> Mapping[str, str]:
+        """Return name and version of the server."""
+        return {"kind": "mcp", **self._about}
+
+    async def _serve(self, places: Mapping[str, Any], ready: asyncio.Future[None]) -> None:
+        from mcp import ClientSession
+
+        assert self._fault is not None
+        try:
+            async with (
+                self._streams(places) as (reading, writing),
+                ClientSession(reading, writing, message_handler=self._heard) as session,
+            ):
+                answer = await session.initialize()
+                listed = await session.list_tools()
+                self.tools = list(listed.tools)
+                self._about = {"name": answer.server_info.name, "version": answer.server_info.version}
+                self._session = session
+                ready.set_result(None)
+                await self._closing.wait()
+        except Exception as error:
+            if not self._fault.done():
+                self._fault.set_result(f"failed: {_innermost(error)}{self._last_line()}")
+
+    @asynccontextmanager
+    async def _streams(self, places: Mapping[str, Any]) -> AsyncIterator[tuple[Any, Any]]:
+        config = self._config
+        async with AsyncExitStack() as stack:
+            if config.url is not None:
+                import httpx2
+                from mcp.client.streamable_http import streamable_http_client
+
+                headers = filled(config.headers, places)
+                client = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=config.timeout))
+                yield await stack.enter_async_context(
+                    streamable_http_client(filled(config.url, places), http_client=client)
+                )
+            else:
+                from mcp import StdioServerParameters
+                from mcp.client.stdio import stdio_client
+
+                program, *arguments = leashed(filled(list(config.command or ()), places))
+                # not within `with`: read after the session has failed
+                self._errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+                server = StdioServerParameters(
+                    command=program,
+                    args=arguments,
+                    env={**os.environ, **filled(config.env, places)},
+                    cwd=config.file.parent,
+                )
+                yield await stack.enter_async_context(stdio_client(server, errlog=self._errors))
+
+    async def _heard(self, message: Any) -> None:
+        """Take what is not an answer: notifications are ignored, anything else than the protocol is a fault."""
+        if isinstance(message, Exception) and self._fault is not None and not self._fault.done():
+            faults: Any = getattr(message, "errors", list)()  # of pydantic, with what it could not read
+            shown = one_line(repr(faults[0].get("input")), 80) if faults else one_line(message, 80)
+            self._fault.set_result(f"printed {shown} on stdout; expected messages of the protocol only, logs on stderr")
+
+    def _last_line(self) -> str:
+        if self._errors is None:
+            return ""
+        self._errors.flush()
+        self._errors.seek(0)
+        return said([line for line in self._errors.read().splitlines() if line.strip()])
+
+
+def _innermost(error: BaseException) -> str:
+    """Return type and message of the error that a group of errors holds."""
+    while (inner := getattr(error, "exceptions", None)) is not None:
+        error = inner[0]
+    return f"{type(error).__name__}: {one_line(error, 160)}" if str(error) else type(error).__name__

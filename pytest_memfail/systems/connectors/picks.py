@@ -1,0 +1,78 @@
+"""The memories within a reply, and the pages of a listing. Paths are JMESPath."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+import jmespath
+from jmespath.exceptions import JMESPathError
+
+from pytest_memfail.core import MemorySystemError, WrongTypeError, one_line
+from pytest_memfail.systems.connectors.config import Pages, Pick
+
+MOST_PAGES: Final = 10_000
+
+
+def picked(reply: Any, pick: Pick, what: str) -> list[dict[str, Any]]:
+    """Return the memories within a reply; `what` names the call in errors.
+
+    Raises `WrongTypeError` if the reply has another form than the pick expects: it must not read as an empty memory.
+    """
+    entries = _at(reply, pick.entries, what)
+    if isinstance(entries, str) and pick.split is not None:
+        entries = [part.strip() for part in re.split(pick.split, entries) if part.strip()]
+    if not isinstance(entries, list):
+        raise WrongTypeError(
+            f"{what}: the pick {pick.entries!r} gives {_shown(entries)} in {_shown(reply)}; expected a list of memories"
+        )
+    return [_entry(entry, i, pick, what) for i, entry in enumerate(entries)]
+
+
+async def all_pages(
+    fetch: Callable[[Mapping[str, Any]], Awaitable[Any]], pages: Pages | None, pick: Pick, what: str
+) -> list[dict[str, Any]]:
+    """Return the memories of all pages; `fetch` gets the variables `page`, `offset` and `cursor`.
+
+    Raises `MemorySystemError` if a page comes twice, which shows that the server ignores them.
+    """
+    found: list[dict[str, Any]] = []
+    place: dict[str, Any] = {"page": pages.first if pages else 1, "offset": 0, "cursor": None}
+    last: list[dict[str, Any]] | None = None
+    for _ in range(MOST_PAGES):
+        reply = await fetch(place)
+        page = picked(reply, pick, what)
+        cursor = _at(reply, pages.cursor, what) if pages and pages.cursor else None
+        if (page and page == last) or (cursor is not None and cursor == place["cursor"]):
+            raise MemorySystemError(
+                f"{what}: a page came twice; expected the next one: see how its arguments use `pages`"
+            )
+        found += page
+        if pages is None or (not cursor if pages.cursor else len(page) < (pages.size or 1)):
+            return found
+        last, place = page, {"page": place["page"] + 1, "offset": place["offset"] + len(page), "cursor": cursor}
+    raise MemorySystemError(f"{what}: got {MOST_PAGES} pages and no end; see how `pages` finds the last")
+
+
+def _entry(entry: Any, i: int, pick: Pick, what: str) -> dict[str, Any]:
+    if isinstance(entry, str):
+        entry = {"text": entry}
+    text = _at(entry, pick.text, what)
+    if not isinstance(text, str):
+        raise WrongTypeError(
+            f"{what}: the pick `text: {pick.text}` gives {_shown(text)} in the entry {i}, {_shown(entry)}; expected a text"
+        )
+    values = {"id": pick.id, "score": pick.score, "timestamp": pick.time}
+    return {"text": text, **{name: _at(entry, path, what) for name, path in values.items() if path is not None}}
+
+
+def _at(value: Any, path: str, what: str) -> Any:
+    try:
+        return jmespath.search(path, value)
+    except JMESPathError as error:
+        raise WrongTypeError(f"{what}: the pick {path!r} fails in {_shown(value)}: {one_line(error, 120)}") from None
+
+
+def _shown(value: Any) -> str:
+    return one_line(repr(value), 80)

@@ -1,0 +1,88 @@
+"""What the kinds `http` and `mcp` share: a memory behind calls, each with a template and a pick."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+from pytest_memfail.core import Conversation, SystemContext
+from pytest_memfail.systems.connectors.config import RemoteMemory
+from pytest_memfail.systems.connectors.picks import all_pages, picked
+from pytest_memfail.systems.connectors.templates import stored_values
+
+
+class Connection(Protocol):
+    """The way to a server."""
+
+    async def open(self, places: Mapping[str, Any]) -> None:
+        """Connect; `places` are the variables of the store."""
+
+    async def call(self, what: str, call: Any, values: Mapping[str, Any]) -> Any:
+        """Return the reply to a call, as plain data; raise `MemorySystemError` if it fails."""
+
+    async def close(self) -> None:
+        """Disconnect; repeated calls are allowed."""
+
+    def describe(self) -> Mapping[str, str]:
+        """Return what the server says of itself."""
+
+
+class RemoteSystem:
+    """A store at a server: its own connection, and its own id in `{store}`."""
+
+    def __init__(self, context: SystemContext, config: RemoteMemory, connection: Connection) -> None:
+        """Connect to nothing yet."""
+        self._context, self._config, self._connection = context, config, connection
+        # a server may keep the stores of earlier runs, whose ids are the same
+        self._places = {"store": f"{context.store_id}-{uuid.uuid4().hex[:8]}", "folder": str(context.path)}
+        self._is_open = False
+        self.concurrent_reads = config.concurrent_reads
+
+    async def open(self) -> None:
+        """Connect, and make the store if the file says how."""
+        try:
+            await self._connection.open(self._places)
+            self._is_open = True
+            if "open" in self._config.calls:
+                await self._call("open", {})
+        except BaseException:
+            await self._connection.close()
+            raise
+
+    async def store_conversation(self, conversation: Conversation) -> None:
+        """Make the call `write`, once or for each message."""
+        if self._config.each == "conversation":
+            await self._call("write", stored_values(conversation, None, self._context.render(conversation)))
+            return
+        for i, message in enumerate(conversation.messages):
+            if message.content.strip():
+                one = replace(conversation, id=f"{conversation.id}-{i}", messages=(message,))
+                await self._call("write", stored_values(one, message, self._context.render(one)))
+
+    async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
+        """Make the call `search`."""
+        search = self._config.calls["search"]
+        return picked(await self._call("search", {"query": query, "k": k}), search.pick, "search")
+
+    async def get_all_memories(self) -> list[dict[str, Any]]:
+        """Make the call `list`, once a page."""
+        listing = self._config.calls["list"]
+        return await all_pages(lambda page: self._call("list", page), listing.pages, listing.pick, "list")
+
+    async def close(self) -> None:
+        """Remove the store if the file says how, and disconnect; repeated calls are allowed."""
+        try:
+            if self._is_open and "close" in self._config.calls:
+                await self._call("close", {})
+        finally:
+            self._is_open = False
+            await self._connection.close()
+
+    def describe(self) -> Mapping[str, str]:
+        """Return the description for the record."""
+        return self._config.described(**self._connection.describe())
+
+    async def _call(self, key: str, values: Mapping[str, Any]) -> Any:
+        return await self._connection.call(key, self._config.calls[key], {**self._places, **values})
