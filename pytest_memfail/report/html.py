@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from pytest_memfail._version import __version__
 from pytest_memfail.core import CORRECT, ERROR, FAILURES, UNGRADED, escape_controls
@@ -16,11 +17,14 @@ from pytest_memfail.report.compare import BESIDE, percent
 from pytest_memfail.report.gate import check_name, check_value, p_value
 from pytest_memfail.report.page_data import page_data
 from pytest_memfail.report.suites import suite_sentences
+from pytest_memfail.report.terminal import failed_question, most_lost, most_lost_in
 from pytest_memfail.report.text import abstention, amount, occurring, steadiness, tokens_each, vacuous_passes
 from pytest_memfail.results import HELD, Gate, Loaded, SideBySide, Summary, Tally, labels, side_by_side, success
 
 PAGE: Final = Path(__file__).with_name("page")
 """The folder of templates, style and script."""
+SCRIPTS: Final = ("core.js", "list.js", "lifeline.js", "overview.js", "store.js", "main.js")
+"""The files of the script, in order."""
 POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
 )
@@ -44,6 +48,17 @@ class Table:
     """Whether the table may have many rows and scrolls."""
 
 
+SORTS: Final = {
+    "": "as asked",
+    "verdict": "verdict",
+    "task": "task",
+    "rank": "rank of the needed memory, worst first",
+    "lost": "most details lost first",
+    "sure": "unsure verdicts first",
+}
+"""The orders of the list of questions."""
+
+
 def html(records: Sequence[Loaded]) -> str:
     """Return the page as HTML."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -52,7 +67,7 @@ def html(records: Sequence[Loaded]) -> str:
     names = labels(records)
     found = side_by_side(records)
     summaries = [record.summary() for record in records]
-    script = (PAGE / "page.js").read_text(encoding="utf-8")
+    script = page_script()
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     templates = Environment(
         loader=FileSystemLoader(PAGE),
@@ -83,13 +98,23 @@ def html(records: Sequence[Loaded]) -> str:
     return escape_controls(page)
 
 
+def page_script() -> str:
+    """Return the page's script: its files, in one function."""
+    parts = "\n".join((PAGE / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    return f'"use strict";\n(function () {{\n{parts}}})();\n'
+
+
 def _run(index: int, record: Loaded, name: str, summary: Summary) -> Mapping[str, Any]:
     header = record.header
     model = f", answers by {header.test_taker}" if header.test_taker else ""
     said = [] if summary.answered else ["No answer was judged: what memory held is ungraded."]
+    failed = [found for question in record.questions if (found := failed_question(question)) is not None]
+    said_first = most_lost(summary, failed)
     return {
         "index": index,
         "name": name,
+        "headline": said_first[:1].upper() + said_first[1:] + ".",
+        "first": f"#{urlencode({**most_lost_in(summary), 'record': index})}" if failed else "",
         "about": (
             f"system {header.system}, judge {header.judge}{model}, protocol {record.protocol}, "
             f"k={','.join(map(str, header.k))}, {header.started}"
@@ -194,10 +219,26 @@ def _filters(records: Sequence[Loaded], names: Sequence[str]) -> Iterator[Mappin
     asked = [question for record in records for question in record.questions]
     tasks = dict.fromkeys(question.group for question in asked)
     verdicts = [v for v in (CORRECT, *FAILURES, UNGRADED, ERROR) if any(question.verdict == v for question in asked)]
-    failed = any(question.verdict in (*FAILURES, ERROR) for question in asked)
-    options = [("", "all"), ("failed", "all failures and errors"), *((v, v.replace("_", " ")) for v in verdicts)]
-    yield {"name": "verdict", "options": options, "chosen": "failed" if failed else ""}
-    yield {"name": "task", "options": [("", "all"), *((task, task) for task in tasks)], "chosen": ""}
+    shown = [(v, v.replace("_", " ")) for v in verdicts]
+    yield _filter(
+        "verdict", ("", "all"), ("failed", "all failures and errors"), ("held", "held"), ("open", "no verdict"), *shown
+    )
+    yield _filter("task", ("", "all"), *((task, task) for task in tasks))
+    yield _filter(
+        "rank",
+        ("", "any"),
+        ("first", "1"),
+        ("later", "2 and later"),
+        ("none", "not shown"),
+        label="needed memory at rank",
+    )
     if len(records) > 1:
-        options = [("", "all"), *((str(i), name) for i, name in enumerate(names))]
-        yield {"name": "record", "options": options, "chosen": ""}
+        yield _filter("record", ("", "all"), *((str(i), name) for i, name in enumerate(names)))
+        changes = (("worse", "regressions"), ("better", "fixes"), ("other", "another verdict"), ("same", "same"))
+        yield _filter("change", ("", "any"), *changes, label=f"against {names[0]}")
+    first = "regressions first" if len(records) > 1 else SORTS[""]
+    yield _filter("sort", *{**SORTS, "": first}.items(), label="order")
+
+
+def _filter(name: str, *options: tuple[str, str], label: str = "") -> Mapping[str, Any]:
+    return {"name": name, "options": options, "label": label or name}

@@ -2,31 +2,106 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
 
-from pytest_memfail.core import ERROR, FAILURES, MEANINGS, STAGES, escape_controls
+from pytest_memfail.core import ERROR, FAILURES, MEANINGS, STAGES, UsageError, escape_controls
 from pytest_memfail.report.rerun import rerun_words
+from pytest_memfail.report.terminal import failed_question
 from pytest_memfail.report.text import why
-from pytest_memfail.results import FactRecord, Header, Loaded, QuestionRecord, is_unsure
+from pytest_memfail.results import (
+    FactRecord,
+    Loaded,
+    MemoryRecord,
+    QuestionRecord,
+    change_of,
+    is_unsure,
+    load_record,
+    shown,
+)
+
+ORIGINS: Final = ("conversation_id", "session_id", "conversation", "source")
+"""Names under which systems keep where a memory came from."""
 
 
 def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
-    """Return JSON that is safe inside a script element: it can neither end the element nor begin a comment."""
+    """Return the data as JSON, compressed with gzip and encoded in base64."""
     texts: dict[str, int] = {}
+    questions = [_question(one, i, record, texts) for i, record in enumerate(records) for one in record.questions]
+    failed = any(question["v"] in (*FAILURES, ERROR) for question in questions)
     data = {
         "labels": list(names),
         "meanings": dict(MEANINGS),
         "failures": [*FAILURES, ERROR],
-        "questions": [
-            _question(one, i, record.header, texts) for i, record in enumerate(records) for one in record.questions
-        ],
+        "start": {"verdict": "failed"} if failed else {},
+        "questions": questions,
+        "stores": [store for i, record in enumerate(records) for store in _stores(i, record, texts)],
         "texts": list(texts),
     }
-    # not ASCII: writing the file then replaces a lone surrogate, over which browsers have crashed
+    if len(records) > 1:
+        _pair(records, questions)
+        data["start"] = {"change": "worse"} if any(question.get("c") == "worse" for question in questions) else {}
     text = json.dumps(_readable(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    # a lone surrogate is no UTF-8, and browsers have crashed over one
+    return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode("ascii")
+
+
+def _pair(records: Sequence[Loaded], questions: Sequence[dict[str, Any]]) -> None:
+    """Add to the questions of further records their twin in the first record, and how the outcome changed."""
+    asked = [one for record in records for one in record.questions]
+    first, start = records[0], 0
+    for i, record in enumerate(records):
+        # with one k each, questions are paired across k: k itself is then compared
+        parts = 3 if len(first.ks) == len(record.ks) == 1 else 4
+        if i == 0:
+            start = len(record.questions)
+            continue
+        places = {one.key[:parts]: place for place, one in enumerate(first.questions)}
+        for place, new in enumerate(record.questions, start):
+            if (old := places.get(new.key[:parts])) is not None:
+                change = change_of(asked[old], new, record.protocol)
+                moved = change if change in ("worse", "better") else "same"
+                if moved == "same" and shown(asked[old]) != shown(new):
+                    moved = "other"
+                questions[place] |= {"old": old, "c": moved}
+        start += len(record.questions)
+
+
+def _stores(index: int, record: Loaded, texts: dict[str, int]) -> Iterator[dict[str, Any]]:
+    """Yield the listings of each store. A run that just ended keeps them only in its file."""
+    stores = record.stores
+    if not any(store.listings or store.history for store in stores) and Path(record.path or ".").is_file():
+        try:
+            stores = load_record(Path(record.path)).stores
+        except UsageError:  # no page is lost because the file was replaced meanwhile
+            return
+    for store in stores:
+        changes = [(change.number, change.added, change.gone) for change in store.history]
+        if store.listings:
+            changes = [(0, store.listings[-1], ())]
+        if changes:
+            yield {
+                "r": index,
+                "store": store.store,
+                "task": store.task,
+                "lists": [
+                    {"number": number, "added": [_memory(memory, texts) for memory in added], "gone": list(gone)}
+                    for number, added, gone in changes
+                ],
+            }
+
+
+def _memory(memory: MemoryRecord, texts: dict[str, int]) -> dict[str, Any]:
+    found: dict[str, Any] = {"t": texts.setdefault(memory.text, len(texts))}
+    if memory.id is not None:
+        found["id"] = memory.id
+    if origin := next((str(memory.metadata[name]) for name in ORIGINS if memory.metadata.get(name)), ""):
+        found["o"] = origin
+    return found
 
 
 def _readable(value: Any) -> Any:
@@ -38,14 +113,18 @@ def _readable(value: Any) -> Any:
     return [_readable(item) for item in value] if isinstance(value, list) else value
 
 
-def _question(question: QuestionRecord, record: int, header: Header, texts: dict[str, int]) -> dict[str, Any]:
+def _question(question: QuestionRecord, index: int, record: Loaded, texts: dict[str, int]) -> dict[str, Any]:
     def kept(text: str | None) -> int | None:
         return None if text is None else texts.setdefault(text, len(texts))
 
     found: dict[str, Any] = {
-        "r": record,
+        "r": index,
         "id": question.id,
         "task": question.group,
+        "store": question.store,
+        "name": question.question,
+        "listing": question.listing,
+        "h": question.held,
         "k": question.k,
         "v": question.verdict,
         "unsure": is_unsure(question),
@@ -54,20 +133,28 @@ def _question(question: QuestionRecord, record: int, header: Header, texts: dict
         "row": question.row,
         "reply": kept(question.reply),
         "why": why(question),
+        "kinds": [],
+        "lost": 0,
         "repeats": list(question.repeats),
-        "rerun": rerun_words(header, question.id),
+        "rerun": rerun_words(record.header, question.id),
     }
     if question.error is not None:
         found["error"] = f"{question.error.type}: {question.error.message}"
         return found
     answer = question.answer
+    failed = failed_question(question)
+    found["kinds"] = [] if failed is None else sorted(failed.kinds)
+    found["lost"] = sum(len(fact.missing) for fact in question.facts)
+    found["used"] = "" if answer is None else answer.outcome
     found["judged"] = ""
     if question.reply is not None and answer is not None:
         found["judged"] = ": ".join(filter(None, (answer.outcome, answer.reason)))
     found["retrieved"] = [[kept(memory.text), memory.score] for memory in question.retrieved]
     found["facts"] = [
         {
+            "id": fact.id,
             "v": fact.verdict,
+            "entries": sorted({*fact.storage.entries, *fact.summary.entries}),
             "text": kept(fact.text) if fact.text != fact.source else None,
             "source": kept(fact.source),
             "missing": list(fact.missing),

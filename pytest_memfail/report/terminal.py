@@ -178,6 +178,12 @@ def most_lost(results: Summary, failures: Collection[Failed]) -> str:
     return said
 
 
+def most_lost_in(results: Summary) -> dict[str, str]:
+    """Return the verdict and the task where most is lost."""
+    verdict = max(FAILURES, key=lambda name: results.total.verdicts[name])
+    return {"verdict": verdict, "task": max(results.tasks, key=lambda tally: tally.verdicts[verdict]).name}
+
+
 def _most_frequent(given: Sequence[frozenset[str]]) -> list[str]:
     """Return the one or two kinds that cover at least half of the questions; empty if no two kinds do."""
     counts = Counter(kind for kinds in given for kind in kinds)
@@ -205,6 +211,5 @@ def closing(results: Summary, failures: Collection[Failed], run: str | None, *, 
 
 
 def _first_look(results: Summary, run: str) -> str:
-    verdict = max(FAILURES, key=lambda name: results.total.verdicts[name])
-    task = max(results.tasks, key=lambda tally: tally.verdicts[verdict])
-    return f"memfail show {run} --task {task.name} --verdict {verdict}"
+    where = most_lost_in(results)
+    return f"memfail show {run} --task {where['task']} --verdict {where['verdict']}"

@@ -1,0 +1,84 @@
+// Which questions are shown, in which order, and what belongs to the view.
+const form = byId("filters");
+const VIEWS = ["questions", "store", "figures"];
+let list, showStore;
+const WORST = ["not_stored", "summary_error", "not_retrieved", "reasoning_error", "error", "ungraded", "correct"];
+const SORTS = {
+  "": (a, b) => (a.c === undefined ? 0 : ["worse", "other", "better", "same"].indexOf(a.c)) - (b.c === undefined ? 0 : ["worse", "other", "better", "same"].indexOf(b.c)),
+  verdict: (a, b) => WORST.indexOf(a.v) - WORST.indexOf(b.v),
+  task: (a, b) => (a.task < b.task ? -1 : a.task > b.task ? 1 : 0),
+  rank: (a, b) => (rankOf(b) ?? -1) === (rankOf(a) ?? -1) ? 0 : (rankOf(b) ?? -1) - (rankOf(a) ?? -1),
+  sure: (a, b) => b.unsure - a.unsure,
+  lost: (a, b) => b.lost - a.lost,
+};
+
+// Search each text once, however many questions share it.
+function containing(words) {
+  const has = data.texts.map((one) => one.toLowerCase().includes(words));
+  const plainText = (one) => one.toLowerCase().includes(words);
+  return (q) => plainText(q.id) || has[q.q] || q.gold.some(plainText) || (q.reply !== null && has[q.reply]) ||
+    (q.facts || []).some((f) => has[f.source] || f.missing.some(plainText)) || (q.retrieved || []).some(([i]) => has[i]);
+}
+
+function matches(q) {
+  const verdict = get("verdict");
+  return (verdict === "" || (verdict === "failed" ? data.failures.includes(q.v) : verdict === "held" ? q.h : verdict === "open" ? columnOf(q) === "open" : q.v === verdict)) &&
+    (get("task") === "" || q.task === get("task")) && (get("rank") === "" || rankClass(q) === get("rank")) &&
+    (get("change") === "" || q.c === get("change"));
+}
+
+function row(q) {
+  const label = data.labels.length > 1 ? [element("small", data.labels[q.r] + " ", "soft")] : [];
+  const from = q.old !== undefined && q.c !== "same" ? [badge(data.questions[q.old].v), "→ "] : [];
+  return [element("span", [...label, ...from, badge(q.v), element("code", q.id)], "one"), element("span", q.why || text(q.q), "soft one")];
+}
+
+function choose(q) {
+  set({ q: q.r + ":" + q.id });
+  byId("detail").replaceChildren(...detail(q));
+}
+
+function refresh() {
+  const view = VIEWS.includes(get("view")) ? get("view") : "questions";
+  for (const name of VIEWS) {
+    byId(name).hidden = name !== view;
+    byId("to-" + name).setAttribute("aria-current", name === view ? "page" : "false");
+  }
+  for (const control of form.elements) if (control.name) control.value = get(control.name);
+  if (view === "store") { showStore = showStore || storeView(); showStore(); }
+  if (view !== "questions") return;
+  const record = get("record");
+  const of = data.questions.filter((q) => record === "" || String(q.r) === record);
+  const words = get("words").trim().toLowerCase();
+  const within = words === "" ? () => true : containing(words);
+  const found = of.filter((q) => matches(q) && within(q));
+  const sort = SORTS[get("sort")] || SORTS[""];
+  found.sort(sort);
+  byId("heat").replaceChildren(heatMap(of, refresh));
+  const said = clues(found);
+  byId("clues").replaceChildren(...said.map((one) => element("li", one)));
+  byId("clues-title").hidden = !said.length;
+  const bars = ranks(found, refresh);
+  byId("ranks").replaceChildren(...bars);
+  byId("ranks-title").hidden = !bars.length;
+  byId("status").textContent = found.length + " of " + data.questions.length + " questions match";
+  const chosen = found.findIndex((q) => q.r + ":" + q.id === get("q"));
+  const at = chosen < 0 && found.length ? 0 : chosen;
+  list.show(found, at);
+  byId("detail").replaceChildren(...(at >= 0 ? detail(found[at]) : [element("p", "No question matches.", "soft")]));
+}
+
+async function start() {
+  data = await unpack();
+  reload();  // the address may have changed meanwhile
+  list = virtualList(byId("list"), "Questions", row, choose);
+  if (![...state.keys()].length) set(data.start);
+  form.addEventListener("input", () => { set({ ...Object.fromEntries(new FormData(form)), q: "" }); refresh(); });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  byId("reset").addEventListener("click", () => { for (const name of ["verdict", "task", "record", "change", "rank", "sort", "words", "q"]) set({ [name]: "" }); refresh(); });
+  for (const name of VIEWS) byId("to-" + name).addEventListener("click", () => { set({ view: name === "questions" ? "" : name }); refresh(); });
+  window.addEventListener("hashchange", () => { reload(); refresh(); });
+  refresh();
+  document.documentElement.dataset.ready = "true";
+}
+start();

@@ -1,0 +1,182 @@
+"""The page in a real browser: filters, life lines, the store browser, hostile text, and 20,000 questions."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_memfail.report.html import html
+from pytest_memfail.results import (
+    MemoryRecord,
+    StoreRecord,
+    from_json,
+    load_record,
+)
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "unit" / "report"))
+from recorded_runs import question, store, write
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright")
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
+HOSTILE = "<img src=x onerror=\"document.title='pwned'\"><script>document.title='pwned'</script> \u202e"
+WORDS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-sync"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=WORDS.split())
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def visit(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    """`visit(records, fragment, width)` opens their page; nothing in it may raise."""
+    raised: list[object] = []
+    opened = []
+
+    def go(paths: list[Path], fragment: str = "", width: int = 1280) -> Any:
+        page = tmp_path / "x.html"
+        page.write_text(html([load_record(path) for path in paths]), "utf-8")
+        tab = browser.new_page(viewport={"width": width, "height": 900})
+        opened.append(tab)
+        tab.on("pageerror", lambda error: raised.append(error))
+        tab.on("request", lambda request: raised.append(request.url) if not request.url.startswith("file:") else None)
+        tab.goto(page.as_uri() + fragment)
+        tab.wait_for_selector("html[data-ready]")
+        return tab
+
+    yield go
+    for tab in opened:
+        tab.close()
+    assert raised == []
+
+
+def memory(text: str, **fields: Any) -> MemoryRecord:
+    return MemoryRecord(text=text, **fields)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    questions = [question(i, v) for i, v in enumerate(["correct", "summary_error", "not_retrieved", "not_stored"])]
+    listing = (memory("Ada bakes bread."), memory("Nothing to do with it, elephants swim."))
+    return write(tmp_path / "a.jsonl", *questions, replace(store(), listings=(listing,)))
+
+
+def test_a_cell_of_the_heat_map_filters(visit: Any, run: Path) -> None:
+    tab = visit([run])
+    assert "3 of 4" in tab.inner_text("#status")  # failures first
+    tab.click("button[aria-label='t, retrieval: 1 of 4']")
+    assert tab.inner_text("#status") == "1 of 4 questions match"
+    assert "verdict=not_retrieved" in tab.url
+    again = visit([run], tab.url[tab.url.index("#") :])
+    assert again.inner_text("#status") == "1 of 4 questions match"
+    again.click("#reset")
+    assert again.inner_text("#status") == "4 of 4 questions match"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "marks"),
+    [
+        ("not_stored", ["ok", "broken", "none", "none", "none"]),
+        ("summary_error", ["ok", "broken", "none", "none", "none"]),
+        ("not_retrieved", ["ok", "ok", "ok", "broken", "none"]),
+    ],
+)
+def test_a_life_line_breaks_where_the_verdict_falls(visit: Any, run: Path, verdict: str, marks: list[str]) -> None:
+    tab = visit([run], f"#verdict={verdict}")
+    assert [one.get_attribute("class") for one in tab.query_selector_all(".line li")] == marks
+    if verdict == "summary_error":
+        assert tab.inner_text(".line .broken small") == "without only when it rains"
+        assert tab.inner_text("mark.lost") == "only when it rains"
+
+
+def test_the_list_is_walked_by_keys(visit: Any, run: Path) -> None:
+    tab = visit([run], "#sort=verdict")
+    tab.focus("#list")
+    tab.keyboard.press("End")
+    assert tab.inner_text("#detail code") == "memfail/t::q-0"
+    tab.keyboard.press("ArrowUp")
+    chosen = tab.get_attribute("#list", "aria-activedescendant")
+    assert tab.get_attribute(f"#{chosen}", "aria-selected") == "true"
+    assert "q=0%3Amemfail" in tab.url
+
+
+def test_the_store_browser(visit: Any, run: Path) -> None:
+    tab = visit([run], "#view=store")
+    assert "2 of 2 memories listed; 1 unclaimed (50 %)" in tab.inner_text("#store [role=status]")
+    tab.select_option("#m-kind", "unclaimed")
+    assert tab.query_selector_all("#memories .row")[0].inner_text().startswith("Nothing to do with it")
+    tab.select_option("#m-kind", "")
+    tab.click("#memories .row >> nth=0")
+    assert tab.inner_text("#store .open mark.lost").startswith("only")
+
+
+def test_the_store_over_time(visit: Any, tmp_path: Path) -> None:
+    line = {
+        "store": "t", "task": "t", "conversations": 2, "fill_seconds": 1, "memories": 1, "tokens": 5,
+        "changed_by_queries": [0, 0], "listings": [],
+        "history": [
+            {"number": 0, "added": [{"text": "Ada lives in Lund."}], "gone": []},
+            {"number": 1, "added": [{"text": "Ada lives in Oslo."}], "gone": [0]},
+        ],
+    }  # fmt: skip
+    tab = visit([write(tmp_path / "t.jsonl", question(0, "correct"), from_json(StoreRecord, line))], "#view=store")
+    assert "Oslo" in tab.inner_text("#memories")
+    tab.focus("#m-time")
+    tab.keyboard.press("ArrowLeft")
+    assert "Lund" in tab.inner_text("#memories")
+    assert "Oslo" not in tab.inner_text("#memories")
+
+
+def test_two_records_show_regressions_first(visit: Any, run: Path, tmp_path: Path) -> None:
+    worse = [question(i, v) for i, v in enumerate(["summary_error", "summary_error", "correct", "not_stored"])]
+    other = write(tmp_path / "b.jsonl", *worse, store(), system="other")
+    tab = visit([run, other])
+    assert tab.inner_text("#status") == "1 of 8 questions match"
+    assert [one.inner_text() for one in tab.query_selector_all(".moved .badge")] == ["correct", "summary error"]
+    assert len(tab.query_selector_all(".pair .line")) == 2
+    tab.select_option("#change", "better")
+    assert tab.inner_text("#status") == "1 of 8 questions match"
+
+
+def test_hostile_text_stays_text(visit: Any, tmp_path: Path) -> None:
+    texts = dict.fromkeys(("text", "gold", "source", "stored", "reason", "lost"), HOSTILE)
+    record = write(
+        tmp_path / "h.jsonl",
+        question(0, "summary_error", **texts),
+        replace(store(), listings=((memory(HOSTILE, id=HOSTILE),),)),
+        system=HOSTILE,
+    )
+    for fragment in ("", "#view=store", "#view=figures", f"#task={HOSTILE}"):
+        tab = visit([record], fragment)
+        assert tab.title() != "pwned"
+        assert tab.query_selector_all("img") == []
+    assert "onerror" in visit([record], "#view=store").inner_text("#memories")
+
+
+def test_nothing_is_wider_than_a_phone(visit: Any, run: Path) -> None:
+    for fragment in ("", "#view=store", "#view=figures"):
+        tab = visit([run], fragment, width=400)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_twenty_thousand_questions_open_at_once(visit: Any, tmp_path: Path) -> None:
+    lines = [
+        question(i, "summary_error", source=f"{i} said at length", stored=f"{i} kept", shown=5) for i in range(20_000)
+    ]
+    tab = visit([write(tmp_path / "many.jsonl", *lines, store())])
+    assert "20000 of 20000" in tab.inner_text("#status")
+    assert len(tab.query_selector_all("#list .row")) < 100
+    tab.focus("#list")
+    tab.keyboard.press("End")
+    assert tab.inner_text("#detail code") == "memfail/t::q-19999"
+    print(f"ready after {tab.evaluate('performance.now()'):.0f} ms")
