@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal
 
@@ -199,11 +199,28 @@ class StorePlan:
 
     id: str
     steps: tuple[Step, ...]
+    opens: Callable[[], Mapping[str, Conversation]] | None = None
+    """Reads the conversations, by id, where `steps` have them without messages: a run has more text than fits in memory."""
+    characters: int = 0
+    """Characters of all conversations that `opens` reads."""
 
     @property
     def conversations(self) -> tuple[Conversation, ...]:
-        """Return all conversations, in the order they are stored."""
-        return tuple(step.conversation for step in self.steps if isinstance(step, Ingest))
+        """Return all conversations, in the order they are stored. Reads them each time if the plan has `opens`."""
+        return tuple(step.conversation for step in self.opened().steps if isinstance(step, Ingest))
+
+    @property
+    def size(self) -> int:
+        """Return the number of conversations, without reading them."""
+        return sum(isinstance(step, Ingest) for step in self.steps)
+
+    def opened(self) -> StorePlan:
+        """Return the plan with the messages of its conversations."""
+        if self.opens is None:
+            return self
+        read = self.opens()
+        steps = (Ingest(read[step.conversation.id]) if isinstance(step, Ingest) else step for step in self.steps)
+        return replace(self, steps=tuple(steps), opens=None)
 
     @property
     def questions(self) -> tuple[Question, ...]:

@@ -7,6 +7,7 @@ import concurrent.futures
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from pytest_memfail.engine.calls import Resources
@@ -36,6 +37,7 @@ class Engine:
 
     def begin(self, job: StoreJob) -> StoreRun:
         """Start filling a store and asking its questions."""
+        job = replace(job, plan=job.plan.opened())
         self._texts.add(job.id, job.plan.conversations)
         run = StoreRun(job, self.resources, self._slots, self._texts, self._call_soon)
         self._stores.append(run)

@@ -514,7 +514,8 @@ class StoredTexts:
     """
 
     def __init__(self) -> None:
-        self._stores: dict[str, set[str]] = {}
+        self._stores: dict[int, set[str]] = {}
+        """By the hash of a text: the texts themselves are dropped with their store."""
         self._listed: dict[str, set[str]] = {}
 
     def add(self, store: str, conversations: Iterable[Conversation]) -> None:
@@ -522,7 +523,7 @@ class StoredTexts:
         for conversation in conversations:
             for message in conversation.messages:
                 if len(message.content) >= LEAST_CHARACTERS:
-                    self._stores.setdefault(message.content, set()).add(store)
+                    self._stores.setdefault(hash(message.content), set()).add(store)
 
     def listed(self, store: str, texts: Iterable[str]) -> None:
         """Record the texts that an open store lists."""
@@ -535,7 +536,7 @@ class StoredTexts:
     def of_another(self, store: str, texts: Iterable[str]) -> tuple[str, str] | None:
         """Return the first text that belongs to another store and not to this one, with that store; None without one."""
         for text in texts:
-            stores = self._stores.get(text)
+            stores = self._stores.get(hash(text))
             if stores is not None and store not in stores:
                 return text, min(stores)
         return None

@@ -84,8 +84,10 @@ class Unit:
     @property
     def weight(self) -> int:
         """The approximate cost: each conversation and each question is at least one call; long conversations cost more."""
-        characters = sum(len(m.content) for talk in self.plan.conversations for m in talk.messages)
-        return len(self.plan.conversations) + len(self.plan.questions) + characters // CHARACTERS
+        characters = self.plan.characters or sum(
+            len(message.content) for talk in self.plan.conversations for message in talk.messages
+        )
+        return self.plan.size + len(self.plan.questions) + characters // CHARACTERS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -647,7 +649,7 @@ def record_header(run: Run) -> Header:
                 data_hash=task.data_hash,
                 licence=task.licence,
                 questions=len(task.questions),
-                conversations=sum(len(plan.conversations) for plan in task.stores),
+                conversations=sum(plan.size for plan in task.stores),
                 left_out=task.left_out,
                 suite=task.suite,
                 variant=task.variant,

@@ -24,6 +24,9 @@ class JsonRow(Generic[M]):
     value: M
     line: int
     """The 1-based line on which it starts."""
+    start: int = 0
+    """Where it starts in the file, in bytes; 0 in a file that is read otherwise."""
+    end: int = 0
 
 
 def read_json_rows(path: Path, model: type[M], name: str = "row") -> tuple[list[JsonRow[M]], list[RowError], str]:
@@ -45,13 +48,17 @@ def read_json_rows(path: Path, model: type[M], name: str = "row") -> tuple[list[
     rows: list[JsonRow[M]] = []
     faults: list[RowError] = []
     try:
-        for number, (line, value) in enumerate(_lines(text) if path.suffix == ".jsonl" else _array(text)):
+        at, place = len(content) - len(text.encode()), 0  # of a mark of the byte order
+        for number, (line, value, start, end) in enumerate(_lines(text) if path.suffix == ".jsonl" else _array(text)):
+            at += len(text[place:start].encode())
+            size, place = len(text[start:end].encode()), end
             try:
-                rows.append(JsonRow(model.model_validate(value), line))
+                rows.append(JsonRow(model.model_validate(value), line, at, at + size))
             except ValidationError as error:
                 for fault in row_faults(file, line, error):
                     field = f"{name} {number}: {fault.field}" if fault.field else f"{name} {number}"
                     faults.append(RowError(file, line, field, fault.problem))
+            at += size
     except json.JSONDecodeError as error:
         faults.append(RowError(file, error.lineno, "file", f"not JSON ({error.msg} at column {error.colno})"))
     except RecursionError:
@@ -63,18 +70,33 @@ def read_json_rows(path: Path, model: type[M], name: str = "row") -> tuple[list[
     return rows, faults, sha
 
 
-def _lines(text: str) -> Iterator[tuple[int, Any]]:
+def read_row_again(path: Path, row: JsonRow[M]) -> Any:
+    """Return the JSON value of a row, without reading the rest of its file.
+
+    Raises `RowError` if the file is no longer what was read.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(row.start)
+            return json.loads(file.read(row.end - row.start))
+    except (OSError, ValueError):
+        raise RowError(str(path), row.line, "file", "has changed since it was read; start the run again") from None
+
+
+def _lines(text: str) -> Iterator[tuple[int, Any, int, int]]:
+    end = -1
     for number, line in enumerate(text.split("\n"), 1):
+        start, end = end + 1, end + 1 + len(line)
         if line.strip():
             try:
-                yield number, json.loads(line)
+                yield number, json.loads(line), start, end
             except json.JSONDecodeError as error:  # its own line counts from the start of this one
                 place = sum(len(other) + 1 for other in text.split("\n")[: number - 1]) + error.pos
                 raise json.JSONDecodeError(error.msg, text, place) from None
 
 
-def _array(text: str) -> Iterator[tuple[int, Any]]:
-    """Yield the values of an array with their lines; raises `ValueError` for another value."""
+def _array(text: str) -> Iterator[tuple[int, Any, int, int]]:
+    """Yield the values of an array with their lines, starts and ends; raises `ValueError` for another value."""
     decoder = json.JSONDecoder()
     place = _skip(text, 0)
     if place >= len(text) or text[place] != "[":
@@ -82,8 +104,9 @@ def _array(text: str) -> Iterator[tuple[int, Any]]:
     place, line, counted = _skip(text, place + 1), 1, 0
     while place < len(text) and text[place] != "]":
         line, counted = line + text.count("\n", counted, place), place
+        start = place
         value, place = decoder.raw_decode(text, place)
-        yield line, value
+        yield line, value, start, place
         place = _skip(text, place)
         if text[place : place + 1] == ",":
             place = _skip(text, place + 1)

@@ -43,8 +43,8 @@ def sample(task: Task, limit: int, seed: int, haystack: Haystack = "sample") -> 
             elif kept := tuple(q for q in step.questions if q.id in chosen):
                 steps.append(Probe(kept))
         if any(isinstance(step, Probe) for step in steps):
-            stores.append(StorePlan(store.id, tuple(steps)))
-    before, after = (sum(len(store.conversations) for store in some) for some in (task.stores, stores))
+            stores.append(replace(store, steps=tuple(steps)))
+    before, after = (sum(store.size for store in some) for some in (task.stores, stores))
     return replace(task, stores=tuple(stores), left_out=before - after)
 
 
@@ -93,7 +93,7 @@ def keep_questions(task: Task, wanted: Iterable[tuple[str, str]]) -> Task:
         while steps and (isinstance(steps[-1], Ingest) or not steps[-1].questions):  # what nobody is asked after
             steps.pop()
         if any((store.id, question.id) in kept for question in store.questions):
-            stores.append(StorePlan(store.id, tuple(steps)))
+            stores.append(replace(store, steps=tuple(steps)))
     return replace(task, stores=tuple(stores))
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from pytest_memfail.grading import sentences
 from pytest_memfail.llm import count_tokens
+
+LONGEST_TOKEN: Final = 16
+"""Characters per token that no text has over the length of a chunk, unless it is mostly blanks."""
 
 
 def chunks_of(context: str, size: int) -> list[str]:
@@ -21,17 +25,18 @@ def _packed(pieces: Iterable[tuple[str, int]], size: int) -> Iterator[str]:
     used = 0
     for piece, tokens in pieces:
         if kept and used + tokens > size:
-            yield "".join(kept).strip("\n")
+            if (chunk := "".join(kept).strip("\n")).strip():
+                yield chunk
             kept, used = [], 0
         kept.append(piece)
         used += tokens
-    if last := "".join(kept).strip("\n"):
+    if (last := "".join(kept).strip("\n")).strip():
         yield last
 
 
 def _lines(context: str, size: int) -> Iterator[tuple[str, int]]:
     for line in context.splitlines(keepends=True):
-        tokens = count_tokens([line])
+        tokens = _tokens(line, size)
         if tokens <= size:
             yield line, tokens
             continue
@@ -39,9 +44,17 @@ def _lines(context: str, size: int) -> Iterator[tuple[str, int]]:
             yield from _halved(f"{sentence} ", size)
 
 
+def _tokens(text: str, size: int) -> int:
+    """Return the tokens of a text; of one that is far too long, only that they are more than `size`.
+
+    The tokenizer needs a stack as deep as a run of blanks is long.
+    """
+    return size + 1 if len(text) > LONGEST_TOKEN * size else count_tokens([text])
+
+
 def _halved(text: str, size: int) -> Iterator[tuple[str, int]]:
     """Yield a text, or its halves as long as they have too many tokens."""
-    tokens = count_tokens([text])
+    tokens = _tokens(text, size)
     words = text.split(" ")
     if tokens <= size or len(text) < 2:
         yield text, tokens

@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_memfail.core import RowError, UsageError
-from pytest_memfail.reading import JsonRow, digest, read_json_rows, row_faults
+from pytest_memfail.reading import JsonRow, digest, read_json_rows, read_row_again, row_faults
 
 NAME: Final = "mab"
 RETRIEVAL: Final = "mab_retrieval"
@@ -229,8 +230,23 @@ def read_rows(path: Path) -> tuple[list[JsonRow[Row]], list[RowError], str]:
     return rows, faults, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a parquet file, one group of rows in memory at a time."""
+def read_context(path: Path, row: JsonRow[Any]) -> str:
+    """Return the text of a row, without keeping the other rows of its file.
+
+    Raises `RowError` if the file is no longer what was read.
+    """
+    if path.suffix != ".parquet":
+        value = read_row_again(path, row)
+    else:
+        value = next(islice(_parquet_rows(path, ["context"]), row.line - 1, None), None)
+    found = value.get("context") if isinstance(value, dict) else None
+    if not isinstance(found, str):
+        raise RowError(str(path), row.line, "file", "has changed since it was read; start the run again")
+    return found
+
+
+def _parquet_rows(path: Path, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a parquet file, one in memory at a time."""
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
@@ -240,7 +256,7 @@ def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
         ) from None
     try:
         with ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=1):
+            for batch in file.iter_batches(batch_size=1, columns=columns):
                 yield from batch.to_pylist()
     except (ArrowException, OSError) as error:
         raise UsageError(f"{path}: cannot be read as parquet ({str(error).splitlines()[0]})") from None

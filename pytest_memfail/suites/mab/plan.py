@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import (
@@ -17,13 +19,14 @@ from pytest_memfail.core import (
     Message,
     Probe,
     Question,
+    RowError,
     StorePlan,
     Task,
 )
 from pytest_memfail.reading import JsonRow, digest
 from pytest_memfail.suites.mab.chunks import chunks_of
 from pytest_memfail.suites.mab.facts import Fact, FactList, names_in
-from pytest_memfail.suites.mab.files import FORGETTING, LEARNING, NAME, RETRIEVAL, UNDERSTANDING, Row
+from pytest_memfail.suites.mab.files import FORGETTING, LEARNING, NAME, RETRIEVAL, UNDERSTANDING, Row, read_context
 from pytest_memfail.suites.mab.kinds import find_turn
 from pytest_memfail.suites.mab.scores import norm
 from pytest_memfail.suites.mab.titles import Titles
@@ -91,7 +94,12 @@ def task_of(
     for store, asked in by_store.items():
         plan = _Plan(store, asked, chunk, titles)
         questions = tuple(plan.questions())
-        stores.append(StorePlan(store, (*(Ingest(each) for each in plan.conversations), Probe(questions))))
+        names = (Ingest(Conversation(each.id, ())) for each in plan.conversations)
+        size, characters = plan.size, sum(len(each.text) for each in plan.conversations)
+        row = asked[0].row
+        place: JsonRow[Any] = JsonRow(None, row.line, row.start, row.end)
+        opens = partial(_read_again, Path(asked[0].file), place, store, size)
+        stores.append(StorePlan(store, (*names, Probe(questions)), opens, characters))
         evidence |= plan.evidence
     return Task(
         name=name,
@@ -107,6 +115,23 @@ def task_of(
     )
 
 
+def _read_again(path: Path, row: JsonRow[Any], store: str, size: int) -> dict[str, Conversation]:
+    """Return the conversations of a store by id, from the file of its row.
+
+    Raises `RowError` if the file is no longer what was read.
+    """
+    context = read_context(path, row)
+    if not store.endswith(digest(context, 8)):
+        raise RowError(str(path), row.line, "file", "has changed since it was read; start the run again")
+    return {conversation.id: conversation for conversation in _conversations(store, context, size)}
+
+
+def _conversations(store: str, context: str, size: int) -> Iterator[Conversation]:
+    """Yield the chunks of a context, each as a conversation."""
+    for at, chunk in enumerate(chunks_of(context, size)):
+        yield Conversation(f"c-{digest(f'{NAME}:{store}:{at}', 10)}", (Message("user", chunk),))
+
+
 @dataclass(slots=True)
 class _Plan:
     """Builds the conversations, questions and evidence of one context."""
@@ -120,6 +145,8 @@ class _Plan:
     facts: FactList | None = None
     plain: list[str] = field(default_factory=list)
     """The chunks, normalised."""
+    size: int = 0
+    """Tokens of a chunk at most."""
     homes: dict[int, str] = field(default_factory=dict)
     """Number of a fact to the conversation that has it."""
 
@@ -127,11 +154,11 @@ class _Plan:
         family = self.origins[0].value.family
         assert family is not None
         context = self.origins[0].value.context
-        for at, chunk in enumerate(chunks_of(context, self.chunk or family.chunk)):
-            name = f"c-{digest(f'{NAME}:{self.store}:{at}', 10)}"
-            self.conversations.append(Conversation(name, (Message("user", chunk),)))
-            if family.task == FORGETTING:
-                self.homes |= {line.number: name for line in FactList(chunk).lines}
+        self.size = self.chunk or family.chunk
+        self.conversations = list(_conversations(self.store, context, self.size))
+        if family.task == FORGETTING:
+            for each in self.conversations:
+                self.homes |= {line.number: each.id for line in FactList(each.text).lines}
         if family.task == FORGETTING:
             self.facts = FactList(context)
         elif family.answer in BY_STRING:

@@ -188,11 +188,12 @@ class Bench:
         selected: Callable[[Question], bool] = lambda _: True,
         shelf: Shelf | None = None,
         known: Mapping[tuple[str, int], str] | None = None,
+        opens: Callable[[], Mapping[str, Conversation]] | None = None,
     ) -> StoreRun:
         """Start a store; keys are `q-0@5`."""
         self._stores += 1
         name = f"s-{self._stores}"
-        stored = StorePlan(name, tuple(steps))
+        stored = StorePlan(name, tuple(steps), opens)
         asks = tuple(Ask(f"{q.id}@{n}", q, n) for q in stored.questions if selected(q) for n in k)
         context = SystemContext("run", name, self.path)
         return self.engine.begin(

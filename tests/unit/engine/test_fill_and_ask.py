@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sqlite3
 import threading
 from dataclasses import replace
@@ -13,6 +14,7 @@ from engine_fakes import PATIENCE, AsyncStore, ExactJudge, Meeting, Peak, Store,
 
 from pytest_memfail.core import (
     STAGES,
+    Conversation,
     Ingest,
     Memory,
     MemorySystemError,
@@ -1088,3 +1090,32 @@ def test_the_journal_knows_that_a_failed_fill_has_ended(make_bench):
     bench = make_bench(journal=journal)
     bench.all(bench.begin(Full, plan(1)))
     assert journal.lines[-1] == "filled s-1"
+
+
+def test_texts_are_read_when_a_store_begins_and_dropped_when_it_ends(bench):
+    """Stores that are open one after the other need the memory of one."""
+
+    def alive():
+        gc.collect()
+        return sum(isinstance(one, Conversation) and one.id == "c-0" and bool(one.messages) for one in gc.get_objects())
+
+    class Forgetful(Store):
+        def store_conversation(self, conversation):
+            self.log.append(conversation.text)
+
+        def get_all_memories(self):
+            return list(self.log)
+
+    steps = [Ingest(Conversation("c-0", ())), Probe((question(0),))]
+    before, opened = alive(), []
+
+    def opens():
+        opened.append(alive())
+        return {"c-0": said(0)}
+
+    for _ in range(5):
+        run = bench.begin(Forgetful, steps, opens=opens)
+        bench.all(run)
+        bench.finish(run)
+        del run
+    assert max(opened) - before <= 1  # the store that has just ended may still be on its way out

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
 from mab_rows import FACTS, row, write
 
-from pytest_memfail.core import RowError, SuiteRequest, UnknownNameError, UsageError
+from pytest_memfail.core import Ingest, MemfailError, RowError, SuiteRequest, UnknownNameError, UsageError
 from pytest_memfail.suites import suite_in
 from pytest_memfail.suites.mab import SUITE
 from pytest_memfail.suites.mab.files import FAMILIES, Row, files_in
@@ -244,3 +245,53 @@ def test_json_is_read_where_a_split_has_both(tmp_path):
     path = write(tmp_path, row())
     (tmp_path / "Conflict_Resolution.parquet").write_bytes(b"PAR1")
     assert files_in(tmp_path) == [path]
+
+
+def parquet(path, rows):
+    pytest.importorskip("pyarrow")
+    from pyarrow import Table
+    from pyarrow.parquet import write_table
+
+    write_table(Table.from_pylist(rows), path)
+
+
+OTHER = row("factconsolidation_sh_32k", FACTS.replace("Varda", "Öderzo \U0001f9a2"))
+
+
+def saved(tmp_path, kind):
+    """Write two rows with texts of their own in one of the formats, and return the file."""
+    path = tmp_path / f"Conflict_Resolution.{kind.removeprefix('bom-')}"
+    if kind == "parquet":
+        parquet(path, [OTHER, row()])
+    else:
+        lines = [json.dumps(one, ensure_ascii=False) for one in (OTHER, row())]
+        text = "\n\n".join(lines) if kind == "jsonl" else f"[ {lines[0]},\n{lines[1]}\n]"
+        path.write_text(text, encoding="utf-8-sig" if kind == "bom-json" else "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["json", "bom-json", "jsonl", "parquet"])
+def test_texts_are_read_only_when_a_store_is_opened(tmp_path, kind):
+    saved(tmp_path, kind)
+    (task,) = load(tmp_path, variant="all")
+    for store, context in zip(task.stores, (OTHER["context"], FACTS), strict=True):
+        assert not any(step.conversation.messages for step in store.steps if isinstance(step, Ingest))
+        assert "\n".join(conversation.text for conversation in store.conversations) == context
+        assert (store.size, store.characters) == (len(store.conversations), len(context))
+        assert store.opened().opens is None
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonl", "parquet"])
+@pytest.mark.parametrize("how", ["shorter", "another text", "gone"])
+def test_a_file_that_changed_meanwhile(tmp_path, kind, how):
+    path = saved(tmp_path, kind)
+    (task,) = load(tmp_path, variant="all")
+    if how == "gone":
+        path.unlink()
+    elif kind == "parquet":
+        parquet(path, [OTHER] if how == "shorter" else [OTHER, OTHER])
+    else:
+        content = path.read_bytes()
+        path.write_bytes(content[: len(content) // 2] if how == "shorter" else content.replace(b"Ulla", b"Olla"))
+    with pytest.raises(MemfailError, match=r"has changed since it was read; start the run again|cannot be read"):
+        task.stores[1].opened()
