@@ -26,6 +26,9 @@ class MemorySystem(Protocol):
 
     `flush()`
         called after the last conversation, before questions are asked.
+    `settled() -> bool`
+        for a system that stores in the background: called after the last conversation, again and again until it returns
+        True. Questions are asked then. It takes an error to return False longer than a call may take.
     `close()`
         called after its last question is answered.
     `snapshot(path)`, `restore(path)`
@@ -46,6 +49,8 @@ class MemorySystem(Protocol):
         the maximum number of retries of a failed conversation, if retrying is safe; default 2, with growing waits.
     `unlimited_k`: bool
         True if retrieved memories must not be cut to k (a full-context baseline).
+    `remote`: bool
+        True if the stores live at one server, kept apart by an id: each store is then asked for a text of another one.
     `loses_on_purpose`: bool
         True if stored information need not come back (a floor, a system that fails on purpose); `check_memory_system`
         then does not require it.

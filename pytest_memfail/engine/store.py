@@ -23,7 +23,7 @@ from pytest_memfail.core import (
 from pytest_memfail.engine.calls import CURRENT, GRACE_SECONDS, Resources, described
 from pytest_memfail.engine.grade import Needed, Past
 from pytest_memfail.engine.questions import Answerer, QuestionWindow, Result, Slots
-from pytest_memfail.engine.system import Ask, OpenSystem, StoredTexts, StoreJob, StoreReport, changes
+from pytest_memfail.engine.system import Ask, OpenSystem, StoredTexts, StoreJob, StoreReport, changes, late_entries
 
 FILLS: Final = 2
 """Maximum number of fills of a store: a store is filled once more after a call of the system hung."""
@@ -391,12 +391,14 @@ class StoreRun:
 
     async def _compare_listings(self, system: OpenSystem, before: Listing) -> None:
         """Report how the listing changed while questions were asked."""
+        await system.wait_for_late_entries()
         after = await system.read_listing()
         self.report.changed = changes(before, after)
         if self.report.changed[0]:
             held = {memory.text for memory in before.memories}
             added = [memory.text for memory in after.memories if memory.text not in held]
-            self.report.shared_with = self._texts.source_of(self.job.id, added)
+            self.report.shared_with = self._texts.source_of(self.job.id, added, self.job.plan.conversations)
+            self.report.late = late_entries(self.job.plan.conversations, added)
 
     async def _comes_to_rest(self) -> bool:
         """Wait briefly for cancelled calls; return False if a call of the system hangs, as further calls would hang too."""

@@ -43,6 +43,7 @@ PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
     "retrieve_memories": ("query", "conversation", "k"),
     "get_all_memories": (),
     "flush": (),
+    "settled": (),
     "close": (),
     "describe": (),
     "snapshot": ("path",),
@@ -68,6 +69,10 @@ BACKOFF: Final = 4.0
 """Factor by which each further wait grows."""
 SNAPSHOT_SHARE: Final = 0.1
 """Snapshots take at most about this share of the time that storing takes."""
+SETTLE_WAITS: Final = (0.05, 1.0)
+"""Seconds between two calls of `settled()`: at first, and at most."""
+LATE_SECONDS: Final = 2.0
+"""How long after its listing a server that lacks something is listed again."""
 NOW: Final[ContextVar[datetime | None]] = ContextVar("memfail_now", default=None)
 """The time of the conversation being stored; several may be stored at once."""
 
@@ -116,6 +121,8 @@ class StoreReport:
     """Tokens of the last listing."""
     changed: tuple[int, int] = (0, 0)
     """Entries added and removed in a second listing after the last question: queries must not write."""
+    late: int = 0
+    """Those of the added entries that hold what was stored before the first question: the system stores in the background."""
     shared_with: str | None = None
     """The other store that the added entries came from; if set, the queries did not write them."""
     described: Mapping[str, str] = field(default_factory=dict)
@@ -149,6 +156,7 @@ class OpenSystem:
         self._system: Any = None
         self._reuse: Reuse | None = None
         self._retries: Retries | None = None
+        self._late_until = 0.0
         self._numbers = {conversation.id: i for i, conversation in enumerate(job.plan.conversations, 1)}
 
     @property
@@ -210,7 +218,25 @@ class OpenSystem:
         if conversations and callable(flush := getattr(self._system, "flush", None)):
             await lane.call("flush", flush)
             retries.drop()  # the system holds nothing back any more: the next snapshot starts from here
+        if conversations:
+            await self._settle()
         self._report.fill_seconds += time.perf_counter() - started
+
+    async def _settle(self) -> None:
+        """Wait until the system says that it has stored everything, if it can say so."""
+        if not callable(settled := getattr(self._system, "settled", None)):
+            return
+        wait, most = SETTLE_WAITS
+        limit = self._resources.limits.store
+        end = time.monotonic() + (limit or math.inf)
+        while not await self.lane.call("settled", settled):
+            if time.monotonic() > end:
+                raise MemorySystemError(
+                    f"settled() of the store {self._job.id} was still false after {limit:g} s; see what the system still stores, or "
+                    "set a longer --memfail-timeout"
+                )
+            await asyncio.sleep(wait)
+            wait = min(2 * wait, most)
 
     async def _with_turns(self, conversation: Conversation) -> Conversation:
         """Return the conversation with an answer of the assistant after each message of the user."""
@@ -232,25 +258,49 @@ class OpenSystem:
         if self._reuse is not None:
             self._reuse.check(listing)
         texts = [memory.text for memory in listing.memories]
-        if (foreign := self._texts.of_another(self._job.id, texts)) is not None:
+        if (foreign := self._texts.of_another(self._job.id, texts, self._job.plan.conversations)) is not None:
             text, other = foreign
             raise MemorySystemError(
                 f"get_all_memories() of the store {listing.store_id} lists {one_line(repr(text), 60)}, which was stored in the "
                 f"store {other}: the stores share state; {ADVICE}"
             )
+        await self._check_search()
         self._report.listings += (listing,)
         self._texts.listed(self._job.id, texts)
-        for sentinel in unlisted_sentinels([conversation for segment in segments for conversation in segment], listing):
+        unlisted = unlisted_sentinels([conversation for segment in segments for conversation in segment], listing)
+        if unlisted and getattr(self._system, "remote", False) and not hasattr(self._system, "settled"):
+            self._late_until = time.monotonic() + LATE_SECONDS
+        for sentinel in unlisted:
             found = await self.retrieve(sentinel.text, 5, "")
             for memory in found.memories:
                 if not is_listed(memory, listing):
                     raise TruncatedListingError(truncation_message(memory, listing))
         return listing
 
+    async def _check_search(self) -> None:
+        """Ask a store at a shared server for what another store holds.
+
+        Raises `MemorySystemError` if it is found.
+        """
+        if not getattr(self._system, "remote", False):
+            return
+        if (found := self._texts.sentinel_of_another(self._job.id, self._job.plan.conversations)) is None:
+            return
+        sentinel, other = found
+        if any(sentinel in memory.text for memory in (await self.retrieve(sentinel, 5, "")).memories):
+            raise MemorySystemError(
+                f"retrieve_memories() of the store {self._job.id} returns {one_line(repr(sentinel), 60)}, which was stored in the "
+                f"store {other}: the stores share state; {ADVICE}"
+            )
+
     async def keep(self, segments: Segments, listing: Listing) -> None:
         """Keep the store for later runs if the run reuses stores."""
         if self._reuse is not None:
             await self._reuse.keep(segments, listing)
+
+    async def wait_for_late_entries(self) -> None:
+        """Wait a moment if a server lacked what was stored: it may store in the background, which is worth a warning."""
+        await asyncio.sleep(max(0.0, self._late_until - time.monotonic()))
 
     async def read_listing(self, number: int = 0) -> Listing:
         """List the system without checks; `number` is that of the probe."""
@@ -517,6 +567,7 @@ class StoredTexts:
         self._stores: dict[int, set[str]] = {}
         """By the hash of a text: the texts themselves are dropped with their store."""
         self._listed: dict[str, set[str]] = {}
+        self._longest: dict[str, str] = {}
 
     def add(self, store: str, conversations: Iterable[Conversation]) -> None:
         """Record the texts that will be stored in a store."""
@@ -524,6 +575,8 @@ class StoredTexts:
             for message in conversation.messages:
                 if len(message.content) >= LEAST_CHARACTERS:
                     self._stores.setdefault(hash(message.content), set()).add(store)
+                    if len(message.content) > len(self._longest.get(store, "")):
+                        self._longest[store] = message.content
 
     def listed(self, store: str, texts: Iterable[str]) -> None:
         """Record the texts that an open store lists."""
@@ -533,22 +586,44 @@ class StoredTexts:
         """Forget the listing of a closed store."""
         self._listed.pop(store, None)
 
-    def of_another(self, store: str, texts: Iterable[str]) -> tuple[str, str] | None:
-        """Return the first text that belongs to another store and not to this one, with that store; None without one."""
+    def of_another(self, store: str, texts: Sequence[str], own: Sequence[Conversation] = ()) -> tuple[str, str] | None:
+        """Return the first text that belongs to another store and not to this one, with that store; None without one.
+
+        `own` is what is stored in this one.
+        """
         for text in texts:
             stores = self._stores.get(hash(text))
             if stores is not None and store not in stores:
                 return text, min(stores)
+        for other, sentinel in self._longest.items():  # within an entry, beside a role or a time
+            if other != store and any(sentinel in text for text in texts) and not holds(own, sentinel):
+                return sentinel, other
         return None
 
-    def source_of(self, store: str, texts: Sequence[str]) -> str | None:
+    def sentinel_of_another(self, store: str, own: Sequence[Conversation]) -> tuple[str, str] | None:
+        """Return a text that another open store holds and this one does not, with that store, the last that was listed."""
+        others = [other for other in reversed(self._listed) if other != store and other in self._longest]
+        return next(((text, other) for other in others if not holds(own, text := self._longest[other])), None)
+
+    def source_of(self, store: str, texts: Sequence[str], own: Sequence[Conversation] = ()) -> str | None:
         """Return the other store that this store's new texts came from; None if unknown."""
-        if (found := self.of_another(store, texts)) is not None:
+        if (found := self.of_another(store, texts, own)) is not None:
             return found[1]
         for other, listed in self._listed.items():
             if other != store and 2 * sum(text in listed for text in texts) > len(texts):
                 return other
         return None
+
+
+def holds(conversations: Iterable[Conversation], text: str) -> bool:
+    """Return whether a message of the conversations holds a text."""
+    return any(text in message.content for conversation in conversations for message in conversation.messages)
+
+
+def late_entries(conversations: Iterable[Conversation], texts: Sequence[str]) -> int:
+    """Return how many of the texts hold a message of the conversations."""
+    own = [m.content for c in conversations for m in c.messages if len(m.content) >= LEAST_CHARACTERS]
+    return sum(any(message in text for message in own) for text in texts)
 
 
 def unlisted_sentinels(conversations: Sequence[Conversation], listing: Listing) -> list[Conversation]:
@@ -575,7 +650,8 @@ def truncation_message(memory: Memory, listing: Listing) -> str:
     """Return the error message for a listing that leaves out a retrieved entry."""
     return (
         f"get_all_memories() lists {len(listing.memories)} entries and leaves out one that retrieve_memories() returns "
-        f"({one_line(repr(memory.text), 80)}): return every entry, not a page (default page sizes of 10 or 20 are common)"
+        f"({one_line(repr(memory.text), 80)}): return every entry, not a page (default page sizes of 10 or 20 are common); or it "
+        "came late: offer settled() if the system stores in the background"
     )
 
 

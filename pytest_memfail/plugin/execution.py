@@ -321,6 +321,7 @@ def _store_record(unit: Unit, report: StoreReport) -> StoreRecord:
         listings=report.listings,
         tokens=report.tokens,
         changed=report.changed,
+        late=report.late,
         shared_with=report.shared_with,
         described=report.described,
         restored=report.restored,

@@ -281,7 +281,7 @@ class ChangeRecord(_Part):
 class StoreRecord(_Part):
     """A store, with every listing that its questions were judged by."""
 
-    optional: ClassVar[frozenset[str]] = frozenset({"history"})
+    optional: ClassVar[frozenset[str]] = frozenset({"history", "late"})
 
     store: str
     task: str
@@ -292,6 +292,8 @@ class StoreRecord(_Part):
     tokens: int | None
     changed_by_queries: tuple[int, int]
     """Entries added and removed in a listing after the last question."""
+    late: int = 0
+    """Those of the added entries that hold what was stored before the first question."""
     shared_with: str | None = None
     system: Line = field(default_factory=dict)
     listings: tuple[tuple[MemoryRecord, ...], ...]
@@ -638,6 +640,7 @@ def store_record(
     listings: Sequence[Listing],
     tokens: int | None,
     changed: tuple[int, int],
+    late: int = 0,
     shared_with: str | None = None,
     described: Mapping[str, str],
     restored: bool = False,
@@ -652,6 +655,7 @@ def store_record(
         memories=len(listings[-1].memories) if listings else 0,
         tokens=tokens,
         changed_by_queries=changed,
+        late=late,
         shared_with=shared_with,
         system=mask_options(described),
         listings=(tuple(map(_memory, listings[0].memories)),) if len(listings) == 1 and not listings[0].number else (),

@@ -343,6 +343,11 @@ def _warnings(tasks: Sequence[Tally], stores: Iterable[StoreRecord], left_out: i
                 f"the stores {store.store} and {store.shared_with} share state (+{more} -{less} entries while asked); give each "
                 "its own: nothing in a class or a module, everything below context.path or under context.store_id"
             )
+        elif store.late:
+            yield (
+                f"the store of {store.task} listed {store.late} more of its entries after the first question: the system stores in "
+                "the background, and was asked too early; give it settled(), or `settle` in its YAML file"
+            )
         elif more or less:
             yield f"the store of {store.task} changed while asked (+{more} -{less}); queries must not write"
 

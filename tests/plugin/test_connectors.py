@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -34,3 +37,43 @@ def test_a_mistake_in_the_file_ends_the_run_before_anything_is_stored(yaml_proje
     result = yaml_project.run(system="memory.yaml")
     assert result.ret == 4
     result.stderr.fnmatch_lines(["ERROR: *memory.yaml: retreive: unknown key; did you mean 'retrieve'?*"])
+
+
+SERVICE = Path(__file__).parents[2] / "examples" / "connectors"
+SETTLE = "settle: {call: {method: GET, path: /status}, done: 'waiting == `0`'}\n"
+
+
+@pytest.fixture
+def serve(project, monkeypatch):
+    """`serve(lag, settle)` starts the example service with a lag, and writes its YAML file."""
+    processes = []
+
+    def start(lag: float, settle: str) -> None:
+        monkeypatch.setenv("MEMORY_LAG", str(lag))
+        monkeypatch.setenv("MEMORY_KEY", "quiet-harbour-5521")
+        command = [sys.executable, str(SERVICE / "service.py"), "0"]
+        processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        address = processes[-1].stdout.readline().strip()
+        text = (SERVICE / "notes_service.yaml").read_text(encoding="utf-8").replace("http://127.0.0.1:8765", address)
+        project.file("memory.yaml", text + settle)
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def test_a_service_that_lags_gets_the_verdicts_of_one_that_does_not(project, serve):
+    verdicts, printed = [], []
+    for i, (lag, settle) in enumerate([(0, ""), (0.5, SETTLE), (0.5, "")]):
+        serve(lag, settle)
+        record = project.pytester.path / f"record-{i}.jsonl"
+        result = project.run("--memfail-tasks=long_hop", f"--memfail-record={record}", system="memory.yaml")
+        lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
+        verdicts.append({line["question"]: line["verdict"] for line in lines if "verdict" in line})
+        printed.append(result.stdout.str() + result.stderr.str())
+        assert "quiet-harbour-5521" not in printed[-1] + record.read_text(encoding="utf-8")
+    assert verdicts[0] == verdicts[1]
+    assert len(verdicts[0]) == 4
+    assert "in the background" not in printed[1]
+    assert "in the background" in printed[2]

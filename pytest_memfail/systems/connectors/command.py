@@ -14,6 +14,7 @@ from typing import Any
 from pytest_memfail.core import Conversation, SystemContext, WrongTypeError, one_line
 from pytest_memfail.systems.connectors.config import CommandMemory
 from pytest_memfail.systems.connectors.processes import LineProgram
+from pytest_memfail.systems.connectors.settle import Settling
 from pytest_memfail.systems.connectors.templates import filled, plain_conversation
 
 
@@ -26,6 +27,10 @@ class CommandSystem:
         self._program = LineProgram(f"the command {' '.join(config.command)!r}", config.timeout)
         self._opened: Mapping[str, Any] = {}
         self.concurrent_reads = config.concurrent_reads
+        self._settling: Settling | None = None
+        if config.settle is not None:
+            self._settling = Settling(config.settle, self.get_all_memories, self.get_all_memories)
+            self.settled = self._settling.settled
 
     async def open(self) -> None:
         """Start the program and wait until it answers."""
@@ -40,6 +45,8 @@ class CommandSystem:
 
     async def store_conversation(self, conversation: Conversation) -> None:
         """Send the conversation."""
+        if self._settling is not None:
+            self._settling.stored()
         text = self._context.render(conversation)
         await self._program.ask("store", conversation=plain_conversation(conversation), text=text)
 

@@ -40,6 +40,27 @@ Command = Annotated[
 """A program and its arguments: a list, or a text that is split at blanks."""
 
 
+def _path(value: str) -> str:
+    import jmespath
+
+    try:
+        jmespath.compile(value)
+    except jmespath.exceptions.JMESPathError as error:
+        raise ValueError(f"a JMESPath ({one_line(error, 80)})") from None
+    return value
+
+
+def _expression(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"a regular expression ({error})") from None
+    return value
+
+
+Path_ = Annotated[str, Field(min_length=1), AfterValidator(_path)]
+
+
 class Part(BaseModel):
     """A mapping of the file, which has these keys and no others."""
 
@@ -94,6 +115,24 @@ class FilesMemory(Memory):
     lines: Annotated[int, Field(ge=1, description="How many lines `retrieve: first` loads")] = 200
 
 
+class Settle(Part):
+    """When a memory that stores in the background is done: after `done` holds, or the listing was unchanged for a while."""
+
+    unchanged: Annotated[Seconds | None, Field(description="Seconds that the listing must stay the same")] = None
+    done: Annotated[
+        Path_ | None, Field(description="With a status call: true in its reply when everything is stored")
+    ] = None
+    timeout: Annotated[Seconds, Field(description="Seconds until waiting is an error")] = 120.0
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Settle:
+        if (self.unchanged is None) == (self.done is None) or (self.done is None) != (
+            getattr(self, "call", None) is None
+        ):
+            raise ValueError("either `unchanged`, or `call` with `done`")
+        return self
+
+
 class CommandMemory(Memory):
     """A program that answers requests, one JSON object a line."""
 
@@ -105,27 +144,7 @@ class CommandMemory(Memory):
     env: Annotated[dict[str, str], Field(description="Variables of its environment")] = {}
     start_timeout: Annotated[Seconds, Field(description="Seconds until it answers `open`")] = 60.0
     concurrent_reads: Annotated[int, Field(ge=1, le=64, description="How many questions at once are safe")] = 1
-
-
-def _path(value: str) -> str:
-    import jmespath
-
-    try:
-        jmespath.compile(value)
-    except jmespath.exceptions.JMESPathError as error:
-        raise ValueError(f"a JMESPath ({one_line(error, 80)})") from None
-    return value
-
-
-def _expression(value: str) -> str:
-    try:
-        re.compile(value)
-    except re.error as error:
-        raise ValueError(f"a regular expression ({error})") from None
-    return value
-
-
-Path_ = Annotated[str, Field(min_length=1), AfterValidator(_path)]
+    settle: Settle | None = None
 
 
 class Pick(Part):
@@ -187,6 +206,18 @@ class McpCall(Call):
 CALLS: Final = ("open", "write", "search", "list", "close")
 
 
+class HttpSettle(Settle):
+    """The same, with a request for the status."""
+
+    call: HttpCall | None = None
+
+
+class McpSettle(Settle):
+    """The same, with a tool for the status."""
+
+    call: McpCall | None = None
+
+
 class RemoteMemory(Memory):
     """What a memory behind calls has."""
 
@@ -196,6 +227,7 @@ class RemoteMemory(Memory):
         "headers": PLACES,
         "url": PLACES,
         "open": PLACES,
+        "settle": PLACES,
         "close": PLACES,
         "write": STORED,
         "search": ASKED,
@@ -214,6 +246,7 @@ class RemoteMemory(Memory):
     def calls(self) -> dict[str, Any]:
         """The calls by their keys; those that the file leaves out are missing."""
         given = {key: getattr(self, "list_" if key == "list" else key) for key in CALLS}
+        given["settle"] = getattr(self.__dict__.get("settle"), "call", None)
         return {key: call for key, call in given.items() if call is not None}
 
     @model_validator(mode="after")
@@ -233,6 +266,7 @@ class HttpMemory(RemoteMemory):
     search: HttpCall
     list_: Annotated[HttpCall, Field(alias="list")]
     close: Annotated[HttpCall | None, Field(description="Removes a store")] = None
+    settle: HttpSettle | None = None
 
 
 PRESETS: Final = Path(__file__).with_name("presets")
@@ -258,6 +292,7 @@ class McpMemory(RemoteMemory):
     search: McpCall | None = None
     list_: Annotated[McpCall | None, Field(alias="list")] = None
     close: McpCall | None = None
+    settle: McpSettle | None = None
 
     @model_validator(mode="after")
     def _one_server(self) -> McpMemory:

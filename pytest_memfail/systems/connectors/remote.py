@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from pytest_memfail.core import Conversation, SystemContext
 from pytest_memfail.systems.connectors.config import RemoteMemory
 from pytest_memfail.systems.connectors.picks import all_pages, picked
+from pytest_memfail.systems.connectors.settle import Settling
 from pytest_memfail.systems.connectors.templates import stored_values
 
 
@@ -32,6 +33,8 @@ class Connection(Protocol):
 class RemoteSystem:
     """A store at a server: its own connection, and its own id in `{store}`."""
 
+    remote = True
+
     def __init__(self, context: SystemContext, config: RemoteMemory, connection: Connection) -> None:
         """Connect to nothing yet."""
         self._context, self._config, self._connection = context, config, connection
@@ -39,6 +42,10 @@ class RemoteSystem:
         self._places = {"store": f"{context.store_id}-{uuid.uuid4().hex[:8]}", "folder": str(context.path)}
         self._is_open = False
         self.concurrent_reads = config.concurrent_reads
+        self._settling: Settling | None = None
+        if (settle := getattr(config, "settle", None)) is not None:
+            self._settling = Settling(settle, self.get_all_memories, lambda: self._call("settle", {}))
+            self.settled = self._settling.settled
 
     async def open(self) -> None:
         """Connect, and make the store if the file says how."""
@@ -53,6 +60,8 @@ class RemoteSystem:
 
     async def store_conversation(self, conversation: Conversation) -> None:
         """Make the call `write`, once or for each message."""
+        if self._settling is not None:
+            self._settling.stored()
         if self._config.each == "conversation":
             await self._call("write", stored_values(conversation, None, self._context.render(conversation)))
             return

@@ -65,9 +65,12 @@ class Store:
         await self.flush()
 
     async def flush(self) -> None:
-        """Call `flush` if the system has it."""
+        """Call `flush` if the system has it, and wait until it has settled."""
         if self.offers("flush"):
             await self.call("flush")
+        if self.offers("settled"):
+            while not await self.call("settled"):
+                await asyncio.sleep(0.05)
 
     async def call(self, method: str, *args: Any) -> Any:
         """Call any method."""
