@@ -115,6 +115,6 @@ def _regraded(
         complete=record.complete,
         whole=record.whole,
         models=tuple(models),
-        suites=suite_records(questions, suites, header.tasks),
+        suites=suite_records(questions, suites, header.tasks, header.protocol),
     )
     return [header, *questions, *record.stores, footer]

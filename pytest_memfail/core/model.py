@@ -174,6 +174,10 @@ class Question:
     """Questions of one cluster stand and fall together, in paired tests; empty for the row."""
     keys: Mapping[str, Any] = field(default_factory=dict)
     """What the suite's graders need besides the gold answers."""
+    weight: float = 1.0
+    """How much it counts in a weighted measure of its suite."""
+    is_independent: bool = False
+    """Whether what was retrieved and answered is judged, and its result kept, whatever became of the facts."""
 
 
 @dataclass(frozen=True, slots=True)

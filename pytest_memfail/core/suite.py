@@ -109,6 +109,14 @@ class Kind:
     """Whether a model sees when the memories were made."""
     outdated: bool = False
     """Whether a model also says if a replaced state stands as if it held."""
+    offline: Literal["decides", "estimates", "never"] = "decides"
+    """What the offline judge's result is worth: an estimate confirms nothing and enters no measure of a paper."""
+    shows_source: bool = True
+    """Whether a model sees what was said, besides the fact."""
+    labels: tuple[str, ...] = ()
+    """Labels that a model gives memories from which the fact cannot be recovered."""
+    unfaithful: str | None = None
+    """Label of a fact that is stored, but not faithfully, where the judge gives no other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +134,26 @@ class AnswerKind:
     """Decides what `grade` leaves open, instead of one call with `right`."""
 
 
+class FinishedStage(Protocol):
+    """The result of one stage, as the record has it."""
+
+    @property
+    def outcome(self) -> str:
+        """Return passed, failed, ungraded or not_reached."""
+
+    @property
+    def label(self) -> str | None:
+        """Return the finer name of the result."""
+
+    @property
+    def estimated(self) -> bool:
+        """Return whether the offline judge only estimated it."""
+
+    @property
+    def metrics(self) -> Mapping[str, float]:
+        """Return the numbers that the judge gave."""
+
+
 class FinishedFact(Protocol):
     """One expected fact of a finished question, as the record has it."""
 
@@ -136,6 +164,18 @@ class FinishedFact(Protocol):
     @property
     def label(self) -> str | None:
         """Return the finer name of its failure."""
+
+    @property
+    def storage(self) -> FinishedStage:
+        """Return the result of the stage."""
+
+    @property
+    def summary(self) -> FinishedStage:
+        """Return the result of the stage."""
+
+    @property
+    def retrieval(self) -> FinishedStage:
+        """Return the result of the stage."""
 
 
 class Finished(Protocol):
@@ -193,6 +233,18 @@ class Finished(Protocol):
     def facts(self) -> Sequence[FinishedFact]:
         """Return its facts."""
 
+    @property
+    def answer(self) -> FinishedStage | None:
+        """Return the result of the answer stage; None after an error."""
+
+    @property
+    def weight(self) -> float:
+        """Return how much it counts in a weighted measure."""
+
+    @property
+    def retrieved(self) -> Sequence[object]:
+        """Return the memories shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
@@ -206,6 +258,8 @@ class Score:
     high: float | None = None
     lacks: str | None = None
     """Why there is no value: "needs a model as judge"."""
+    note: str | None = None
+    """What is to be known beside the value: "of 1,204"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +277,8 @@ class Measure:
     """The line below the table on which it is shown, with all measures of the same line."""
     unit: Literal["share", "percent", "count"] = "share"
     """`share`: 0 to 1; `percent`: shown as such, 0 to 1 in the gate; `count`: a number of questions."""
+    with_errors: bool = False
+    """Whether it also takes questions that ended with an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,9 +322,13 @@ class Suite:
     """Of evidence, beyond those that every judge knows."""
     answers: Mapping[str, AnswerKind] = field(default_factory=dict)
     measures: tuple[Measure, ...] = ()
+    paper_measures: tuple[Measure, ...] = ()
+    """Those of the protocol `paper`, if they differ."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Label to meaning, in the order shown."""
     k: int = 5
+    part_k: Mapping[str, int] = field(default_factory=dict)
+    """Parts whose questions have a k of their own, whatever the run's."""
     faults: Callable[[Path], Iterable[SuiteFault]] | None = None
     """Checks all files in a folder, for `memfail validate`."""
     sample: str = ""

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from pytest_memfail.core.taxonomy import CORRECT, NOT_RETRIEVED, NOT_STORED, STAGE_FAILURE, UNGRADED, worst
+from pytest_memfail.core.taxonomy import (
+    CORRECT,
+    NOT_RETRIEVED,
+    NOT_STORED,
+    STAGE_FAILURE,
+    SUMMARY_ERROR,
+    UNGRADED,
+    worst,
+)
 
 UNSURE: Final = 0.8
 """Below this confidence a verdict of the offline judge is unsure: the cascade asks a model, and reports mark it."""
 TRIVIAL_PASS: Final = "trivial_pass"
 LOST_LATER: Final = "lost_later"
 """The label of a fact that an earlier listing of the store held."""
+UNCONFIRMED: Final = "unconfirmed"
+"""The label of a distractor that the store holds."""
+ADDED_STAGE: Final = "added"
+"""The stage of a question about what a conversation added to the store; it has no facts."""
 Outcome = Literal["passed", "failed", "ungraded", "not_reached"]
 
 
@@ -40,6 +52,10 @@ class StageResult:
     """Passed only because the entries mention neither a state that was taken back nor its end."""
     score: float | None = None
     """The score of an answer, between 0 and 1; None for a kind of answer without one."""
+    estimated: bool = False
+    """Whether it is only an estimate, which confirms nothing."""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """Numbers for the measures of a suite."""
 
 
 UNREACHED = StageResult("not_reached")
@@ -54,6 +70,8 @@ class FactVerdict:
     storage: StageResult
     summary: StageResult = UNREACHED
     retrieval: StageResult = UNREACHED
+    is_distractor: bool = False
+    """Whether the store must not hold it."""
 
     @property
     def vacuous(self) -> bool:
@@ -89,9 +107,9 @@ class Verdict:
     @property
     def memory_held(self) -> bool | None:
         """Return whether all expected facts were stored, faithful and retrieved; None if the memory was not tested."""
-        if self.vacuous or not self.facts:
+        names = {fact.name for fact in self.facts if not fact.is_distractor}
+        if self.vacuous or not names:
             return None
-        names = {fact.name for fact in self.facts}
         if names == {CORRECT}:
             return True
         return None if UNGRADED in names and worst(names) == UNGRADED else False
@@ -122,6 +140,7 @@ def question_verdict(
     misleading: bool = False,
     credited: bool | None = None,
     passed_before: bool | None = None,
+    keeps_answer: bool = False,
 ) -> Verdict:
     """Return the verdict of a question: the worst of its facts, then the answer stage.
 
@@ -130,7 +149,8 @@ def question_verdict(
     essay was not stored or not retrieved: the model could not misuse what it did not see. A summary error stays one.
 
     `passed_before` says whether the same was answered right before something changed; None if that was not asked. A
-    right answer after a wrong one is a trivial pass: it proves nothing (MEME, section 4.1).
+    right answer after a wrong one is a trivial pass: it proves nothing (MEME, section 4.1). With `keeps_answer` the
+    verdict has the result of the answer stage even where a fact failed.
     """
     name, score = worst(fact.name for fact in facts), answer.score
     if misleading and name in (NOT_STORED, NOT_RETRIEVED):
@@ -140,8 +160,26 @@ def question_verdict(
     label = next((s.label for f in facts for s in (f.storage, f.summary, f.retrieval) if s.label), None)
     if name == CORRECT:
         name = {"passed": CORRECT, "failed": STAGE_FAILURE["answer"]}.get(answer.outcome, UNGRADED)
-    else:
+    elif not keeps_answer:
         answer = UNREACHED
     if name == CORRECT and passed_before is False:
         return Verdict(CORRECT, tuple(facts), answer, vacuous=True, credited=credited, label=TRIVIAL_PASS, score=score)
     return Verdict(name, tuple(facts), answer, credited=credited, label=label or answer.label, score=score)
+
+
+def distractor_verdict(
+    evidence_id: str, storage: StageResult, summary: StageResult, *, is_empty: bool = False
+) -> FactVerdict:
+    """Return the verdict of a fact that the store must not hold.
+
+    Of an empty store (`is_empty`) the pass proves nothing. The metric `score` is 2 if the store holds all of it, 1 if it
+    holds a part.
+    """
+    if storage.outcome == "failed":
+        resisted = replace(storage, outcome="passed", missing=(), label=None, vacuous=is_empty)
+        return FactVerdict(evidence_id, CORRECT, resisted, resisted, resisted, is_distractor=True)
+    if storage.outcome != "passed":
+        return FactVerdict(evidence_id, UNGRADED, storage, is_distractor=True)
+    score = {"score": 2.0 if summary.outcome == "passed" else 1.0}
+    held = replace(storage, outcome="failed", label=UNCONFIRMED, metrics=score)
+    return FactVerdict(evidence_id, SUMMARY_ERROR, storage, held, is_distractor=True)

@@ -9,10 +9,12 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from pytest_memfail.core import (
+    ADDED_STAGE,
     CORRECT,
     ERROR,
     FAILURES,
     LOST_LATER,
+    SUMMARY_ERROR,
     UNGRADED,
     UNREACHED,
     Evidence,
@@ -26,6 +28,7 @@ from pytest_memfail.core import (
     Reply,
     StageResult,
     Verdict,
+    distractor_verdict,
     fact_verdict,
     one_line,
     question_verdict,
@@ -33,6 +36,7 @@ from pytest_memfail.core import (
 from pytest_memfail.engine.calls import Outcomes, called, raised_as
 
 NOT_ASKED: Final = StageResult("passed", "this stage is not asked")
+NEEDS_MODEL: Final = StageResult("ungraded", "the offline judge cannot decide this: give --memfail-judge a model")
 
 
 class Past(NamedTuple):
@@ -72,6 +76,7 @@ class Grader:
         *,
         earlier: Sequence[Past] = (),
         needed: Sequence[Needed] = (),
+        added: Sequence[Memory] = (),
     ) -> Verdict:
         """Return the verdict on one question.
 
@@ -83,6 +88,7 @@ class Grader:
             reply: the test-taker's reply; None without a test-taker.
             earlier: the earlier listings of the store, newest first.
             needed: the outcomes of the questions that it needs.
+            added: what its conversation added to the store, for a question about that.
 
         Raises `JudgeError` if the judge raises: a broken judge causes an error, never a verdict.
         """
@@ -91,17 +97,25 @@ class Grader:
         facts = [await self._fact(question, fact, listing, shown, earlier, was_held) for fact in evidence]
         held = all(fact.name == CORRECT for fact in facts) and not (facts and all(fact.vacuous for fact in facts))
         answer, credited = UNREACHED, None
+        if ADDED_STAGE in question.stages:
+            return await self._added(question, added)
         if "answer" not in question.stages:
-            answer = NOT_ASKED
+            is_open = any(stage.estimated for fact in facts for stage in (fact.storage, fact.summary, fact.retrieval))
+            answer = NEEDS_MODEL if is_open else NOT_ASKED
         elif held or reply is not None:
             settles = await self._settles(question)
-            if held or settles:
+            if held or settles or (question.is_independent and reply is not None):
                 answer = await self._ask("answer", question, evidence, reply)
             if settles and answer.outcome in ("passed", "failed"):
                 credited = answer.outcome == "passed"
         before = False if names & set(FAILURES) else True if names == {CORRECT} else None
         verdict = question_verdict(
-            facts, answer, misleading=question.kind == "misleading", credited=credited, passed_before=before
+            facts,
+            answer,
+            misleading=question.kind == "misleading",
+            credited=credited,
+            passed_before=before,
+            keeps_answer=question.is_independent,
         )
         if verdict.name == CORRECT and before is None and ERROR in names:
             reason = f"must have been right before, and was an error: {', '.join(question.needs)}"
@@ -123,15 +137,22 @@ class Grader:
         before (`was_held`; None if that was not asked).
         """
         stages, storage = question.stages, NOT_ASKED
+        if fact.is_distractor:
+            storage = await self._once("storage", fact, listing)
+            summary = await self._once("summary", fact, listing) if storage.outcome == "passed" else UNREACHED
+            return distractor_verdict(fact.id, storage, summary, is_empty=not listing.memories)
         if "storage" in stages:
             storage = await self._once("storage", fact, listing)
             if storage.outcome == "failed" and await self._was_stored(fact, earlier):
                 storage = replace(storage, reason=f"{storage.reason}; an earlier listing had it", label=LOST_LATER)
+        is_independent = question.is_independent and "retrieval" in stages and "answer" not in stages
         if storage.outcome != "passed":
-            return fact_verdict(fact.id, storage)
+            by_search = await self._ask("retrieval", fact, question, shown) if is_independent else UNREACHED
+            return fact_verdict(fact.id, storage, retrieval=by_search)
         summary = await self._once("summary", fact, listing) if "summary" in stages else NOT_ASKED
         if summary.outcome != "passed":
-            return fact_verdict(fact.id, storage, summary)
+            by_search = await self._ask("retrieval", fact, question, shown) if is_independent else UNREACHED
+            return fact_verdict(fact.id, storage, summary, by_search)
         if "retrieval" not in stages:
             return fact_verdict(fact.id, storage, summary, replace(NOT_ASKED, vacuous=storage.vacuous))
         retrieval = await self._ask("retrieval", fact, question, shown)
@@ -140,6 +161,17 @@ class Grader:
         if storage is NOT_ASKED:  # it is unknown whether the store marks a state as ended
             storage = replace(storage, vacuous=retrieval.vacuous)
         return fact_verdict(fact.id, storage, summary, retrieval)
+
+    async def _added(self, question: Question, added: Sequence[Memory]) -> Verdict:
+        """Judge whether what a conversation added to the store is backed by what was said."""
+        if not added:
+            passed = StageResult("passed", "nothing was added", metrics={"added": 0.0})
+            return Verdict(CORRECT, answer=passed, vacuous=True)
+        if getattr(self._judge, "added", None) is None:
+            return Verdict(UNGRADED, answer=NEEDS_MODEL)
+        result = await self._ask("added", question, added)
+        name = {"passed": CORRECT, "failed": SUMMARY_ERROR}.get(result.outcome, UNGRADED)
+        return Verdict(name, answer=result, label=result.label)
 
     async def _was_stored(self, fact: Evidence, earlier: Sequence[Past]) -> bool:
         """Return whether an earlier listing held the fact. A judge that fails here changes no verdict."""

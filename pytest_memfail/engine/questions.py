@@ -200,6 +200,7 @@ class Answerer:
         ask: Ask,
         listing: Listing,
         earlier: Sequence[Past],
+        added: Sequence[Memory],
         needed: Callable[[], Awaitable[Sequence[Needed]]],
         has_retrieved: Callable[[], None],
         result: Result,
@@ -213,7 +214,7 @@ class Answerer:
             found = [await self._retrieved(system, ask) for _ in self._graders]
         finally:
             has_retrieved()
-        outcomes = [await self._judged(ask, listing, earlier, needed, i, each) for i, each in enumerate(found)]
+        outcomes = [await self._judged(ask, listing, earlier, added, needed, i, each) for i, each in enumerate(found)]
         names = tuple(VACUOUS if verdict.vacuous else verdict.name for _, verdict in outcomes)
         result.trace, result.verdict = outcomes[majority(names)]
         if len(names) > 1:
@@ -230,6 +231,7 @@ class Answerer:
         ask: Ask,
         listing: Listing,
         earlier: Sequence[Past],
+        added: Sequence[Memory],
         needed: Callable[[], Awaitable[Sequence[Needed]]],
         time_asked: int,
         found: Retrieved,
@@ -246,7 +248,7 @@ class Answerer:
         clock = time.perf_counter()
         evidence = [self._evidence[name] for name in question.evidence]
         verdict = await self._graders[time_asked].grade(
-            question, evidence, listing, shown, reply, earlier=earlier, needed=before
+            question, evidence, listing, shown, reply, earlier=earlier, needed=before, added=added
         )
         seconds["judge"] = time.perf_counter() - clock
         return Trace(question, ask.k, shown, reply, seconds, shown_tokens, store_tokens, found.cut), verdict

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Coroutine, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any, Final
 
 from pytest_memfail.core import (
+    ADDED_STAGE,
     ERROR,
     Conversation,
     Ingest,
     Listing,
     MemfailError,
+    Memory,
     MemorySystemError,
     Question,
+    Step,
     TimedOutError,
     UsageError,
 )
@@ -60,6 +63,8 @@ class StoreRun:
         )
         self._past: list[Past] = []
         """The listings of the current system, in order."""
+        self._added: dict[str, tuple[Memory, ...]] = {}
+        """What each conversation added, by its id, if a question asks for that."""
         self._in_flight: Counter[str] = Counter()
         """Keys in the journal. A hidden ask counts under the key of the ask that needs it."""
         self._system: OpenSystem | None = None
@@ -165,16 +170,18 @@ class StoreRun:
         total = sum(isinstance(step, Ingest) for step in steps[: last + 1])
         segments: list[list[Conversation]] = [[]]  # stored before each probe
         held = 0  # segments that the system holds
-        for step in steps[: last + 1]:
+        for number, step in enumerate(steps[: last + 1]):
             if isinstance(step, Ingest):
                 segments[-1].append(step.conversation)
                 continue
             self._window.advance()
             asks = self._selected(step)
+            # what a conversation adds shows between two listings
+            is_before = self._asks_added(steps[number + 1 :])
             stored = frozenset(conversation.id for segment in segments for conversation in segment)
-            is_listed = bool(asks) or self._is_expected_later(stored)
+            is_listed = bool(asks) or is_before or self._is_expected_later(stored)
             # a probe without questions can be skipped if a store is kept for a later probe
-            if asks or self.job.shelf is None:
+            if asks or is_before or self.job.shelf is None:
                 if not await system.restored(segments, total):
                     for n in range(held, len(segments)):
                         await system.ingest(segments[n], sum(map(len, segments[:n])), total)
@@ -185,6 +192,10 @@ class StoreRun:
             if is_listed:
                 listing = await system.list_all(segments)
                 self._past.append(Past(listing, stored))
+                if any(ADDED_STAGE in ask.question.stages for ask in asks):
+                    before = self._past[-2].listing if len(self._past) > 1 else None
+                    for conversation in segments[-1]:
+                        self._added[conversation.id] = await system.added_by(conversation, before, listing)
             if asks:
                 await system.keep(segments, listing)
                 await self._answerer.tokens.listed(listing)  # before all questions want to know it at once
@@ -224,6 +235,11 @@ class StoreRun:
         """Return the open asks of a probe."""
         ids = {question.id for question in getattr(step, "questions", ())}
         return [ask for ask in self._asks.values() if ask.question.id in ids and self._is_open(ask)]
+
+    def _asks_added(self, steps: Sequence[Step]) -> bool:
+        """Return whether the next probe asks what a conversation added."""
+        probe = next((step for step in steps if not isinstance(step, Ingest)), None)
+        return any(ADDED_STAGE in ask.question.stages for ask in self._selected(probe))
 
     def _is_expected_later(self, stored: Collection[str]) -> bool:
         """Return whether a later question expects a fact of these conversations: a listing now shows if it was lost later."""
@@ -324,6 +340,7 @@ class StoreRun:
                 ask,
                 listing,
                 self._earlier(listing),
+                self._added.get(ask.question.keys.get("conversation", ""), ()),
                 lambda: self._needed(ask),
                 lambda: self._has_retrieved(retrieved),
                 result,

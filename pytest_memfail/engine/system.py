@@ -48,6 +48,7 @@ PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
     "describe": (),
     "snapshot": ("path",),
     "restore": ("path",),
+    "extracted_since": ("conversation",),
 }
 """The parameters of each method, required ones first."""
 METHODS: Final = tuple(PARAMETERS)[:3]
@@ -306,6 +307,22 @@ class OpenSystem:
         """List the system without checks; `number` is that of the probe."""
         found = await self.lane.call("get_all_memories", self._system.get_all_memories)
         return Listing(self._job.id, memories_from(found, "get_all_memories"), number)
+
+    async def added_by(self, conversation: Conversation, before: Listing | None, after: Listing) -> tuple[Memory, ...]:
+        """Return what a conversation added: as the system says or, if it says nothing, as its listing changed.
+
+        An entry whose text changed is an added one.
+        """
+        if callable(extracted := getattr(self._system, "extracted_since", None)):
+            return memories_from(await self.lane.call("extracted_since", extracted, conversation), "extracted_since")
+        known = Counter(memory.text for memory in (before.memories if before is not None else ()))
+        added = []
+        for memory in after.memories:
+            if known[memory.text]:
+                known[memory.text] -= 1
+            else:
+                added.append(memory)
+        return tuple(added)
 
     async def retrieve(self, query: str, k: int, about: str, asked_at: datetime | None = None) -> Retrieved:
         """Retrieve the memories for a query; `about` names the question in error messages."""

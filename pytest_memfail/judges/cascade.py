@@ -46,6 +46,10 @@ class CascadeJudge:
         """Judge whether the reply uses the facts correctly, or chooses the right option letter."""
         return await self._model.answer(question, evidence, reply)
 
+    async def added(self, question: Question, added: Sequence[Memory]) -> StageResult:
+        """Judge whether the dialogue supports what it added to the store."""
+        return await self._model.added(question, added)
+
     def settles(self, question: Question) -> bool:
         """Return whether the reply is graded whatever became of the facts."""
         return self._model.settles(question)
@@ -55,5 +59,8 @@ class CascadeJudge:
 
     def _is_decided(self, result: StageResult) -> bool:
         return (
-            result.outcome in ("passed", "failed") and result.confidence is not None and result.confidence >= self._sure
+            result.outcome in ("passed", "failed")
+            and not result.estimated
+            and result.confidence is not None
+            and result.confidence >= self._sure
         )

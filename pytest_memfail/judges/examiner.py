@@ -69,7 +69,7 @@ class Examiner:
                 ranking = self._rankings[store] = Ranking([memory.text for memory in store.memories])
             return ranking.closest(source, self._first)
 
-        return await self._check_entries(build, schema, stage, _numbered(store.memories), closest, store)
+        return await self._check_entries(build, schema, stage, numbered(store.memories), closest, store)
 
     async def of_shown(
         self,
@@ -78,13 +78,14 @@ class Examiner:
         stage: str,
         source: str,
         shown: Sequence[Memory],
+        labels: Collection[str] = (),
     ) -> E:
         """Return the model's reply about the memories shown to a question."""
 
         def closest() -> list[int]:
             return Ranking([memory.text for memory in shown]).closest(source, self._first)
 
-        return await self._check_entries(build, schema, stage, _numbered(shown), closest)
+        return await self._check_entries(build, schema, stage, numbered(shown), closest, labels=labels)
 
     async def ask(
         self, messages: Messages, schema: type[R], stage: str, shown: Iterable[int], labels: Collection[str] = ()
@@ -135,7 +136,7 @@ class Examiner:
             await self._behind_first(listing, lambda: self._warm_up(listing))
 
     async def _warm_up(self, listing: Listing) -> None:
-        await self.ask(prompts.warm_up(_numbered(listing.memories)), JudgeReply, "warm", ())
+        await self.ask(prompts.warm_up(numbered(listing.memories)), JudgeReply, "warm", ())
 
     async def _check_entries(
         self,
@@ -145,13 +146,14 @@ class Examiner:
         entries: Sequence[Entry],
         closest: Callable[[], list[int]],
         store: Listing | None = None,
+        labels: Collection[str] = (),
     ) -> E:
         """Check the closest entries; before declaring anything lost, check all of them."""
         near: list[Entry] = []
         if len(entries) > self._first:
             near = [entries[at] for at in sorted(closest())]
             try:
-                reply = await self.ask(build(near), schema, stage, _numbers(near))
+                reply = await self.ask(build(near), schema, stage, _numbers(near), labels)
             except ContextLengthError:
                 near = []  # even these are too long: use batches only
             else:
@@ -160,7 +162,7 @@ class Examiner:
         pieces = self._pieces.get(store, 1) if store is not None else 1
         while True:
             try:
-                return await self._check_batches(build, schema, stage, _split(entries, pieces), near, store)
+                return await self._check_batches(build, schema, stage, _split(entries, pieces), near, store, labels)
             except ContextLengthError:
                 if pieces >= len(entries):
                     raise
@@ -177,6 +179,7 @@ class Examiner:
         batches: Sequence[Sequence[Entry]],
         near: Sequence[Entry],
         store: Listing | None,
+        labels: Collection[str],
     ) -> E:
         """Check all batches until one passes; else check the entries they named together, as a fact may span
         several.
@@ -185,7 +188,7 @@ class Examiner:
         for batch in batches:
 
             async def ask(batch: Sequence[Entry] = batch) -> E:
-                return await self.ask(build(batch), schema, stage, _numbers(batch))
+                return await self.ask(build(batch), schema, stage, _numbers(batch), labels)
 
             if batch is batches[0] and store is not None and _is_long(store):
                 reply = await self._behind_first(store, ask)
@@ -199,7 +202,7 @@ class Examiner:
             together = [entry for batch in batches for entry in batch if entry.number in named]
             if together:
                 with suppress(ContextLengthError):  # every entry was checked; only the combined check is missing
-                    replies.insert(0, await self.ask(build(together), schema, stage, _numbers(together)))
+                    replies.insert(0, await self.ask(build(together), schema, stage, _numbers(together), labels))
         return max(replies, key=lambda reply: (reply.passed, reply.found))
 
     async def _behind_first(self, store: Listing, ask: Callable[[], Awaitable[T]]) -> T:
@@ -215,7 +218,8 @@ class Examiner:
             warmed.set()
 
 
-def _numbered(memories: Iterable[Memory]) -> list[Entry]:
+def numbered(memories: Iterable[Memory]) -> list[Entry]:
+    """Return memories as entries, numbered from 1."""
     return [Entry(number, memory) for number, memory in enumerate(memories, 1)]
 
 

@@ -30,6 +30,23 @@ class SuiteKinds:
         """Return whether the kind of this evidence is found by a function of the suite."""
         return (kind := self.kinds.get(evidence.kind)) is not None and kind.find is not None
 
+    def offline(self, evidence: Evidence, stage: str, result: StageResult, *, is_empty: bool) -> StageResult:
+        """Return a result of the offline judge with what it is worth; of no memories at all it is certain."""
+        kind = self.kinds.get(evidence.kind)
+        if kind is None or is_empty:
+            return result
+        if kind.offline == "never":
+            return StageResult("ungraded", "the offline judge cannot decide this: give --memfail-judge a model")
+        result = replace(result, estimated=kind.offline == "estimates")
+        return self.unfaithful(evidence, result) if stage == "summary" else result
+
+    def unfaithful(self, evidence: Evidence, result: StageResult) -> StageResult:
+        """Return a result of the summary stage with the label of the kind, if it failed without one."""
+        kind = self.kinds.get(evidence.kind)
+        if kind is None or result.outcome != "failed" or result.label is not None:
+            return result
+        return replace(result, label=kind.unfaithful)
+
     def storage(self, evidence: Evidence, store: Listing) -> StageResult:
         """Judge storage by the kind's finder."""
         found = self._of_store(evidence, store)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 from weakref import WeakKeyDictionary
 
 from pytest_memfail.core import (
@@ -22,24 +22,31 @@ from pytest_memfail.core import (
     rank_of,
 )
 from pytest_memfail.judges import prompts
-from pytest_memfail.judges.examiner import FIRST_ENTRIES, Examiner
+from pytest_memfail.judges.examiner import FIRST_ENTRIES, Examiner, numbered
 from pytest_memfail.judges.kinds import SuiteKinds
 from pytest_memfail.judges.letters import NO_REPLY, judge_letter
 from pytest_memfail.judges.prompts import Protocol
 from pytest_memfail.judges.replies import (
+    AddedReply,
     AnswerReply,
     EntriesReply,
     FaithfulReply,
     LabelledReply,
+    LabelledRetrieval,
     PresentReply,
     RetrievedReply,
     StateReply,
     StoredReply,
+    Support,
 )
 
 if TYPE_CHECKING:
     from pytest_memfail.llm import ModelClient
 
+ADDED_AT_ONCE: Final = 20
+"""The most added memories in one prompt."""
+FULL: Final = 2
+"""The support of a memory that the dialogue backs in full."""
 T = TypeVar("T")
 E = TypeVar("E", bound=EntriesReply)
 
@@ -135,9 +142,10 @@ class ModelJudge:
         if kept.is_gone:
             return _nothing(kept.reason, evidence)
         if not kept.faithful:
-            return StageResult(
+            failed = StageResult(
                 "failed", kept.reason, kept.entries, missing=kept.missing, reported=kept.reported, label=kept.label
             )
+            return self._suite_kinds.unfaithful(evidence, failed)
         if kept.entries:
             texts = tuple(store.memories[at].text for at in kept.entries)
             self._supports.setdefault(evidence, set()).add(texts)
@@ -151,16 +159,20 @@ class ModelJudge:
             return await self._end_shown(evidence, shown)
         if (at := self._shown_support(evidence, shown)) is not None:
             return StageResult("passed", "every entry by which the fact is stored was shown", at)
+        kind = self._kind(evidence)
+        labels = () if kind is None else kind.labels
         reply = await self._examiner.of_shown(
             lambda some: prompts.about_entries(
                 "retrieval", evidence, some, self.protocol, question, self._kind(evidence)
             ),
-            RetrievedReply,
+            LabelledRetrieval if labels else RetrievedReply,
             "retrieval",
-            evidence.source or evidence.text,
+            self._closest_to(evidence),
             shown,
+            labels,
         )
-        return _result(reply, passed=reply.recoverable)
+        label = reply.label if isinstance(reply, LabelledRetrieval) and not reply.recoverable else None
+        return replace(_result(reply, passed=reply.recoverable), label=label)
 
     async def _end_shown(self, evidence: Evidence, shown: Sequence[Memory]) -> StageResult:
         """Judge whether the memories shown say that a state has ended, still state it, or do not mention it."""
@@ -207,6 +219,38 @@ class ModelJudge:
             label=judged.label if isinstance(judged, LabelledReply) else None,
         )
 
+    async def added(self, question: Question, added: Sequence[Memory]) -> StageResult:
+        """Judge whether the dialogue supports each memory that it added to the store.
+
+        The metrics are the number of memories, of those about what the expected points tell, and the sum of each one's
+        support from 0 to 2.
+        """
+        kind = self._suite_kinds.answers[question.kind]
+        entries = numbered(added)
+        found: list[Support] = []
+        for start in range(0, len(entries), ADDED_AT_ONCE):
+            some = entries[start : start + ADDED_AT_ONCE]
+            shown = [entry.number for entry in some]
+            reply = await self._examiner.ask(
+                prompts.about_added(question, some, kind.right), AddedReply, "added", shown
+            )
+            found += reply.memories
+        targets = [one for one in found if one.target]
+        wrong = [one for one in found if one.support < FULL]
+        metrics = {
+            "added": float(len(found)),
+            "added_support": float(sum(one.support for one in found)),
+            "target": float(len(targets)),
+            "target_support": float(sum(one.support for one in targets)),
+        }
+        return StageResult(
+            "failed" if wrong else "passed",
+            f"the dialogue supports {len(found) - len(wrong)} of {len(found)} memories in full",
+            missing=tuple(one_line(added[one.entry - 1].text) for one in wrong),
+            label=kind.labels[0] if wrong and kind.labels else None,
+            metrics=metrics,
+        )
+
     def settles(self, question: Question) -> bool:
         """Return whether the reply is graded whatever became of the facts: an option letter, or an exact grader."""
         return self._suite_kinds.settles(question)
@@ -229,6 +273,11 @@ class ModelJudge:
         missing = () if needed.faithful else tuple(map(one_line, needed.missing))
         reported = tuple(detail for detail in (*essay.missing, *essay.reported) if detail not in missing)
         return _Kept(True, needed.faithful, one_line(needed.reason), _places(needed), missing, reported)
+
+    def _closest_to(self, evidence: Evidence) -> str:
+        """Return the text by whose words the entries to show first are chosen."""
+        kind = self._kind(evidence)
+        return evidence.text if kind is not None and not kind.shows_source else evidence.source or evidence.text
 
     def _kind(self, evidence: Evidence) -> Kind | None:
         return self._suite_kinds.kinds.get(evidence.kind)
@@ -274,7 +323,7 @@ class ModelJudge:
                 lambda some: prompts.about_entries(check, evidence, some, self.protocol, kind=self._kind(evidence)),
                 schema,
                 "summary" if check == "summary" else "storage",
-                evidence.source or evidence.text,
+                self._closest_to(evidence),
                 store,
             )
 

@@ -186,6 +186,7 @@ _SHAPES: Final = {
     "storage": '{"reason": "...", "entries": [1], "present": true or false}',
     "summary": '{"reason": "...", "entries": [1], "missing": [], "faithful": true or false}',
     "retrieval": '{"reason": "...", "entries": [1], "missing": [], "recoverable": true or false}',
+    "added": '{"reason": "...", "memories": [{"entry": 1, "support": 0 or 1 or 2, "target": true or false}]}',
     "answer": '{"reason": "...", "missing": [], "right": true or false}',
 }
 
@@ -203,7 +204,7 @@ def about_entries(
 
     `kind` is the suite's, if the evidence is of a suite's own kind.
     """
-    about = _fact(evidence, protocol) if kind is None else _suite_fact(evidence)
+    about = _fact(evidence, protocol) if kind is None else _suite_fact(evidence, kind)
     fact = {"check": check, "kind": evidence.kind, **about}
     if question is not None and evidence.kind not in ("link", "preference"):
         fact["question"] = question.text
@@ -213,7 +214,24 @@ def about_entries(
         # times matter only if states replace one another; the test-taker does not see them either
         blocks.insert(1, _times(entries))
     criteria = _criteria(check, evidence, protocol) if kind is None else _suite_criteria(check, evidence, kind)
-    return _messages(*blocks, criteria, _SHAPES[shape])
+    labels = kind.labels if kind is not None and check == "retrieval" else ()
+    return _messages(*blocks, criteria, _labelled(_SHAPES[shape], labels))
+
+
+def about_added(question: Question, entries: Sequence[Entry], criteria: str) -> Messages:
+    """Return the prompt about the memories that a dialogue added: does it support each of them?"""
+    told = {"check": "added", "dialogue": question.keys["dialogue"], "points": question.keys["points"]}
+    return _messages(
+        _memories(entries), _block("facts", [_value(told)]), f"For each entry. {criteria}", _SHAPES["added"]
+    )
+
+
+def _labelled(shape: str, labels: Sequence[str]) -> str:
+    """Return the form of a reply that may give one of these labels."""
+    if not labels:
+        return shape
+    names = " or ".join(f'"{label}"' for label in labels)
+    return shape.replace("}", f', "label": {names} or null}}')
 
 
 def asks_outdated(evidence: Evidence, kind: Kind | None) -> bool:
@@ -250,9 +268,8 @@ def about_answer(
             facts["values"] = values
         criteria = f"right: {kind.right}"
         if kind.labels:
-            labels = " or ".join(f'"{label}"' for label in kind.labels)
             criteria += "\nlabel: the one that describes the reply, else null."
-            shape = shape.replace("}", f', "label": {labels} or null}}')
+            shape = _labelled(shape, kind.labels)
     return _messages(_block("facts", [_value(facts)]), _block("reply", [_value(reply)]), criteria, shape)
 
 
@@ -310,13 +327,13 @@ def _suite_criteria(check: Check, evidence: Evidence, kind: Kind) -> str:
     return "\n".join([*lines, _TAKEN_BACK] if evidence.taken_back else lines)
 
 
-def _suite_fact(evidence: Evidence) -> dict[str, Any]:
+def _suite_fact(evidence: Evidence, kind: Kind) -> dict[str, Any]:
     fact = {
         "fact": evidence.text if evidence.text != evidence.source else None,
         "value": evidence.value,
         "replaced": list(evidence.stale_values),
         "taken_back": evidence.taken_back,
-        "said": evidence.source,
+        "said": evidence.source if kind.shows_source else None,
     }
     return {name: value for name, value in fact.items() if value}
 

@@ -6,6 +6,7 @@ Reasons come first, so that a model states them before it decides.
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -113,6 +114,29 @@ class RetrievedReply(MissingReply):
         return self.recoverable
 
 
+class LabelledRetrieval(RetrievedReply):
+    """Retrieval of a kind of evidence with labels."""
+
+    label: str | None = None
+
+
+class Support(BaseModel):
+    """What the dialogue says of one memory."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    entry: int
+    support: Literal[0, 1, 2]
+    target: bool
+    """Whether it is about what the points tell."""
+
+
+class AddedReply(JudgeReply):
+    """What the dialogue says of each memory that was added."""
+
+    memories: list[Support]
+
+
 class AnswerReply(JudgeReply):
     """The answer stage."""
 
@@ -136,6 +160,8 @@ def problem_of(reply: JudgeReply, shown: Collection[int], labels: Collection[str
         return '"faithful" is true although "present" is false'
     if isinstance(reply, AnswerReply) and reply.right and reply.missing:
         return '"right" is true although "missing" is not empty'
-    if isinstance(reply, LabelledReply) and reply.label is not None and reply.label not in labels:
+    if isinstance(reply, AddedReply) and sorted(one.entry for one in reply.memories) != sorted(shown):
+        return '"memories" does not have each entry shown exactly once'
+    if isinstance(reply, LabelledReply | LabelledRetrieval) and reply.label is not None and reply.label not in labels:
         return f'"label" is neither null nor one of {", ".join(labels)}'
     return None

@@ -562,7 +562,7 @@ class Reporting:
             self._results = Loaded(path, self._header, questions, tuple(self._stores), None)
             shown = _short(self._record, self._config) if self._record is not None else None
             spent = tuple(self._config.stash[RUNTIME].spending())
-            suites = suite_records(questions, self._run.suites, self._header.tasks)
+            suites = suite_records(questions, self._run.suites, self._header.tasks, self._header.protocol)
             self._summary = replace(self._results.summary(), record=shown, models=spent, suites=suites)
             if not ended_early and self._untrusted() is None:
                 self._summary = replace(self._summary, gate=self._gatekeeper.decide(self._summary, self._results))

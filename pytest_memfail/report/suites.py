@@ -30,11 +30,15 @@ def _lines(suite: SuiteRecord, *, several_k: bool) -> Iterator[str]:
         said |= set(lacks)
         yield (
             at
-            + "  ".join(f"{score.title} {score_text(score)}" for score in scores)
+            + "  ".join(f"{score.title} {score_text(score)}{_note(score)}" for score in scores)
             + (f" ({'; '.join(new)})" if new else "")
         )
     if suite.labels:
         yield f"{at}labels: " + "  ".join(f"{label} {count}" for label, count in suite.labels.items())
+
+
+def _note(score: ScoreRecord) -> str:
+    return f" ({score.note})" if score.note else ""
 
 
 def suite_sentences(summary: Summary) -> list[str]:

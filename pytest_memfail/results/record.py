@@ -126,6 +126,8 @@ class StageRecord(_Part):
     found: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     reported: tuple[str, ...] = ()
+    estimated: bool = False
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +225,7 @@ class Outcome:
 class QuestionRecord(_Part, Outcome):
     """A finished question, with all that a reader of its failure needs."""
 
-    optional: ClassVar[frozenset[str]] = frozenset({"part", "cluster", "listing", "score"})
+    optional: ClassVar[frozenset[str]] = frozenset({"part", "cluster", "listing", "score", "weight"})
 
     id: str
     """The node id of its item."""
@@ -243,6 +245,8 @@ class QuestionRecord(_Part, Outcome):
     """Questions with the same cluster depend on each other; empty: those of a row do."""
     listing: int = 0
     """The number of the store's listing by which the question was judged."""
+    weight: float = 1.0
+    """How much it counts in a weighted measure of its suite."""
     verdict: VerdictName
     error: ErrorRecord | None = None
     """Set only with the verdict `error`; the JSON then lacks the fields that follow."""
@@ -352,6 +356,8 @@ class ScoreRecord(_Part):
     high: float | None = None
     lacks: str | None = None
     """Why there is no value."""
+    note: str | None = None
+    """What is to be known beside the value."""
     part: str | None = None
     """`task.part` if the measure is over one part."""
     line: int = 1
@@ -602,6 +608,7 @@ def question_record(
         "row": f"{Path(question.file).name}:{question.line} {question.place}".rstrip() if question.file else None,
         "part": question.part,
         "cluster": question.cluster,
+        "weight": question.weight,
     }
     if verdict is None:
         fault = ErrorRecord(type=type(error).__name__, message=one_line(error, 1000))

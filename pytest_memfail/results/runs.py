@@ -234,7 +234,9 @@ def merge(records: Sequence[Loaded], suites: Sequence[Suite] = ()) -> tuple[list
         complete=not missing,
         whole=not missing,
         models=tuple(_models(records)),
-        suites=suite_records((q for record in records for q in record.questions), suites, header.tasks),
+        suites=suite_records(
+            (q for record in records for q in record.questions), suites, header.tasks, header.protocol
+        ),
     )
     lines: list[Record] = [header]
     for record in records:

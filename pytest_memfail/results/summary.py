@@ -247,7 +247,8 @@ def summarize(
 def _by_k(
     by_group: Mapping[str, Sequence[QuestionRecord]], suite_of: Mapping[str, str], asked: Sequence[QuestionRecord]
 ) -> dict[int, dict[str, Tally]]:
-    ks = sorted({question.k for question in asked})
+    shown_at = {id(q): k for found in _by_task(asked).values() for q, k in _shown_at(found)}
+    ks = sorted(set(shown_at.values()))
     if len(ks) < 2:
         return {}
     groups: dict[str, list[QuestionRecord]] = {TOTAL: list(asked)}
@@ -256,35 +257,79 @@ def _by_k(
             groups.setdefault(f"{TOTAL} {suite_of[name]}", []).extend(found)
             groups[name] = list(found)
     return {
-        k: {name: _tally(name, own) for name, found in groups.items() if (own := [q for q in found if q.k == k])}
+        k: {
+            name: _tally(name, own)
+            for name, found in groups.items()
+            if (own := [q for q in found if shown_at[id(q)] == k])
+        }
         for k in ks
     }
 
 
+def _by_task(asked: Iterable[QuestionRecord]) -> dict[str, list[QuestionRecord]]:
+    by_task: dict[str, list[QuestionRecord]] = {}
+    for question in asked:
+        by_task.setdefault(question.task, []).append(question)
+    return by_task
+
+
+def _shown_at(of_task: Sequence[QuestionRecord]) -> Iterator[tuple[QuestionRecord, int]]:
+    """Yield each question of a task with the k it is shown at: its own.
+
+    Where each part has one k, all are shown at that of most questions: parts are not compared by k.
+    """
+    ks: dict[str, set[int]] = {}
+    for question in of_task:
+        ks.setdefault(question.part, set()).add(question.k)
+    usual = Counter(question.k for question in of_task).most_common(1)[0][0]
+    is_fixed = len(ks) > 1 and all(len(some) == 1 for some in ks.values())
+    yield from ((question, usual if is_fixed else question.k) for question in of_task)
+
+
 def suite_records(
-    questions: Iterable[QuestionRecord], suites: Iterable[Suite], tasks: Mapping[str, TaskRecord]
+    questions: Iterable[QuestionRecord],
+    suites: Iterable[Suite],
+    tasks: Mapping[str, TaskRecord],
+    protocol: str = "ours",
 ) -> tuple[SuiteRecord, ...]:
-    """Return the results of the suites' own measures over the finished questions at each k, without errors."""
+    """Return the results of the suites' own measures over the finished questions at each k.
+
+    Questions of a part that has its own k count at every k.
+    """
     by_suite: dict[tuple[str, int], list[QuestionRecord]] = {}
+    given = tuple(suites)
+    own_k = {suite.name: suite.part_k for suite in given}
+    fixed: dict[str, list[QuestionRecord]] = {}
     for question in questions:
-        if question.verdict != ERROR and question.task in tasks:
-            by_suite.setdefault((tasks[question.task].suite, question.k), []).append(question)
+        if question.task in tasks:
+            name = tasks[question.task].suite
+            if question.part in own_k.get(name, {}):
+                fixed.setdefault(name, []).append(question)
+            else:
+                by_suite.setdefault((name, question.k), []).append(question)
+    for name, some in fixed.items():
+        for place in [place for place in by_suite if place[0] == name] or [(name, some[0].k)]:
+            by_suite.setdefault(place, []).extend(some)
     return tuple(
         SuiteRecord(
             name=suite.name,
             k=k,
-            scores=tuple(_score_record(measure, asked) for measure in suite.measures),
+            scores=tuple(
+                _score_record(measure, asked)
+                for measure in ((suite.paper_measures if protocol == "paper" else ()) or suite.measures)
+            ),
             labels={label: count for label in suite.labels if (count := sum(q.label == label for q in asked))},
         )
-        for suite in suites
+        for suite in given
         if suite.measures or suite.labels
         for (name, k), asked in sorted(by_suite.items())
-        if name == suite.name
+        if name == suite.name and any(question.verdict != ERROR for question in asked)
     )
 
 
 def _score_record(measure: Measure, asked: Sequence[QuestionRecord]) -> ScoreRecord:
-    score = measure.of([question for question in asked if measure.part in (None, question.group)])
+    counted = [q for q in asked if measure.with_errors or q.verdict != ERROR]
+    score = measure.of([question for question in counted if measure.part in (None, question.group)])
     return ScoreRecord(
         name=measure.name,
         title=measure.title,
@@ -293,6 +338,7 @@ def _score_record(measure: Measure, asked: Sequence[QuestionRecord]) -> ScoreRec
         low=score.low,
         high=score.high,
         lacks=score.lacks,
+        note=score.note,
         part=measure.part,
         line=measure.line,
         unit=measure.unit,

@@ -62,6 +62,8 @@ def answer_by_rule(request: Mapping[str, Any]) -> str:
     if "fact" in blocks:
         with _one_at_a_time:  # the judge caches, and endpoints answer on threads of their own
             return _text(_about_entries(json.loads(blocks["fact"]), blocks["memories"]))
+    if "facts" in blocks and (facts := json.loads(blocks["facts"]))["check"] == "added":
+        return _text(_about_added(facts, _entries(blocks["memories"])))
     if "facts" in blocks:
         return _text(_about_answer(json.loads(blocks["facts"]), json.loads(blocks["reply"])))
     if "question" in blocks:
@@ -147,6 +149,17 @@ def _about_suite(fact: Mapping[str, Any], entries: Sequence[tuple[int, str]], *,
             _share(old, text) == 1.0 for old in fact.get("replaced", ()) for _, text in entries
         )
     return reply
+
+
+def _about_added(facts: Mapping[str, Any], entries: Sequence[tuple[int, str]]) -> dict[str, Any]:
+    """Return the reply about memories that a dialogue added: the share of their words that it has."""
+    memories = []
+    for number, text in entries:
+        share = _share(text, facts["dialogue"])
+        is_target = any(_share(point, text) >= AGREES for point in facts["points"])
+        support = 2 if share == 1.0 else 1 if share >= COVERED else 0
+        memories.append({"entry": number, "support": support, "target": is_target})
+    return {"reason": "by the words that the dialogue has", "memories": memories}
 
 
 def _shared(result: StageResult, numbers: Sequence[int]) -> dict[str, Any]:

@@ -102,6 +102,10 @@ class OfflineJudge:
 
     def storage(self, evidence: Evidence, store: Listing) -> StageResult:
         """Judge whether some version of the fact is in the store (paper, section 3.2, permissive)."""
+        result = self._storage(evidence, store)
+        return self._suite_kinds.offline(evidence, "storage", result, is_empty=not store.memories)
+
+    def _storage(self, evidence: Evidence, store: Listing) -> StageResult:
         if self._suite_kinds.has_finder(evidence):
             return self._suite_kinds.storage(evidence, store)
         finding = self._of_store(evidence, store)
@@ -113,6 +117,10 @@ class OfflineJudge:
 
     def summary(self, evidence: Evidence, store: Listing) -> StageResult:
         """Judge whether the store keeps everything that a right answer needs."""
+        result = self._summary(evidence, store)
+        return self._suite_kinds.offline(evidence, "summary", result, is_empty=not store.memories)
+
+    def _summary(self, evidence: Evidence, store: Listing) -> StageResult:
         if self._suite_kinds.has_finder(evidence):
             return self._suite_kinds.summary(evidence, store)
         finding = self._of_store(evidence, store)
@@ -127,6 +135,10 @@ class OfflineJudge:
         shown: Sequence[Memory],
     ) -> StageResult:
         """Judge whether the fact can be recovered from the memories shown alone."""
+        result = self._retrieval(evidence, shown)
+        return self._suite_kinds.offline(evidence, "retrieval", result, is_empty=not shown)
+
+    def _retrieval(self, evidence: Evidence, shown: Sequence[Memory]) -> StageResult:
         if self._suite_kinds.has_finder(evidence):
             return self._suite_kinds.retrieval(evidence, shown)
         claim = claim_of(evidence, self.protocol)
