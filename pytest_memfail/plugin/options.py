@@ -704,6 +704,7 @@ TASK_MEANINGS: Final = {
 }
 SUITE_MEANINGS: Final = {
     "meme": "MEME: facts that change, and what depends on them",
+    "halumem": "HaluMem: what a memory extracts, updates and answers, session by session",
     "mab_retrieval": "MemoryAgentBench: answers that stand somewhere in a long text",
     "mab_learning": "MemoryAgentBench: labels learned from examples in a long text",
     "mab_understanding": "MemoryAgentBench: questions about a whole novel",

@@ -17,7 +17,7 @@ from pytest_memfail.suites.sampling import Haystack, keep_questions, sample, sam
 MEMFAIL: Final = "memfail"
 OWN: Final = "own"
 """What the user gives: cases in YAML, tasks of hooks and of installed packages."""
-BUILT_IN: Final = ("meme", "mab")
+BUILT_IN: Final = ("meme", "mab", "halumem")
 """Suites that are folders here, besides MemFail."""
 OPTION: Final = "--memfail-suite"
 

@@ -175,7 +175,7 @@ def test_the_schema_of_records_is_that_of_a_record(run_pytest: Run, tmp_path: Pa
         seen[kind] = seen.get(kind, set()) | line.keys()
         always[kind] = always.get(kind, set(line)) & line.keys()
 
-    of_suite = ["--memfail-system=bm25", "--memfail-suite=meme"]
+    of_suite = ["--memfail-system=bm25", "--memfail-suite=meme,halumem"]
     for arguments in (["--memfail-system=bm25", "--memfail-repeats=2"], of_suite, ["--memfail-system=broken"]):
         for line in run_pytest("--memfail-limit=4", *arguments).record:
             see("error" if line.get("error") else line["type"], line)

@@ -1,0 +1,283 @@
+"""The numbers of HaluMem's main tables, over finished questions (arXiv 2511.03506, section 5 and tables 3 and 4).
+
+`(all)` divides by everything that was judged, `(valid)` by what the judge gave a usable reply for: a broken reply is an
+error, which only `(all)` counts. What the offline judge estimated enters no measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Final, Literal
+
+from pytest_memfail.core import CORRECT, ERROR, NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, Finished, Measure, Score
+
+NO_MODEL: Final = "needs a model as judge; what the offline judge estimates is no R"
+EMPTY: Final = "nothing false is held, because nothing is held at all: read it beside R"
+NO_ANSWER: Final = "needs a test-taker and a model as judge"
+TYPES: Final = ("Persona", "Event", "Relationship")
+FULL: Final = 2
+"""The score of a point that is held whole."""
+Part = Literal["update", "qa"]
+PARTS: Final[tuple[Part, ...]] = ("update", "qa")
+INTEGRITY: Final = {NOT_STORED: 0, SUMMARY_ERROR: 1, CORRECT: 2, NOT_RETRIEVED: 2}
+"""What a point's verdict is in the paper: missing, in part, whole."""
+
+Over = Literal["all", "valid"]
+Outcome = Literal["correct", "hallucination", "omission", "other"]
+OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "hallucination", "omission")
+
+
+def f1_score(precision: float, recall: float) -> float:
+    """Return the harmonic mean of precision and recall; 0 if both are 0."""
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def integrity(question: Finished) -> int | None:
+    """Return 0, 1 or 2 for a point; None after an error.
+
+    Raises `LookupError` if no model judged it.
+    """
+    if question.verdict == ERROR:
+        return None
+    (fact,) = question.facts
+    stages = (fact.storage, fact.summary)
+    if fact.verdict not in INTEGRITY or any(stage.estimated for stage in stages):
+        raise LookupError(NO_MODEL)
+    return INTEGRITY[fact.verdict]
+
+
+def update(question: Finished) -> Outcome | None:
+    """Return what became of an update: by the memories that a search for it returned. None after an error.
+
+    Raises `LookupError` if no model judged it.
+    """
+    if question.verdict == ERROR:
+        return None
+    (fact,) = question.facts
+    shown = fact.retrieval
+    if shown.estimated or shown.outcome not in ("passed", "failed"):
+        raise LookupError(NO_MODEL)
+    return "correct" if shown.outcome == "passed" else _failure(shown.label)
+
+
+def answer(question: Finished) -> Outcome | None:
+    """Return what became of an answer, whatever its memory stages say; None after an error.
+
+    Raises `LookupError` if it was not judged.
+    """
+    if question.verdict == ERROR:
+        return None
+    if question.answer is None or question.answer.outcome not in ("passed", "failed"):
+        raise LookupError(NO_ANSWER)
+    return "correct" if question.answer.outcome == "passed" else _failure(question.answer.label)
+
+
+def _failure(label: str | None) -> Outcome:
+    return "hallucination" if label == "hallucination" else "other" if label == "other" else "omission"
+
+
+def points_of(questions: Iterable[Finished], *, paper: bool) -> list[Finished]:
+    """Return the questions that R counts: the points and, in the paper, updates whose search returned nothing."""
+    return [q for q in questions if q.part == "points" or (paper and q.part == "update" and not _is_searched(q))]
+
+
+def updates_of(questions: Iterable[Finished], *, paper: bool) -> list[Finished]:
+    """Return the updates or, in the paper, those whose search returned something."""
+    return [q for q in questions if q.part == "update" and (not paper or _is_searched(q))]
+
+
+def _is_searched(question: Finished) -> bool:
+    return question.verdict == ERROR or bool(question.retrieved)
+
+
+def _mean(values: Sequence[float | None], over: Over, weights: Sequence[float] | None = None) -> Score:
+    """Return the weighted mean of the values that there are, over all of them or over those."""
+    used = weights or [1.0] * len(values)
+    counted = [w for v, w in zip(values, used, strict=True) if over == "all" or v is not None]
+    if not sum(counted):
+        return Score(None, len(counted), lacks="nothing to count")
+    total = sum(w * v for v, w in zip(values, used, strict=True) if v is not None)
+    return Score(total / sum(counted), len(counted))
+
+
+def _guarded(of: Callable[[Sequence[Finished]], Score]) -> Callable[[Sequence[Finished]], Score]:
+    """Return a measure that lacks a value where a question was not judged by a model."""
+
+    def measure(questions: Sequence[Finished]) -> Score:
+        try:
+            return of(questions)
+        except LookupError as error:
+            return Score(None, 0, lacks=str(error.args[0]))
+
+    return measure
+
+
+def recall(over: Over = "all", *, paper: bool = False, weighted: bool = False) -> Callable[[Sequence[Finished]], Score]:
+    """Return R, the share of points that are held whole; or weighted R, the mean of half a point's score by importance."""
+
+    def of(questions: Sequence[Finished]) -> Score:
+        points = points_of(questions, paper=paper)
+        if not points:
+            return Score(None, 0, lacks="no point")
+        scores = [integrity(point) for point in points]
+        if weighted:
+            return _mean([None if s is None else s / 2 for s in scores], over, [point.weight for point in points])
+        return _mean([None if s is None else float(s == FULL) for s in scores], over)
+
+    return _guarded(of)
+
+
+def resistance(over: Over = "all") -> Callable[[Sequence[Finished]], Score]:
+    """Return FMR, the share of distractors of which nothing is held."""
+
+    def of(questions: Sequence[Finished]) -> Score:
+        found = [question for question in questions if question.part == "distractors"]
+        if not found:
+            return Score(None, 0, lacks="no distractor")
+        scores = [integrity(question) for question in found]
+        score = _mean([None if s is None else float(s == FULL) for s in scores], over)
+        return replace(score, note=EMPTY) if all(question.vacuous for question in found) else score
+
+    return _guarded(of)
+
+
+def accuracy(*, target: bool = False) -> Callable[[Sequence[Finished]], Score]:
+    """Return the mean support of the memories added, of all or (target precision) of those about things the points tell.
+
+    Each memory counts once. One reply judges all memories of a session, so a broken one leaves none to count.
+    """
+
+    def of(questions: Sequence[Finished]) -> Score:
+        found = [question for question in questions if question.part == "added"]
+        if not found:
+            return Score(None, 0, lacks="no session")
+        if any(
+            q.verdict != ERROR and (q.answer is None or q.answer.outcome not in ("passed", "failed")) for q in found
+        ):
+            raise LookupError(NO_MODEL)
+        kept = [q.answer.metrics for q in found if q.answer is not None]
+        name = "target" if target else "added"
+        number = sum(metrics.get(name, 0.0) for metrics in kept)
+        if not number:
+            lacks = "no memory was added" if not target else "no memory was added about what the points tell"
+            return Score(None, 0, lacks=lacks)
+        return Score(
+            sum(metrics.get(f"{name}_support", 0.0) for metrics in kept) / 2 / number,
+            int(number),
+            note=f"of {number:,.0f}",
+        )
+
+    return _guarded(of)
+
+
+def f1(over: Over = "all", *, paper: bool = False) -> Callable[[Sequence[Finished]], Score]:
+    """Return F1 of target precision and R."""
+
+    def of(questions: Sequence[Finished]) -> Score:
+        precision, found = accuracy(target=True)(questions), recall(over, paper=paper)(questions)
+        if precision.value is None or found.value is None:
+            lacks = "; ".join(dict.fromkeys(one.lacks for one in (found, precision) if one.lacks))
+            return Score(None, found.n, lacks=lacks)
+        return Score(f1_score(precision.value, found.value), found.n)
+
+    return of
+
+
+def outcome(
+    part: Part, name: Outcome, over: Over = "all", *, paper: bool = False
+) -> Callable[[Sequence[Finished]], Score]:
+    """Return C, H or O: the share of updates or answers that are correct, hallucinated or omitted."""
+
+    def of(questions: Sequence[Finished]) -> Score:
+        asked = updates_of(questions, paper=paper) if part == "update" else [q for q in questions if q.part == "qa"]
+        if not asked:
+            return Score(None, 0, lacks=f"no {'update' if part == 'update' else 'question'}")
+        found = [update(q) if part == "update" else answer(q) for q in asked]
+        return _mean([None if one is None else float(one == name) for one in found], over)
+
+    return _guarded(of)
+
+
+def type_accuracy(
+    kind: str, *, distractors: bool = False, paper: bool = False
+) -> Callable[[Sequence[Finished]], Score]:
+    """Return the share of points and updates of one type that are right.
+
+    The paper's text leaves distractors out; its code counts them, as right where they are held.
+    """
+
+    def of(questions: Sequence[Finished]) -> Score:
+        mine = [q for q in questions if q.stratum == kind]
+        right = [
+            None if (score := integrity(q)) is None else float(score == FULL) for q in points_of(mine, paper=paper)
+        ]
+        right += [
+            None if (one := update(q)) is None else float(one == "correct") for q in updates_of(mine, paper=paper)
+        ]
+        if distractors:
+            right += [_is_held(q) for q in mine if q.part == "distractors"]
+        return _mean(right, "all")
+
+    return _guarded(of)
+
+
+def _is_held(distractor: Finished) -> float | None:
+    """Return whether all of a distractor is held; None after an error."""
+    if integrity(distractor) is None:
+        return None
+    return float(distractor.facts[0].summary.metrics.get("score", 0.0) == FULL)
+
+
+def measures(*, paper: bool) -> tuple[Measure, ...]:
+    """Return all measures, with the updates that the published code counts (`paper`) or with all of them."""
+
+    def percent(name: str, title: str, of: Callable[[Sequence[Finished]], Score], line: int) -> Measure:
+        return Measure(name, title, of, line=line, unit="percent", with_errors=True)
+
+    def outcomes(over: Over, end: str, line: int) -> tuple[Measure, ...]:
+        return tuple(
+            percent(
+                f"{part}_{name}{end}",
+                f"{part}: correct" if name == "correct" else name,
+                outcome(part, name, over, paper=paper),
+                line,
+            )
+            for part in PARTS
+            for name in OUTCOMES
+        )
+
+    return (
+        percent("recall", "extraction: R", recall(paper=paper), 1),
+        percent("weighted_recall", "weighted R", recall(paper=paper, weighted=True), 1),
+        percent("precision", "precision", accuracy(target=True), 1),
+        percent("accuracy", "accuracy", accuracy(), 1),
+        percent("fmr", "FMR", resistance(), 1),
+        percent("f1", "F1", f1(paper=paper), 1),
+        *outcomes("all", "", 2),
+        percent("recall_valid", "without broken replies (valid): R", recall("valid", paper=paper), 3),
+        percent("weighted_recall_valid", "weighted R", recall("valid", paper=paper, weighted=True), 3),
+        percent("fmr_valid", "FMR", resistance("valid"), 3),
+        percent("f1_valid", "F1", f1("valid", paper=paper), 3),
+        *outcomes("valid", "_valid", 4),
+        percent("update_other", "update: other", outcome("update", "other", paper=paper), 5),
+        percent("update_other_valid", "(valid)", outcome("update", "other", "valid", paper=paper), 5),
+        *(percent(f"type_{t.lower()}", _title(t, ""), type_accuracy(t, paper=paper), 6) for t in TYPES),
+        *(
+            percent(
+                f"type_{t.lower()}_distractors",
+                _title(t, ", distractors as points"),
+                type_accuracy(t, distractors=True, paper=paper),
+                7,
+            )
+            for t in TYPES
+        ),
+    )
+
+
+def _title(name: str, more: str) -> str:
+    return f"by type{more}: {name}" if name == TYPES[0] else name
+
+
+MEASURES: Final = measures(paper=False)
+PAPER_MEASURES: Final = measures(paper=True)

@@ -1,0 +1,213 @@
+"""HaluMem as a suite: its sample with built-in systems, and with a model as judge."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from plugin.project import Project
+from pytest_memfail.cli import main as memfail
+from pytest_memfail.suites.halumem import shipped_users
+from pytest_memfail.testing import LocalEndpoint, answer_by_rule
+
+INI = "[pytest]\naddopts = --strict-markers --strict-config -p no:hypothesispytest\nfilterwarnings = error\n"
+ASK = ("--memfail-model=m", "--memfail-judge=m", "--memfail-cache=off")
+SIZES = {"added": 20, "points": 48, "distractors": 12, "update": 12, "qa": 30}
+HELD = {name: SIZES[name] for name in ("points", "update", "qa")}
+PICKY = '''
+class Picky:
+    """Keeps each message of the user; says what a conversation added, and invents one memory for each."""
+
+    calls_model = False
+
+    def __init__(self, context):
+        self.texts = []
+
+    def store_conversation(self, conversation):
+        self.texts += [message.content for message in conversation.messages if message.role == "user"]
+
+    def extracted_since(self, conversation):
+        said = [message.content for message in conversation.messages if message.role == "user"]
+        return [*said, "Quentin juggles turnips beneath waterfalls"]
+
+    def get_all_memories(self):
+        return self.texts
+
+    def retrieve_memories(self, query, conversation, k):
+        return self.texts[-k:]
+
+
+class Changing(Picky):
+    """The same without a word on what was added; it also rewrites the entry of before."""
+
+    extracted_since = None
+
+    def store_conversation(self, conversation):
+        if self.texts:
+            self.texts[-1] += " Quentin juggles turnips beneath waterfalls."
+        super().store_conversation(conversation)
+
+
+def pytest_memfail_make_system(config, name):
+    return {"picky": Picky, "changing": Changing}.get(name)
+'''
+
+
+class HaluMem:
+    """A repository without rows of its own, which runs HaluMem."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        project.file("pytest.ini", INI)
+
+    def run(self, *words: str, system: str = "bm25", n: int | None = None) -> pytest.RunResult:
+        return self.project.run("--memfail-suite=halumem", *words, system=system, n=n)
+
+    def questions(self) -> list[dict[str, Any]]:
+        return [line for line in self.project.record() if line["type"] == "question"]
+
+    def held(self) -> Counter[str]:
+        return Counter(line["part"] for line in self.questions() if line["memory_held"])
+
+    def scores(self) -> dict[str, float]:
+        """The measures with a value, by name."""
+        (suite,) = self.project.record()[-1]["suites"]
+        return {score["name"]: score["value"] for score in suite["scores"] if score["value"] is not None}
+
+    def verdicts(self, part: str) -> Counter[str]:
+        return Counter(line["verdict"] for line in self.questions() if line["part"] == part)
+
+
+@pytest.fixture
+def halumem(project: Project) -> HaluMem:
+    return HaluMem(project)
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEndpoint]:
+    with LocalEndpoint(answer_by_rule) as started:
+        monkeypatch.setenv("OPENAI_BASE_URL", started.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-local")
+        yield started
+
+
+def test_full_context_holds_everything_and_an_estimate_is_no_measure(halumem: HaluMem) -> None:
+    result = halumem.run(system="full-context")
+    assert result.ret == 0
+    assert halumem.held() == HELD
+    assert Counter(line["part"] for line in halumem.questions()) == SIZES
+    assert {line["verdict"] for line in halumem.questions()} == {"ungraded"}
+    assert halumem.scores() == {}
+    result.stdout.fnmatch_lines(
+        [
+            "memfail: halumem (our sample: 2 users with 10 sessions each; not the published rows: *)",
+            "halumem.points * 48 100.0 *",
+            "halumem.distractors * 12 *-  *12",
+            "extraction: R -  weighted R -  precision -  accuracy -  FMR -  F1 - (needs a model as judge;*",
+        ]
+    )
+
+
+def test_a_store_that_keeps_nothing_has_full_resistance_beside_no_recall(
+    halumem: HaluMem, endpoint: LocalEndpoint
+) -> None:
+    result = halumem.run(*ASK, system="no-memory")
+    assert not halumem.held()
+    scores = halumem.scores()
+    assert (scores["recall"], scores["fmr"], scores["update_omission"]) == (0.0, 1.0, 1.0)
+    passed = [line for line in halumem.questions() if line["verdict"] == "correct"]
+    assert Counter(line["part"] for line in passed) == {"added": 20, "distractors": 12}
+    assert all(line["vacuous"] for line in passed)
+    text = " ".join(result.stdout.str().split())
+    assert "FMR 100.0 % (nothing false is held, because nothing is held at all: read it beside R)" in text
+
+
+@pytest.mark.parametrize("n", [None, pytest.param(2, marks=pytest.mark.slow)])
+def test_bm25_loses_answers_and_keeps_k(halumem: HaluMem, n: int | None) -> None:
+    assert halumem.run(n=n).ret == 1
+    assert halumem.held() == {**HELD, "qa": 24}
+    assert {line["part"]: line["k"] for line in halumem.questions()} == dict.fromkeys(SIZES, 20) | {"update": 10}
+
+
+def test_a_model_as_judge_gives_the_measures(halumem: HaluMem, endpoint: LocalEndpoint) -> None:
+    result = halumem.run(*ASK, "--memfail-fail-on=halumem.recall<0.95,halumem.fmr<0.1")
+    scores = halumem.scores()
+    whole = halumem.verdicts("points")["correct"] / 48
+    assert scores["recall"] == pytest.approx(whole)
+    assert 0.5 < whole < 1
+    assert scores["fmr"] == pytest.approx(halumem.verdicts("distractors")["correct"] / 12)
+    assert sum(scores[f"qa_{name}"] for name in ("correct", "hallucination", "omission")) == pytest.approx(1)
+    # a verbatim store adds each message once, and the dialogue supports all of them
+    assert scores["accuracy"] == 1.0
+    assert sum(line["answer"]["metrics"]["added"] for line in halumem.questions() if line["part"] == "added") == 128
+    # each answer is judged, those too whose memory was lost
+    answered = [line["answer"]["outcome"] for line in halumem.questions() if line["part"] == "qa"]
+    assert set(answered) == {"passed", "failed"}
+    assert halumem.verdicts("qa")["not_retrieved"]
+    result.stdout.fnmatch_lines(["*halumem.recall<0.95 *FAILED *", "*halumem.fmr<0.1 *ok *", "labels: unconfirmed *"])
+
+
+@pytest.mark.parametrize("system", ["picky", "changing"])
+def test_what_a_session_added_is_judged_once(halumem: HaluMem, endpoint: LocalEndpoint, system: str) -> None:
+    halumem.project.conftest(PICKY)
+    halumem.run(*ASK, "--memfail-tasks=halumem.added", system=system)
+    lines = {line["question"]: line for line in halumem.questions() if line["store"] == "u-brask-0417"}
+    first, second = (lines[name]["answer"]["metrics"]["added"] for name in ("s000-added", "s001-added"))
+    # four messages of the user, and an invented memory or an entry that was rewritten
+    assert (first, second) == ((5, 5) if system == "picky" else (4, 5))
+    wrong = {name: line for name, line in lines.items() if line["verdict"] == "summary_error"}
+    assert len(wrong) == (10 if system == "picky" else 9)
+    assert {line["label"] for line in wrong.values()} == {"fabricated"}
+    assert all("juggles" in " ".join(line["answer"]["missing"]) for line in wrong.values())
+    assert halumem.scores()["accuracy"] < 1
+
+
+def test_the_judge_decides_what_the_offline_judge_only_estimates(halumem: HaluMem, endpoint: LocalEndpoint) -> None:
+    halumem.run("--memfail-judge=offline+m", "--memfail-cache=off", "--memfail-tasks=halumem.points")
+    assert halumem.verdicts("points").total() == 48
+    assert halumem.verdicts("points")["ungraded"] == 0
+    assert "recall" in halumem.scores()
+
+
+def test_a_broken_judge_is_an_error_which_only_the_measures_over_all_count(
+    halumem: HaluMem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(request: Any) -> str:
+        return (
+            "?"
+            if "Pilot" in request["messages"][-1]["content"].partition("</memories>")[2]
+            else answer_by_rule(request)
+        )
+
+    with LocalEndpoint(answer) as started:
+        monkeypatch.setenv("OPENAI_BASE_URL", started.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-local")
+        halumem.run(*ASK, "--memfail-tasks=halumem.points")
+    errors = halumem.verdicts("points")["error"]
+    scores = halumem.scores()
+    assert errors
+    assert scores["recall"] == pytest.approx(halumem.verdicts("points")["correct"] / 48)
+    assert scores["recall_valid"] == pytest.approx(halumem.verdicts("points")["correct"] / (48 - errors))
+
+
+def test_only_questions(halumem: HaluMem) -> None:
+    halumem.run("--memfail-tasks=halumem.qa", "--collect-only", "-q")
+    result = halumem.run("--memfail-tasks=halumem.qa", "-k", "u-brask-0417 and s003")
+    assert [line["question"] for line in halumem.questions()] == ["s003-q1", "s003-q2"]
+    assert result.ret in (0, 1)
+
+
+def test_validate_and_a_missing_file(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert memfail(["validate", str(shipped_users().parent), "--suite", "halumem"]) == 0
+    assert re.search(r": 0 errors, \d warnings?", capsys.readouterr().out)
+    project.file("pytest.ini", INI)
+    result = project.run("--memfail-suite=halumem:medium", f"--memfail-data={project.path}", system="bm25")
+    result.stderr.fnmatch_lines(
+        [
+            "ERROR: no file of halumem:medium in *; expected HaluMem-Medium.jsonl (20 users, CC BY-NC-ND 4.0, not shipped) *"
+        ]
+    )
