@@ -23,10 +23,12 @@ from pytest_memfail.cli import (
     judge_check,
     label,
     merge,
+    plan,
     regrade,
     report,
     show,
     validate,
+    view,
 )
 from pytest_memfail.core import MemfailError, UsageError, escape_controls, one_line, os_reason
 
@@ -110,11 +112,13 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse._SubParsersAction[argp
         label,
         generate,
         show,
+        view,
         report,
         compare,
         gate,
         anchor,
         merge,
+        plan,
         regrade,
         cache,
         estimate,

@@ -22,16 +22,24 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "records", metavar="RECORD", type=Path, nargs="+", help=f"two or more records of the same data; {RECORD_HELP}"
     )
+    parser.add_argument(
+        "--over-seeds",
+        action="store_true",
+        help="group the runs of a system that differ only in the seed, with intervals over seeds",
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the tables."""
-    from pytest_memfail.report import comparison
-    from pytest_memfail.results import side_by_side
+    from pytest_memfail.report import comparison, seed_lines
+    from pytest_memfail.results import over_seeds, side_by_side
 
     if len(options.records) < 2:
         raise UsageError("compare: got 1 record, expected at least 2")
+    if options.over_seeds:
+        print("\n".join(line.rstrip() for line in seed_lines(over_seeds([load(path) for path in options.records]))))
+        return 0
     for line in comparison(side_by_side([load(path) for path in options.records])):
         print(line.rstrip())
     return 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +22,48 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("records", metavar="RECORD", type=Path, nargs="+", help=f"the shards; {RECORD_HELP}")
     parser.add_argument(
-        "-o", "--output", metavar="OUT", type=Path, required=True, help="where to write the joint record"
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help="where to write the joint record; a folder (with / at its end): one record for each run",
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the joint record; print its summary and what is missing."""
+    """Write the joint record of each run; print its summary and what is missing."""
+    from pytest_memfail.results import check_writable
+
+    output, folder = Path(options.output), options.output.endswith("/")
+    if not (folder or output.is_dir()):
+        check_writable(output, "-o")
+        return _join(options.records, output)
+    output.mkdir(parents=True, exist_ok=True)
+    groups: dict[str, list[Path]] = {}
+    for path in options.records:
+        groups.setdefault(re.sub(r"-\d+of\d+$", "", path.stem), []).append(path)
+    codes = []
+    for name, paths in groups.items():
+        joined = output / f"{name}.jsonl"
+        check_writable(joined, "-o")
+        print(f"--- {joined}")
+        codes.append(_join(paths, joined))
+    return max(codes)
+
+
+def _join(paths: Sequence[Path], output: Path) -> int:
     from pytest_memfail.report import summary
-    from pytest_memfail.results import check_writable, load_record, merge, write_record
+    from pytest_memfail.results import load_record, merge, write_record
     from pytest_memfail.suite_names import suites_of
 
-    check_writable(options.output, "-o")
-    if options.output.resolve() in [path.resolve() for path in options.records]:
-        raise UsageError(f"-o: {options.output} is one of the records to merge; give another name")
-    records = [load(path) for path in options.records]
+    if output.resolve() in [path.resolve() for path in paths]:
+        raise UsageError(f"-o: {output} is one of the records to merge; give another name")
+    records = [load(path) for path in paths]
     suites, unknown = suites_of(records[0].header)
     joint, missing = merge(records, suites)
-    write_record(options.output, joint)
-    print("\n".join(summary(load_record(options.output).summary(), full=True)))
+    write_record(output, joint)
+    print("\n".join(summary(load_record(output).summary(), full=True)))
     for name in unknown:
         print(f"the suite {name} is not installed: its measures and labels are left out")
     for text in missing:

@@ -9,7 +9,7 @@ from pytest_memfail.core import one_line
 from pytest_memfail.report.gate import p_value
 from pytest_memfail.report.suites import score_text
 from pytest_memfail.report.text import amount, tokens_each
-from pytest_memfail.results import Rate, Row, SideBySide
+from pytest_memfail.results import OverSeeds, Rate, Row, SeedMean, SideBySide
 
 BESIDE: Final[Mapping[str, Callable[[Row], str]]] = {
     "facts held %": lambda row: percent(row.facts_held),
@@ -83,3 +83,24 @@ def percent(rate: Rate, digits: int = 1) -> str:
     if rate.value is None:
         return "-"
     return f"{100 * rate.value:.{digits}f} [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
+
+
+def seed_lines(found: OverSeeds) -> Iterator[str]:
+    """Yield the table of systems over seeds."""
+    width = max([6, *(len(row.system) for row in found.rows)])
+    yield f"{'task':<24}{'system':<{width}} {'seeds':>5}  {found.measure + ' %':<20}{'facts held %':<20}against the first"
+    task = None
+    for row in found.rows:
+        n = row.success.n if row.success is not None else 0
+        name = row.task if row.task != task else ""
+        task = row.task
+        cells = f"{_seed_cell(row.success):<20}{_seed_cell(row.facts_held):<20}{_seed_cell(row.difference, '+')}"
+        yield f"{name:<24}{row.system:<{width}} {n:>5}  {cells}"
+    yield "in brackets: the 95 % t interval over seeds; of one seed there is none"
+
+
+def _seed_cell(found: SeedMean | None, sign: str = "") -> str:
+    if found is None:
+        return "-"
+    mean = f"{100 * found.mean:{sign}.1f}"
+    return mean if found.n == 1 else f"{mean} [{100 * found.low:{sign}.1f}, {100 * found.high:{sign}.1f}]"

@@ -64,15 +64,20 @@ def write_reports(paths: Sequence[Path], records: Sequence[Loaded]) -> Iterator[
             yield path, None
 
 
+def page(records: Sequence[Loaded], earlier: Sequence[Sequence[str]] = ()) -> str:
+    """Return the page as HTML; `earlier` are rows of earlier runs: name, start, held, facts held, headline."""
+    from pytest_memfail.report.html import html
+
+    return html(records, earlier)
+
+
 def _render(suffix: str, records: Sequence[Loaded]) -> str | bytes:
     if suffix in DRAWN:
         from pytest_memfail.report.figures import figure
 
         return figure(suffix, records)
     if suffix == ".html":
-        from pytest_memfail.report.html import html
-
-        return html(records)
+        return page(records)
     if suffix == ".md":
         from pytest_memfail.report.markdown import markdown
 

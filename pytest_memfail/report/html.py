@@ -48,6 +48,7 @@ class Table:
     """Whether the table may have many rows and scrolls."""
 
 
+EARLIER: Final = ("run", "started", "held %", "facts held %", "where most is lost")
 SORTS: Final = {
     "": "as asked",
     "verdict": "verdict",
@@ -59,8 +60,8 @@ SORTS: Final = {
 """The orders of the list of questions."""
 
 
-def html(records: Sequence[Loaded]) -> str:
-    """Return the page as HTML."""
+def html(records: Sequence[Loaded], earlier: Sequence[Sequence[str]] = ()) -> str:
+    """Return the page as HTML; `earlier` are rows of earlier runs: name, start, held, facts held, headline."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -92,6 +93,9 @@ def html(records: Sequence[Loaded]) -> str:
         colours=charts.colours(summaries),
         plots=[plot for plot in (charts.by_k(found), charts.by_tokens(found)) if plot is not None],
         beside=_beside(found) if len(names) > 1 else (),
+        earlier=Table("Kept runs of this system, oldest first", EARLIER, earlier, left=EARLIER, tall=True)
+        if len(earlier) > 1
+        else None,
         notes=found.notes,
         filters=list(_filters(records, names)),
     )

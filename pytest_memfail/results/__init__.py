@@ -82,6 +82,7 @@ from pytest_memfail.results.runs import (
     read_kept,
     resumable,
 )
+from pytest_memfail.results.seeds import OverSeeds, SeedMean, over_seeds, seed_mean
 from pytest_memfail.results.statistics import (
     Paired,
     Rate,
@@ -93,6 +94,7 @@ from pytest_memfail.results.statistics import (
     mcnemar,
     power,
     smallest_detectable,
+    t_quantile,
     wilson,
 )
 from pytest_memfail.results.summary import (
@@ -135,6 +137,7 @@ __all__ = [
     "Loaded",
     "MemoryRecord",
     "Outcome",
+    "OverSeeds",
     "Paired",
     "QuestionRecord",
     "Rate",
@@ -143,6 +146,7 @@ __all__ = [
     "Row",
     "RunFolder",
     "ScoreRecord",
+    "SeedMean",
     "SideBySide",
     "StageRecord",
     "StoreFigures",
@@ -180,6 +184,7 @@ __all__ = [
     "measures_of",
     "merge",
     "notes",
+    "over_seeds",
     "parse_expressions",
     "power",
     "question_record",
@@ -188,6 +193,7 @@ __all__ = [
     "read_kept",
     "read_record",
     "resumable",
+    "seed_mean",
     "shown",
     "side_by_side",
     "smallest_detectable",
@@ -195,6 +201,7 @@ __all__ = [
     "success",
     "suite_records",
     "summarize",
+    "t_quantile",
     "to_json",
     "to_text",
     "wilson",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -232,4 +233,29 @@ def smallest_detectable(n: int, *, noise: float = 0.0, alpha: float = 0.05, want
             low = middle
         else:
             high = middle
+    return high
+
+
+def t_quantile(freedom: int) -> float:
+    """Return the 97.5 % quantile of Student's t distribution with this many degrees of freedom, to six digits.
+
+    >>> round(t_quantile(2), 4)
+    4.3027
+    """
+
+    def tail(t: float) -> float:
+        # substituting t = sqrt(freedom) * tan(angle) makes the density a power of a cosine on a finite interval
+        start, steps = math.atan(t / math.sqrt(freedom)), 2000
+        width = (math.pi / 2 - start) / steps
+        total = sum(
+            (1 if i in (0, steps) else 4 if i % 2 else 2) * math.cos(start + i * width) ** (freedom - 1)
+            for i in range(steps + 1)
+        )
+        scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
+        return scale * total * width / 3
+
+    low, high = 0.0, 1000.0
+    while high - low > 1e-7:
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle) > 0.025 else (low, middle)
     return high

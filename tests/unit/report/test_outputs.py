@@ -62,7 +62,7 @@ def test_generated_rows_replace_no_node(tmp_path, capsys, name, words):
 
 
 def test_a_report_that_fails_takes_no_other_with_it(record, tmp_path, monkeypatch, capsys):
-    def fail(_: object) -> str:
+    def fail(*_: object) -> str:
         raise ValueError("no ink\nleft")
 
     monkeypatch.setattr(pytest_memfail.report.html, "html", fail)

@@ -1,0 +1,151 @@
+"""`memfail plan`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from pytest_memfail.core import UsageError, write_whole
+
+FIRST_SEED: Final = 42
+"""The default of --memfail-seed, and the first of several seeds."""
+FORMATS: Final = ("jsonl", "github", "slurm", "k8s")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One command, and the record that it writes."""
+
+    record: str
+    command: str
+
+
+def add(commands: Any) -> None:
+    """Add the sub-command and its options."""
+    parser = commands.add_parser(
+        "plan",
+        help="write the commands of many runs: systems, seeds, shards",
+        description="Write one command and one record for each system, seed and shard, for an engine that runs them: a GitHub "
+        "matrix, a Slurm array, a Kubernetes Job, or lines of JSON for any other. Options after -- go to every pytest.",
+    )
+    parser.add_argument("--systems", metavar="LIST", required=True, help="names as --memfail-system takes them")
+    parser.add_argument(
+        "--seeds", metavar="N", default="1", help=f"how many seeds, from {FIRST_SEED} on; or a list such as 1,2,3"
+    )
+    parser.add_argument("--k", metavar="LIST", help="as --memfail-k; all in one run, since a store is filled once")
+    parser.add_argument("--shards", metavar="N", type=int, default=1, help="parts of each run (--memfail-shard)")
+    parser.add_argument("--format", choices=FORMATS, default="jsonl", help="what to write (default: jsonl)")
+    parser.add_argument("--records", metavar="DIR", default="records", help="folder of the records (default: records)")
+    parser.add_argument("--image", metavar="NAME", default="mymem:latest", help="container image, for k8s")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="where to write (default: standard output)")
+    parser.add_argument("options", metavar="-- OPTION", nargs="*", help="options for every pytest, after --")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the plan, and on standard error how to join the records."""
+    if options.shards < 1:
+        raise UsageError(f"--shards: got {options.shards}, expected 1 or more")
+    systems = list(dict.fromkeys(name for one in options.systems.split(",") if (name := one.strip())))
+    if not systems:
+        raise UsageError(f"--systems: got {options.systems!r}, expected at least one name")
+    parts = list(_parts(systems, _seeds(options.seeds), options))
+    text = {"jsonl": _jsonl, "github": _github, "slurm": _slurm, "k8s": _k8s}[options.format](parts, options)
+    if options.output is None:
+        print(text, end="")
+    else:
+        write_whole(options.output, text)
+    folder = shlex.quote(options.records)
+    print(
+        f"{len(parts)} runs. Then: memfail merge {folder}/*.jsonl -o joined/ && memfail compare --over-seeds joined/*.jsonl",
+        file=sys.stderr,
+    )
+    return 0
+
+
+def _seeds(given: str) -> list[int]:
+    try:
+        numbers = [int(one) for one in given.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or min(numbers) < 0 or numbers == [0]:
+        raise UsageError(f"--seeds: got {given!r}, expected how many (3) or a list (1,2,3)")
+    return numbers if "," in given else [FIRST_SEED + i for i in range(numbers[0])]
+
+
+def _parts(systems: Sequence[str], seeds: Sequence[int], options: argparse.Namespace) -> Iterator[Part]:
+    names = [re.sub(r"[^A-Za-z0-9]+", "-", system).strip("-") for system in systems]
+    if len(set(names)) < len(names):
+        raise UsageError(f"--systems: got {', '.join(systems)}, expected names that differ in letters and digits")
+    for system, name in zip(systems, names, strict=True):
+        for seed in seeds:
+            for shard in range(1, options.shards + 1):
+                of = f"-{shard}of{options.shards}" if options.shards > 1 else ""
+                record = str(PurePosixPath(options.records, f"{name}-s{seed}{of}.jsonl"))
+                words = ["pytest", f"--memfail-system={system}", f"--memfail-seed={seed}"]
+                words += [f"--memfail-k={options.k}"] if options.k else []
+                words += [f"--memfail-shard={shard}/{options.shards}"] if options.shards > 1 else []
+                words += [*options.options, f"--memfail-record={record}"]
+                # 1 says that questions failed, which is what is measured; any other code stops the run
+                folder = shlex.quote(str(PurePosixPath(record).parent))
+                yield Part(record, f"mkdir -p {folder}; {shlex.join(words)} || test $? -eq 1")
+
+
+def _jsonl(parts: Sequence[Part], _: argparse.Namespace) -> str:
+    return "".join(json.dumps({"record": part.record, "command": part.command}) + "\n" for part in parts)
+
+
+def _github(parts: Sequence[Part], _: argparse.Namespace) -> str:
+    include = [
+        {"name": PurePosixPath(part.record).stem, "record": part.record, "command": part.command} for part in parts
+    ]
+    return json.dumps({"include": include}) + "\n"
+
+
+def _slurm(parts: Sequence[Part], _: argparse.Namespace) -> str:
+    head = f"#!/bin/bash\n#SBATCH --job-name=memfail\n#SBATCH --array=1-{len(parts)}\n#SBATCH --output=memfail-%a.log\n"
+    return f"{head}{_chosen(parts, '$SLURM_ARRAY_TASK_ID', 1)}"
+
+
+def _k8s(parts: Sequence[Part], options: argparse.Namespace) -> str:
+    script = textwrap.indent(_chosen(parts, "$JOB_COMPLETION_INDEX", 0), " " * 14)
+    return f"""apiVersion: batch/v1
+kind: Job
+metadata:
+  name: memfail
+spec:
+  completionMode: Indexed
+  completions: {len(parts)}
+  parallelism: {len(parts)}
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: memfail
+          image: {json.dumps(options.image)}
+          command: ["/bin/sh", "-c"]
+          args:
+            - |
+{script}          volumeMounts:
+            - name: records
+              mountPath: {json.dumps(options.records if options.records.startswith("/") else f"/work/{options.records}")}
+          workingDir: /work
+      volumes:
+        - name: records
+          persistentVolumeClaim:
+            claimName: memfail-records
+"""
+
+
+def _chosen(parts: Sequence[Part], variable: str, first: int) -> str:
+    """Return a shell script that runs the command whose number a variable holds."""
+    cases = "".join(f"  {i}) {part.command} ;;\n" for i, part in enumerate(parts, first))
+    return f'case "{variable}" in\n{cases}  *) echo "no run has the number {variable}" >&2; exit 2 ;;\nesac\n'

@@ -1,0 +1,79 @@
+"""`memfail view`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_memfail.cli.records import RECORD_HELP, load, place_of, runs_folder
+from pytest_memfail.core import UsageError, write_whole
+
+if TYPE_CHECKING:
+    from pytest_memfail.results import KeptRun, Loaded
+
+MOST: Final = 10
+"""Earlier runs in the trend."""
+PAGE: Final = "page.html"
+
+
+def add(commands: Any) -> None:
+    """Add the sub-command and its options."""
+    parser = commands.add_parser(
+        "view",
+        help="open the page of a run in the browser",
+        description="Write the page of the last run into the folder of the run and open it in the browser. Prints the kept "
+        "runs of the same system with their results, newest last; the page shows them too. Several records are compared.",
+    )
+    parser.add_argument("records", metavar="RECORD", type=Path, nargs="*", help=f"{RECORD_HELP}; default: last")
+    parser.add_argument("--no-open", action="store_true", help="print the path of the page and open nothing")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="where to write the page")
+    parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the page, print the earlier runs, and open the page."""
+    from pytest_memfail.report import check_report, page
+    from pytest_memfail.results import kept_runs
+
+    folder = runs_folder(options.cache_dir)
+    runs = [] if folder is None else kept_runs(folder)
+    names = options.records or [Path("last" if any(run.whole for run in runs) else "newest")]
+    records = [load(name, options.cache_dir) for name in names]
+    place = place_of(names[0], options.cache_dir)
+    beside = place.with_name(PAGE) if folder in place.parents else place.with_suffix(".html")
+    output = options.output or beside
+    check_report(output, "-o")
+    if output.suffix != ".html":
+        raise UsageError(f"-o: got {output.name!r}, expected a name that ends in .html")
+    earlier = list(_trend(runs, records[0]))
+    write_whole(output, page(records, earlier))
+    for row in earlier:
+        print(f"{row[0]:<28} {row[1]:<20} held {row[2]:<18} facts held {row[3]:<18} {row[4]}")
+    print(output)
+    if not options.no_open:
+        import webbrowser
+
+        if not webbrowser.open(output.resolve().as_uri()):
+            print("no browser could be opened; open the file above")
+    return 0
+
+
+def _trend(runs: Sequence[KeptRun], record: Loaded) -> Iterator[Sequence[str]]:
+    """Yield name, start, memory held, facts held and headline of the kept whole runs of the same system, oldest first."""
+    from pytest_memfail.report import failed_question, most_lost, percent
+    from pytest_memfail.results import load_record, success
+
+    same = [run for run in runs if run.whole and run.header.system == record.header.system]
+    for run in same[-MOST:]:
+        try:
+            found = load_record(run.record)
+        except UsageError:  # removed or damaged; the others still say something
+            continue
+        summary = found.summary()
+        failed = [one for question in found.questions if (one := failed_question(question)) is not None]
+        rate = success(summary.total, answered=summary.answered, protocol=found.protocol)
+        started = run.header.started[:16].replace("T", " ")
+        yield run.id, started, percent(rate), percent(summary.total.facts_held), most_lost(summary, failed)
