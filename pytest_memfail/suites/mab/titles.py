@@ -26,28 +26,33 @@ class Titles:
     def __init__(self, ids: dict[str, int]) -> None:
         """Take the table as the file has it: title, or the address of a page named after it, to id."""
         self.by_id = {number: title_in(name) for name, number in ids.items()}
-        names = list(dict.fromkeys(self.by_id.values()))
-        self._names = [(name.lower(), name, letters_of(name.lower())) for name in names]
-        self._exact = {folded: name for folded, name, _ in reversed(self._names)}
+        self._names = list(dict.fromkeys(self.by_id.values()))
+        self._exact: dict[str, int] = {}
+        self._by_length: dict[int, list[tuple[int, int, str]]] = {}
+        """Letters, place and name in lower case, by length."""
+        for at, name in enumerate(map(str.lower, self._names)):
+            self._exact.setdefault(name, at)
+            self._by_length.setdefault(len(name), []).append((letters_of(name), at, name))
         self.nearest = lru_cache(maxsize=KEPT_NAMES)(self._nearest)
 
     def _nearest(self, name: str) -> str:
         """Return the title with the fewest edits to a name; of several, the first of the table."""
         wanted = name.lower()
         if wanted in self._exact:
-            return self._exact[wanted]
-        letters = letters_of(wanted)
-        # letters that one of both lacks, and a difference in length, each take at least so many edits
-        least = [
-            max((letters & ~own).bit_count(), (own & ~letters).bit_count(), abs(len(folded) - len(wanted)))
-            for folded, _, own in self._names
-        ]
-        best = (len(wanted) + max(len(folded) for folded, _, _ in self._names), -1)
-        for at in sorted(range(len(least)), key=least.__getitem__):
-            if least[at] > best[0]:
+            return self._names[self._exact[wanted]]
+        letters, best = letters_of(wanted), (len(wanted) + max(self._by_length), -1)
+        for length in sorted(self._by_length, key=lambda one: abs(one - len(wanted))):
+            if abs(length - len(wanted)) > best[0]:
                 break
-            best = min(best, (distance(wanted, self._names[at][0]), at))
-        return self._names[best[1]][1]
+            # each letter that only one of both has takes an edit
+            for least, at, other in sorted(
+                (max((letters & ~own).bit_count(), (own & ~letters).bit_count()), at, other)
+                for own, at, other in self._by_length[length]
+            ):
+                if least > best[0]:
+                    break
+                best = min(best, (distance(wanted, other), at))
+        return self._names[best[1]]
 
 
 @lru_cache(maxsize=4)
@@ -111,9 +116,17 @@ def distance(one: str, other: str) -> int:
     >>> distance("odero", "oderzo")
     1
     """
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
-        last, row[0] = row[0], i
-        for j, b in enumerate(other, 1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (a != b))
-    return row[-1]
+    # Myers' algorithm: a column of the table of distances is two integers, of the steps up and of the steps down
+    places: dict[str, int] = {}
+    for at, letter in enumerate(one):
+        places[letter] = places.get(letter, 0) | 1 << at
+    all_, last = (1 << len(one)) - 1, 1 << len(one) >> 1
+    up, down, found = all_, 0, len(one)
+    for letter in other:
+        equal = places.get(letter, 0)
+        across = (((equal & up) + up) ^ up) | equal
+        more, less = (down | ~(across | up)) & all_, up & across
+        found += bool(more & last) - bool(less & last)
+        more, less = more << 1 | 1, less << 1
+        up, down = (less | ~(equal | down | more)) & all_, more & (equal | down) & all_
+    return found if one else len(other)

@@ -52,6 +52,24 @@ def test_nearest_is_by_edits_and_then_by_the_order_of_the_file():
     assert Titles({"Odera": 1, "Odero": 2}).nearest("Oder") == "Odera"
 
 
+def by_table(one, other):
+    """The edit distance as its definition has it."""
+    rows = [[i + j if not i or not j else 0 for j in range(len(other) + 1)] for i in range(len(one) + 1)]
+    for i, a in enumerate(one, 1):
+        for j, b in enumerate(other, 1):
+            rows[i][j] = min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (a != b))
+    return rows[-1][-1]
+
+
+def test_distance_is_that_of_its_definition():
+    random = Random(3)
+    for _ in range(2000):
+        one, other = ("".join(random.choice("abc\u00e9") for _ in range(random.randrange(9))) for _ in range(2))
+        assert distance(one, other) == by_table(one, other)
+    long = "the salt road " * 9
+    assert distance(long, long[5:] + "x") == by_table(long, long[5:] + "x")
+
+
 def test_the_bounds_leave_no_nearer_title_out():
     table, random = read_titles(shipped_rows() / "entity2id.json"), Random(7)
     titles = list(table.by_id.values())
