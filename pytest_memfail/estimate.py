@@ -25,6 +25,32 @@ if TYPE_CHECKING:
 CASCADE = "offline+"
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the stores of a run are filled with."""
+
+    stores: int
+    conversations: int
+    tokens: int
+    """Tokens of the distinct messages: a text that several stores share counts once."""
+
+    def __str__(self) -> str:
+        size = f"{self.tokens / 1e6:,.1f} M" if self.tokens >= 1e6 else f"{self.tokens:,}"
+        return f"{self.stores:,} stores, {self.conversations:,} conversations, {size} tokens"
+
+
+def stored(tasks: Sequence[Task]) -> Stored:
+    """Return what a run of these tasks stores; reads one store at a time."""
+    seen: set[int] = set()
+    tokens = 0
+    plans = [plan for task in tasks for plan in task.stores]
+    for plan in plans:
+        new = {hash(message.content): message.content for talk in plan.conversations for message in talk.messages}
+        tokens += count_tokens([text for key, text in new.items() if key not in seen])
+        seen |= new.keys()
+    return Stored(len(plans), sum(plan.size for plan in plans), tokens)
+
+
 @dataclass(slots=True)
 class _Row:
     calls: int = 0

@@ -50,7 +50,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the table of costs."""
-    from pytest_memfail.estimate import estimate
+    from pytest_memfail.estimate import estimate, stored
     from pytest_memfail.llm import Prices, why_approximate
     from pytest_memfail.report import model_table
     from pytest_memfail.suite_names import chosen_suites
@@ -75,6 +75,10 @@ def run(options: argparse.Namespace) -> int:
         suites=[one.suite for one in chosen if one.suite is not None],
     )
     questions = sum(len(task.questions) for task in tasks)
+    if options.suite:
+        print(f"stored: {stored(tasks)} (a system that calls a model for each conversation pays for these)")
+    for note in (task.note for task in tasks if task.note):
+        print(f"note: {note}")
     if not rows:
         print(f"{questions} questions: no model is asked, so the run costs nothing; {OWN_CALLS}")
         return 0

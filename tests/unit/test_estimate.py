@@ -8,10 +8,11 @@ import sys
 import pytest
 
 from pytest_memfail.cli import main
-from pytest_memfail.estimate import estimate
-from pytest_memfail.llm import Prices
+from pytest_memfail.core import Conversation, Ingest, Message, StorePlan, Task
+from pytest_memfail.estimate import Stored, estimate, stored
+from pytest_memfail.llm import Prices, count_tokens
 from pytest_memfail.results import load_record
-from pytest_memfail.suites import TaskRequest, load_tasks
+from pytest_memfail.suites import TaskRequest, built_in_suite, choose_suites, load_tasks
 from pytest_memfail.testing import LocalEndpoint, answer_by_rule
 
 TASKS = ("conditional_facts_easy", "coexisting_facts")
@@ -92,3 +93,23 @@ def test_the_command(capsys):
 def test_a_wrong_number(capsys, number):
     assert main(["estimate", "--model=m", f"--repeats={number}"]) == 4
     assert capsys.readouterr().err.splitlines() == [f"memfail: --repeats: got {number}, expected 1 or more"]
+
+
+def test_a_suite_says_what_it_stores(capsys):
+    assert main(["estimate", "--suite", "mab", "--model", "gpt-4o-mini", "--judge", "offline+gpt-4o-mini"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    tasks = load_tasks(TaskRequest(suites=choose_suites(["mab"], built_in_suite)))
+    texts = [c.text for task in tasks for plan in task.stores for c in plan.conversations]
+    assert lines[0].startswith(
+        f"stored: 8 stores, {len(texts)} conversations, {count_tokens(texts):,} tokens (a system that"
+    )
+    assert any(line.startswith("answer by gpt-4o-mini") for line in lines)
+
+
+def test_a_text_that_stores_share_is_counted_once():
+    talk = Conversation("c", (Message("user", "The door is teal."),))
+    other = Conversation("d", (Message("user", "The gate is red."), Message("assistant", "The door is teal.")))
+    plans = (StorePlan("a", (Ingest(talk),)), StorePlan("b", (Ingest(talk), Ingest(other))))
+    task = Task("t", (), plans, {}, "MIT", "")
+    assert stored([task, task]) == Stored(4, 6, count_tokens(["The door is teal.", "The gate is red."]))
+    assert str(Stored(1200, 1, 8_460_000)) == "1,200 stores, 1 conversations, 8.5 M tokens"

@@ -163,5 +163,6 @@ SUITE: Final = Suite(
     labels=LABELS,
     k=10,
     faults=faults,
+    cases=shipped_rows,
     sample="our sample: 60 numbered facts, 12 documents, 3 stories, a chat history, 60 sentences and 20 dialogues",
 )

@@ -45,6 +45,16 @@ def test_replies_that_are_decided_without_a_model_are_mostly_right(meme, judge):
     assert counts["right"] >= REPLIES * counts["decided"] > 0
 
 
+def test_stores_and_replies_of_mab():
+    suite = built_in_suite("mab")
+    cases, replies = suite_cases(suite)
+    offline = OfflineJudge(kinds=suite.kinds, answers=suite.answers)
+    assert len(cases) >= 80
+    assert measure(judge_cases(offline, cases))["overall"]["accepted"] >= 0.95  # measured: .967
+    graded = grade_replies(offline, replies)
+    assert [one.case.id for one in graded if (one.outcome == "passed") != one.case.right] == []
+
+
 def test_a_judge_that_says_the_contrary_is_found_out(meme, judge):
     class Contrary(OfflineJudge):
         def answer(self, question, evidence, reply):
