@@ -76,7 +76,6 @@ class Grader:
         *,
         earlier: Sequence[Past] = (),
         needed: Sequence[Needed] = (),
-        added: Sequence[Memory] = (),
     ) -> Verdict:
         """Return the verdict on one question.
 
@@ -84,11 +83,10 @@ class Grader:
             question: what was asked.
             evidence: its expected facts, in the row's order.
             listing: what the store held when it was asked.
-            shown: the memories retrieved for it.
+            shown: the memories retrieved for it; for a question about what its conversation added, these memories.
             reply: the test-taker's reply; None without a test-taker.
             earlier: the earlier listings of the store, newest first.
             needed: the outcomes of the questions that it needs.
-            added: what its conversation added to the store, for a question about that.
 
         Raises `JudgeError` if the judge raises: a broken judge causes an error, never a verdict.
         """
@@ -98,7 +96,7 @@ class Grader:
         held = all(fact.name == CORRECT for fact in facts) and not (facts and all(fact.vacuous for fact in facts))
         answer, credited = UNREACHED, None
         if ADDED_STAGE in question.stages:
-            return await self._added(question, added)
+            return await self._added(question, shown)
         if "answer" not in question.stages:
             is_open = any(stage.estimated for fact in facts for stage in (fact.storage, fact.summary, fact.retrieval))
             answer = NEEDS_MODEL if is_open else NOT_ASKED

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pytest_memfail.core import (
+    ADDED_STAGE,
     CORRECT,
     FAILURES,
     UNGRADED,
@@ -237,7 +238,9 @@ class Answerer:
         found: Retrieved,
     ) -> tuple[Trace, Verdict]:
         question, seconds = ask.question, {"retrieve": found.seconds}
-        shown, shown_tokens = await self.tokens.within_limit(found.memories)
+        shown, shown_tokens = tuple(added), None
+        if ADDED_STAGE not in question.stages:
+            shown, shown_tokens = await self.tokens.within_limit(found.memories)
         store_tokens = await self.tokens.listed(listing)
         reply = None
         if (test_taker := self._test_takers[time_asked]) is not None and "answer" in question.stages:
@@ -248,7 +251,7 @@ class Answerer:
         clock = time.perf_counter()
         evidence = [self._evidence[name] for name in question.evidence]
         verdict = await self._graders[time_asked].grade(
-            question, evidence, listing, shown, reply, earlier=earlier, needed=before, added=added
+            question, evidence, listing, shown, reply, earlier=earlier, needed=before
         )
         seconds["judge"] = time.perf_counter() - clock
         return Trace(question, ask.k, shown, reply, seconds, shown_tokens, store_tokens, found.cut), verdict

@@ -28,7 +28,7 @@ from pytest_memfail.core import (
 from pytest_memfail.engine.calls import Lane
 
 OPTION: Final = "--memfail-reuse-stores"
-FORMAT: Final = 1
+FORMAT: Final = 2
 MANIFEST: Final = "manifest.json"
 DATA: Final = "store"
 MAKING: Final = ".making-"
@@ -52,18 +52,16 @@ class Shelf:
         self.system = system
         self._about = dict(about)
 
-    def key(self, described: Mapping[str, str], code: str, segments: Segments) -> str:
-        """Return the name of the store that holds these conversations."""
+    def chain(self, described: Mapping[str, str], code: str) -> str:
+        """Return the link of an empty store, with which the chain of its keys begins."""
         parts = {
             "format": FORMAT,
             "system": self.system,
             "about": self._about,
             "described": dict(described),
             "code": code,
-            "conversations": [[asdict(conversation) for conversation in segment] for segment in segments],
         }
-        text = json.dumps(parts, sort_keys=True, default=str)
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:KEY_LENGTH]
+        return _digest(json.dumps(parts, sort_keys=True, default=str))
 
     def place(self, key: str) -> Path:
         """Return the path of the store with this key, whether it is kept or not."""
@@ -127,7 +125,8 @@ class Reuse:
         check_reusable(system, shelf.system)
         self._shelf, self._lane, self._system, self._pool = shelf, lane, system, pool
         self._factory, self._described = factory, dict(described)
-        self._code: str | None = None
+        self._chain: list[str] = []
+        """The link of the empty store, and one after each segment: a conversation is hashed once."""
         self._expected: tuple[Path, str] | None = None
         self._copies: list[Path] = []
 
@@ -193,12 +192,25 @@ class Reuse:
             shutil.rmtree(copy, ignore_errors=True)
 
     async def _key(self, segments: Segments) -> str:
-        if self._code is None:
-            self._code = await self._off_loop(code_of, self._system, self._factory)
-        return self._shelf.key(self._described, self._code, segments)
+        """Return the name of the store that holds these segments."""
+        if not self._chain:
+            code = await self._off_loop(code_of, self._system, self._factory)
+            self._chain.append(self._shelf.chain(self._described, code))
+        for segment in segments[len(self._chain) - 1 :]:
+            self._chain.append(next_link(self._chain[-1], segment))
+        return self._chain[len(segments)][:KEY_LENGTH]
 
     async def _off_loop(self, call: Callable[..., Any], *args: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._pool, call, *args)
+
+
+def next_link(link: str, segment: Sequence[Conversation]) -> str:
+    """Return the link of the chain of keys after a further segment."""
+    return _digest(json.dumps([link, *map(asdict, segment)], sort_keys=True, default=str))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def check_reusable(system: object, name: str) -> None:

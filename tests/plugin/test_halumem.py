@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -192,6 +193,38 @@ def test_a_broken_judge_is_an_error_which_only_the_measures_over_all_count(
     assert errors
     assert scores["recall"] == pytest.approx(halumem.verdicts("points")["correct"] / 48)
     assert scores["recall_valid"] == pytest.approx(halumem.verdicts("points")["correct"] / (48 - errors))
+
+
+def test_regrade_judges_what_was_added_then(
+    halumem: HaluMem, endpoint: LocalEndpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    halumem.project.conftest(PICKY)
+    halumem.run("--memfail-record=r.jsonl", "--memfail-tasks=halumem.added", "--memfail-limit=4", system="picky")
+    record = halumem.project.path / "r.jsonl"
+    assert memfail(["regrade", str(record), "--judge", "m", "--out", str(record.with_name("again.jsonl"))]) == 0
+    lines = [line for line in halumem.project.record("again.jsonl") if line["type"] == "question"]
+    assert len(lines) == 4
+    assert {(line["verdict"], line["label"]) for line in lines} == {("summary_error", "fabricated")}
+
+
+def test_the_stores_line_grows_with_what_is_stored_and_not_with_the_probes(halumem: HaluMem) -> None:
+    def stored(sessions: int) -> int:
+        point = {"memory_type": "Event Memory", "memory_source": "primary", "is_update": "False", "importance": 0.5}
+        made = [
+            {
+                "dialogue": [{"role": "user", "content": f"On day {i} I planted tree {i}."}],
+                "memory_points": [{**point, "index": 1, "memory_content": f"The user planted tree {i} on day {i}"}],
+            }
+            for i in range(sessions)
+        ]
+        halumem.project.file("users.jsonl", json.dumps({"uuid": f"u-{sessions}", "sessions": made}))
+        data = f"--memfail-data={halumem.project.path}"
+        halumem.project.run("--memfail-suite=halumem:ours", data, "--memfail-tasks=halumem.points", system="bm25")
+        (store,) = (line for line in halumem.project.record() if line["type"] == "store")
+        assert len(store["history"]) == sessions
+        return len(json.dumps(store))
+
+    assert stored(65) < 2.2 * stored(32)
 
 
 def test_only_questions(halumem: HaluMem) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import sys
@@ -12,7 +13,7 @@ from engine_fakes import Store, names, question, said
 
 from pytest_memfail.core import Conversation, Ingest, Listing, Memory, Message, Probe, SnapshotError
 from pytest_memfail.engine import Shelf, is_ours, kept_in
-from pytest_memfail.engine.shelf import code_of
+from pytest_memfail.engine.shelf import code_of, next_link
 
 TWO_PROBES = (
     Ingest(said(0)),
@@ -96,6 +97,11 @@ def test_a_probe_that_nobody_asks_costs_nothing_where_a_later_one_was_kept(make_
     assert second == ["restore"]
 
 
+def link(shelf, segments, described=None, code="code"):
+    """The last link of the chain of keys."""
+    return functools.reduce(next_link, segments, shelf.chain(described or {}, code))
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -104,23 +110,41 @@ def test_a_probe_that_nobody_asks_costs_nothing_where_a_later_one_was_kept(make_
         [[said(0), Conversation("c-1", said(1).messages, datetime(2024, 1, 1, tzinfo=timezone.utc))]],
         [[said(0), Conversation("c-1", (Message("assistant", said(1).text),))]],
         [[said(0)]],
+        [[], [said(0), said(1)]],
     ],
 )
 def test_a_key_depends_on_the_conversations_their_order_times_and_flushes(shelf, other):
-    assert shelf.key({}, "code", [[said(0), said(1)]]) == shelf.key({}, "code", [[said(0), said(1)]])
-    assert shelf.key({}, "code", other) != shelf.key({}, "code", [[said(0), said(1)]])
+    assert link(shelf, [[said(0), said(1)]]) == link(shelf, [[said(0), said(1)]])
+    assert link(shelf, other) != link(shelf, [[said(0), said(1)]])
 
 
 def test_a_key_depends_on_system_settings_description_and_code(tmp_path, shelf):
     keys = {
-        shelf.key({}, "code", []),
-        shelf.key({"version": "2"}, "code", []),
-        shelf.key({}, "other code", []),
-        Shelf(tmp_path, "another", {"options": {}}).key({}, "code", []),
-        Shelf(tmp_path, "keeping", {"options": {"a": "b"}}).key({}, "code", []),
-        Shelf(tmp_path, "keeping", {"options": {}, "assistant_turns": {"model": "m"}}).key({}, "code", []),
+        link(shelf, []),
+        link(shelf, [], {"version": "2"}),
+        link(shelf, [], code="other code"),
+        link(Shelf(tmp_path, "another", {"options": {}}), []),
+        link(Shelf(tmp_path, "keeping", {"options": {"a": "b"}}), []),
+        link(Shelf(tmp_path, "keeping", {"options": {}, "assistant_turns": {"model": "m"}}), []),
     }
     assert len(keys) == 6
+
+
+def test_each_conversation_is_hashed_once_however_many_probes_follow(make_bench, keeping, shelf, monkeypatch):
+    hashed = []
+
+    def counted(before, segment):
+        hashed.extend(conversation.id for conversation in segment)
+        return next_link(before, segment)
+
+    monkeypatch.setattr("pytest_memfail.engine.shelf.next_link", counted)
+    steps = [step for i in range(6) for step in (Ingest(said(i)), Probe((question(i),)))]
+    bench = make_bench()
+    run = bench.begin(keeping, tuple(steps), shelf=shelf)
+    assert names(bench.all(run)) == ["correct"] * 6
+    bench.finish(run)
+    assert hashed == [f"c-{i}" for i in range(6)]
+    assert kept_in(shelf.folder) == 6
 
 
 def test_of_two_that_were_made_at_once_the_first_is_kept(shelf):
