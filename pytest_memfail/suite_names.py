@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_memfail.core import UnknownNameError
@@ -41,11 +41,11 @@ def find_suite(name: str, *, option: str = "--suite", given: Sequence[Suite] = (
     return found
 
 
-def chosen_suites(given: Sequence[str] | None) -> tuple[Chosen, ...]:
-    """Return the suites that a record's header, or an option, names; None for those that run by default."""
-    from pytest_memfail.suites import MEMFAIL, OWN, choose_suites
+def chosen_suites(given: Sequence[str] | None, options: Mapping[str, str] | None = None) -> tuple[Chosen, ...]:
+    """Return the suites that a record's header, or an option, names, with the settings of them; None for the default ones."""
+    from pytest_memfail.suites import MEMFAIL, OWN, choose_suites, with_options
 
-    return choose_suites(given or (MEMFAIL, OWN), find_suite)
+    return with_options(choose_suites(given or (MEMFAIL, OWN), find_suite), options or {})
 
 
 def suites_of(header: Header) -> tuple[list[Suite], list[str]]:

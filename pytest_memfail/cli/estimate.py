@@ -43,6 +43,13 @@ def add(commands: Any) -> None:
         help="with --repeats: what is asked again; other replies come from the cache (default: all)",
     )
     parser.add_argument("--suite", metavar="LIST", help="suites separated by commas (default: memfail)")
+    parser.add_argument(
+        "--suite-option",
+        metavar="SUITE.NAME=VALUE",
+        action="append",
+        default=[],
+        help="setting of a suite, such as mab.chunk=512; several times for several",
+    )
     parser.add_argument("--protocol", choices=("ours", "paper"), default="ours", help="default: ours")
     parser.add_argument("--prices", metavar="FILE", type=Path, help="own prices, JSON or TOML, USD per million tokens")
     parser.set_defaults(run=run)
@@ -57,7 +64,8 @@ def run(options: argparse.Namespace) -> int:
     from pytest_memfail.suites import TaskRequest, load_tasks
 
     patterns = tuple(part.strip() for part in options.tasks.split(",") if part.strip())
-    chosen = chosen_suites(options.suite and options.suite.split(","))
+    given = dict(pair.split("=", 1) if "=" in pair else (pair, "") for pair in options.suite_option)
+    chosen = chosen_suites(options.suite and options.suite.split(","), given)
     request = TaskRequest(patterns, options.data, options.protocol, 42, options.limit, options.haystack, chosen)
     tasks = load_tasks(request)
     prices = Prices.from_file(options.prices) if options.prices else Prices()

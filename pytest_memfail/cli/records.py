@@ -51,7 +51,7 @@ def recorded_questions(record: Loaded, data: Path | None, cases: Sequence[Path] 
     if not names:
         raise UsageError(f"{record.path}: no question was asked, so there is nothing to judge")
     haystack = header.haystack or "sample"
-    chosen = chosen_suites(header.suite)
+    chosen = chosen_suites(header.suite, header.suite_options)
     # a limit holds for each part, so the parts that ran decide what it chose
     parts = {task: of for one in chosen if one.suite is not None for task, of in one.suite.parts.items()}
     patterns = [

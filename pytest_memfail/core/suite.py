@@ -291,6 +291,8 @@ class SuiteRequest:
     """One of the source's variants; empty for its default."""
     protocol: Literal["ours", "paper"] = "ours"
     seed: int = 42
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The user's settings of the suite, by name: those of `Suite.options` that were given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,5 +335,7 @@ class Suite:
     """Checks all files in a folder, for `memfail validate`."""
     sample: str = ""
     """What its own sample is, in words: "our sample: 8 episodes"."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Its own settings, with what each means (`--memfail-suite-option SUITE.NAME=VALUE`)."""
     cases: Callable[[], Path] | None = None
     """Returns the folder with labelled cases over its own sample: `cases.jsonl` and `replies.jsonl`."""

@@ -391,6 +391,17 @@ class Settings:
         record=lambda names, _: None if names == ("memfail", "own") else list(names),
         rerun=True,
     )
+    suite_options = Option(
+        "SUITE.NAME=VALUE",
+        "Setting of a suite: mab.chunk=512 cuts its texts into chunks of 512 tokens",
+        pairs,
+        name="suite-option",
+        many=True,
+        shared=True,
+        identifies="verdicts",
+        record=lambda options, _: options,
+        rerun=True,
+    )
     tasks = Option(
         "LIST",
         "Tasks to run, or parts of them (meme.cascade), names or globs separated by commas (default: all)",

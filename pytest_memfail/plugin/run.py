@@ -367,12 +367,21 @@ def build_run(config: pytest.Config, selection: Sequence[Selection], shared: Map
 
     Raises `pytest.UsageError` (exit code 4) with one line if an option is wrong.
     """
-    from pytest_memfail.suites import OWN, HaystackFinder, TaskRequest, choose_suites, load_tasks, read_custom
+    from pytest_memfail.suites import (
+        OWN,
+        HaystackFinder,
+        TaskRequest,
+        choose_suites,
+        load_tasks,
+        read_custom,
+        with_options,
+    )
 
     settings = read_settings(config).changed(**(shared or {}))
     learn_options({**settings.system_options, **settings.model_options})  # a worker's come from `shared`
     try:
         suites = choose_suites(settings.suite, lambda name: find_suite(config, name))
+        suites = with_options(suites, settings.suite_options)
         extra: list[Task] = []
         if any(suite.name == OWN for suite in suites):
             extra += own_tasks(config)

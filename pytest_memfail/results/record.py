@@ -385,7 +385,7 @@ class SuiteRecord(_Part):
 class Header(_Part):
     """The settings and data of a run: the first line of its record, and of a baseline saved from it."""
 
-    optional: ClassVar[frozenset[str]] = frozenset({"suite"})
+    optional: ClassVar[frozenset[str]] = frozenset({"suite", "suite_options"})
 
     schema_version: int
     memfail: str
@@ -415,6 +415,8 @@ class Header(_Part):
     """The options to rerun a question with, without secrets and paths; empty in early records."""
     suite: tuple[str, ...] | None = None
     """The suites of the run, with their variants; None for the default suites."""
+    suite_options: Mapping[str, str] = field(default_factory=dict)
+    """Settings of the suites, by `SUITE.NAME`."""
     data: str | None = None
     """The name of the folder with the rows; None for the shipped rows."""
     tasks: Mapping[str, TaskRecord]

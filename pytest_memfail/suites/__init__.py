@@ -17,6 +17,7 @@ from pytest_memfail.suites.load import (
     load_tasks,
     match_tasks,
     suite_in,
+    with_options,
 )
 from pytest_memfail.suites.memfail import (
     LETTERS,
@@ -96,5 +97,6 @@ __all__ = [
     "task_of_row",
     "task_of_rows",
     "validate",
+    "with_options",
     "words_of",
 ]

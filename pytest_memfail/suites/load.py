@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib import import_module
@@ -31,6 +31,8 @@ class Chosen:
     """None for MemFail and for the user's own tasks, whose rows are loaded here."""
     variant: str = ""
     """As the user gave it; empty for the default."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The user's settings of the suite."""
 
 
 DEFAULT: Final = (Chosen(MEMFAIL), Chosen(OWN))
@@ -89,6 +91,26 @@ def choose_suites(names: Sequence[str], find: Callable[[str], Suite]) -> tuple[C
     return tuple(chosen.values())
 
 
+def with_options(chosen: Sequence[Chosen], given: Mapping[str, str]) -> tuple[Chosen, ...]:
+    """Return the suites of a run with the user's settings of them, given by `SUITE.NAME`.
+
+    Raises `UsageError` for a suite that does not run, or a setting that it does not have.
+    """
+    found = {one.name: one for one in chosen}
+    for key, value in given.items():
+        suite, _, name = key.partition(".")
+        if suite not in found:
+            raise UsageError(
+                f"{OPTION}-option: got {key!r}, expected SUITE.NAME=VALUE of a suite that runs: {', '.join(found)}"
+            )
+        of_suite = found[suite].suite
+        known = () if of_suite is None else tuple(of_suite.options)
+        if name not in known:
+            raise UnknownNameError(f"setting of the suite {suite}", name, known)
+        found[suite] = replace(found[suite], options={**found[suite].options, name: value})
+    return tuple(found.values())
+
+
 def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, ...]:
     """Load the tasks that match the patterns and check every row; `extra` are the user's own tasks.
 
@@ -112,7 +134,9 @@ def load_tasks(request: TaskRequest, extra: Sequence[Task] = ()) -> tuple[Task, 
     for one in request.suites:
         if one.suite is None or not set(_names_of(one)) & set(wanted):
             continue
-        for task in one.suite.load(SuiteRequest(request.data, one.variant, request.protocol, request.seed)):
+        for task in one.suite.load(
+            SuiteRequest(request.data, one.variant, request.protocol, request.seed, one.options)
+        ):
             _check_ids(task)
             if (kept := _chosen_parts(task, wanted)).questions:
                 tasks.append(replace(_limited(kept, request), k=task.k or one.suite.k))

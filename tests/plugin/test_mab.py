@@ -241,3 +241,29 @@ def test_a_judge_that_cannot_be_understood_is_an_error(mab: Mab, scorer: dict[st
     mab.run(*words, system="full-context")
     (line,) = mab.questions()
     assert (line["verdict"], line["error"]["type"]) == ("error", "ReplyError")
+
+
+def test_chunks_of_another_length(mab: Mab) -> None:
+    result = mab.run("--memfail-suite-option=mab.chunk=256", f"--memfail-tasks={SINGLE}", system="full-context")
+    assert result.ret == 0
+    header, *_, store, _ = mab.project.record()
+    assert (header["suite_options"], store["conversations"]) == ({"mab.chunk": "256"}, 4)
+    assert "--memfail-suite-option=mab.chunk=256" in header["rerun"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("mab.chunk=x", "--memfail-suite-option: mab.chunk: got 'x', expected a number of tokens, 16 or more"),
+        ("mab.chnk=64", "unknown setting of the suite mab 'chnk'; did you mean 'chunk'? *"),
+        (
+            "meme.chunk=64",
+            "--memfail-suite-option: got 'meme.chunk', expected SUITE.NAME=VALUE of a suite that runs: mab",
+        ),
+        ("mab.chunk", "--memfail-suite-option: got 'mab.chunk', expected KEY=VALUE"),
+    ],
+)
+def test_a_setting_that_is_wrong(mab: Mab, given: str, message: str) -> None:
+    result = mab.run(f"--memfail-suite-option={given}")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: {message}"])

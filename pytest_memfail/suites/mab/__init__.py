@@ -48,6 +48,8 @@ LARGE: Final = "-4096"
 """The end of a variant in which all chunks have 4,096 tokens, as the paper has it for systems that are slow."""
 SMALL: Final = 64
 """Tokens of a chunk of our own sample, which is so short that larger chunks would all be shown."""
+LEAST: Final = 16
+"""Tokens of the smallest chunk that may be asked for."""
 SOURCE: Final = Source(
     url="https://huggingface.co/datasets/ai-hyz/MemoryAgentBench",
     licence="MIT",
@@ -134,9 +136,19 @@ def load(request: SuiteRequest) -> Sequence[Task]:
             f"{', '.join(map(str, paths))}: no row of a source that is run; {note or 'see memfail validate'}"
         )
     chunk = SMALL if is_ours else int(LARGE[1:]) if variant.endswith(LARGE) else None
+    if (given := request.options.get("chunk")) is not None:
+        chunk = _tokens(given)
     by_task = {name: [o for o in found if o.value.family and o.value.family.task == name] for name in SPLITS}
     tasks = [task_of(name, rows, sha, variant, chunk, SOURCE.licence, titles) for name, rows in by_task.items() if rows]
     return [replace(tasks[0], note=note), *tasks[1:]]
+
+
+def _tokens(given: str) -> int:
+    if not given.isdecimal() or int(given) < LEAST:
+        raise UsageError(
+            f"--memfail-suite-option: {NAME}.chunk: got {given!r}, expected a number of tokens, {LEAST} or more"
+        )
+    return int(given)
 
 
 def faults(folder: Path) -> Iterator[SuiteFault]:
@@ -163,6 +175,7 @@ SUITE: Final = Suite(
     labels=LABELS,
     k=10,
     faults=faults,
+    options={"chunk": "tokens of a chunk, for all texts"},
     cases=shipped_rows,
     sample="our sample: 60 numbered facts, 12 documents, 3 stories, a chat history, 60 sentences and 20 dialogues",
 )
