@@ -370,13 +370,16 @@ class Reporting:
     # -- the header --------------------------------------------------------------------------------------------------
 
     def pytest_report_header(self) -> list[str]:
+        from pytest_memfail.systems import is_yaml
+
         run, settings = self._run, self._run.settings
         questions = sum(len(unit.plan.questions) * len(run.ks(unit.task)) for unit in run.units)
         tasks = len({unit.task.name for unit in run.units})
         rows = "shipped rows" if settings.data is None else f"rows of {_short(settings.data, self._config)}"
         shard = "" if settings.shard is None else " (shard {} of {})".format(*settings.shard)
+        mode = f" (mode {settings.system_options.get('mode', 'direct')})" if is_yaml(settings.system) else ""
         lines = [
-            f"memfail: system {settings.system}, judge {settings.judge}, "
+            f"memfail: system {settings.system}{mode}, judge {settings.judge}, "
             f"{f'answers by {settings.model}, ' if settings.model else ''}protocol {PROTOCOLS[settings.protocol]}, "
             f"k={','.join(map(str, run.k_values))}",
             f"memfail: {counted(tasks, 'task')}, {counted(questions, 'question')} in {counted(len(run.units), 'store')}{shard}, "

@@ -6,25 +6,21 @@ counted and charged to the budget.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_memfail.core import ChatReply, Conversation, MemorySystemError, SystemContext, UsageError, one_line
+from pytest_memfail.core import Conversation, SystemContext, UsageError
 from pytest_memfail.systems.adapters import AdapterFactory, Setting
 from pytest_memfail.systems.base import Entry
 from pytest_memfail.systems.note_tools import SCHEMAS, Draft, ToolError
+from pytest_memfail.systems.tool_loop import asking, run_tools, transcript
 from pytest_memfail.systems.word_index import WordIndex
 
 SETTINGS: Final = {"model": Setting("")}
 FILE: Final = "memory.md"
 BULLET: Final = "- "
-ROUNDS: Final = 24
-"""The most replies of the model per conversation."""
-FAILURES: Final = 3
-"""The most consecutive replies without a tool call that works."""
 
 KEEPER: Final = """\
 You keep the memory of an assistant: one file of notes about its user and the user's world. You are shown a conversation that \
@@ -60,30 +56,17 @@ class MdFile:
         if not any(message.content.strip() for message in conversation.messages):
             return
         draft = Draft(self._lines())
-        messages: list[dict[str, Any]] = [
-            {"role": "system", "content": KEEPER},
-            {"role": "user", "content": transcript(conversation)},
-        ]
-        failures, done = 0, False
-        for _ in range(ROUNDS):
-            reply = await self._chat(messages, SCHEMAS, model=self._model)
-            if not reply.calls and done:
-                self._write(draft.lines())
-                return
-            results = _results(draft, reply)
-            worked = any(fault is None for _, fault in results)
-            done = done or worked
-            failures = 0 if worked else failures + 1
-            if failures == FAILURES:
-                last = results[-1][1] if results else "no tool was called"
-                raise MemorySystemError(
-                    f"md-file: {FAILURES} replies of the model in a row hold no tool call that works (the last: "
-                    f"{one_line(last, 120)}); the conversation is not stored; give a model that calls tools"
-                )
-            messages += _turns(reply, [text for text, _ in results])
-        raise MemorySystemError(
-            f"md-file: the model was still calling tools after {ROUNDS} replies, expected an end; the conversation is not stored"
-        )
+
+        async def call(name: str, arguments: str) -> tuple[str, str | None]:
+            try:
+                return draft.call(name, arguments), None
+            except ToolError as error:
+                return f"error: {error}", str(error)
+
+        ask = asking(self._chat, SCHEMAS, self._model)
+        texts = KEEPER, transcript(conversation)
+        await run_tools("md-file", ask, texts, call, idle=IDLE, outcome="the conversation is not stored")
+        self._write(draft.lines())
 
     async def retrieve_memories(self, query: str, conversation: Conversation, k: int) -> list[dict[str, Any]]:
         """Return the k lines with the best BM25 score for any word of the query."""
@@ -130,41 +113,6 @@ class MdFile:
         if self._index is not None:
             self._index.close()
             self._index = None
-
-
-def transcript(conversation: Conversation) -> str:
-    """Return the conversation with one JSON object per line, in a block whose end marker no message can forge."""
-    lines = []
-    for message in conversation.messages:
-        when = message.timestamp or conversation.timestamp
-        said = {"time": f"{when:%A %Y-%m-%d %H:%M}"} if when else {}
-        said |= {"role": message.role, "content": message.content}
-        lines.append(json.dumps(said, ensure_ascii=False).replace("<", "\\u003c"))
-    return "\n".join(["<conversation>", *lines, "</conversation>"])
-
-
-def _results(draft: Draft, reply: ChatReply) -> list[tuple[str, str | None]]:
-    """Return for each tool call the reply to the model, and the error if there is one."""
-    results: list[tuple[str, str | None]] = []
-    for call in reply.calls:
-        try:
-            results.append((draft.call(call.name, call.arguments), None))
-        except ToolError as error:
-            results.append((f"error: {error}", str(error)))
-    return results
-
-
-def _turns(reply: ChatReply, results: list[str]) -> list[dict[str, Any]]:
-    """Return the model's turn and the replies to it, in the format of chat completions."""
-    if not reply.calls:
-        return [{"role": "assistant", "content": reply.text}, {"role": "user", "content": IDLE}]
-    # number the calls instead of using the model's ids, which differ per run: the response cache looks up the request
-    calls = [
-        {"id": f"call-{i}", "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-        for i, call in enumerate(reply.calls)
-    ]
-    answers = [{"role": "tool", "tool_call_id": f"call-{i}", "content": text} for i, text in enumerate(results)]
-    return [{"role": "assistant", "content": reply.text or None, "tool_calls": calls}, *answers]
 
 
 class MdFileFactory(AdapterFactory):

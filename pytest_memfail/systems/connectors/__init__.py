@@ -7,10 +7,10 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from pytest_memfail.core import SystemContext, UsageError
-from pytest_memfail.systems.base import no_options
+from pytest_memfail.core import SystemContext, UnknownNameError, UsageError
+from pytest_memfail.systems.connectors.agent import AgentSystem
 from pytest_memfail.systems.connectors.command import CommandSystem
 from pytest_memfail.systems.connectors.config import (
     CommandMemory,
@@ -23,6 +23,9 @@ from pytest_memfail.systems.connectors.config import (
 )
 from pytest_memfail.systems.connectors.files import FilesSystem
 
+MODES: Final = ("direct", "agent")
+"""direct: the question is the query. agent: a model calls the memory's tools."""
+
 
 @dataclass(frozen=True)
 class ConnectorFactory:
@@ -30,33 +33,56 @@ class ConnectorFactory:
 
     config: Memory
 
-    @property
-    def calls_model(self) -> bool:
-        """Whether storing may cost something."""
+    def calls_model(self, options: Mapping[str, str]) -> bool:
+        """Return whether storing may cost something."""
         of_program = not isinstance(self.config, FilesMemory) or self.config.write is not None
-        return self.config.calls_model and of_program
+        return is_agent(options) or (self.config.calls_model and of_program)
+
+    def models(self, options: Mapping[str, str], default: str | None) -> tuple[str, ...]:
+        """Return the model that calls the tools in mode `agent`: the setting `model`, else the run's.
+
+        Raises `UsageError` if there is neither.
+        """
+        if not is_agent(options):
+            return ()
+        if not (model := options.get("model") or default):
+            raise UsageError(
+                "--memfail-system-option mode=agent needs a model that calls tools; give --memfail-model, or the setting model "
+                "(--memfail-system-option model=NAME)"
+            )
+        return (model,)
 
     def check_options(self, options: Mapping[str, str]) -> None:
-        """Raise `UsageError` for any option: the file says everything; and for a program that is not there."""
-        no_options(self.config.file.name)(options)
+        """Raise `UsageError` for a wrong option, a missing package, and a program that is not there."""
+        file = self.config.file
+        known = ("mode", "model") if isinstance(self.config, (FilesMemory, McpMemory)) else ()
+        for name in options:
+            if name not in known:
+                raise UnknownNameError(f"--memfail-system-option of {file.name}", name, known)
+        if (mode := options.get("mode", "direct")) not in MODES:
+            raise UsageError(f"--memfail-system-option mode: got {mode!r}, expected {' or '.join(MODES)}")
         if isinstance(self.config, McpMemory) and importlib.util.find_spec("mcp") is None:
-            raise UsageError(
-                f"{self.config.file}: kind: mcp needs the package mcp; run: pip install 'pytest-memfail[mcp]'"
-            )
+            raise UsageError(f"{file}: kind: mcp needs the package mcp; run: pip install 'pytest-memfail[mcp]'")
         for key in ("command", "write"):
             if isinstance(command := getattr(self.config, key, None), list):
-                check_program(command[0], self.config.file, key)
+                check_program(command[0], file, key)
 
     async def __call__(self, context: SystemContext) -> Any:
         """Open an empty system."""
-        if isinstance(self.config, FilesMemory):
-            return FilesSystem(context, self.config)
         system = _system(context, self.config)
-        await system.open()
-        return system
+        if not isinstance(system, FilesSystem):
+            await system.open()
+        return AgentSystem(context, system, context.options.get("model", "")) if is_agent(context.options) else system
+
+
+def is_agent(options: Mapping[str, str]) -> bool:
+    """Return whether a model calls the memory's tools."""
+    return options.get("mode") == "agent"
 
 
 def _system(context: SystemContext, config: Memory) -> Any:
+    if isinstance(config, FilesMemory):
+        return FilesSystem(context, config)
     if isinstance(config, HttpMemory):
         from pytest_memfail.systems.connectors.http_service import HttpConnection
         from pytest_memfail.systems.connectors.remote import RemoteSystem

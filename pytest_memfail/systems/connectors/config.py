@@ -90,7 +90,7 @@ class Memory(Part):
 
     def described(self, **more: str) -> dict[str, str]:
         """Return the description for the record: a digest of the file's content as it was read, and more."""
-        return {"system": self._file.name, "config": self._digest, **more}
+        return {"system": self._file.name, "config": self._digest, "mode": "direct", **more}
 
 
 class FilesMemory(Memory):

@@ -11,7 +11,9 @@ from typing import Any, Final
 
 from pytest_memfail.core import Conversation, MemorySystemError, SystemContext
 from pytest_memfail.systems.base import Entry
+from pytest_memfail.systems.connectors.agent import ToolFailedError
 from pytest_memfail.systems.connectors.config import FilesMemory
+from pytest_memfail.systems.connectors.memory_tool import ROOT, CommandError, MemoryFolder, schemas
 from pytest_memfail.systems.connectors.processes import run_once
 from pytest_memfail.systems.connectors.templates import filled, plain_conversation
 from pytest_memfail.systems.word_index import WordIndex
@@ -77,6 +79,25 @@ class FilesSystem:
     async def close(self) -> None:
         """Close the index; repeated calls are allowed."""
         self._drop_index()
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The commands of the memory tool in the format of chat completions."""
+        return schemas()
+
+    async def use(self, name: str, arguments: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
+        """Carry out a command for a model; what it views of a file are memories.
+
+        Raises `ToolFailedError` for a command that cannot be carried out.
+        """
+        self._drop_index()
+        try:
+            reply = MemoryFolder(self._folder).call(name, arguments)
+        except CommandError as error:
+            raise ToolFailedError(str(error)) from None
+        is_file = name == "view" and (self._folder / str(arguments["path"])[len(ROOT) :].lstrip("/")).is_file()
+        shown = re.split(SPLIT[self._config.entry] or r"\Z", re.sub(r"(?m)^\d+\t", "", reply)) if is_file else []
+        return reply, [{"text": text} for text in shown if text.strip()]
 
     def describe(self) -> Mapping[str, str]:
         """Return the description for the record."""

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from pytest_memfail.core import MemorySystemError, one_line
+from pytest_memfail.systems.connectors.agent import ToolFailedError
 from pytest_memfail.systems.connectors.config import McpCall, McpMemory
 from pytest_memfail.systems.connectors.processes import leashed, said
 from pytest_memfail.systems.connectors.templates import filled
@@ -89,7 +90,7 @@ class McpConnection:
         result = work.result()
         texts = [block.text for block in result.content if block.type == "text"]
         if result.is_error:
-            raise MemorySystemError(f"{what} answered with the error: {one_line(' '.join(texts), 200)}")
+            raise ToolFailedError(f"{what} answered with the error: {one_line(' '.join(texts), 200)}")
         if result.structured_content is not None:
             return result.structured_content
         text = "\n".join(texts)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
-from pytest_memfail.core import Conversation, SystemContext
+from pytest_memfail.core import Conversation, SystemContext, WrongTypeError
 from pytest_memfail.systems.connectors.config import RemoteMemory
 from pytest_memfail.systems.connectors.picks import all_pages, picked
 from pytest_memfail.systems.connectors.settle import Settling
-from pytest_memfail.systems.connectors.templates import stored_values
+from pytest_memfail.systems.connectors.templates import filled, places_of, stored_values
 
 
 class Connection(Protocol):
@@ -60,8 +62,7 @@ class RemoteSystem:
 
     async def store_conversation(self, conversation: Conversation) -> None:
         """Make the call `write`, once or for each message."""
-        if self._settling is not None:
-            self._settling.stored()
+        self.stored()
         if self._config.each == "conversation":
             await self._call("write", stored_values(conversation, None, self._context.render(conversation)))
             return
@@ -92,6 +93,42 @@ class RemoteSystem:
     def describe(self) -> Mapping[str, str]:
         """Return the description for the record."""
         return self._config.described(**self._connection.describe())
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The server's tools in the format of chat completions (kind `mcp`)."""
+        return [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description or "",
+                    "parameters": tool.input_schema,
+                },
+            }
+            for tool in getattr(self._connection, "tools", ())
+        ]
+
+    def stored(self) -> None:
+        """Note that something was stored, which may take effect later."""
+        if self._settling is not None:
+            self._settling.stored()
+
+    async def use(self, name: str, arguments: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
+        """Call a tool for a model; return the reply, and the memories within it.
+
+        What separates the stores (arguments with `{store}` or `{folder}`) is as the file says, whatever the model says.
+        """
+        connection: Any = self._connection
+        calls = [call for call in self._config.calls.values() if call.tool == name]
+        own = {key: value for call in calls for key, value in call.arguments.items() if places_of(value)}
+        reply = await connection.call_tool(f"the tool {name!r}", name, {**arguments, **filled(own, self._places)})
+        text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
+        for key in ("search", "list"):
+            if self._config.calls[key].tool == name:
+                with suppress(WrongTypeError):  # another form, such as that of other arguments: shown as a whole
+                    return text, picked(reply, self._config.calls[key].pick, key)
+        return text, [{"text": text}] if text.strip() else []
 
     async def _call(self, key: str, values: Mapping[str, Any]) -> Any:
         return await self._connection.call(key, self._config.calls[key], {**self._places, **values})

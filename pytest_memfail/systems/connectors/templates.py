@@ -63,6 +63,12 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
     return _mapped(template, text)
 
 
+def places_of(template: Any) -> set[str]:
+    """Return the variables in a template if they only tell stores apart; else nothing."""
+    names = {match["inner"] for text in _texts(template) for match in _VARIABLE.finditer(text) if match["inner"]}
+    return names if names <= PLACES else set()
+
+
 def stored_values(conversation: Conversation, message: Message | None, rendered: str) -> dict[str, Any]:
     """Return the variables of what is stored: a message of a conversation, or all of it if None."""
     when = (message.timestamp if message else None) or conversation.timestamp

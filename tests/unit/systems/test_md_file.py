@@ -10,7 +10,8 @@ from system_stores import NOON, said
 
 from pytest_memfail.core import MemorySystem, MemorySystemError, SystemContext, UsageError
 from pytest_memfail.llm import Ledger, ModelClient, ReplyError, SystemChat
-from pytest_memfail.systems.md_file import FACTORY, FAILURES, FILE, ROUNDS, transcript
+from pytest_memfail.systems.md_file import FACTORY, FILE
+from pytest_memfail.systems.tool_loop import FAILURES, ROUNDS, transcript
 from pytest_memfail.testing import Fault, LocalEndpoint, Reply, ToolCall, check_memory_system, reply_by_rule
 
 DONE = "The file is up to date."

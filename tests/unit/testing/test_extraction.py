@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pytest_memfail.core import Conversation, Message
-from pytest_memfail.systems.md_file import transcript
 from pytest_memfail.systems.note_tools import SCHEMAS
+from pytest_memfail.systems.tool_loop import transcript
 from pytest_memfail.testing import Reply, ToolCall, reply_by_rule
 
 
