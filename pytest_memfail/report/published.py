@@ -151,6 +151,7 @@ class MeasureModel(_Model):
     low: float | None
     high: float | None
     lacks: str | None = Field(description="why there is no value")
+    note: str | None = Field(default=None, description="what is to be known beside the value")
     part: str | None = Field(description="the part that it measures; null: the whole suite")
 
 
@@ -302,6 +303,7 @@ def _suite(suite: SuiteRecord) -> SuiteModel:
                 low=score.low,
                 high=score.high,
                 lacks=score.lacks,
+                note=score.note,
                 part=score.part,
             )
             for score in suite.scores

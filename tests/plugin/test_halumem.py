@@ -234,6 +234,13 @@ def test_only_questions(halumem: HaluMem) -> None:
     assert result.ret in (0, 1)
 
 
+def test_labelled_cases_are_of_every_part_that_a_store_decides(capsys: pytest.CaptureFixture[str]) -> None:
+    assert memfail(["judge-check", "--suite", "halumem"]) == 0
+    printed = capsys.readouterr().out
+    found = dict(re.findall(r"^(halumem\.\w+|all) +(\d+) +\d+ +\d", printed, re.MULTILINE))
+    assert found == {"halumem.points": "64", "halumem.update": "11", "halumem.qa": "6", "all": "81"}
+
+
 def test_validate_and_a_missing_file(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     assert memfail(["validate", str(shipped_users().parent), "--suite", "halumem"]) == 0
     assert re.search(r": 0 errors, \d warnings?", capsys.readouterr().out)

@@ -128,5 +128,6 @@ SUITE: Final = Suite(
     k=K,
     part_k={"update": UPDATE_K},
     faults=faults,
+    cases=lambda: shipped_users().parent,
     sample="our sample: 2 users with 10 sessions each",
 )

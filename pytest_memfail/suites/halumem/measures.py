@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from pytest_memfail.core import CORRECT, ERROR, NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, Finished, Measure, Score
 
-NO_MODEL: Final = "needs a model as judge; what the offline judge estimates is no R"
+NO_MODEL: Final = "needs a model as judge: what the offline judge estimates is no R"
 EMPTY: Final = "nothing false is held, because nothing is held at all: read it beside R"
 NO_ANSWER: Final = "needs a test-taker and a model as judge"
 TYPES: Final = ("Persona", "Event", "Relationship")
@@ -177,8 +177,7 @@ def f1(over: Over = "all", *, paper: bool = False) -> Callable[[Sequence[Finishe
     def of(questions: Sequence[Finished]) -> Score:
         precision, found = accuracy(target=True)(questions), recall(over, paper=paper)(questions)
         if precision.value is None or found.value is None:
-            lacks = "; ".join(dict.fromkeys(one.lacks for one in (found, precision) if one.lacks))
-            return Score(None, found.n, lacks=lacks)
+            return Score(None, found.n, lacks=found.lacks or precision.lacks)
         return Score(f1_score(precision.value, found.value), found.n)
 
     return of

@@ -159,7 +159,7 @@ def test_accuracy_by_type_with_and_without_distractors():
 @pytest.mark.parametrize(
     ("name", "text"),
     [("recall", "no point"), ("fmr", "no distractor"), ("update_correct", "no update"), ("qa_correct", "no question"),
-     ("accuracy", "no session"), ("f1", "no point; no session")],
+     ("accuracy", "no session"), ("f1", "no point")],
 )  # fmt: skip
 def test_nothing_to_count_is_said_and_is_no_zero(name, text):
     assert value(name, []) == text
