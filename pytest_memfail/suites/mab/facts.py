@@ -54,7 +54,7 @@ class FactList:
 
     def __init__(self, context: str) -> None:
         """Read each line that begins with a number."""
-        matches = (_LINE.fullmatch(line) for line in context.splitlines())
+        matches = (_LINE.fullmatch(line) for line in context.split("\n"))
         self.lines = [Line(int(match[1]), match[2].removesuffix(".")) for match in matches if match]
         folded = [(_bare(line.text), at) for at, line in enumerate(self.lines)]
         self._sorted = sorted(folded)

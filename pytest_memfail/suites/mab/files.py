@@ -92,12 +92,19 @@ def _turns_with_answers(value: Any) -> Iterator[str]:
 
 def _answering(value: Any) -> Any:
     """Return the turns with answers by question; the rest of a haystack is in the context and is not kept twice."""
-    return [list(_turns_with_answers(of)) for of in value] if isinstance(value, list) else value
+    return [list(_turns_with_answers(of)) for of in value] if isinstance(value, list) else None
 
 
 def _strings(value: Any) -> Any:
-    """Return a list of texts; a single text is one, and null is an empty one."""
-    return [] if value is None else [value] if isinstance(value, str) else value
+    """Return a list of texts; a single text is one, null is an empty one, and lists within a list are joined."""
+    if not isinstance(value, list):
+        return [] if value is None else [value]
+    return [text for one in value for text in (_strings(one) if isinstance(one, list) else [one])]
+
+
+def _ids(value: Any) -> Any:
+    """Return ids as texts."""
+    return _texts(value) if isinstance(value, list) else value
 
 
 class Metadata(BaseModel):
@@ -105,7 +112,7 @@ class Metadata(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
     source: str = Field(min_length=1)
-    qa_pair_ids: list[str] | None = None
+    qa_pair_ids: Annotated[list[str] | None, BeforeValidator(_ids)] = None
     question_types: list[str | None] | None = None
     """LongMemEval only: the ability that each question is about."""
     question_dates: list[str | None] | None = None

@@ -295,3 +295,20 @@ def test_a_file_that_changed_meanwhile(tmp_path, kind, how):
         path.write_bytes(content[: len(content) // 2] if how == "shorter" else content.replace(b"Ulla", b"Olla"))
     with pytest.raises(MemfailError, match=r"has changed since it was read; start the run again|cannot be read"):
         task.stores[1].opened()
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"qa_pair_ids": [7]},
+        {"keypoints": [["a", "b"], ["c"]]},
+        {"keypoints": "a"},
+        {"haystack_sessions": "[]"},
+        {"haystack_sessions": [[[{"content": None, "role": "user", "has_answer": None}]]]},
+        {"question_types": [None], "question_dates": [None], "question_ids": [None], "previous_events": ["e"]},
+    ],
+)
+def test_metadata_that_is_written_otherwise(tmp_path, metadata):
+    write(tmp_path, row(**metadata))
+    (task,) = load(tmp_path)
+    assert len(task.questions) == 1
