@@ -15,6 +15,7 @@ from pytest_memfail._version import __version__
 from pytest_memfail.cli import (
     anchor,
     cache,
+    case,
     check_system,
     compare,
     estimate,
@@ -113,6 +114,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse._SubParsersAction[argp
         generate,
         show,
         view,
+        case,
         report,
         compare,
         gate,

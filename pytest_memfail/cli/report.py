@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import Any
 
 from pytest_memfail.cli.records import RECORD_HELP, load
+from pytest_memfail.core import UsageError
 
 
 def add(commands: Any) -> None:
@@ -30,6 +32,7 @@ def add(commands: Any) -> None:
         required=True,
         help="x.html, x.md, x.json, x.svg or x.png; repeatable",
     )
+    parser.add_argument("--page-url", metavar="URL", default="", help="where the page is kept; x.md links to it")
     parser.set_defaults(run=run)
 
 
@@ -37,11 +40,13 @@ def run(options: argparse.Namespace) -> int:
     """Write each file."""
     from pytest_memfail.report import check_report, write_reports
 
+    if options.page_url and not re.fullmatch(r"https?://[^\s<>()\[\]]+", options.page_url):
+        raise UsageError(f"--page-url: got {options.page_url!r}, expected an address that begins with https://")
     for path in options.output:
         check_report(path, "-o")
     records = [load(path) for path in options.records]
     failed = False
-    for path, fault in write_reports(options.output, records):
+    for path, fault in write_reports(options.output, records, options.page_url):
         print(f"wrote {path}" if fault is None else f"memfail: {path} could not be written: {fault}")
         failed |= fault is not None
     return 1 if failed else 0

@@ -45,19 +45,24 @@ def check_report(path: Path, option: str) -> None:
             raise UsageError(f"{option}: {path} exists and is not a report of memfail; it is left as it is")
 
 
-def write_report(path: Path, records: Sequence[Loaded]) -> None:
+def write_report(path: Path, records: Sequence[Loaded], page_url: str = "") -> None:
     """Write a report in the format of the file's ending. Markdown goes to the CI's step summary too. Raises `OSError`."""
-    content = _render(path.suffix, records)
+    content = _render(path.suffix, records, page_url)
     write_whole(path, content)
     if path.suffix == ".md" and (step := os.environ.get(STEP_SUMMARY)):
         append_text(Path(step), str(content))
 
 
-def write_reports(paths: Sequence[Path], records: Sequence[Loaded]) -> Iterator[tuple[Path, str | None]]:
-    """Write each report, also after one fails; yield each path with its error message, or None on success."""
+def write_reports(
+    paths: Sequence[Path], records: Sequence[Loaded], page_url: str = ""
+) -> Iterator[tuple[Path, str | None]]:
+    """Write each report, also after one fails; yield each path with its error message, or None on success.
+
+    Markdown links to the page at `page_url`, if there is one.
+    """
     for path in paths:
         try:
-            write_report(path, records)
+            write_report(path, records, page_url)
         except Exception as error:
             yield path, f"{type(error).__name__}: {one_line(error)}"
         else:
@@ -71,7 +76,7 @@ def page(records: Sequence[Loaded], earlier: Sequence[Sequence[str]] = ()) -> st
     return html(records, earlier)
 
 
-def _render(suffix: str, records: Sequence[Loaded]) -> str | bytes:
+def _render(suffix: str, records: Sequence[Loaded], page_url: str) -> str | bytes:
     if suffix in DRAWN:
         from pytest_memfail.report.figures import figure
 
@@ -81,7 +86,7 @@ def _render(suffix: str, records: Sequence[Loaded]) -> str | bytes:
     if suffix == ".md":
         from pytest_memfail.report.markdown import markdown
 
-        return markdown(records)
+        return markdown(records, page_url)
     from pytest_memfail.report.published import summary_json
 
     return summary_json(records)

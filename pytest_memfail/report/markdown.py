@@ -40,15 +40,19 @@ _LINKED: Final = re.compile(r"@(?=\S)|[a-z][a-z0-9+.-]*:(?=\S)|www(?=\.)|#(?=\d)
 """What GitHub and GitLab turn into links: schemes, hosts, mentions, issue numbers."""
 
 
-def markdown(records: Sequence[Loaded]) -> str:
-    """Return the text of the comment."""
+def markdown(records: Sequence[Loaded], page_url: str = "") -> str:
+    """Return the text of the comment, with a link to the page if its address is given."""
     first, gate = records[0], records[0].summary().gate
     lines = [MARK, *_overview(first)]
+    if page_url:
+        lines[2:2] = ["", f"[The page of the run]({page_url}): life lines, stores, ranks"]
     if gate is not None:
+        lines[1:1] = [f"**memfail: gate {gate.outcome}**", ""]
         lines += ["", *_gate(gate, {question.id: question for question in first.questions})]
     if len(records) > 1:
         lines += ["", *_beside(side_by_side(records))]
-    lines += ["", *_failures(first, MAX_LINES - len(lines) - 8)]
+    worst = gate.comparison.worse[:1] if gate is not None and gate.comparison is not None else ()
+    lines += ["", *_failures(first, MAX_LINES - len(lines) - 8, *(flip.id for flip in worst))]
     return "\n".join(lines) + "\n"
 
 
@@ -117,7 +121,11 @@ def _worse(comparison: Comparison, than: str, questions: Mapping[str, QuestionRe
     if not comparison.worse:
         return
     yield ""
-    yield f"Worse than in the {than}: {len(comparison.worse)}"
+    before = comparison.failed_before
+    moved = [paired for paired in comparison.tasks if (paired.worse or paired.better) and paired.name in before]
+    by_task = [f"{plain(p.name)} {before[p.name]} → {before[p.name] + p.worse - p.better} of {p.n}" for p in moved]
+    said = f"; failures before → now: {', '.join(by_task[:MAX_ROWS])}" if by_task else ""
+    yield f"Worse than in the {than}: {len(comparison.worse)}{said}"
     yield ""
     for flip in comparison.worse[:MAX_FLIPS]:
         yield f"- `{code(flip.id)}` {plain(flip.old)} → **{plain(flip.new)}**{_why(questions.get(flip.id))}"
@@ -140,7 +148,7 @@ def _beside(found: SideBySide) -> Iterator[str]:
         yield f"- {plain(note)}"
 
 
-def _failures(record: Loaded, room: int) -> Iterator[str]:
+def _failures(record: Loaded, room: int, worst: str = "") -> Iterator[str]:
     failed = [question for question in record.questions if question.verdict in (*FAILURES, ERROR)]
     if not failed:
         yield "No question failed."
@@ -154,7 +162,7 @@ def _failures(record: Loaded, room: int) -> Iterator[str]:
     yield ""
     yield "</details>"
     yield ""
-    again = rerun_words(record.header, failed[0].id)
+    again = rerun_words(record.header, worst or failed[0].id)
     yield f"All of them: `memfail show {code(_beside_us(record.path))}`; one again: `{code(again)}`"
 
 

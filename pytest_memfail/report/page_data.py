@@ -76,9 +76,12 @@ def _stores(index: int, record: Loaded, texts: dict[str, int]) -> Iterator[dict[
     stores = record.stores
     if not any(store.listings or store.history for store in stores) and Path(record.path or ".").is_file():
         try:
-            stores = load_record(Path(record.path)).stores
-        except UsageError:  # no page is lost because the file was replaced meanwhile
+            written = load_record(Path(record.path))
+        except UsageError:  # no page is lost with the file
             return
+        if written.header.started != record.header.started:  # another run has replaced it
+            return
+        stores = written.stores
     for store in stores:
         changes = [(change.number, change.added, change.gone) for change in store.history]
         if store.listings:

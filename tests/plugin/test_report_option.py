@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from plugin.project import ALL, QUESTIONS, Project
 from pytest_memfail.cli import main
+from pytest_memfail.core import UsageError
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +33,9 @@ def test_reports_at_the_end(any_project: Project, monkeypatch: pytest.MonkeyPatc
     comment = (any_project.path / "x.md").read_text()
     assert "`memfail/long_hop::lh-1` **not_retrieved**" in comment
     assert step.read_text() == comment
-    assert "memfail/long_hop::lh-1" in (any_project.path / "x.html").read_text()
+    (ids, stores) = page_of(any_project.path / "x.html")
+    assert "memfail/long_hop::lh-1" in ids
+    assert stores  # the listings are only in the file of the record
 
 
 @pytest.mark.parametrize("name", ["x.pdf", "README.md", "nowhere/x.md"])
@@ -107,13 +114,27 @@ def test_wrong_shards(project: Project, shard: str, says: str) -> None:
 
 
 def test_reports_are_made_from_what_the_run_holds(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the listings of the page come from the file; without it the page has none, and all else."""
+
     def refuse(*_: object) -> None:
         raise AssertionError("the record is read back")
 
-    monkeypatch.setattr("pytest_memfail.results.runs.read_record", refuse)
+    def lost(*_: object) -> None:
+        raise UsageError("the file is gone")
+
+    monkeypatch.setattr("pytest_memfail.results.runs.read_record", lost)
     monkeypatch.setattr("pytest_memfail.results.record.RecordWriter.content", refuse)
     project.script(lh_1="not_retrieved")
     result = project.run("--memfail-report=x.json", "--memfail-report=x.html")
     result.stdout.fnmatch_lines(["memfail: report written: x.json", "memfail: report written: x.html"])
     total = json.loads((project.path / "x.json").read_text())["records"][0]["total"]
     assert (total["n"], total["verdicts"]["not_retrieved"]) == (len(ALL), 1)
+    ids, stores = page_of(project.path / "x.html")
+    assert (len(ids), stores) == (len(ALL), [])
+
+
+def page_of(path: Path) -> tuple[list[str], list[object]]:
+    """The ids and the stores in the data of a page."""
+    (packed,) = re.findall(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
+    data = json.loads(gzip.decompress(base64.b64decode(packed)))
+    return [question["id"] for question in data["questions"]], data["stores"]

@@ -199,6 +199,25 @@ def test_the_gate_is_in_every_report(tmp_path, capsys):
     assert (found.outcome, len(found.flips), found.checks[0].paired.worse) == ("failed", 6, 6)
 
 
+def test_the_comment_links_to_the_page(record, capsys):
+    url = "https://example.org/artifacts/1"
+    path = record.with_name("x.md")
+    assert main(["report", str(record), "-o", str(path), "--page-url", url]) == 0
+    assert f"[The page of the run]({url})" in path.read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert main(["report", str(record), "-o", str(path), "--page-url", "javascript:alert(1)"]) == 4
+    assert "expected an address that begins with https://" in capsys.readouterr().err
+
+
+def test_the_comment_says_what_moved(tmp_path):
+    gated = gate(3)
+    compared = replace(gated.comparison, tasks=(replace(gated.comparison.tasks[0], name="t"),), failed_before={"t": 2})
+    record = verdicts(tmp_path / "r.jsonl", *["not_stored"] * 5, gate=replace(gated, comparison=compared))
+    text = render(record, "x.md")
+    assert text.splitlines()[1] == "**memfail: gate failed**"
+    assert "Worse than in the baseline: 3; failures before → now: t 2 → 5 of 20" in text
+
+
 def test_a_hostile_id_is_inert_in_the_gate(tmp_path):
     record = verdicts(tmp_path / "r.jsonl", "not_stored", gate=gate(1, name=HOSTILE.replace("\ud83d", "")))
     text = outside_code(render(record, "x.md"))
