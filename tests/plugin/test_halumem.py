@@ -108,7 +108,7 @@ def test_full_context_holds_everything_and_an_estimate_is_no_measure(halumem: Ha
             "memfail: halumem (our sample: 2 users with 10 sessions each; not the published rows: *)",
             "halumem.points * 48 100.0 *",
             "halumem.distractors * 12 *-  *12",
-            "extraction: R -  weighted R -  precision -  accuracy -  FMR -  F1 - (needs a model as judge;*",
+            "extraction: R -  weighted R -  precision -  accuracy -  FMR -  F1 - (needs a model as judge: *",
         ]
     )
 
@@ -236,7 +236,7 @@ def test_only_questions(halumem: HaluMem) -> None:
 
 def test_labelled_cases_are_of_every_part_that_a_store_decides(capsys: pytest.CaptureFixture[str]) -> None:
     assert memfail(["judge-check", "--suite", "halumem"]) == 0
-    printed = capsys.readouterr().out
+    printed = capsys.readouterr().out.partition("\nreplies")[0]
     found = dict(re.findall(r"^(halumem\.\w+|all) +(\d+) +\d+ +\d", printed, re.MULTILINE))
     assert found == {"halumem.points": "64", "halumem.update": "11", "halumem.qa": "6", "all": "81"}
 
