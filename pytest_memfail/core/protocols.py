@@ -145,6 +145,8 @@ class Judge(Protocol):
     `warm(listing)` (optional) is called once before the first judgement of a listing.
     `settles(question) -> bool` (optional) tells whether the reply is graded whatever became of the facts; without it,
     only option letters are.
+    `added(question, added)` (optional) judges the memories that a conversation added, by `question.keys`: its dialogue and
+    the points that it states; without it, such questions stay ungraded.
     `inline: bool = True` (optional) declares that the methods compute and never wait, so they need no thread of their
     own. An exception in a method makes the question an error, never a verdict.
     """

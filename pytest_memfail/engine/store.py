@@ -181,8 +181,10 @@ class StoreRun:
             stored = frozenset(conversation.id for segment in segments for conversation in segment)
             is_listed = bool(asks) or is_before or self._is_expected_later(stored)
             # a probe without questions can be skipped if a store is kept for a later probe
+            is_restored = False
             if asks or is_before or self.job.shelf is None:
-                if not await system.restored(segments, total):
+                is_restored = await system.restored(segments, total)
+                if not is_restored:
                     for n in range(held, len(segments)):
                         await system.ingest(segments[n], sum(map(len, segments[:n])), total)
                 held = len(segments)
@@ -195,9 +197,12 @@ class StoreRun:
                 if any(ADDED_STAGE in ask.question.stages for ask in asks):
                     before = self._past[-2].listing if len(self._past) > 1 else None
                     for conversation in segments[-1]:
-                        self._added[conversation.id] = await system.added_by(conversation, before, listing)
-            if asks:
+                        self._added[conversation.id] = await system.added_by(
+                            conversation, before, listing, is_restored=is_restored
+                        )
+            if asks or is_before:
                 await system.keep(segments, listing)
+            if asks:
                 await self._answerer.tokens.listed(listing)  # before all questions want to know it at once
                 await self._ask_all(asks, listing)
             segments.append([])

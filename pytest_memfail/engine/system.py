@@ -308,12 +308,15 @@ class OpenSystem:
         found = await self.lane.call("get_all_memories", self._system.get_all_memories)
         return Listing(self._job.id, memories_from(found, "get_all_memories"), number)
 
-    async def added_by(self, conversation: Conversation, before: Listing | None, after: Listing) -> tuple[Memory, ...]:
+    async def added_by(
+        self, conversation: Conversation, before: Listing | None, after: Listing, *, is_restored: bool
+    ) -> tuple[Memory, ...]:
         """Return what a conversation added: as the system says or, if it says nothing, as its listing changed.
 
-        An entry whose text changed is an added one.
+        A restored system did not store the conversation itself, so it is not asked. An entry whose text changed is an
+        added one.
         """
-        if callable(extracted := getattr(self._system, "extracted_since", None)):
+        if callable(extracted := getattr(self._system, "extracted_since", None)) and not is_restored:
             return memories_from(await self.lane.call("extracted_since", extracted, conversation), "extracted_since")
         known = Counter(memory.text for memory in (before.memories if before is not None else ()))
         added = []

@@ -1,0 +1,127 @@
+"""What a conversation added: as the system says, or as its listing changed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from engine_fakes import ExactJudge, Store, names, question, said
+
+from pytest_memfail.core import Ingest, Probe, StageResult
+from pytest_memfail.engine import Shelf
+
+
+class AddedJudge(ExactJudge):
+    """Remembers the memories that it is asked about, by question; none may hold "false"."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = {}
+
+    def added(self, question, added):
+        self.seen[question.id] = [memory.text for memory in added]
+        is_backed = not any("false" in memory.text for memory in added)
+        return StageResult("passed" if is_backed else "failed", label=None if is_backed else "fabricated")
+
+
+def asked(i):
+    """What conversation i added."""
+    return question(100 + i, [], stages=("added",), keys={"conversation": f"c-{i}"})
+
+
+STEPS = (
+    Ingest(said(0)),
+    Probe((asked(0),)),
+    Ingest(said(1, "noise")),
+    Probe(()),
+    Ingest(said(2, "false")),
+    Probe((asked(2),)),
+)
+
+
+class Telling(Store):
+    def extracted_since(self, conversation):
+        self.log.append(f"extracted {conversation.id}")
+        return [f"told of {conversation.id}"]
+
+
+class Keeping(Telling):
+    retries = 0
+
+    def snapshot(self, path):
+        (path / "texts.json").write_text(json.dumps(self.texts), encoding="utf-8")
+
+    def restore(self, path):
+        self.texts = json.loads((path / "texts.json").read_text(encoding="utf-8"))
+
+
+class Rewriting(Store):
+    def store_conversation(self, conversation):
+        super().store_conversation(conversation)
+        self.texts[0] = f"summary after {len(self.texts)}"
+
+
+def run(make_bench, system, **more):
+    judge = AddedJudge()
+    bench = make_bench(judge=judge)
+    begun = bench.begin(system, STEPS, **more)
+    found = names(bench.all(begun))
+    report = bench.finish(begun)
+    return found, judge.seen, report
+
+
+def test_additions_are_read_from_the_listings_around_a_conversation(make_bench):
+    found, seen, report = run(make_bench, Store)
+    assert found == ["correct", "summary_error"]
+    assert seen == {"q-100": [said(0).text], "q-102": ["false"]}
+    assert [listing.number for listing in report.listings] == [0, 1, 2]
+
+
+def test_an_entry_whose_text_changed_counts_as_added(make_bench):
+    _, seen, _ = run(make_bench, Rewriting)
+    assert seen == {"q-100": ["summary after 1"], "q-102": ["summary after 3", "false"]}
+
+
+def test_a_system_may_say_what_a_conversation_added(make_bench):
+    _, seen, _ = run(make_bench, Telling)
+    assert seen == {"q-100": ["told of c-0"], "q-102": ["told of c-2"]}
+
+
+def test_a_restored_system_is_not_asked_what_it_did_not_store(make_bench, tmp_path):
+    shelf = Shelf(tmp_path / "kept", "keeping", {})
+    _, first, _ = run(make_bench, Keeping, shelf=shelf)
+    _, second, report = run(make_bench, Keeping, shelf=shelf)
+    assert report.restored
+    assert first["q-102"] == ["told of c-2"]
+    assert second == {"q-100": [said(0).text], "q-102": ["false"]}
+
+
+def test_nothing_added_passes_without_a_judge_and_proves_nothing(make_bench):
+    class Empty(Store):
+        def store_conversation(self, conversation):
+            pass
+
+    judge = AddedJudge()
+    bench = make_bench(judge=judge)
+    results = bench.all(bench.begin(Empty, STEPS))
+    assert names(results) == ["correct", "correct"]
+    assert all(result.verdict.vacuous for result in results)
+    assert judge.seen == {}
+
+
+def test_a_judge_without_the_method_leaves_it_ungraded(make_bench):
+    bench = make_bench()
+    (first, _) = bench.all(bench.begin(Store, STEPS))
+    assert first.verdict.name == "ungraded"
+    assert "give --memfail-judge a model" in first.verdict.answer.reason
+
+
+@pytest.mark.parametrize("returned", [None, 3])
+def test_what_is_no_list_of_memories_is_an_error(make_bench, returned):
+    class Wrong(Store):
+        def extracted_since(self, conversation):
+            return returned
+
+    bench = make_bench(judge=AddedJudge())
+    results = bench.all(bench.begin(Wrong, STEPS))
+    assert "extracted_since() returned" in str(results[0].error)
