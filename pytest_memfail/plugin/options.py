@@ -362,7 +362,7 @@ class Settings:
 
     system = Option(
         "NAME",
-        "Memory system to test: a built-in (bm25, full-context, no-memory, forgetful, lossy, misdirected), an adapter "
+        "Memory system to test: a built-in (bm25, memory-tool, full-context, no-memory, forgetful, lossy, misdirected), an adapter "
         "(mem0, langmem, a-mem, simplemem; each needs the extra of its name), an entry point, module:attribute, a YAML "
         "file that describes a memory, or a name your conftest.py knows; without it the plugin does nothing",
         a_text,

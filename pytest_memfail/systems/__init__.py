@@ -16,6 +16,7 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "bm25": "every message verbatim in SQLite, ranked by BM25",
     "sqlite-hybrid": "every message verbatim in SQLite, ranked by BM25 and static embeddings together",
     "md-file": "one Markdown file that a model keeps by calling tools, searched by BM25",
+    "memory-tool": "a folder of files that a model keeps with the six commands of the memory tool",
     "full-context": "everything is shown, newest first",
     "no-memory": "stores nothing",
     "forgetful": "drops conversations (not_stored)",
@@ -51,6 +52,10 @@ def built_in_system(
         from pytest_memfail.systems.md_file import FACTORY as MD_FILE
 
         return MD_FILE
+    if name == "memory-tool":
+        from pytest_memfail.systems.connectors import memory_tool
+
+        return memory_tool()
     if name == "full-context":
         from pytest_memfail.systems.full_context import FullContext
 

@@ -143,4 +143,16 @@ def test_without_a_model_it_is_refused_in_one_line(run_pytest: Run, tmp_path: Pa
     assert (
         "ERROR: --memfail-system-option mode=agent needs a model that calls tools; give --memfail-model" in done.output
     )
+    tool = run_pytest("--memfail-system=memory-tool")
+    assert "ERROR: --memfail-system=memory-tool needs a model that calls tools; give --memfail-model" in tool.output
     assert "got 'agnt', expected direct or agent" in run_pytest(AGENT[0], "--memfail-system-option=mode=agnt").output
+
+
+def test_the_memory_tool_is_a_built_in_system(run_pytest: Run) -> None:
+    given = ("--memfail-system=memory-tool", "--memfail-tasks=long_hop", "--memfail-limit=2", "--memfail-model=m")
+    with LocalEndpoint(keeper) as endpoint:
+        done = run_pytest(*given, env={"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "none"})
+    (store,) = [line for line in done.record if line["type"] == "store"]
+    assert store["system"]["system"] == "memory-tool"
+    assert store["memories"] >= store["conversations"] > 0
+    assert "error" not in done.counts(), done.output

@@ -77,3 +77,39 @@ def test_a_service_that_lags_gets_the_verdicts_of_one_that_does_not(project, ser
     assert len(verdicts[0]) == 4
     assert "in the background" not in printed[1]
     assert "in the background" in printed[2]
+
+
+PROGRAM = """
+import json, sys, time
+
+notes, words = [], sys.argv[1:]
+for line in sys.stdin:
+    request = json.loads(line)
+    method, reply = request["method"], {"id": request["id"], "memories": notes}
+    if method == "store":
+        notes += [message["content"] for message in request["conversation"]["messages"]]
+    if words[:1] == [method]:
+        print(*words[1:], flush=True, file=sys.stderr if words[1:] == ["gone"] else sys.stdout)
+        sys.exit(3) if words[1:] == ["gone"] else time.sleep(0.1)
+    if words == ["page"] and method == "list":
+        reply["memories"] = notes[:1]
+    print(json.dumps(reply), flush=True)
+"""
+FAULTS = {
+    "store gone": "ended with exit code 3, its last line on stderr 'gone'",
+    "retrieve gone": "ended with exit code 3, its last line on stderr 'gone'",
+    "retrieve loading": "printed 'loading' on stdout; expected a JSON object",
+    "page": "get_all_memories() lists 1 entries and leaves out one that retrieve_memories() returns",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_memory_that_fails_is_an_error_and_never_a_verdict(project, fault):
+    project.file("memory.py", PROGRAM)
+    project.file("memory.yaml", f"kind: command\ncommand: {sys.executable} memory.py {fault}\n")
+    result = project.run("--memfail-tasks=long_hop", system="memory.yaml")
+    outcomes = result.parseoutcomes()
+    assert set(outcomes) == {"errors"}
+    assert outcomes["errors"] in (4, 5), "that of each question, and perhaps that of the last listing"
+    assert result.ret == 6
+    assert FAULTS[fault] in " ".join(result.stdout.str().split())

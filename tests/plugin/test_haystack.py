@@ -54,7 +54,7 @@ def test_a_system_that_fails_on_purpose_stores_what_its_inner_one_does(name: str
     assert chosen(factory, inner="md-file", model="m") == "sample"
 
 
-@pytest.mark.parametrize("name", ["md-file", "mem0"])
+@pytest.mark.parametrize("name", ["md-file", "memory-tool", "mem0"])
 def test_a_built_in_system_that_asks_models_stores_what_is_needed(name: str) -> None:
     assert chosen(built_in_system(name, never)) == "sample"
 

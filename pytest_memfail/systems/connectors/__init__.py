@@ -19,6 +19,7 @@ from pytest_memfail.systems.connectors.config import (
     McpMemory,
     Memory,
     json_schema,
+    plain_folder,
     read,
 )
 from pytest_memfail.systems.connectors.files import FilesSystem
@@ -32,22 +33,25 @@ class ConnectorFactory:
     """Create the systems that a file describes: `factory(context) -> system`."""
 
     config: Memory
+    always_agent: bool = False
+    """Whether there is no other mode than `agent`."""
 
     def calls_model(self, options: Mapping[str, str]) -> bool:
         """Return whether storing may cost something."""
         of_program = not isinstance(self.config, FilesMemory) or self.config.write is not None
-        return is_agent(options) or (self.config.calls_model and of_program)
+        return self._is_agent(options) or (self.config.calls_model and of_program)
 
     def models(self, options: Mapping[str, str], default: str | None) -> tuple[str, ...]:
         """Return the model that calls the tools in mode `agent`: the setting `model`, else the run's.
 
         Raises `UsageError` if there is neither.
         """
-        if not is_agent(options):
+        if not self._is_agent(options):
             return ()
         if not (model := options.get("model") or default):
+            what = "system=memory-tool" if self.always_agent else "system-option mode=agent"
             raise UsageError(
-                "--memfail-system-option mode=agent needs a model that calls tools; give --memfail-model, or the setting model "
+                f"--memfail-{what} needs a model that calls tools; give --memfail-model, or the setting model "
                 "(--memfail-system-option model=NAME)"
             )
         return (model,)
@@ -55,7 +59,8 @@ class ConnectorFactory:
     def check_options(self, options: Mapping[str, str]) -> None:
         """Raise `UsageError` for a wrong option, a missing package, and a program that is not there."""
         file = self.config.file
-        known = ("mode", "model") if isinstance(self.config, (FilesMemory, McpMemory)) else ()
+        known: tuple[str, ...] = ("mode", "model") if isinstance(self.config, (FilesMemory, McpMemory)) else ()
+        known = ("model",) if self.always_agent else known
         for name in options:
             if name not in known:
                 raise UnknownNameError(f"--memfail-system-option of {file.name}", name, known)
@@ -67,17 +72,25 @@ class ConnectorFactory:
             if isinstance(command := getattr(self.config, key, None), list):
                 check_program(command[0], file, key)
 
+    def _is_agent(self, options: Mapping[str, str]) -> bool:
+        """Return whether a model calls the memory's tools."""
+        return self.always_agent or options.get("mode") == "agent"
+
     async def __call__(self, context: SystemContext) -> Any:
         """Open an empty system."""
         system = _system(context, self.config)
         if not isinstance(system, FilesSystem):
             await system.open()
-        return AgentSystem(context, system, context.options.get("model", "")) if is_agent(context.options) else system
+        return (
+            AgentSystem(context, system, context.options.get("model", ""))
+            if self._is_agent(context.options)
+            else system
+        )
 
 
-def is_agent(options: Mapping[str, str]) -> bool:
-    """Return whether a model calls the memory's tools."""
-    return options.get("mode") == "agent"
+def memory_tool() -> ConnectorFactory:
+    """Return the factory of a folder that a model keeps with the six commands of the memory tool."""
+    return ConnectorFactory(plain_folder("memory-tool"), always_agent=True)
 
 
 def _system(context: SystemContext, config: Memory) -> Any:
@@ -106,4 +119,4 @@ def check_program(program: str, file: Path, key: str) -> None:
         )
 
 
-__all__ = ["ConnectorFactory", "json_schema", "read"]
+__all__ = ["ConnectorFactory", "json_schema", "memory_tool", "read"]

@@ -351,6 +351,13 @@ def read(path: Path) -> Memory:
     return memory
 
 
+def plain_folder(name: str) -> FilesMemory:
+    """Return a memory of kind `files` that no file describes."""
+    memory = FilesMemory(kind="files")
+    memory._file, memory._digest = Path(name), "built-in"
+    return memory
+
+
 def _preset(name: str, path: Path) -> dict[str, Any]:
     file = PRESETS / f"{name}.yaml"
     names = [known.stem for known in PRESETS.glob("*.yaml")]

@@ -12,7 +12,7 @@ from pytest_memfail.systems import BUILT_IN, built_in_system
 from pytest_memfail.systems.full_context import FullContext
 from pytest_memfail.systems.no_memory import NoMemory
 
-OFFLINE = [name for name in BUILT_IN if name != "md-file"]
+OFFLINE = [name for name in BUILT_IN if name not in ("md-file", "memory-tool")]
 """The systems that need no model; see `test_md_file` for the other."""
 
 
