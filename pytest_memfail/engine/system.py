@@ -240,9 +240,9 @@ class OpenSystem:
             wait = min(2 * wait, most)
 
     async def _with_turns(self, conversation: Conversation) -> Conversation:
-        """Return the conversation with an answer of the assistant after each message of the user."""
+        """Return the conversation with an answer of the assistant after each message of the user, unless it has answers."""
         respond: Any = getattr(self._resources.test_taker, "respond", None)
-        if respond is None:
+        if respond is None or any(message.role == "assistant" for message in conversation.messages):
             return conversation
         messages: list[Message] = []
         for message in conversation.messages:

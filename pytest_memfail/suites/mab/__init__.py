@@ -37,6 +37,7 @@ from pytest_memfail.suites.mab.files import (
 )
 from pytest_memfail.suites.mab.kinds import ANSWERS, KINDS, STALE
 from pytest_memfail.suites.mab.measures import MEASURES
+from pytest_memfail.suites.mab.paper_layout import paper_tools
 from pytest_memfail.suites.mab.plan import task_of
 from pytest_memfail.suites.mab.titles import read_titles
 from pytest_memfail.suites.memfail import shipped_sample
@@ -108,10 +109,9 @@ def load(request: SuiteRequest) -> Sequence[Task]:
     """
     if request.variant not in ("", OURS, *SOURCE.files):
         raise UnknownNameError(f"variant of {NAME}", request.variant, (*SOURCE.files, OURS))
-    if request.protocol == "paper":
-        raise UsageError(
-            f"--memfail-protocol: got paper, expected ours: the suite {NAME} cuts texts at lines, not as the paper's code does"
-        )
+    is_paper = request.protocol == "paper"
+    if is_paper:
+        paper_tools()  # before anything is read
     is_ours = request.folder is None and request.variant in ("", OURS)
     if not is_ours and (request.folder is None or not files_in(request.folder)):
         where = f"in {request.folder}" if request.folder else "without --memfail-data DIR"
@@ -139,7 +139,11 @@ def load(request: SuiteRequest) -> Sequence[Task]:
     if (given := request.options.get("chunk")) is not None:
         chunk = _tokens(given)
     by_task = {name: [o for o in found if o.value.family and o.value.family.task == name] for name in SPLITS}
-    tasks = [task_of(name, rows, sha, variant, chunk, SOURCE.licence, titles) for name, rows in by_task.items() if rows]
+    tasks = [
+        task_of(name, rows, sha, variant, chunk, SOURCE.licence, titles, is_paper=is_paper)
+        for name, rows in by_task.items()
+        if rows
+    ]
     return [replace(tasks[0], note=note), *tasks[1:]]
 
 

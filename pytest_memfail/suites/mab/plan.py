@@ -28,6 +28,7 @@ from pytest_memfail.suites.mab.chunks import chunks_of
 from pytest_memfail.suites.mab.facts import Fact, FactList, names_in
 from pytest_memfail.suites.mab.files import FORGETTING, LEARNING, NAME, RETRIEVAL, UNDERSTANDING, Row, read_context
 from pytest_memfail.suites.mab.kinds import find_turn
+from pytest_memfail.suites.mab.paper_layout import chunks_of_paper, exchange
 from pytest_memfail.suites.mab.scores import norm
 from pytest_memfail.suites.mab.titles import Titles
 
@@ -48,6 +49,8 @@ FORMS: Final = {
     "mab_events": "Repeat the right one to the letter.",
 }
 """What the test-taker is told of the answer, by the task or by the kind of question."""
+WHOLE: Final = ("mab_events", "mab_label", "mab_open", "mab_exact", "mab_summary")
+"""Kinds of questions for which the paper's code searches with the whole instruction."""
 BY_STRING: Final = ("mab_substring", "mab_events", "mab_exact")
 """Kinds of questions whose answer is looked for as a string, for want of a fact."""
 _OPTION: Final = re.compile(r"^\(?[A-Z][.)]\s+")
@@ -84,21 +87,26 @@ def task_of(
     chunk: int | None,
     licence: str,
     titles: Titles | None = None,
+    *,
+    is_paper: bool = False,
 ) -> Task:
-    """Return a task with one store per context; `chunk` is its tokens, None for the paper's own of each family."""
+    """Return a task with one store per context; `chunk` is its tokens, None for the paper's own of each family.
+
+    `is_paper` cuts and asks as the paper's code does.
+    """
     by_store: dict[str, list[Origin]] = {}
     for origin in origins:
         by_store.setdefault(origin.value.store, []).append(origin)
     evidence: dict[str, Evidence] = {}
     stores = []
     for store, asked in by_store.items():
-        plan = _Plan(store, asked, chunk, titles)
+        plan = _Plan(store, asked, chunk, titles, is_paper)
         questions = tuple(plan.questions())
         names = (Ingest(Conversation(each.id, ())) for each in plan.conversations)
         size, characters = plan.size, sum(len(each.text) for each in plan.conversations)
         row = asked[0].row
         place: JsonRow[Any] = JsonRow(None, row.line, row.start, row.end)
-        opens = partial(_read_again, Path(asked[0].file), place, store, size)
+        opens = partial(_read_again, Path(asked[0].file), place, store, size, is_paper)
         stores.append(StorePlan(store, (*names, Probe(questions)), opens, characters))
         evidence |= plan.evidence
     return Task(
@@ -115,7 +123,7 @@ def task_of(
     )
 
 
-def _read_again(path: Path, row: JsonRow[Any], store: str, size: int) -> dict[str, Conversation]:
+def _read_again(path: Path, row: JsonRow[Any], store: str, size: int, is_paper: bool) -> dict[str, Conversation]:
     """Return the conversations of a store by id, from the file of its row.
 
     Raises `RowError` if the file is no longer what was read.
@@ -123,13 +131,14 @@ def _read_again(path: Path, row: JsonRow[Any], store: str, size: int) -> dict[st
     context = read_context(path, row)
     if not store.endswith(digest(context, 8)):
         raise RowError(str(path), row.line, "file", "has changed since it was read; start the run again")
-    return {conversation.id: conversation for conversation in _conversations(store, context, size)}
+    return {conversation.id: conversation for conversation in _conversations(store, context, size, is_paper)}
 
 
-def _conversations(store: str, context: str, size: int) -> Iterator[Conversation]:
+def _conversations(store: str, context: str, size: int, is_paper: bool) -> Iterator[Conversation]:
     """Yield the chunks of a context, each as a conversation."""
-    for at, chunk in enumerate(chunks_of(context, size)):
-        yield Conversation(f"c-{digest(f'{NAME}:{store}:{at}', 10)}", (Message("user", chunk),))
+    for at, chunk in enumerate((chunks_of_paper if is_paper else chunks_of)(context, size)):
+        messages = exchange(chunk) if is_paper else (Message("user", chunk),)
+        yield Conversation(f"c-{digest(f'{NAME}:{store}:{at}', 10)}", messages)
 
 
 @dataclass(slots=True)
@@ -140,6 +149,7 @@ class _Plan:
     origins: Sequence[Origin]
     chunk: int | None
     titles: Titles | None = None
+    is_paper: bool = False
     evidence: dict[str, Evidence] = field(default_factory=dict)
     conversations: list[Conversation] = field(default_factory=list)
     facts: FactList | None = None
@@ -155,14 +165,20 @@ class _Plan:
         assert family is not None
         context = self.origins[0].value.context
         self.size = self.chunk or family.chunk
-        self.conversations = list(_conversations(self.store, context, self.size))
-        if family.task == FORGETTING:
-            for each in self.conversations:
-                self.homes |= {line.number: each.id for line in FactList(each.text).lines}
+        self.conversations = list(_conversations(self.store, context, self.size, self.is_paper))
         if family.task == FORGETTING:
             self.facts = FactList(context)
+            self.homes = dict(self._homes(self.facts))
         elif family.answer in BY_STRING:
             self.plain = [f" {norm(conversation.text)} " for conversation in self.conversations]
+
+    def _homes(self, facts: FactList) -> Iterator[tuple[int, str]]:
+        """Yield the number of each fact with the conversation that has it; one that is cut begins in the last one found."""
+        at = 0
+        for line in facts.lines:
+            found = (i for i in range(at, len(self.conversations)) if line.text in self.conversations[i].text)
+            at = next(found, at)
+            yield line.number, self.conversations[at].id
 
     def questions(self) -> Iterator[Question]:
         """Yield the questions of all rows."""
@@ -183,7 +199,7 @@ class _Plan:
                     id=name,
                     task=family.task,
                     text=f"{text}\n{form}" if form else text,
-                    query=text,
+                    query=f"{text}\n{form}" if form and self.is_paper and family.answer in WHOLE else text,
                     gold=gold,
                     evidence=tuple(fact.id for fact in found),
                     kind=family.answer,

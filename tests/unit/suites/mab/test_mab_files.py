@@ -114,8 +114,6 @@ def test_unknown_variant_and_layout(tmp_path):
     write(tmp_path, row())
     with pytest.raises(UnknownNameError, match=r"alle.*did you mean 'all'"):
         load(tmp_path, variant="alle")
-    with pytest.raises(UsageError, match="--memfail-protocol: got paper, expected ours"):
-        load(tmp_path, protocol="paper")
 
 
 @pytest.mark.parametrize(
