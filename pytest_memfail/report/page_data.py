@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from pytest_memfail.core import ERROR, FAILURES, MEANINGS, STAGES, UsageError, escape_controls
 from pytest_memfail.report.rerun import rerun_words
-from pytest_memfail.report.terminal import failed_question
 from pytest_memfail.report.text import why
 from pytest_memfail.results import (
     FactRecord,
@@ -136,7 +135,6 @@ def _question(question: QuestionRecord, index: int, record: Loaded, texts: dict[
         "row": question.row,
         "reply": kept(question.reply),
         "why": why(question),
-        "kinds": [],
         "lost": 0,
         "repeats": list(question.repeats),
         "rerun": rerun_words(record.header, question.id),
@@ -145,8 +143,6 @@ def _question(question: QuestionRecord, index: int, record: Loaded, texts: dict[
         found["error"] = f"{question.error.type}: {question.error.message}"
         return found
     answer = question.answer
-    failed = failed_question(question)
-    found["kinds"] = [] if failed is None else sorted(failed.kinds)
     found["lost"] = sum(len(fact.missing) for fact in question.facts)
     found["used"] = "" if answer is None else answer.outcome
     found["judged"] = ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import os
 import re
@@ -68,7 +70,8 @@ def test_no_control_character_of_others_is_obeyed(
         assert rf"{word} \x1b]52;c;" in said
     assert r"\x1b]52;c;" in shown
     assert r"\x1b\]52;c;" in files["x.md"].replace("\\\\", "\\")
-    texts = json.loads(re.findall(r'id="data">(.*?)</script>', files["x.html"])[0])["texts"]
+    packed = re.findall(r'id="data">(.*?)</script>', files["x.html"])[0]
+    texts = json.loads(gzip.decompress(base64.b64decode(packed)))["texts"]
     assert not any(map(OBEYED.search, texts))
     (line, *_) = [line for line in project.record("r.jsonl") if line["type"] == "question" and "retrieved" in line]
     assert line["retrieved"][0]["text"].endswith(ATTACK)  # the record keeps what was said

@@ -88,7 +88,7 @@ def test_a_report_that_fails_takes_no_other_with_it(project: Project) -> None:
         """
         import pytest_memfail.report.html
 
-        def fail(records):
+        def fail(*_):
             raise ValueError("no ink left")
 
         pytest_memfail.report.html.html = fail

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 from collections.abc import Iterator
@@ -113,7 +115,10 @@ def leaks(project: Project, *texts: str) -> list[tuple[str, str]]:
     places = {f"text {i}": text for i, text in enumerate(texts)}
     for path in project.path.rglob("*"):
         if path.is_file() and not path.name.startswith(OURS):
-            places[str(path.relative_to(project.path))] = path.read_bytes().decode("utf-8", "replace")
+            name, text = str(path.relative_to(project.path)), path.read_bytes().decode("utf-8", "replace")
+            places[name] = text
+            for packed in re.findall(r'id="data">(.*?)</script>', text):
+                places[f"data of {name}"] = gzip.decompress(base64.b64decode(packed)).decode("utf-8")
     return [(secret, place) for place, text in places.items() for secret in SECRETS if secret in text]
 
 

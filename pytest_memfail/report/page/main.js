@@ -58,7 +58,8 @@ function refresh() {
   const said = clues(found);
   byId("clues").replaceChildren(...said.map((one) => element("li", one)));
   byId("clues-title").hidden = !said.length;
-  const bars = ranks(found, refresh);
+  // failures alone would say that everything ranks badly
+  const bars = ranks(of.filter((q) => get("task") === "" || q.task === get("task")), refresh);
   byId("ranks").replaceChildren(...bars);
   byId("ranks-title").hidden = !bars.length;
   byId("status").textContent = found.length + " of " + data.questions.length + " questions match";

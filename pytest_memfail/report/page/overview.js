@@ -35,15 +35,31 @@ function heatMap(questions, refresh) {
 // Names in a question: words with a capital letter inside a sentence.
 const namesIn = (whole) => [...new Set([...whole.matchAll(/(?<=[\p{L}\p{N},] )\p{Lu}[\p{L}'’-]+/gu)].map((m) => m[0].replace(/['’]s$/, "")).filter((n) => !/^I(['’]|$)/.test(n)))];
 
+const NUMBER = /^(?:\d.*|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|hundred|thousand|half|twice|dozen)$/i;
+const LIMIT = /^(?:only|unless|except|until|if|when|whenever|while|before|after|during|once|because|since|no|not|never|without)$/i;
+
+// Say of which kinds the words are that summaries lost.
+function lostKinds(lossy) {
+  const counts = { numbers: 0, names: 0, "conditions and negations": 0, "other words": 0 };
+  let all = 0;
+  for (const q of lossy) for (const fact of q.facts) {
+    if (fact.v !== "summary_error" || !fact.closest.length) continue;
+    const said = text(fact.source);
+    for (const { from, to } of lostWords(said, fact.closest.map(text).join("\n"))) {
+      const word = said.slice(from, to);
+      all++;
+      counts[NUMBER.test(word) ? "numbers" : LIMIT.test(word) ? "conditions and negations" :
+        /^\p{Lu}/u.test(word) && /[\p{L},] $/u.test(said.slice(0, from)) && !/^I\b/.test(word) ? "names" : "other words"]++;
+    }
+  }
+  const ranked = Object.entries(counts).filter(([, n]) => n).sort((a, b) => b[1] - a[1]);
+  return "Summaries lost " + all + " words in " + lossy.length + " questions: " + ranked.map(([kind, n]) => percent(n, all) + " " + kind).join(", ") + ".";
+}
+
 function clues(questions) {
   const said = [];
   const lossy = questions.filter((q) => q.v === "summary_error");
-  if (lossy.length) {
-    const kinds = {};
-    for (const q of lossy) for (const kind of q.kinds) kinds[kind] = (kinds[kind] || 0) + 1;
-    const ranked = Object.entries(kinds).sort((a, b) => b[1] - a[1]);
-    if (ranked.length) said.push("Lost in summaries: " + ranked.map(([kind, n]) => kind + " in " + n + " of " + lossy.length).join(", ") + ".");
-  }
+  if (lossy.length) said.push(lostKinds(lossy.slice(0, 500)));
   const missed = questions.filter((q) => q.v === "not_retrieved");
   let named = 0, ignored = 0;
   for (const q of missed) {
