@@ -77,7 +77,7 @@ def load(request: SuiteRequest) -> Sequence[Task]:
     if errors:
         raise errors[0]
     licence = SOURCE.licence if variant != OURS else "MIT" if request.folder is None else OWN_LICENCE
-    return (task_of(rows, path, sha, variant, licence),)
+    return (task_of(rows, path, sha, variant, licence, paper=request.protocol == "paper"),)
 
 
 def faults(folder: Path) -> Iterator[SuiteFault]:

@@ -103,7 +103,7 @@ class Point(_Model):
 class Reference(_Model):
     """A point that a question needs, by its content."""
 
-    memory_content: str = Field(min_length=1)
+    memory_content: Text
 
 
 class Item(_Model):
@@ -112,7 +112,6 @@ class Item(_Model):
     question: str = Field(min_length=1)
     answer: Text
     evidence: Annotated[list[Reference], BeforeValidator(_empty)] = []
-    difficulty: Text = ""
     question_type: Annotated[str, _one_of(*QUESTION_TYPES)]
 
 

@@ -28,16 +28,23 @@ from pytest_memfail.reading import JsonRow, digest
 from pytest_memfail.suites.halumem.files import NAME, Item, Point, Session, User
 
 K: Final = 20
+PARTS: Final = {"point": "points", "distractor": "distractors", "update": "update"}
+"""What a point is to the part that it counts in."""
 UPDATE_K: Final = 10
 """Memories retrieved for an update (section 6.1)."""
 
 
-def task_of(rows: Sequence[JsonRow[User]], path: Path, sha: str, variant: str, licence: str) -> Task:
-    """Return the task with one store per user."""
+def task_of(
+    rows: Sequence[JsonRow[User]], path: Path, sha: str, variant: str, licence: str, *, paper: bool = False
+) -> Task:
+    """Return the task with one store per user.
+
+    The published code searches only for updates that name an earlier point; under `paper` the others are points.
+    """
     evidence: dict[str, Evidence] = {}
     stores = []
     for row in rows:
-        plan = _Plan(row.value, str(path), row.line)
+        plan = _Plan(row.value, str(path), row.line, paper)
         stores.append(StorePlan(row.value.uuid, tuple(plan.steps())))
         evidence |= plan.evidence
     return Task(
@@ -61,6 +68,7 @@ class _Plan:
     user: User
     file: str
     line: int
+    paper: bool
     evidence: dict[str, Evidence] = field(default_factory=dict)
     conversations: list[Conversation] = field(default_factory=list)
     stated: dict[str, str] = field(default_factory=dict)
@@ -94,7 +102,7 @@ class _Plan:
             },
         )
         for name, point in zip(_names(at, session.memory_points), session.memory_points, strict=True):
-            part = "distractors" if point.is_distractor else "update" if point.is_update else "points"
+            part = PARTS[self._kind(point)]
             stages: tuple[str, ...] = ("storage", "summary")
             yield self._question(
                 at,
@@ -147,16 +155,20 @@ class _Plan:
         found = [self.stated.get(needed.memory_content, "") for needed in item.evidence]
         return tuple(dict.fromkeys(found)) if all(found) else ()
 
+    def _kind(self, point: Point) -> str:
+        if point.is_distractor:
+            return "distractor"
+        return "update" if point.is_update and (point.original_memories or not self.paper) else "point"
+
     def _fact(self, at: int, name: str, point: Point) -> str:
         """Add the evidence of a point, and return its id.
 
         Its source is the dialogue of its session: points are paraphrases, and a store that keeps every message has no
         other words than those of the dialogue.
         """
-        kind = "distractor" if point.is_distractor else "update" if point.is_update else "point"
         found = Evidence(
             id=f"{self.user.uuid}.{name}",
-            kind=f"memory_{kind}",
+            kind=f"memory_{self._kind(point)}",
             task=NAME,
             text=point.memory_content,
             source=self.user.sessions[at].text,

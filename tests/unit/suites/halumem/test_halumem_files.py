@@ -64,6 +64,15 @@ def test_the_source_of_a_point_is_its_dialogue_and_evidence_joins_by_content(tmp
     assert found["s000-added"].keys["points"] == ["Ulla moved to Varda"]
 
 
+@pytest.mark.parametrize(("protocol", "part"), [("ours", "update"), ("paper", "points")])
+def test_the_paper_takes_an_update_without_an_earlier_point_for_a_point(tmp_path, protocol, part):
+    write(tmp_path, changed("sessions", 2, "memory_points", 0, "original_memories", value=[]), user(uuid="u-2"))
+    (made,) = SUITE.load(SuiteRequest(tmp_path, "ours", protocol))
+    first, second = (store.questions for store in made.stores)
+    assert [q.part for q in first if q.id == "s002-p01"] == [part]
+    assert [q.part for q in second if q.id == "s002-p01"] == ["update"]
+
+
 @pytest.mark.parametrize("field", ["questions", "memory_points"])
 def test_optional_lists_may_be_missing(tmp_path, field):
     assert task(tmp_path, changed("sessions", 1, field, value=DELETE))
