@@ -99,6 +99,21 @@ def test_a_life_line_breaks_where_the_verdict_falls(visit: Any, run: Path, verdi
         assert tab.inner_text("mark.lost") == "only when it rains"
 
 
+@pytest.mark.parametrize(
+    ("said", "stored", "lost"),
+    [
+        ("She owns three ovens and two cats.", "She owns ovens and cats.", ["three", "two"]),
+        ("The cat Miso sleeps at nine", "Miso cat sleeps the", ["at nine"]),  # another order loses nothing
+        ("one and one and one more", "one and one more", ["and one"]),
+        ("The tram leaves at seven from the harbour", "Elephants swim", []),  # a memory of something else
+    ],
+)
+def test_the_words_lost(visit: Any, tmp_path: Path, said: str, stored: str, lost: list[str]) -> None:
+    asked = question(0, "summary_error", source=said, stored=stored, lost="nothing said")
+    tab = visit([write(tmp_path / "d.jsonl", asked, store())])
+    assert [one.inner_text() for one in tab.query_selector_all("mark.lost")] == lost
+
+
 def test_the_list_is_walked_by_keys(visit: Any, run: Path) -> None:
     tab = visit([run], "#sort=verdict")
     tab.focus("#list")
@@ -117,7 +132,7 @@ def test_the_store_browser(visit: Any, run: Path) -> None:
     assert tab.query_selector_all("#memories .row")[0].inner_text().startswith("Nothing to do with it")
     tab.select_option("#m-kind", "")
     tab.click("#memories .row >> nth=0")
-    assert tab.inner_text("#store .open mark.lost").startswith("only")
+    assert tab.inner_text("#store .chosen mark.lost").startswith("only")
 
 
 def test_the_store_over_time(visit: Any, tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ function lifeLine(question, fact) {
   }), "line", { "aria-label": "life line: " + fact.v });
 }
 
-// Return the places of the words of `said` that `stored` lacks, in order (longest common subsequence).
+// Return the places of the words of `said` that `stored` lacks, in order. Words in another order are not lost
+// (longest common subsequence first, then what is left on both sides). A memory of something else shows nothing.
 function lostWords(said, stored) {
   const a = wordsOf(said), b = wordsOf(stored);
   if (a.length * b.length > 1e6) {
@@ -38,13 +39,16 @@ function lostWords(said, stored) {
     for (let j = b.length - 1; j >= 0; j--)
       table[i * width + j] = a[i].word === b[j].word ? table[(i + 1) * width + j + 1] + 1
         : Math.max(table[(i + 1) * width + j], table[i * width + j + 1]);
-  const lost = [];
+  const lost = [], spare = new Map();
+  const keep = ({ word }) => spare.set(word, (spare.get(word) || 0) + 1);
   for (let i = 0, j = 0; i < a.length;) {
     if (j < b.length && a[i].word === b[j].word) { i++; j++; }
-    else if (j < b.length && table[i * width + j + 1] >= table[(i + 1) * width + j]) j++;
+    else if (j < b.length && table[i * width + j + 1] >= table[(i + 1) * width + j]) keep(b[j++]);
     else lost.push(a[i++]);
+    if (i >= a.length) while (j < b.length) keep(b[j++]);
   }
-  return lost;
+  const gone = lost.filter(({ word }) => !spare.get(word) || !spare.set(word, spare.get(word) - 1));
+  return gone.length > 0.6 * a.length ? [] : gone;
 }
 
 function diff(fact) {
@@ -81,14 +85,16 @@ function factView(question, fact, number) {
   return element("section", [element("h4", "Fact " + number + ": " + plain(fact.v)), lifeLine(question, fact), made], "fact");
 }
 
-function badge(verdict) {
-  const made = element("span", plain(verdict), "badge");
-  made.style.borderColor = "var(--" + verdict + ")";
+// A question without a judged answer whose memory held is called so.
+function badge(q) {
+  const name = q.h && q.v === "ungraded" ? "held" : q.v;
+  const made = element("span", plain(name), "badge");
+  made.style.borderColor = "var(--" + name + ")";
   return made;
 }
 
 function questionView(question) {
-  const made = element("article", [element("h3", [badge(question.v), element("code", question.id)])]);
+  const made = element("article", [element("h3", [badge(question), element("code", question.id)])]);
   if (data.labels.length > 1) made.append(element("p", data.labels[question.r], "soft"));
   const top = element("dl");
   field(top, "verdict", plain(question.v) + (question.unsure ? " (the judge is unsure)" : "") + ": " + (data.meanings[question.v] || ""));
@@ -117,6 +123,6 @@ function questionView(question) {
 function detail(question) {
   if (question.old === undefined) return [questionView(question)];
   const before = data.questions[question.old];
-  return [element("p", [badge(before.v), "→ ", badge(question.v)], "moved"),
+  return [element("p", [badge(before), "→ ", badge(question)], "moved"),
     element("div", [questionView(before), questionView(question)], "pair")];
 }

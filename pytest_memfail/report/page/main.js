@@ -29,8 +29,8 @@ function matches(q) {
 
 function row(q) {
   const label = data.labels.length > 1 ? [element("small", data.labels[q.r] + " ", "soft")] : [];
-  const from = q.old !== undefined && q.c !== "same" ? [badge(data.questions[q.old].v), "→ "] : [];
-  return [element("span", [...label, ...from, badge(q.v), element("code", q.id)], "one"), element("span", q.why || text(q.q), "soft one")];
+  const from = q.old !== undefined && q.c !== "same" ? [badge(data.questions[q.old]), "→ "] : [];
+  return [element("span", [...label, ...from, badge(q), element("code", q.id)], "one"), element("span", q.why || text(q.q), "soft one")];
 }
 
 function choose(q) {

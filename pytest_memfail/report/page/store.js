@@ -71,7 +71,7 @@ function storeView() {
     null, { "aria-label": "Choose memories" });
   const said = element("p", "", "soft", { role: "status" });
   const left = element("div", null, null, { id: "memories" }), right = element("div", null, null, { id: "conversations" });
-  const open = element("section", [element("p", "Choose a memory or a conversation.", "soft")], "open", { "aria-label": "What was said, and what is stored", tabindex: "-1" });
+  const open = element("section", [element("p", "Choose a memory or a conversation.", "soft")], "chosen", { "aria-label": "What was said, and what is stored", tabindex: "-1" });
   box.replaceChildren(form, said, element("div", [element("section", [element("h3", "Memories"), left]), element("section", [element("h3", "Conversations"), right])], "halves"), open);
   let conversations = [], memories = [];
 
