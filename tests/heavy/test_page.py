@@ -14,6 +14,7 @@ import pytest
 from pytest_memfail.report.html import html
 from pytest_memfail.results import (
     MemoryRecord,
+    QuestionRecord,
     StoreRecord,
     from_json,
     load_record,
@@ -195,3 +196,42 @@ def test_twenty_thousand_questions_open_at_once(visit: Any, tmp_path: Path) -> N
     tab.keyboard.press("End")
     assert tab.inner_text("#detail code") == "memfail/t::q-19999"
     print(f"ready after {tab.evaluate('performance.now()'):.0f} ms")
+
+
+def ranked(number: int, k: int, rank: int | None) -> QuestionRecord:
+    """A question whose needed memory has this rank; None: it was not shown."""
+    asked = question(number, "not_retrieved" if rank is None else "correct", k=k)
+    return replace(asked, facts=tuple(replace(fact, ranks=(rank,)) for fact in asked.facts))
+
+
+@pytest.mark.parametrize(
+    ("ranks", "says"),
+    [
+        ([(5, None, 4), (20, 12, 4)], "Of 4 missed at a smaller k, k=20 shows 4: k is too small."),
+        ([(5, None, 4), (20, None, 4)], "Of 4 missed at a smaller k, k=20 shows 0: the ranking is wrong, not k."),
+        ([(5, 1, 6), (5, None, 4)], "0 of the 6 others rank in the lower half: what is found ranks high"),
+        ([(5, 4, 3), (5, 5, 3), (5, None, 4)], "6 of the 6 others rank in the lower half: ranks reach down to k"),
+    ],
+)
+def test_a_small_k_and_a_wrong_ranking_read_differently(
+    visit: Any, tmp_path: Path, ranks: list[tuple[int, int | None, int]], says: str
+) -> None:
+    several = len({k for k, _, _ in ranks}) > 1
+    lines, number = [], 0
+    for k, rank, count in ranks:
+        number = 0 if several else number
+        lines += [ranked(number + i, k, rank) for i in range(count)]
+        number += count
+    tab = visit([write(tmp_path / "k.jsonl", *lines, store(), k=sorted({k for k, _, _ in ranks}))])
+    assert says in tab.inner_text("#ranks")
+    missed = sum(count for _, rank, count in ranks if rank is None)
+    tab.click(f"button[aria-label='not shown: {missed} questions']")
+    assert tab.inner_text("#status").startswith(f"{missed} of ")
+
+
+def test_it_prints_what_is_shown(visit: Any, run: Path, tmp_path: Path) -> None:
+    tab = visit([run], "#sort=verdict")
+    tab.emulate_media(media="print")
+    assert not tab.is_visible("#filters")
+    assert tab.is_visible(".line")
+    assert len(tab.pdf()) > 10_000
