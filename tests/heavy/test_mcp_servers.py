@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pytest_memfail.testing import LocalEndpoint, Reply, ToolCall
+
 ROOT = Path(__file__).parents[2]
 PYTHON_OF_BASIC_MEMORY = "3.12"
+
+
+def keeper(request: Mapping[str, Any]) -> str | Reply:
+    """Stores each message of the user as an entity, and searches for each longer word of a question."""
+    messages = request["messages"]
+    text = messages[1]["content"]
+    if messages[-1]["role"] == "tool":
+        return Reply("Done.")
+    if not text.startswith("<conversation>"):
+        words = dict.fromkeys(word for word in re.findall(r"\w+", text.lower()) if len(word) > 4)
+        return Reply("", tool_calls=tuple(ToolCall("search_nodes", {"query": word}) for word in words))
+    said = [json.loads(line)["content"] for line in text.split("\n")[1:-1] if json.loads(line)["role"] == "user"]
+    entities = [{"name": each[:80], "entityType": "memory", "observations": [each]} for each in said]
+    return Reply("", tool_calls=(ToolCall("create_entities", {"entities": entities}),))
 
 
 def run(tmp_path: Path, text: str, *words: str) -> str:
@@ -40,6 +60,18 @@ def test_server_memory_searches_the_whole_question_as_a_substring(tmp_path):
     output = run(tmp_path, "kind: mcp\npreset: server-memory\n", "--memfail-limit=20")
     assert held(output, "all") == 0.0
     assert "loses most in retrieval" in output
+
+
+@needs_npx
+def test_a_client_that_searches_single_words_finds_more_in_server_memory(tmp_path, monkeypatch):
+    pytest.importorskip("mcp")
+    with LocalEndpoint(keeper) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        agent = ["--memfail-system-option=mode=agent", "--memfail-system-option=model=m", "--memfail-limit=20"]
+        output = run(tmp_path, "kind: mcp\npreset: server-memory\n", *agent)
+    print(output)
+    assert held(output, "all") > 50
 
 
 def basic_memory() -> str | None:

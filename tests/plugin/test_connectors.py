@@ -96,8 +96,8 @@ for line in sys.stdin:
     print(json.dumps(reply), flush=True)
 """
 FAULTS = {
-    "store gone": "ended with exit code 3, its last line on stderr 'gone'",
-    "retrieve gone": "ended with exit code 3, its last line on stderr 'gone'",
+    "store gone": "ended with exit code 3, on stderr 'gone'",
+    "retrieve gone": "ended with exit code 3, on stderr 'gone'",
     "retrieve loading": "printed 'loading' on stdout; expected a JSON object",
     "page": "get_all_memories() lists 1 entries and leaves out one that retrieve_memories() returns",
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import sys
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,6 +19,10 @@ from pytest_memfail.core import MemorySystemError, one_line
 LEASH: Final = str(Path(__file__).with_name("leash.py"))
 LINE_LIMIT: Final = 64 << 20
 """Bytes of the longest line that is read from a program."""
+LINES_KEPT: Final = 20
+"""Lines of a program's stderr that an error message may quote."""
+NAMES_FAULT: Final = re.compile(r"\w*(error|exception): |not found|not in this registry", re.IGNORECASE)
+"""In a line that says what went wrong; what follows it is often advice, or a stack."""
 CLOSE_SECONDS: Final = 2.0
 """How long a program may take to end after its stdin is closed."""
 
@@ -35,7 +41,7 @@ class LineProgram:
         self._process: asyncio.subprocess.Process | None = None
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._tasks: list[asyncio.Task[None]] = []
-        self._errors: deque[str] = deque(maxlen=20)
+        self._errors: deque[str] = deque(maxlen=LINES_KEPT)
         self._fault: str | None = None
         self._asked = 0
 
@@ -67,9 +73,7 @@ class LineProgram:
         try:
             if self._fault is None:
                 line = json.dumps({"id": number, "method": method, **arguments}, ensure_ascii=True)
-                with suppress(ConnectionError):  # it ended: the reader says how
-                    self._process.stdin.write(f"{line}\n".encode())
-                    await self._process.stdin.drain()
+                self._process.stdin.write(f"{line}\n".encode())  # not drained: a program that ended reads no more
                 await asyncio.wait({answer}, timeout=seconds)
             if self._fault is not None:
                 raise MemorySystemError(f"{self._what} {self._fault}")
@@ -92,14 +96,13 @@ class LineProgram:
         self._process = None
         assert process.stdin is not None
         process.stdin.close()
-        with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(process.wait(), CLOSE_SECONDS)
-        if process.returncode is None:
-            process.terminate()  # the leash then ends the whole group
-            await process.wait()
+        if await exit_code(process, CLOSE_SECONDS) is None:
+            with suppress(ProcessLookupError):
+                process.terminate()  # the leash then ends the whole group
+            await exit_code(process, CLOSE_SECONDS)
         for task in self._tasks:
             task.cancel()
-        await asyncio.wait(self._tasks)
+        await asyncio.wait(self._tasks, timeout=CLOSE_SECONDS)
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
@@ -110,7 +113,7 @@ class LineProgram:
         except ValueError:  # of readline(): longer than the limit
             self._fail(f"printed a line of more than {LINE_LIMIT >> 20} MiB; answer with less")
             return
-        code = await process.wait()
+        code = await exit_code(process, CLOSE_SECONDS)
         await asyncio.wait({self._tasks[1]}, timeout=1)  # the last words on stderr
         self._fail(f"ended with exit code {code}{said(self._errors)}; run it by itself to see why")
 
@@ -143,6 +146,15 @@ class LineProgram:
                 waiting.set_result({})
 
 
+async def exit_code(process: asyncio.subprocess.Process, seconds: float) -> int | None:
+    """Return the exit code of a process; None if it has not ended after some seconds."""
+    # not process.wait(), which may also wait for pipes that another process holds open
+    end = time.monotonic() + seconds
+    while process.returncode is None and time.monotonic() < end:
+        await asyncio.sleep(0.01)
+    return process.returncode
+
+
 async def run_once(what: str, command: Sequence[str], folder: Path, given: bytes, timeout: float) -> None:
     """Run a program to its end, with `given` on its stdin.
 
@@ -162,8 +174,9 @@ async def run_once(what: str, command: Sequence[str], folder: Path, given: bytes
         raise MemorySystemError(f"{what} did not end within {timeout:g} s; set a longer timeout") from None
     finally:
         if process.returncode is None:
-            process.terminate()
-            await process.wait()
+            with suppress(ProcessLookupError):
+                process.terminate()
+            await exit_code(process, CLOSE_SECONDS)
     if process.returncode:
         lines = [line for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
         raise MemorySystemError(
@@ -172,5 +185,6 @@ async def run_once(what: str, command: Sequence[str], folder: Path, given: bytes
 
 
 def said(lines: Sequence[str]) -> str:
-    """Return the last line of a program's stderr for an error message; the last words usually name the fault."""
-    return f", its last line on stderr {one_line(lines[-1], 160)!r}" if lines else ""
+    """Return the line of a program's stderr that says most of its end: the last one about an error, else the last."""
+    about = [line for line in list(lines)[-LINES_KEPT:] if NAMES_FAULT.search(line)] or list(lines)
+    return f", on stderr {one_line(about[-1], 160)!r}" if about else ""

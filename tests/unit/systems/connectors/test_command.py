@@ -16,6 +16,7 @@ import pytest
 
 from pytest_memfail.core import MemorySystemError, WrongTypeError
 from pytest_memfail.systems import yaml_system
+from pytest_memfail.systems.connectors.processes import said
 from pytest_memfail.testing import check_memory_system
 
 ROOT = Path(__file__).parents[4]
@@ -45,7 +46,7 @@ def test_the_typescript_example_keeps_the_contract(describe):
 
 
 FAULTS = {
-    "dies": ("store", MemorySystemError, "ended with exit code 3, its last line on stderr 'out of memory'; run it by"),
+    "dies": ("store", MemorySystemError, "ended with exit code 3, on stderr 'out of memory'; run it by"),
     "hangs": ("retrieve", MemorySystemError, "did not answer 'retrieve' within 0.3 s; see what it waits for, or set a"),
     "prints": ("retrieve", MemorySystemError, "printed 'loading the index ...' on stdout; expected a JSON object"),
     "schema": ("retrieve", WrongTypeError, "answered 'retrieve' with {'results': ['The boat is blue.']}; expected"),
@@ -72,6 +73,21 @@ def test_each_fault_is_an_error_of_one_line(use, talk, fault):
     assert reached[-1] == place
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+NPM = [
+    "npm error code E404",
+    "npm error 404  'x@*' is not in this registry.",
+    "npm error 404",
+    "npm error A complete log",
+]
+
+
+def test_the_line_that_names_the_fault_is_quoted():
+    assert said(NPM) == ", on stderr \"npm error 404 'x@*' is not in this registry.\""
+    assert said(["Traceback", "ValueError: no key", "", "Node.js v20.20.2"]) == ", on stderr 'ValueError: no key'"
+    assert said(["starting", "out of memory"]) == ", on stderr 'out of memory'"
+    assert said([]) == ""
 
 
 def test_a_late_answer_is_not_taken_for_that_of_the_next_request(use, talk, tmp_path):
@@ -110,6 +126,7 @@ HOLDER = """
 import asyncio, pathlib, sys
 from pytest_memfail.core import SystemContext
 from pytest_memfail.systems import yaml_system
+from pytest_memfail.systems.connectors.processes import said
 
 async def main():
     await yaml_system(pathlib.Path("memory.yaml"))(SystemContext("run", "store", pathlib.Path.cwd()))
