@@ -121,6 +121,7 @@ def test_the_judge_of_the_page_judges(run_pytest: Run, tmp_path: Path) -> None:
     assert judge.answer(question, [fact], None).outcome == "ungraded"
 
 
+@pytest.mark.slow
 def test_the_commands_for_shards_give_what_one_run_gives(tmp_path: Path) -> None:
     page = text_of(REPOSITORY / "docs" / "machines.md").partition("## Shards")[2].partition("\n## ")[0]
     commands = [re.sub(r"\s+#.*", "", line) for line in re.findall(r"^\$ (.*)$", page, re.MULTILINE)]

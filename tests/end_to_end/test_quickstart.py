@@ -39,6 +39,7 @@ def test_the_quickstart_runs_with_workers(run_pytest: Run, quickstart: Path) -> 
     assert done.counts()["error"] == 0
 
 
+@pytest.mark.slow
 def test_keeping_more_sentences_helps_the_quickstart(run_pytest: Run, quickstart: Path) -> None:
     held = {}
     for keep in (1, 50):

@@ -11,7 +11,17 @@ import tiktoken  # noqa: F401
 import pytest_memfail.engine
 import pytest_memfail.judges
 import pytest_memfail.llm
-import pytest_memfail.suites  # noqa: F401
+import pytest_memfail.plugin.collection
+import pytest_memfail.plugin.controller
+import pytest_memfail.plugin.execution
+import pytest_memfail.plugin.fixtures
+import pytest_memfail.plugin.outcome
+import pytest_memfail.plugin.run
+import pytest_memfail.report
+import pytest_memfail.results
+import pytest_memfail.suites
+import pytest_memfail.suites.mab
+import pytest_memfail.suites.meme  # noqa: F401
 from plugin.project import Project
 
 

@@ -191,6 +191,7 @@ def test_a_system_of_the_ini_file_runs_own_tests_too(
     assert project.events() == []
 
 
+@pytest.mark.slow
 def test_a_system_of_the_ini_file_under_xdist(project2: Project) -> None:
     project2.file("tests/test_a.py", OWN)
     project2.ini("memfail_system = toy", "testpaths = tests")

@@ -57,7 +57,7 @@ def test_every_session_is_run_by_the_workflow():
 
 def test_what_lands_is_checked_by_the_sessions():
     run = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
-    assert asked_for(run) == {"lint", "types", "data", "lowest", "tests"}
+    assert asked_for(run) == {"lint", "types", "data", "tests"}
 
 
 def test_the_versions_of_python_are_those_of_the_classifiers():
