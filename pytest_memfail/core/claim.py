@@ -50,8 +50,8 @@ class Claim:
     holds_unsaid: bool = False
     """Whether to require words of a part even if the source never states them (the published protocol)."""
     needs_condition: bool = False
-    """Whether the fact counts as stored only together with its condition (the published protocol, easy conditional
-    facts)."""
+    """Whether the fact counts as stored only together with its condition (the published protocol, a rule told as a
+    whole)."""
 
     def texts(self, *roles: PartRole) -> tuple[str, ...]:
         """Return the texts of the parts with these roles, except parts with listed wordings."""
@@ -87,7 +87,7 @@ def claim_of(evidence: Evidence, protocol: str = "ours") -> Claim:
         endings=evidence.endings,
         has_ended=evidence.taken_back,
         holds_unsaid=published,
-        needs_condition=published and evidence.kind == "rule" and evidence.task.endswith("easy"),
+        needs_condition=published and evidence.kind == "rule" and not evidence.is_composed,
     )
 
 

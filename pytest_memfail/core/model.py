@@ -123,6 +123,8 @@ class Evidence:
     """Curated details of our own rows; empty for published rows."""
     history: tuple[str, ...] = ()
     """Ids of other relevant conversations; a sample that keeps the fact keeps them."""
+    is_composed: bool = False
+    """Whether the fact has to be put together from statements that each tell a part; the paper checks the parts then."""
     importance: float = 1.0
     is_distractor: bool = False
 

@@ -302,8 +302,8 @@ def _messages(*parts: str) -> Messages:
 
 def _criteria(check: Check, evidence: Evidence, protocol: Protocol) -> str:
     kind: str = evidence.kind
-    # the published harness checks the parts of a rule in hard rows, the whole fact in easy ones
-    composed = "composed rule" if kind == "rule" and evidence.task.endswith("_hard") else kind
+    # the published harness checks the parts of a rule that is composed of several statements, the whole of others
+    composed = "composed rule" if kind == "rule" and evidence.is_composed else kind
     if check == "storage":
         return _PAPER_STORAGE[composed]
     if check == "stored":

@@ -1,5 +1,5 @@
 // The heat map, what failures have in common, and the ranks of the needed memories.
-const COLUMNS = [["held", "held"], ["not_stored", "storage"], ["summary_error", "summary"], ["not_retrieved", "retrieval"],
+const COLUMNS = [["held", "no failure"], ["not_stored", "storage"], ["summary_error", "summary"], ["not_retrieved", "retrieval"],
   ["reasoning_error", "answer"], ["open", "no verdict"]];
 const columnOf = (q) => (q.h ? "held" : q.v in { not_stored: 1, summary_error: 1, not_retrieved: 1, reasoning_error: 1 } ? q.v : "open");
 

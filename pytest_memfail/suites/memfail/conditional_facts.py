@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from pytest_memfail.core import SUMMARY_ERROR, Evidence, Question, Task
 from pytest_memfail.suites.memfail import layout
@@ -10,6 +11,8 @@ from pytest_memfail.suites.memfail.row_models import ConditionalRow
 from pytest_memfail.suites.memfail.rows import Rows, read_rows
 
 LICENCE = "see the data card of the folder"
+COMPOSED: Final = "conditional_facts_hard"
+"""The variant in which other statements stand between a behavior and its condition."""
 
 
 def read(path: Path) -> Rows[ConditionalRow]:
@@ -47,6 +50,7 @@ def build(name: str, rows: Rows[ConditionalRow], protocol: layout.Protocol, seed
             entity=row.entity,
             behavior=row.behavior,
             condition=row.condition,
+            is_composed=name == COMPOSED,
             value=row.ground_truth_answer,
             details=tuple(d.detail() for d in row.evidence_details or ()),
         )

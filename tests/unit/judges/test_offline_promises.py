@@ -181,7 +181,7 @@ def test_what_a_question_does_not_need_is_not_required() -> None:
 
 def test_paper_requires_the_condition_for_storage_of_easy_rules() -> None:
     store = listing("Quillon polishes the copper kettle.")
-    easy, hard = replace(KETTLE, task="rules_easy"), replace(KETTLE, task="rules_hard")
+    easy, hard = KETTLE, replace(KETTLE, is_composed=True)
     assert OfflineJudge("paper").storage(easy, store).outcome == "failed"
     assert OfflineJudge("paper").storage(hard, store).outcome == "passed"
     assert OfflineJudge("ours").storage(easy, store).outcome == "passed"

@@ -94,11 +94,11 @@ def test_no_part_of_a_claim_is_empty(told: Told) -> None:
     assert all(part.text for part in claim.parts)
 
 
-@pytest.mark.parametrize(("task", "needed"), [("rules_easy", True), ("rules_hard", False)])
-def test_only_the_published_reading_of_easy_rules_needs_the_condition(task: str, needed: bool) -> None:
-    easy = replace(KETTLE, task=task)
-    assert claim_of(easy, "paper").needs_condition is needed
-    assert not claim_of(easy, "ours").needs_condition
+@pytest.mark.parametrize(("is_composed", "needed"), [(False, True), (True, False)])
+def test_only_the_published_reading_of_easy_rules_needs_the_condition(is_composed: bool, needed: bool) -> None:
+    rule = replace(KETTLE, is_composed=is_composed)
+    assert claim_of(rule, "paper").needs_condition is needed
+    assert not claim_of(rule, "ours").needs_condition
 
 
 # -- what is looked for --------------------------------------------------------------------------------------------------

@@ -226,7 +226,7 @@ def test_the_retrieval_of_a_state_that_replaced_another_is_always_asked_for():
 
 
 def _hard(evidence):
-    return type(evidence)(**{**{n: getattr(evidence, n) for n in evidence.__slots__}, "task": "conditional_facts_hard"})
+    return replace(evidence, is_composed=True)
 
 
 def test_only_paper_reads_easy_and_hard_rules_differently():
