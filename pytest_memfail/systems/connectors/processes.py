@@ -113,6 +113,9 @@ class LineProgram:
         except ValueError:  # of readline(): longer than the limit
             self._fail(f"printed a line of more than {LINE_LIMIT >> 20} MiB; answer with less")
             return
+        except Exception as error:  # else everybody waits for nothing
+            self._fail(f"could not be read ({one_line(repr(error), 120)}); report this as a fault of pytest-memfail")
+            return
         code = await exit_code(process, CLOSE_SECONDS)
         await asyncio.wait({self._tasks[1]}, timeout=1)  # the last words on stderr
         self._fail(f"ended with exit code {code}{said(self._errors)}; run it by itself to see why")

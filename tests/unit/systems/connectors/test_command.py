@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import signal
@@ -16,7 +15,7 @@ import pytest
 
 from pytest_memfail.core import MemorySystemError, WrongTypeError
 from pytest_memfail.systems import yaml_system
-from pytest_memfail.systems.connectors.processes import said
+from pytest_memfail.systems.connectors.processes import LineProgram, said
 from pytest_memfail.testing import check_memory_system
 
 ROOT = Path(__file__).parents[4]
@@ -93,22 +92,31 @@ def test_the_line_that_names_the_fault_is_quoted():
 def test_a_late_answer_is_not_taken_for_that_of_the_next_request(use, talk, tmp_path):
     (tmp_path / "late.py").write_text(
         textwrap.dedent("""
-        import json, sys, time
+        import json, os, sys, time
         for line in sys.stdin:
             request = json.loads(line)
-            if request.get("query") == "first":
-                time.sleep(0.5)
+            while request.get("query") == "first" and not os.path.exists("go"):
+                time.sleep(0.01)
             print(json.dumps({"id": request["id"], "memories": [request.get("query", "")]}), flush=True)
         """)
     )
 
     async def work(system):
-        with pytest.raises(MemorySystemError, match=r"within 0\.2 s"):
+        with pytest.raises(MemorySystemError, match="within 1 s"):
             await system.retrieve_memories("first", talk("q"), 5)
-        await asyncio.sleep(0.4)
+        (tmp_path / "go").touch()
         return await system.retrieve_memories("second", talk("q"), 5)
 
-    assert use("kind: command\ncommand: [PYTHON, late.py]\ntimeout: 0.2\nstart_timeout: 20", work) == ["second"]
+    assert use("kind: command\ncommand: [PYTHON, late.py]\ntimeout: 1\nstart_timeout: 20", work) == ["second"]
+
+
+def test_a_fault_in_reading_is_an_error_at_once(use, talk, monkeypatch):
+    async def work(system):
+        monkeypatch.setattr(LineProgram, "_take", lambda self, line: 1 / 0)
+        await system.retrieve_memories("the boat", talk("q"), 5)
+
+    with pytest.raises(MemorySystemError, match=r"could not be read \(ZeroDivisionError.*; report this"):
+        use(command(), work)
 
 
 # -- no process stays ----------------------------------------------------------------------------------------------------
