@@ -1,4 +1,4 @@
-"""Adapters of published systems, each with its real packages; skipped where they are not installed.
+"""What needs the real packages of published systems, a browser, Node or servers: run with `-m heavy`, skipped else.
 
 No model and no network: an endpoint on this machine answers by rule.
 """
@@ -18,11 +18,14 @@ from pytest_memfail.systems import built_in_system
 from pytest_memfail.testing import LocalEndpoint, reply_by_rule
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
+    is_asked_for = "heavy" in config.option.markexpr
     for item in items:
         if here in item.path.parents:
             item.add_marker("heavy")
+            if not is_asked_for:  # some fetch a server from a registry, or take minutes
+                item.add_marker(pytest.mark.skip(reason="runs with -m heavy (.ci/heavy)"))
             # what other packages warn of is theirs to mend
             item.add_marker(pytest.mark.filterwarnings("default"))
 
