@@ -402,7 +402,8 @@ class StoreRun:
             if system is not None and is_at_rest:
                 await system.close()
         except Exception as raised:
-            error = self._ours(raised, f"closing the store {self.job.id}")
+            if self._failure is None:  # else filling has failed, mostly for the same reason, and is the error
+                error = self._ours(raised, f"closing the store {self.job.id}")
         finally:
             if system is not None:
                 system.abandon()

@@ -6,7 +6,6 @@ import importlib.util
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from pytest_memfail.core import SystemContext, UnknownNameError, UsageError
@@ -58,7 +57,7 @@ class ConnectorFactory:
 
     def check_options(self, options: Mapping[str, str]) -> None:
         """Raise `UsageError` for a wrong option, a missing package, and a program that is not there."""
-        file = self.config.file
+        file = self.config.given
         known: tuple[str, ...] = ("mode", "model") if isinstance(self.config, (FilesMemory, McpMemory)) else ()
         known = ("model",) if self.always_agent else known
         for name in options:
@@ -70,7 +69,7 @@ class ConnectorFactory:
             raise UsageError(f"{file}: kind: mcp needs the package mcp; run: pip install 'pytest-memfail[mcp]'")
         for key in ("command", "write"):
             if isinstance(command := getattr(self.config, key, None), list):
-                check_program(command[0], file, key)
+                check_program(command[0], self.config, key)
 
     def _is_agent(self, options: Mapping[str, str]) -> bool:
         """Return whether a model calls the memory's tools."""
@@ -110,12 +109,12 @@ def _system(context: SystemContext, config: Memory) -> Any:
     return CommandSystem(context, config)
 
 
-def check_program(program: str, file: Path, key: str) -> None:
+def check_program(program: str, config: Memory, key: str) -> None:
     """Raise `UsageError` if there is no such program on the path or, with a slash, from the file's folder."""
-    place = str(file.parent / program) if "/" in program else program
+    place = str(config.file.parent / program) if "/" in program else program
     if shutil.which(place) is None:
         raise UsageError(
-            f"{file}: {key}: got {program!r}, expected a program that can be run; install it, or give its path"
+            f"{config.given}: {key}: got {program!r}, expected a program that can be run; install it, or give its path"
         )
 
 

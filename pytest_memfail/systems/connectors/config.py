@@ -81,12 +81,18 @@ class Memory(Part):
         Field(description="false if storing costs nothing: a run with --memfail-limit then stores all conversations"),
     ] = True
     _file: Path = PrivateAttr()
+    _given: Path = PrivateAttr()
     _digest: str = PrivateAttr()
 
     @property
     def file(self) -> Path:
         """The YAML file. Programs run in its folder."""
         return self._file
+
+    @property
+    def given(self) -> Path:
+        """The YAML file as the user named it, for errors."""
+        return self._given
 
     def described(self, **more: str) -> dict[str, str]:
         """Return the description for the record: a digest of the file's content as it was read, and more."""
@@ -347,14 +353,14 @@ def read(path: Path) -> Memory:
         memory = model.model_validate(data)
     except ValidationError as error:
         raise UsageError(f"{path}: {_fault(error, model)}") from None
-    memory._file, memory._digest = path.resolve(), hashlib.sha256(content).hexdigest()[:12]
+    memory._given, memory._file, memory._digest = path, path.resolve(), hashlib.sha256(content).hexdigest()[:12]
     return memory
 
 
 def plain_folder(name: str) -> FilesMemory:
     """Return a memory of kind `files` that no file describes."""
     memory = FilesMemory(kind="files")
-    memory._file, memory._digest = Path(name), "built-in"
+    memory._given, memory._file, memory._digest = Path(name), Path(name), "built-in"
     return memory
 
 
@@ -367,16 +373,22 @@ def _preset(name: str, path: Path) -> dict[str, Any]:
     return found
 
 
+SHOULD: Final = "Input should be "
+"""How pydantic begins to say what is expected."""
+
+
 def _fault(error: ValidationError, model: type[BaseModel]) -> str:
-    """Return the first fault: its place, what was got, what is expected."""
-    fault = error.errors(include_url=False, include_context=False)[0]
+    """Return the first fault, unknown keys before all others: its place, what was got, what is expected."""
+    faults = error.errors(include_url=False, include_context=False)
+    # a required key that is missing is often there, misspelt
+    fault = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
     place = ".".join(str(part) for part in fault["loc"])
     if fault["type"] == "extra_forbidden":
         return _unknown(place, str(fault["loc"][-1]), sorted(_keys(model, fault["loc"][:-1])))
     if fault["type"] == "missing":
         return f"{place}: got nothing, expected a value"
     message = fault["msg"].removeprefix("Value error, ")
-    expected = message.removeprefix("Input should be ").removeprefix("a valid ")
+    expected = re.sub(r"^a valid ([aeiou]?)", lambda m: f"an {m[1]}" if m[1] else "a ", message.removeprefix(SHOULD))
     if not place:  # a rule across keys
         return f"expected {message}"
     return f"{place}: got {one_line(repr(fault['input']), 60)}, expected {expected[:1].lower()}{expected[1:]}"

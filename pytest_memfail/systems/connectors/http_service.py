@@ -37,7 +37,8 @@ class HttpConnection:
         if self._client is None:
             raise MemorySystemError(f"{what}: the connection is closed; expected no more calls")
         path = filled(call.path, {name: quote(str(value), safe="") for name, value in values.items()})
-        what = f"{what}: {call.method} {path}"
+        # the address with its variables: the same error of two stores reads the same
+        what = f"{what}: {call.method} {self._config.url.rstrip('/')}{path}"
         sending = self._client.request(
             call.method,
             filled(self._config.url, values).rstrip("/") + path,
@@ -56,7 +57,7 @@ class HttpConnection:
             if kind.endswith("Timeout"):
                 reason = f"had no answer within {self._config.timeout:g} s; set a longer timeout"
             else:
-                reason = f"failed: {kind}: {one_line(error, 120)}; see whether the service runs at {self._config.url}"
+                reason = f"failed: {kind}: {one_line(error, 120)}; see whether the service runs"
             raise MemorySystemError(f"{what} {reason}") from None
         text = response.text
         if response.status_code >= 300:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, Literal
 
 WIDTH: Final = 100
@@ -38,20 +39,26 @@ class ContractReport:
         return next(result.outcome for result in self.results if result.name == name)
 
     def __str__(self) -> str:
-        """Return the table: a row per check, reasons below those that did not pass, and the counts."""
+        """Return the table: a row per check, reasons below those that did not pass, and the counts.
+
+        Checks in a row that are skipped for one reason share a row.
+        """
         lines = []
-        for result in self.results:
-            lines.append(f"{result.outcome:<8} {result.name:<18} {result.about}")
-            if result.reason:
-                lines += textwrap.wrap(
-                    result.reason,
-                    WIDTH,
-                    initial_indent=" " * INDENT,
-                    subsequent_indent=" " * INDENT,
-                    break_on_hyphens=False,
-                )
+        for (outcome, reason), same in groupby(self.results, key=lambda result: (result.outcome, result.reason)):
+            group = list(same)
+            if outcome == "skipped" and len(group) > 1:
+                lines += _wrapped(f"{outcome:<8} {', '.join(result.name for result in group)}", " " * 9)
+                lines += _wrapped(reason, " " * INDENT, " " * INDENT)
+                continue
+            for result in group:
+                lines.append(f"{outcome:<8} {result.name:<18} {result.about}")
+                lines += _wrapped(reason, " " * INDENT, " " * INDENT)
         counts = {name: sum(r.outcome == name for r in self.results) for name in ("passed", "failed", "skipped")}
         return "\n".join([*lines, ", ".join(f"{count} {name}" for name, count in counts.items())])
+
+
+def _wrapped(text: str, indent: str, first: str = "") -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False)
 
 
 class ContractError(AssertionError):

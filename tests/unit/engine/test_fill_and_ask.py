@@ -943,6 +943,19 @@ def test_a_close_that_raises_is_the_error_of_the_finish(bench):
         bench.finish(run)
 
 
+def test_a_close_that_raises_after_a_failed_fill_is_no_second_error(bench):
+    class Refused(Store):
+        def store_conversation(self, conversation):
+            raise OSError("key refused")
+
+        def close(self):
+            raise OSError("key refused again")
+
+    run = bench.begin(Refused, plan(1))
+    assert "key refused" in str(bench.all(run)[0].error)
+    bench.finish(run)
+
+
 def test_a_store_can_be_finished_before_all_its_questions_were_waited_for(bench):
     asked = []
 

@@ -424,6 +424,22 @@ def test_a_factory_that_fails_leaves_the_other_checks_out():
     assert {result.outcome for result in report.results[1:]} == {"skipped"}
 
 
+def test_a_store_that_takes_nothing_is_one_failure_and_the_other_checks_share_a_row():
+    class Refuses(Sound):
+        def store_conversation(self, conversation):
+            raise OSError("the key is wrong")
+
+    report = check_memory_system(Refuses, raises=False)
+    assert [result.name for result in report.failed] == ["round-trip"]
+    lines = str(report).splitlines()
+    assert str(report).count("the key is wrong") == 1
+    assert next(line for line in lines if line.startswith("skipped")).startswith("skipped  listing, k, reading, ")
+    assert lines[-2:] == [
+        "    not tried after the error of round-trip, which the others would repeat",
+        "2 passed, 1 failed, 15 skipped",
+    ]
+
+
 def test_a_shared_store_that_cannot_be_filled_fails_one_check_and_leaves_the_others_out():
     class Full(Sound):
         def store_conversation(self, conversation):

@@ -23,6 +23,9 @@ FAULTS = {
     "kind: files\nglob: /etc/*": "{file}: glob: got '/etc/*', expected",
     "kind: files\ntimeout: .nan": "{file}: timeout: got nan, expected",
     "kind: command": "{file}: command: got nothing, expected a value",
+    "kind: command\ncomand: x": "{file}: comand: unknown key; did you mean 'command'?",
+    "kind: files\nglob: 3": "{file}: glob: got 3, expected a string",
+    "kind: files\nlines: 1.5": "{file}: lines: got 1.5, expected an integer",
     "kind: command\ncommand: []": "{file}: command: got [], expected ",
     "kind: command\ncommand: 'x {stor}'": "unknown variable in {file}: command 'stor'; did you mean 'store'?",
     "kind: command\ncommand: x\nenv: {{A: '${{MEMFAIL_TEST_UNSET}}'}}": "{file}: env: the environment variable "
@@ -45,9 +48,13 @@ def test_a_file_that_is_not_there(tmp_path):
         yaml_system(tmp_path / "none.yaml")
 
 
-def test_a_program_that_is_not_there_is_seen_before_anything_is_stored(describe):
-    factory = yaml_system(describe("kind: command\ncommand: [no-such-program-here]"))
-    with pytest.raises(UsageError, match="command: got 'no-such-program-here', expected a program that can be run"):
+def test_a_program_that_is_not_there_is_seen_before_anything_is_stored(describe, monkeypatch):
+    path = describe("kind: command\ncommand: [no-such-program-here]")
+    monkeypatch.chdir(path.parent)  # the error names the file as the user did
+    factory = yaml_system(Path(path.name))
+    with pytest.raises(
+        UsageError, match=r"^memory\.yaml: command: got 'no-such-program-here', expected a program that"
+    ):
         factory.check_options({})
 
 

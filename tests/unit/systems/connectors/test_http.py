@@ -82,7 +82,11 @@ def test_all_pages_are_read_and_one_alone_is_no_listing(serve, use, talk):
 
 
 FAULTS = {
-    "status": ("path: /search", "path: /find", r"^search: POST /find answered 404: \{.error.: .no such path.*2xx$"),
+    "status": (
+        "path: /search",
+        "path: /find",
+        r"^search: POST http://127.0.0.1:\d+/users/\{store\}/find answered 404: \{.error.: .no such path.*2xx$",
+    ),
     "schema": (
         "pick: results",
         "pick: memories",
@@ -93,7 +97,11 @@ FAULTS = {
         "pick: {entries: results, text: body}",
         r"`text: body` gives None in the entry 0, \{'id'",
     ),
-    "timeout": ("calls_model: false", "timeout: 0.000001", r"^write: POST /messages had no answer within 1e-06 s; "),
+    "timeout": (
+        "calls_model: false",
+        "timeout: 0.000001",
+        r"^write: POST http:\S+/messages had no answer within 1e-06 s; ",
+    ),
 }
 
 
@@ -121,7 +129,7 @@ def test_a_service_that_is_not_there_and_one_that_hangs_up(use, talk, monkeypatc
         listening.bind(("127.0.0.1", 0))
         place = f":{listening.getsockname()[1]}"
         with pytest.raises(
-            MemorySystemError, match=r"write: POST /messages failed: ConnectError: .*see whether the serv"
+            MemorySystemError, match=r"write: POST \S+/messages failed: ConnectError: .*see whether the serv"
         ):
             use(text.replace(":8765", place), work)
         listening.listen()
@@ -132,7 +140,9 @@ def test_a_service_that_is_not_there_and_one_that_hangs_up(use, talk, monkeypatc
             connection.close()
 
         threading.Thread(target=hang_up, daemon=True).start()
-        with pytest.raises(MemorySystemError, match=r"write: POST /messages failed: (ReadError|RemoteProtocolError)"):
+        with pytest.raises(
+            MemorySystemError, match=r"write: POST \S+/messages failed: (ReadError|RemoteProtocolError)"
+        ):
             use(text.replace(":8765", place), work)
 
 
@@ -140,8 +150,10 @@ def test_a_refused_key_reaches_no_output(serve, use, talk):
     async def work(system):
         await system.store_conversation(talk("a", "The boat is blue."))
 
-    with pytest.raises(MemorySystemError, match="answered 401") as caught:
+    with pytest.raises(MemorySystemError, match=r"^write: POST \S+/messages answered 401") as caught:
         use(serve(key="another").replace("close:", "# close:"), work)
+    with pytest.raises(MemorySystemError, match=r"^close: DELETE http://\S+/users/\{store\} answered 401"):
+        use(serve(key="another"), work)
     assert KEY not in str(caught.value)
     assert mask_known(f"Bearer {KEY}") == "Bearer ***"
 
