@@ -223,7 +223,7 @@ class Answerer:
 
     async def _retrieved(self, system: OpenSystem, ask: Ask) -> Retrieved:
         question = ask.question
-        if not {"retrieval", "answer"} & set(question.stages):
+        if not _searches(question):
             return Retrieved((), 0, 0.0)
         return await system.retrieve(question.query, ask.k, f" (question {question.id})", question.asked_at)
 
@@ -237,9 +237,10 @@ class Answerer:
         time_asked: int,
         found: Retrieved,
     ) -> tuple[Trace, Verdict]:
-        question, seconds = ask.question, {"retrieve": found.seconds}
-        shown, shown_tokens = tuple(added), None
-        if ADDED_STAGE not in question.stages:
+        question, seconds, shown_tokens = ask.question, dict[str, float](), None
+        shown = tuple(added) if ADDED_STAGE in question.stages else ()
+        if _searches(question):
+            seconds["retrieve"] = found.seconds
             shown, shown_tokens = await self.tokens.within_limit(found.memories)
         store_tokens = await self.tokens.listed(listing)
         reply = None
@@ -307,6 +308,11 @@ class TokenCounts:
             kept.append(memory)
             left -= self._counts[memory.text]
         return tuple(kept), self._rules.limit
+
+
+def _searches(question: Question) -> bool:
+    """Return whether a question asks the system for memories; else it is about the store alone."""
+    return bool({"retrieval", "answer"} & set(question.stages))
 
 
 def majority(names: Sequence[str]) -> int:

@@ -306,6 +306,8 @@ def verdict_table(results: Summary) -> Iterator[str]:
                 yield from suite_lines(suite, several_k=bool(results.by_k))
     if NO_ANSWER in columns:
         yield "no answer: nothing found lost, and no model answered (--memfail-model=NAME)"
+    elif UNGRADED in columns and not results.answered:
+        yield "ungraded: nothing found lost, or not to be judged without a model (--memfail-model, --memfail-judge)"
 
 
 def _rows(results: Summary) -> Iterator[tuple[str, Tally | None]]:
