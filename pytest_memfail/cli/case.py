@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.cli.records import RECORD_HELP, load
+from pytest_memfail.cli.records import RECORD_HELP, load, unknown_question
 from pytest_memfail.core import NOT_STORED, SUMMARY_ERROR, UsageError, check_place, one_line, write_whole
 
 if TYPE_CHECKING:
@@ -52,12 +52,16 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--fact", metavar="TEXT", help="with --from: what the memory must hold (default: the turn that has the answer)"
     )
+    parser.add_argument("--cache-dir", metavar="DIR", type=Path, help="pytest's cache (default: here or above)")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help=f"where to write; ends in {ENDING}")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the case, and what it needs around it."""
+    from pytest_memfail.suites import MEMFAIL, OWN
+
+    by_line = False
     if options.log is not None:
         if options.record is not None:
             raise UsageError(f"case: got RECORD {options.record} and --from, expected one of them")
@@ -65,10 +69,12 @@ def run(options: argparse.Namespace) -> int:
     elif options.record is None or options.id is None:
         raise UsageError("case: expected RECORD and NODE_ID, or --from LOG; memfail show prints the ids of failures")
     else:
-        record = load(options.record)
+        record = load(options.record, options.cache_dir)
         question = _question(record, options.id)
         case, hay = _of_question(question), _around(record, question)
         name, system = question.question, record.header.system
+        task = record.header.tasks.get(question.task)
+        by_line = task is not None and task.suite not in (MEMFAIL, OWN)
     output = options.output or Path(re.sub(r"[^\w-]+", "-", name) + ENDING)
     if not output.name.endswith(ENDING):
         raise UsageError(f"-o: got {output.name!r}, expected a name that ends in {ENDING}")
@@ -82,6 +88,11 @@ def run(options: argparse.Namespace) -> int:
         case["haystack"] = f"./{folder.name}"
     write_whole(output, _yaml(case))
     print(f"wrote {output}")
+    if by_line:
+        print(
+            "note: the record holds the lines that state the facts, not the texts of the suite around them, so the case may not "
+            "fail the same way"
+        )
     print(f"run it: pytest {output} --memfail-system={system}")
     return 0
 
@@ -100,10 +111,12 @@ def _question(record: Loaded, wanted: str) -> QuestionRecord:
     found = [question for question in record.questions if question.id == wanted] or [
         question for question in record.questions if wanted in question.id
     ]
-    if len(found) != 1:
-        near = ", ".join(question.id for question in (found or record.questions)[:3])
+    if not found:
+        raise UsageError(unknown_question(wanted, [question.id for question in record.questions], record.path))
+    if len(found) > 1:
+        near = ", ".join(question.id for question in found[:3])
         raise UsageError(
-            f"case: got {wanted!r}, which {len(found)} questions have in their id, expected one, such as {near}"
+            f"case: got {wanted!r}, which {len(found)} questions of {record.path} have in their id, expected one, such as {near}"
         )
     if not found[0].facts:
         raise UsageError(

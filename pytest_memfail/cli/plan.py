@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from pytest_memfail.core import UsageError, write_whole
+from pytest_memfail.core import MAX_K, UsageError, counted, write_whole
 
 FIRST_SEED: Final = 42
 """The default of --memfail-seed, and the first of several seeds."""
+OF_THE_PLAN: Final = ("--memfail-record", "--memfail-seed", "--memfail-shard", "--memfail-system")
+"""Options that differ from command to command, so that none may follow --."""
 FORMATS: Final = ("jsonl", "github", "slurm", "k8s")
 
 
@@ -44,7 +46,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--shards", metavar="N", type=int, default=1, help="parts of each run (--memfail-shard)")
     parser.add_argument("--format", choices=FORMATS, default="jsonl", help="what to write (default: jsonl)")
     parser.add_argument("--records", metavar="DIR", default="records", help="folder of the records (default: records)")
-    parser.add_argument("--image", metavar="NAME", default="mymem:latest", help="container image, for k8s")
+    parser.add_argument("--image", metavar="NAME", help="container image; k8s needs it")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="where to write (default: standard output)")
     parser.add_argument("options", metavar="-- OPTION", nargs="*", help="options for every pytest, after --")
     parser.set_defaults(run=run)
@@ -54,6 +56,18 @@ def run(options: argparse.Namespace) -> int:
     """Write the plan, and on standard error how to join the records."""
     if options.shards < 1:
         raise UsageError(f"--shards: got {options.shards}, expected 1 or more")
+    if options.format == "k8s" and not options.image:
+        raise UsageError(
+            "--format: got k8s without --image, expected the container image, such as --image=registry/mymem:1.2"
+        )
+    ks = [] if options.k is None else options.k.split(",")
+    if wrong := [k for k in ks if not re.fullmatch(r"\s*0*[1-9]\d{0,6}\s*", k) or int(k) > MAX_K]:
+        raise UsageError(f"--k: got {wrong[0]!r}, expected whole numbers from 1 to {MAX_K}, such as 5 or 5,10,15")
+    for given in options.options:
+        if (name := given.partition("=")[0]) in OF_THE_PLAN:
+            raise UsageError(
+                f"--: got {name}, which the plan gives each command itself, expected other options of pytest"
+            )
     systems = list(dict.fromkeys(name for one in options.systems.split(",") if (name := one.strip())))
     if not systems:
         raise UsageError(f"--systems: got {options.systems!r}, expected at least one name")
@@ -64,10 +78,12 @@ def run(options: argparse.Namespace) -> int:
     else:
         write_whole(options.output, text)
     folder = shlex.quote(options.records)
-    print(
-        f"{len(parts)} runs. Then: memfail merge {folder}/*.jsonl -o joined/ && memfail compare --over-seeds joined/*.jsonl",
-        file=sys.stderr,
+    after = (
+        f"memfail merge {folder}/*.jsonl -o joined/ && memfail compare --over-seeds joined/*.jsonl"
+        if len(parts) > 1
+        else f"memfail show {shlex.quote(parts[0].record)}"
     )
+    print(f"{counted(len(parts), 'run')}. Then: {after}", file=sys.stderr)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -119,3 +120,13 @@ def listed(cache: Path | None) -> list[KeptRun]:
         where = f"{CACHE} here or above" if cache is None else str(cache)
         raise UsageError(f"no run is kept in {where}; run the benchmark first, or give the file of a record")
     return found
+
+
+def unknown_question(wanted: str, ids: Sequence[str], path: str) -> str:
+    """Return an error message with the ids closest to an unknown one."""
+    names = {name.rpartition("::")[2]: name for name in ids} | {name: name for name in ids}
+    close = dict.fromkeys(names[name] for name in get_close_matches(wanted, names, 6, cutoff=0.5))
+    nearest = (
+        f"nearest: {', '.join(list(close)[:3])}" if close else f"its ids are like {ids[0]}" if ids else "it has none"
+    )
+    return f"no question {wanted!r} in {path}: give a part of an id; {nearest}"

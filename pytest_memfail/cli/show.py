@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.cli.records import RECORD_HELP, listed, load
+from pytest_memfail.cli.records import RECORD_HELP, listed, load, unknown_question
 from pytest_memfail.core import ERROR, FAILURES, VERDICTS, UnknownNameError, UsageError, counted
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     wanted = (options.verdict,) if options.verdict else (*FAILURES, ERROR)
     named = [question for question in record.questions if options.id in question.id]
     if not named and options.id:
-        raise UsageError(_unknown(options.id, [question.id for question in record.questions], record.path))
+        raise UsageError(unknown_question(options.id, [question.id for question in record.questions], record.path))
     found = [
         question
         for question in named
@@ -119,13 +118,3 @@ def _others(named: Sequence[QuestionRecord], options: argparse.Namespace) -> str
     counts = Counter(question.verdict for question in named)
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     return f"; with that id: {said} (--verdict NAME shows them)"
-
-
-def _unknown(wanted: str, ids: Sequence[str], path: str) -> str:
-    """Return an error message with the ids closest to an unknown one."""
-    names = {name.rpartition("::")[2]: name for name in ids} | {name: name for name in ids}
-    close = dict.fromkeys(names[name] for name in get_close_matches(wanted, names, 6, cutoff=0.5))
-    nearest = (
-        f"nearest: {', '.join(list(close)[:3])}" if close else f"its ids are like {ids[0]}" if ids else "it has none"
-    )
-    return f"no question {wanted!r} in {path}: give a part of an id; {nearest}"

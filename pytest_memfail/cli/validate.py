@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_memfail.core import UsageError
+from pytest_memfail.core import UsageError, counted
 
 if TYPE_CHECKING:
     from pytest_memfail.core import Suite
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     for text, _ in findings:
         print(text)
     errors = sum(is_error for _, is_error in findings)
-    print(f"{options.folder}: {errors} errors, {len(findings) - errors} warnings")
+    print(f"{options.folder}: {counted(errors, 'error')}, {counted(len(findings) - errors, 'warning')}")
     return 1 if errors or (options.strict and findings) else 0
 
 

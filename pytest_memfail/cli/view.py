@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_memfail.cli.records import RECORD_HELP, load, place_of, runs_folder
+from pytest_memfail.cli.records import RECORD_HELP, listed, load, place_of, runs_folder
 from pytest_memfail.core import UsageError, write_whole
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def run(options: argparse.Namespace) -> int:
     from pytest_memfail.results import kept_runs
 
     folder = runs_folder(options.cache_dir)
+    if not options.records:
+        listed(options.cache_dir)  # an error if none is kept
     runs = [] if folder is None else kept_runs(folder)
     names = options.records or [Path("last" if any(run.whole for run in runs) else "newest")]
     records = [load(name, options.cache_dir) for name in names]
@@ -76,4 +78,6 @@ def _trend(runs: Sequence[KeptRun], record: Loaded) -> Iterator[Sequence[str]]:
         failed = [one for question in found.questions if (one := failed_question(question)) is not None]
         rate = success(summary.total, answered=summary.answered, protocol=found.protocol)
         started = run.header.started[:16].replace("T", " ")
-        yield run.id, started, percent(rate), percent(summary.total.facts_held), most_lost(summary, failed)
+        suites = f"{', '.join(run.header.suite)}: " if run.header.suite else ""
+        said = f"{suites}{most_lost(summary, failed)}"
+        yield run.id, started, percent(rate), percent(summary.total.facts_held), said

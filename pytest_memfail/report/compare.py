@@ -31,26 +31,27 @@ def comparison(found: SideBySide) -> Iterator[str]:
     yield ""
     columns = list(found.rows[0].failures) if found.rows else []
     names = "".join(f"{name.removesuffix('_error').replace('_', ' '):<14}" for name in columns)
-    yield f"{'% [95 % interval]':<25}{'n':>5} {found.measure:<16}{names}"
+    wide = max([23, *(1 + len(row.task) for row in found.rows)])
+    yield f"{'% [95 % interval]':<{wide + 2}}{'n':>5} {found.measure:<16}{names}"
     for row in found.rows:
         cells = "".join(f"{percent(row.failures[name], 0):<14}" for name in columns)
         name = row.task if row.record == 0 else ""
-        yield f"{name:<23}{letters[row.record]:<2}{row.n:>5} {percent(row.success):<16}{cells}"
+        yield f"{name:<{wide}}{letters[row.record]:<2}{row.n:>5} {percent(row.success):<16}{cells}"
     for title, cell in BESIDE.items():
         values = {(row.task, row.record): cell(row) for row in found.rows}
         if set(values.values()) == {"-"}:
             continue
         width = max(9, 2 + max(map(len, values.values())))
         yield ""
-        yield f"{title:<24}" + "".join(f"{letter:>{width}}" for letter in letters)
+        yield f"{title:<{wide + 1}}" + "".join(f"{letter:>{width}}" for letter in letters)
         for task in dict.fromkeys(row.task for row in found.rows):
-            yield f"{task:<24}" + "".join(f"{values.get((task, i), '-'):>{width}}" for i in range(len(letters)))
+            yield f"{task:<{wide + 1}}" + "".join(f"{values.get((task, i), '-'):>{width}}" for i in range(len(letters)))
     yield ""
-    yield f"{'paired, ' + found.measure:<25}{'n':>5}{'better':>9}{'worse':>8}{'p (exact, by row)':>20}"
+    yield f"{'paired, ' + found.measure:<{wide + 2}}{'n':>5}{'better':>9}{'worse':>8}{'p (exact, by row)':>20}"
     for flips in found.flips:
         name = flips.task if flips.record == 1 else ""
         pair = f"{letters[0]}{letters[flips.record]}"
-        yield f"{name:<23}{pair:<2}{flips.n:>5}{flips.better:>9}{flips.worse:>8}{p_value(flips.p):>20}"
+        yield f"{name:<{wide}}{pair:<2}{flips.n:>5}{flips.better:>9}{flips.worse:>8}{p_value(flips.p):>20}"
     if not found.flips:
         yield "no question was decided in both"
     if found.suites:
@@ -87,20 +88,22 @@ def percent(rate: Rate, digits: int = 1) -> str:
 
 def seed_lines(found: OverSeeds) -> Iterator[str]:
     """Yield the table of systems over seeds."""
+    wide = max([24, *(1 + len(row.task) for row in found.rows)])
     width = max([6, *(len(row.system) for row in found.rows)])
-    yield f"{'task':<24}{'system':<{width}} {'seeds':>5}  {found.measure + ' %':<20}{'facts held %':<20}against the first"
+    yield f"{'task':<{wide}}{'system':<{width}} {'seeds':>5}  {found.measure + ' %':<22}{'facts held %':<22}against the first"
     task = None
     for row in found.rows:
         n = row.success.n if row.success is not None else 0
         name = row.task if row.task != task else ""
         task = row.task
-        cells = f"{_seed_cell(row.success):<20}{_seed_cell(row.facts_held):<20}{_seed_cell(row.difference, '+')}"
-        yield f"{name:<24}{row.system:<{width}} {n:>5}  {cells}"
-    yield "in brackets: the 95 % t interval over seeds; of one seed there is none"
+        cells = f"{_seed_cell(row.success):<22}{_seed_cell(row.facts_held):<22}{_seed_cell(row.difference, '+')}"
+        yield f"{name:<{wide}}{row.system:<{width}} {n:>5}  {cells}"
+    yield "in brackets: the 95 % t interval over seeds, cut to what is possible; of one seed there is none"
 
 
 def _seed_cell(found: SeedMean | None, sign: str = "") -> str:
     if found is None:
         return "-"
     mean = f"{100 * found.mean:{sign}.1f}"
-    return mean if found.n == 1 else f"{mean} [{100 * found.low:{sign}.1f}, {100 * found.high:{sign}.1f}]"
+    low, high = max(found.low, -1.0 if sign else 0.0), min(found.high, 1.0)
+    return mean if found.n == 1 else f"{mean} [{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 WIDTH: Final = 100
 NAME: Final = 24
+"""The least width of the column of names."""
 COLUMNS: Final = (
     ("cases", "cases"),
     ("facts", "facts"),
@@ -29,12 +30,13 @@ def judge_check(measures: Mapping[str, Any], *, shown: int) -> list[str]:
 def _lines(measures: Mapping[str, Any], shown: int) -> Iterator[str]:
     yield f"judge {measures['judge']}, protocol {measures['protocol']}"
     yield ""
-    yield f"{'':{NAME}}" + "".join(f"{title:>9}" for _, title in COLUMNS)
+    wide = _name_width(measures)
+    yield f"{'':{wide}}" + "".join(f"{title:>9}" for _, title in COLUMNS)
     for task, found in measures["tasks"].items():
-        yield _row(task, found)
+        yield _row(task, found, wide)
     for half, found in measures.get("splits", {}).items():
-        yield _row(f"all, {half} half", found)
-    yield _row("all", measures["overall"])
+        yield _row(f"all, {half} half", found, wide)
+    yield _row("all", measures["overall"], wide)
     yield LEGEND
     yield ""
     confusion = measures["overall"]["confusion"]
@@ -47,32 +49,38 @@ def _lines(measures: Mapping[str, Any], shown: int) -> Iterator[str]:
         for band in measures["bands"]:
             yield f"{band['from']:.2f} to {band['to']:.2f}{'':{NAME - 12}}{band['facts']:>9}{band['accepted']:>10.1%}"
     if "replies" in measures:
-        yield from _replies(measures["replies"])
+        yield from _replies(measures["replies"], _name_width(measures))
     if "mutation_score" in measures:
         yield from _kinds(measures)
     yield from _cases(measures, shown)
 
 
-def _replies(found: Mapping[str, Any]) -> Iterator[str]:
+def _replies(found: Mapping[str, Any], least: int) -> Iterator[str]:
+    wide = max([least, *map(len, found["groups"])])
     yield ""
-    yield f"{'replies':{NAME}}{'n':>9}{'decided':>9}{'right':>9}"
+    yield f"{'replies':{wide}}{'n':>9}{'decided':>9}{'right':>9}"
     for name, row in found["groups"].items():
-        yield f"{name:{NAME}}{row['n']:>9}{row['decided']:>9}{row['right']:>9}"
+        yield f"{name:{wide}}{row['n']:>9}{row['decided']:>9}{row['right']:>9}"
     yield "decided: not left to a model; right: of these, graded as labelled"
     for wrong in found["disagreements"]:
         yield from _wrapped(f"{wrong['case_id']}: {wrong['label']}, graded {wrong['outcome']}: {wrong['reason']}", "  ")
 
 
 def _kinds(measures: Mapping[str, Any]) -> Iterator[str]:
+    wide = _name_width(measures)
     yield ""
-    yield f"{'planted fault':32}{'task':{NAME}}{'facts':>9}{'named':>10}"
+    yield f"{'planted fault':32}{'task':{wide}}{'facts':>9}{'named':>10}"
     for found in measures["kinds"]:
-        yield f"{found['kind']:32}{found['task']:{NAME}}{found['facts']:>9}{found['accepted']:>10.1%}"
+        yield f"{found['kind']:32}{found['task']:{wide}}{found['facts']:>9}{found['accepted']:>10.1%}"
     score = measures["mutation_score"]
-    yield f"{'mutation score (faults named)':{32 + NAME + 9}}" + (f"{'-':>10}" if score is None else f"{score:>10.1%}")
+    yield f"{'mutation score (faults named)':{32 + wide + 9}}" + (f"{'-':>10}" if score is None else f"{score:>10.1%}")
 
 
-def _row(name: str, found: Mapping[str, Any]) -> str:
+def _name_width(measures: Mapping[str, Any]) -> int:
+    return max([NAME, *map(len, measures["tasks"])])
+
+
+def _row(name: str, found: Mapping[str, Any], wide: int) -> str:
     cells = ""
     for key, _ in COLUMNS:
         value = found[key]
@@ -82,7 +90,7 @@ def _row(name: str, found: Mapping[str, Any]) -> str:
             cells += f"{value:>9}"
         else:
             cells += f"{value:>9.2f}" if key in ("kappa", "macro_f1", "median_ms") else f"{value:>9.1%}"
-    return f"{name:{NAME}}{cells}"
+    return f"{name:{wide}}{cells}"
 
 
 def _cases(measures: Mapping[str, Any], shown: int) -> Iterator[str]:

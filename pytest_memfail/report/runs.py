@@ -8,6 +8,7 @@ from typing import Any, Final
 from pytest_memfail.results import Header, KeptRun
 
 USUAL: Final = {
+    "suite": None,
     "k": [5],
     "judge": "offline",
     "test_taker": None,

@@ -282,7 +282,8 @@ def verdict_table(results: Summary) -> Iterator[str]:
     ungraded = UNGRADED if results.answered or left_open else NO_ANSWER
     columns += [name for name, v in ((ungraded, UNGRADED), (ERROR, ERROR)) if total.verdicts[v]]
     upper = f"{'':>4} {_rate_name(results) + ' %':<15}"
-    lower = f"{'task':<22}{'n':>4} {'[95 % interval]':<15}"
+    wide = _name_width(results)
+    lower = f"{'task':<{wide}}{'n':>4} {'[95 % interval]':<15}"
     for verdict in columns:
         first, _, second = verdict.rpartition("_")
         width = _width(verdict)
@@ -291,7 +292,7 @@ def verdict_table(results: Summary) -> Iterator[str]:
     for number, block in enumerate(results.tables):
         if number:
             yield ""
-        yield f"{block.suite if len(results.tables) > 1 else '':<22}{upper}".rstrip()
+        yield f"{block.suite if len(results.tables) > 1 else '':<{wide}}{upper}".rstrip()
         yield lower
         for name, tally in _rows_of(block, results):
             if tally is None:
@@ -300,7 +301,7 @@ def verdict_table(results: Summary) -> Iterator[str]:
             counts = {**tally.verdicts, VACUOUS: tally.vacuous, NO_ANSWER: tally.verdicts[UNGRADED]}
             cells = "".join(f"{counts[v]:>{_width(v)}}" for v in columns)
             rate = success(tally, answered=results.answered, protocol=results.protocol)
-            yield f"{name:<22}{tally.n:>4} {_percent(rate):<15}{cells}"
+            yield f"{name:<{wide}}{tally.n:>4} {_percent(rate):<15}{cells}"
         for suite in results.suites:
             if suite.name == block.suite:
                 yield from suite_lines(suite, several_k=bool(results.by_k))
@@ -308,6 +309,11 @@ def verdict_table(results: Summary) -> Iterator[str]:
         yield "no answer: nothing found lost, and no model answered (--memfail-model=NAME)"
     elif UNGRADED in columns and not results.answered:
         yield "ungraded: nothing found lost, or not to be judged without a model (--memfail-model, --memfail-judge)"
+
+
+def _name_width(results: Summary) -> int:
+    """Return the width of the column of names: parts of some suites have long ones."""
+    return max([22, *(len(name) for name, _ in _rows(results)), *(len(block.suite) for block in results.tables)])
 
 
 def _rows(results: Summary) -> Iterator[tuple[str, Tally | None]]:
@@ -328,14 +334,15 @@ def _rows_of(block: Block, results: Summary) -> Iterator[tuple[str, Tally | None
 
 def _shown(results: Summary) -> Iterator[str]:
     """Yield the table of the single facts held and of the tokens shown."""
-    yield f"{'':<22}{'':>5} {'facts held %':<16}{'tokens shown':>13}{'% of the':>10}"
-    yield f"{'task':<22}{'facts':>5} {'[95 % interval]':<16}{'per question':>13}{'store':>10}"
+    wide = _name_width(results)
+    yield f"{'':<{wide}}{'':>5} {'facts held %':<16}{'tokens shown':>13}{'% of the':>10}"
+    yield f"{'task':<{wide}}{'facts':>5} {'[95 % interval]':<16}{'per question':>13}{'store':>10}"
     for name, tally in _rows(results):
         if tally is None:
             yield name
             continue
         yield (
-            f"{name:<22}{tally.facts_held.n:>5} {_percent(tally.facts_held):<16}"
+            f"{name:<{wide}}{tally.facts_held.n:>5} {_percent(tally.facts_held):<16}"
             f"{amount(tally.shown_tokens, exact=results.approximate is None):>13}{amount(tally.shown_share, 100):>10}"
         )
 
@@ -373,16 +380,17 @@ def _stores(results: Summary) -> Iterator[str]:
     figures = [store for store in results.stores if store.stores]
     if not figures:
         return
+    wide = max([23, *(len(store.name) for store in figures)])
     yield ""
     yield (
-        f"{'store':<23}{'conversations':>13}{'s each':>10}{'memories':>11}{'tokens each':>13}"
+        f"{'store':<{wide}}{'conversations':>13}{'s each':>10}{'memories':>11}{'tokens each':>13}"
         f"{'retrieve p50':>15}{'p95':>13}"
     )
     for f in figures:
         each = f"{f.fill_seconds / f.conversations:.4f}" if f.conversations else "-"
         tokens = tokens_each(f.tokens, f.memories, exact=results.approximate is None)
         yield (
-            f"{f.name:<23}{f.conversations:>13}{each:>10}{f.memories:>11}{tokens:>13}"
+            f"{f.name:<{wide}}{f.conversations:>13}{each:>10}{f.memories:>11}{tokens:>13}"
             f"{_ms(f.retrieve_p50):>15}{_ms(f.retrieve_p95):>13}"
         )
     if restored := sum(f.restored for f in figures):

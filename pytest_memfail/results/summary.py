@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pytest_memfail.core import CORRECT, ERROR, GRADED, MEMORY_FAILURES, UNSURE, VERDICTS, Measure, Suite
+from pytest_memfail.core import CORRECT, ERROR, GRADED, MEMORY_FAILURES, UNSURE, VERDICTS, Measure, Suite, counted
 from pytest_memfail.results.record import (
     MEMFAIL,
     ErrorRecord,
@@ -178,12 +178,17 @@ class Summary:
         if total.n == 0:
             return None
         if self.stopped is not None:
-            return f"{self.stopped}: {errors} of {total.n} questions are errors"
+            return f"{self.stopped}: {errors} of {counted(total.n, 'question')} {_are(errors)}"
         if total.graded == 0 and total.decided == 0:
-            return f"no verdict: {errors} of {total.n} questions are errors, the others ungraded"
+            others = ", the others ungraded" if errors < total.n else ""
+            return f"no verdict: {errors} of {counted(total.n, 'question')} {_are(errors)}{others}"
         if errors > MAX_ERROR_SHARE * total.n:
-            return f"too many errors: {errors} of {total.n} questions, at most {MAX_ERROR_SHARE:.0%} are trusted"
+            return f"too many errors: {errors} of {counted(total.n, 'question')}, at most {MAX_ERROR_SHARE:.0%} are trusted"
         return None
+
+
+def _are(errors: int) -> str:
+    return "is an error" if errors == 1 else "are errors"
 
 
 def summarize(

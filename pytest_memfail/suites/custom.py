@@ -207,7 +207,10 @@ def read_custom(paths: Sequence[Path], root: Path, haystacks: HaystackFinder | N
             case_id = case.id or slug(path.name.removesuffix(SUFFIX))
             if case_id in seen:
                 raise RowError(
-                    str(path), line, "id", f"got {case_id!r} again (first at {seen[case_id]}), expected unique ids"
+                    str(path),
+                    line,
+                    "id",
+                    f"got {case_id!r} again (first at {seen[case_id]}), expected unique ids; delete one or give it another id",
                 )
             seen[case_id] = f"{path}:{line}"
             plan, facts = _plan(case, case_id, path, line)

@@ -41,7 +41,7 @@ def test_a_faulty_row_exits_with_1_and_names_the_place(rows, capsys):
     out, err = capsys.readouterr()
     first, last = out.splitlines()
     assert first.startswith(f"{rows / TASK}:2: error: hop_count: got '9', expected")
-    assert last == f"{rows}: 1 errors, 0 warnings"
+    assert last == f"{rows}: 1 error, 0 warnings"
     assert err == ""
 
 

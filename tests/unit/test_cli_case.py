@@ -6,12 +6,16 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
 
 from pytest_memfail.cli import main
 from pytest_memfail.results import load_record
+
+sys.path.insert(0, str(Path(__file__).parent / "report"))
+from recorded_runs import verdicts
 
 
 def run(folder, *words):
@@ -42,6 +46,21 @@ def test_a_case_of_a_record_fails_the_same_way(tmp_path, monkeypatch, capsys, sy
     if verdict != "not_retrieved":  # nothing but this system loses it
         (sound,) = run(tmp_path, file, "--memfail-system=bm25")
         assert sound.verdict == "ungraded"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [("q-00", "no question 'q-00' in"), ("q", "which 2 questions of")],
+)
+def test_an_id_of_no_or_several_questions_names_the_record(tmp_path, capsys, wanted, says):
+    record = verdicts(tmp_path / "r.jsonl", "not_stored", "not_stored")
+    ids = [question.id for question in load_record(record).questions]
+    assert main(["case", str(record), wanted]) == 4
+    err = capsys.readouterr().err
+    assert says in err
+    assert str(record) in err
+    assert ids[0] in err
+    assert err.count("\n") == 1
 
 
 TURNS = [

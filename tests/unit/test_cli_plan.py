@@ -46,6 +46,9 @@ def test_one_line_is_one_command_and_one_record(capsys):
         (["--systems=,"], "--systems: got ','"),
         (["--systems=a.b,a-b"], "names that differ"),
         (["--systems=a", "--seeds=some"], "--seeds: got 'some', expected how many (3) or a list (1,2,3)"),
+        (["--systems=a", "--k=5,x"], "--k: got 'x', expected whole numbers from 1 to"),
+        (["--systems=a", "--format=k8s"], "--format: got k8s without --image"),
+        (["--systems=a", "--", "--memfail-record=x"], "--: got --memfail-record, which the plan gives"),
         (["--systems=a", "--shards=0"], "--shards: got 0, expected 1 or more"),
     ],
 )
@@ -54,6 +57,18 @@ def test_a_wrong_plan_is_one_line(capsys, words, says):
     err = capsys.readouterr().err
     assert says in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--shards=1"], "1 run. Then: memfail show records/a-s42.jsonl\n"),
+        (["--shards=2"], "2 runs. Then: memfail merge records/*.jsonl -o joined/ && "),
+    ],
+)
+def test_a_plan_says_what_comes_after_it(capsys, words, says):
+    assert main(["plan", "--systems=a", *words]) == 0
+    assert capsys.readouterr().err.startswith(says)
 
 
 def test_a_github_matrix(capsys):
@@ -65,7 +80,7 @@ def test_a_github_matrix(capsys):
     ("kind", "variable", "first"), [("slurm", "SLURM_ARRAY_TASK_ID", 1), ("k8s", "JOB_COMPLETION_INDEX", 0)]
 )
 def test_the_script_of_an_array_runs_the_command_of_its_number(capsys, tmp_path, kind, variable, first):
-    text = plan(capsys, "--systems=a,b", "--seeds=2", f"--format={kind}")
+    text = plan(capsys, "--systems=a,b", "--seeds=2", f"--format={kind}", "--image=mymem:1")
     if kind == "k8s":
         job = yaml.safe_load(text)["spec"]
         assert (job["completions"], job["completionMode"]) == (4, "Indexed")
@@ -118,8 +133,24 @@ def test_differences_are_paired_by_seed(six, capsys):
     assert second.difference.high - second.difference.low < 1e-9  # each seed differs by the same
     assert main(["compare", "--over-seeds", *map(str, six)]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"^t +a +3  75\.0 \[12\.9, 137\.1\]", out, re.MULTILINE)
+    assert re.search(r"^t +a +3  75\.0 \[12\.9, 100\.0\]  ", out, re.MULTILINE)
     assert re.search(r"^ +b +3  50\.0 .* -25\.0 \[-25\.0, -25\.0\]$", out, re.MULTILINE)
+
+
+def test_shares_stay_possible_and_columns_apart(tmp_path, capsys):
+    rights = {"a": (4, 4), "b": (4, 1)}
+    paths = [
+        verdicts(
+            tmp_path / f"{system}{seed}.jsonl", *["correct"] * n, *["not_stored"] * (4 - n), system=system, seed=seed
+        )
+        for system, ns in rights.items()
+        for seed, n in enumerate(ns)
+    ]
+    assert main(["compare", "--over-seeds", *map(str, paths)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "100.0 [100.0, 100.0]  " in lines[1]
+    assert "62.5 [0.0, 100.0]  " in lines[2]
+    assert lines[2].endswith("-37.5 [-100.0, +100.0]")
 
 
 def test_the_same_seed_twice_is_refused(six, tmp_path, capsys):

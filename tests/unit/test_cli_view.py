@@ -24,7 +24,13 @@ def kept(tmp_path, monkeypatch):
     folders = []
     for system, right in (("toy", 1), ("toy", 2), ("other", 0), ("toy", 3)):
         loaded = load_record(
-            verdicts(tmp_path / "one.jsonl", *["correct"] * right, *["not_stored"] * (4 - right), system=system)
+            verdicts(
+                tmp_path / "one.jsonl",
+                *["correct"] * right,
+                *["not_stored"] * (4 - right),
+                system=system,
+                suite=["mab"] if system == "other" else None,
+            )
         )
         folder = RunFolder.create(runs, loaded.header, questions=4)
         write_record(
@@ -53,6 +59,14 @@ def test_the_page_of_the_last_run_is_written_and_opened(kept, monkeypatch, capsy
     assert "gate:" not in text
 
 
+def test_a_suite_that_is_not_the_default_is_named(kept, capsys):
+    assert main(["view", kept[2].name, "--no-open"]) == 0
+    assert "  mab: loses most in storage (not_stored): 4 of 4" in capsys.readouterr().out
+    assert main(["show", "--list"]) == 0
+    rows = capsys.readouterr().out.splitlines()[1:5]
+    assert ["suite=mab" in row for row in rows] == [False, False, True, False]
+
+
 def test_nothing_is_opened_on_request(kept, monkeypatch, capsys):
     monkeypatch.setattr(webbrowser, "open", lambda url: pytest.fail("opened"))
     assert main(["view", "--no-open"]) == 0
@@ -73,4 +87,7 @@ def test_a_file_gets_its_page_beside_it(tmp_path, monkeypatch, capsys):
 def test_without_a_run_it_says_what_to_do(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["view", "--no-open"]) == 4
-    assert "no run is kept" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert main(["show"]) == 4
+    assert said == capsys.readouterr().err
+    assert "no run is kept" in said

@@ -75,6 +75,15 @@ def test_numbers_stand_under_their_own_columns():
     assert numbers == [str(EVERYTHING[verdict]) for verdict in VERDICTS]
 
 
+def test_a_name_longer_than_the_column_shifts_no_row():
+    given = results(
+        tally("retrieval.of_a_part_with_a_long_name", **EVERYTHING), tally("t", **EVERYTHING), answered=True
+    )
+    for table in (list(verdict_table(given)), details(given)):
+        long, short = row(table, "retrieval.of_a_part_with_a_long_name"), row(table, "t")
+        assert len(long) == len(short)
+
+
 @pytest.mark.parametrize("answered", [True, False])
 def test_wrong_answers_have_a_column_once_answers_were_judged(answered):
     lines = both(results(tally(**{CORRECT: 5}), answered=answered))

@@ -95,14 +95,13 @@ def test_all_errors_give_no_rate_at_all_and_never_0_percent():
 
 
 def test_all_errors_are_no_result():
-    assert built(*(line(ERROR) for _ in range(20))).untrusted == (
-        "no verdict: 20 of 20 questions are errors, the others ungraded"
-    )
+    assert built(*(line(ERROR) for _ in range(20))).untrusted == ("no verdict: 20 of 20 questions are errors")
+    assert built(line(ERROR)).untrusted == "no verdict: 1 of 1 question is an error"
 
 
 def test_errors_and_ungraded_alone_are_no_result():
     lines = [line(ERROR), line(UNGRADED, memory_held=None)]
-    assert "no verdict: 1 of 2" in built(*lines).untrusted
+    assert built(*lines).untrusted == "no verdict: 1 of 2 questions is an error, the others ungraded"
 
 
 def test_a_memory_that_held_everything_is_a_result_without_any_answer():
