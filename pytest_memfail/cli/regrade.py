@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_memfail.cli.judging import OPTION, open_judge, progress
 from pytest_memfail.cli.records import RECORD_HELP, load, recorded_questions
-from pytest_memfail.core import ERROR, FAILURES, UsageError
+from pytest_memfail.core import ERROR, FAILURES, UsageError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,10 @@ def run(options: argparse.Namespace) -> int:
     print("\n".join(summary(load_record(options.output).summary(), full=True)))
     changed = sum(case.asked.verdict != new[case.asked.id].verdict for case in cases)
     skipped = len(record.questions) - len(cases)
-    print(f"{changed} of {len(cases)} verdicts changed" + (f"; {skipped} errors have nothing to judge" * (skipped > 0)))
+    print(
+        f"{changed} of {len(cases)} verdicts changed"
+        + (f"; with nothing to judge: {counted(skipped, 'error')}" * (skipped > 0))
+    )
     failed = [(question.id, question.error) for question in judged if question.error is not None]
     for node_id, error in failed[:1]:
         print(f"the judge failed on {len(failed)} questions, e.g. {node_id}: {error.message}")

@@ -63,6 +63,15 @@ def test_an_id_of_no_or_several_questions_names_the_record(tmp_path, capsys, wan
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize(("suite", "is_said"), [("mab", True), ("memfail", False)])
+def test_a_case_of_lines_of_longer_texts_says_so(tmp_path, monkeypatch, capsys, suite, is_said):
+    monkeypatch.chdir(tmp_path)
+    task = {"data_hash": "0" * 64, "licence": "CC0", "questions": 1, "suite": suite}
+    record = verdicts(tmp_path / "r.jsonl", "not_stored", tasks={"t": task})
+    assert main(["case", str(record), "q-0"]) == 0
+    assert ("may not fail the same way" in capsys.readouterr().out) == is_said
+
+
 TURNS = [
     {"role": "user", "content": "I take the tablets at 7, only on Thursdays.", "session_id": "a"},
     {"role": "assistant", "content": "Noted.", "session_id": "a"},

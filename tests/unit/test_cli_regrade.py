@@ -113,7 +113,7 @@ def test_errors_stay(run, tmp_path, capsys):
     with_error.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     out = tmp_path / "out.jsonl"
     assert main(["regrade", str(with_error), "--judge", "offline", "-o", str(out)]) == 0
-    assert "0 of 9 verdicts changed; 1 errors have nothing to judge" in capsys.readouterr().out
+    assert "0 of 9 verdicts changed; with nothing to judge: 1 error" in capsys.readouterr().out
     assert next(to_json(asked) for asked in load_record(out).questions if asked.id == first["id"]) == first
 
 

@@ -128,7 +128,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 
 
 def test_the_same_id_twice_is_refused(tmp_path):
-    with pytest.raises(RowError, match=r":18: id: got 'one' again \(first at .*:1\)"):
+    with pytest.raises(RowError, match=r":18: id: got 'one' again \(first at .*:1\).*; delete one or give it"):
         read(tmp_path, f"id: one\n{CASE}---\nid: one\n{CASE}")
 
 
