@@ -131,16 +131,17 @@ print(json.dumps({"id": request["id"]}), flush=True)
 signal.pause()
 """
 HOLDER = """
-import asyncio, pathlib, sys
+import asyncio, pathlib, signal
 from pytest_memfail.core import SystemContext
 from pytest_memfail.systems import yaml_system
-from pytest_memfail.systems.connectors.processes import said
 
 async def main():
     await yaml_system(pathlib.Path("memory.yaml"))(SystemContext("run", "store", pathlib.Path.cwd()))
     print("open", flush=True)
     await asyncio.sleep(60)
 
+# a job in the background of a shell ignores it, and hands that on
+signal.signal(signal.SIGINT, signal.default_int_handler)
 asyncio.run(main())
 """
 
