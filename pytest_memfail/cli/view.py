@@ -39,9 +39,8 @@ def run(options: argparse.Namespace) -> int:
     from pytest_memfail.results import kept_runs
 
     folder = runs_folder(options.cache_dir)
-    if not options.records:
-        listed(options.cache_dir)  # an error if none is kept
-    runs = [] if folder is None else kept_runs(folder)
+    # without records, it is an error if no run is kept
+    runs = listed(options.cache_dir) if not options.records else kept_runs(folder) if folder is not None else []
     names = options.records or [Path("last" if any(run.whole for run in runs) else "newest")]
     records = [load(name, options.cache_dir) for name in names]
     place = place_of(names[0], options.cache_dir)

@@ -108,6 +108,7 @@ if TYPE_CHECKING:
     from pytest_memfail.core.verdict import (
         ADDED_STAGE,
         LOST_LATER,
+        NEEDS_MODEL,
         TRIVIAL_PASS,
         UNCONFIRMED,
         UNREACHED,
@@ -132,6 +133,7 @@ __all__ = [
     "MAX_K",
     "MEANINGS",
     "MEMORY_FAILURES",
+    "NEEDS_MODEL",
     "NOT_RETRIEVED",
     "NOT_STORED",
     "OURS",
@@ -326,6 +328,7 @@ _HOMES = {
     "verdict": (
         "ADDED_STAGE",
         "LOST_LATER",
+        "NEEDS_MODEL",
         "TRIVIAL_PASS",
         "UNCONFIRMED",
         "UNREACHED",

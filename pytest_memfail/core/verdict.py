@@ -59,6 +59,7 @@ class StageResult:
 
 
 UNREACHED = StageResult("not_reached")
+NEEDS_MODEL = StageResult("ungraded", "the offline judge cannot decide this: give --memfail-judge a model")
 
 
 @dataclass(frozen=True, slots=True)

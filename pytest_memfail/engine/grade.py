@@ -14,6 +14,7 @@ from pytest_memfail.core import (
     ERROR,
     FAILURES,
     LOST_LATER,
+    NEEDS_MODEL,
     SUMMARY_ERROR,
     UNGRADED,
     UNREACHED,
@@ -36,7 +37,6 @@ from pytest_memfail.core import (
 from pytest_memfail.engine.calls import Outcomes, called, raised_as
 
 NOT_ASKED: Final = StageResult("passed", "this stage is not asked")
-NEEDS_MODEL: Final = StageResult("ungraded", "the offline judge cannot decide this: give --memfail-judge a model")
 
 
 class Past(NamedTuple):
@@ -143,12 +143,11 @@ class Grader:
             storage = await self._once("storage", fact, listing)
             if storage.outcome == "failed" and await self._was_stored(fact, earlier):
                 storage = replace(storage, reason=f"{storage.reason}; an earlier listing had it", label=LOST_LATER)
-        is_independent = question.is_independent and "retrieval" in stages and "answer" not in stages
-        if storage.outcome != "passed":
-            by_search = await self._ask("retrieval", fact, question, shown) if is_independent else UNREACHED
-            return fact_verdict(fact.id, storage, retrieval=by_search)
-        summary = await self._once("summary", fact, listing) if "summary" in stages else NOT_ASKED
+        summary = UNREACHED
+        if storage.outcome == "passed":
+            summary = await self._once("summary", fact, listing) if "summary" in stages else NOT_ASKED
         if summary.outcome != "passed":
+            is_independent = question.is_independent and "retrieval" in stages and "answer" not in stages
             by_search = await self._ask("retrieval", fact, question, shown) if is_independent else UNREACHED
             return fact_verdict(fact.id, storage, summary, by_search)
         if "retrieval" not in stages:

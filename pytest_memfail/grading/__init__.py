@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_memfail.grading.answers import asserts, contains, longest_run, ordered, share, verbatim
+from pytest_memfail.grading.answers import asserts, contains, f1, longest_run, ordered, share, verbatim
 from pytest_memfail.grading.finders import Entries, Hit, entries_of
 from pytest_memfail.grading.text import (
     content,
@@ -25,6 +25,7 @@ __all__ = [
     "contains",
     "content",
     "entries_of",
+    "f1",
     "fold",
     "hedged",
     "is_doubtful",

@@ -80,3 +80,8 @@ def _bare(value: str) -> list[str]:
     """Return the words of a value without a leading article."""
     found = words(value)
     return found[1:] if len(found) > 1 and found[0] in ("the", "a", "an") else found
+
+
+def f1(precision: float, recall: float) -> float:
+    """Return the harmonic mean of precision and recall; 0 if both are 0."""
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

@@ -7,7 +7,18 @@ from dataclasses import replace
 from typing import Final
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from pytest_memfail.core import AnswerKind, Evidence, Found, Kind, Listing, Memory, Question, Reply, StageResult
+from pytest_memfail.core import (
+    NEEDS_MODEL,
+    AnswerKind,
+    Evidence,
+    Found,
+    Kind,
+    Listing,
+    Memory,
+    Question,
+    Reply,
+    StageResult,
+)
 
 KNOWN_KINDS: Final = frozenset({"rule", "preference", "persona", "link", "fact", "point"})
 KNOWN_ANSWERS: Final = frozenset({"yes_no", "all_of", "direct", "misleading", "multiple_choice", "open"})
@@ -36,7 +47,7 @@ class SuiteKinds:
         if kind is None or is_empty:
             return result
         if kind.offline == "never":
-            return StageResult("ungraded", "the offline judge cannot decide this: give --memfail-judge a model")
+            return NEEDS_MODEL
         result = replace(result, estimated=kind.offline == "estimates")
         return self.unfaithful(evidence, result) if stage == "summary" else result
 

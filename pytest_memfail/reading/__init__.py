@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from pytest_memfail.reading.faults import place_of, row_faults, short
-from pytest_memfail.reading.ids import digest, slug
+from pytest_memfail.reading.ids import digest, numbered, slug
 from pytest_memfail.reading.json_rows import JsonRow, read_json_rows, read_row_again
 
-__all__ = ["JsonRow", "digest", "place_of", "read_json_rows", "read_row_again", "row_faults", "short", "slug"]
+__all__ = [
+    "JsonRow",
+    "digest",
+    "numbered",
+    "place_of",
+    "read_json_rows",
+    "read_row_again",
+    "row_faults",
+    "short",
+    "slug",
+]

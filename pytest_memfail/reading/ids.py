@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 
 
 def slug(text: str, words: int = 5) -> str:
@@ -19,3 +20,17 @@ def slug(text: str, words: int = 5) -> str:
 def digest(text: str, length: int) -> str:
     """Return the first hex digits of the text's SHA-256, which are the same on every machine."""
     return hashlib.sha256(text.encode()).hexdigest()[:length]
+
+
+def numbered(names: Iterable[str]) -> list[str]:
+    """Return the names, each that repeats with a number after it.
+
+    >>> numbered(["p1", "p2", "p1"])
+    ['p1', 'p2', 'p1-2']
+    """
+    used: dict[str, int] = {}
+    found = []
+    for name in names:
+        used[name] = used.get(name, 0) + 1
+        found.append(name if used[name] == 1 else f"{name}-{used[name]}")
+    return found

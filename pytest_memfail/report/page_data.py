@@ -52,13 +52,10 @@ def page_data(records: Sequence[Loaded], names: Sequence[str]) -> str:
 def _pair(records: Sequence[Loaded], questions: Sequence[dict[str, Any]]) -> None:
     """Add to the questions of further records their twin in the first record, and how the outcome changed."""
     asked = [one for record in records for one in record.questions]
-    first, start = records[0], 0
-    for i, record in enumerate(records):
+    first, start = records[0], len(records[0].questions)
+    for record in records[1:]:
         # with one k each, questions are paired across k: k itself is then compared
         parts = 3 if len(first.ks) == len(record.ks) == 1 else 4
-        if i == 0:
-            start = len(record.questions)
-            continue
         places = {one.key[:parts]: place for place, one in enumerate(first.questions)}
         for place, new in enumerate(record.questions, start):
             if (old := places.get(new.key[:parts])) is not None:

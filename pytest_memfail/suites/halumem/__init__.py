@@ -19,8 +19,6 @@ from pytest_memfail.core import (
     SuiteRequest,
     Task,
     TaskPart,
-    UnknownNameError,
-    UsageError,
 )
 from pytest_memfail.suites.halumem.faults import check, faults_of
 from pytest_memfail.suites.halumem.files import NAME
@@ -28,12 +26,12 @@ from pytest_memfail.suites.halumem.kinds import ANSWERS, FABRICATED, HALLUCINATI
 from pytest_memfail.suites.halumem.measures import MEASURES, PAPER_MEASURES
 from pytest_memfail.suites.halumem.plan import UPDATE_K, K, task_of
 from pytest_memfail.suites.memfail import shipped_sample
+from pytest_memfail.suites.published import Published
 
 __all__ = ["SUITE", "shipped_users"]
 
 SAMPLE: Final = "users.jsonl"
 """The file of our own users, or of a user's in the same format."""
-OWN_LICENCE: Final = "the user's own"
 SOURCE: Final = Source(
     url="https://huggingface.co/datasets/IAAR-Shanghai/HaluMem",
     licence="CC BY-NC-ND 4.0",
@@ -72,11 +70,10 @@ def load(request: SuiteRequest) -> Sequence[Task]:
     A question whose evidence joins with no point is asked without memory stages. Raises `UsageError` for a missing file,
     `RowError` for the first fault.
     """
-    path, variant = _file(request)
+    path, variant, licence = FILES.to_load(request)
     rows, errors, _, _, sha = check(path, warn=False)
     if errors:
         raise errors[0]
-    licence = SOURCE.licence if variant != OURS else "MIT" if request.folder is None else OWN_LICENCE
     return (task_of(rows, path, sha, variant, licence, paper=request.protocol == "paper"),)
 
 
@@ -85,35 +82,10 @@ def faults(folder: Path) -> Iterator[SuiteFault]:
 
     Raises `UsageError` if it has none.
     """
-    names = [name for group in SOURCE.files.values() for name in group]
-    paths = [path for name in names if (path := _inside(folder, name))]
-    if not paths:
-        raise UsageError(f"no file of {NAME} in {folder}; expected one of {', '.join(names)} from {SOURCE.url}")
-    yield from faults_of(paths)
+    yield from faults_of(FILES.present(folder))
 
 
-def _file(request: SuiteRequest) -> tuple[Path, str]:
-    """Return the file to load, and its variant."""
-    if request.variant not in ("", *SOURCE.files):
-        raise UnknownNameError(f"variant of {NAME}", request.variant, tuple(SOURCE.files))
-    if request.folder is None and request.variant in ("", OURS):
-        return shipped_users(), OURS
-    variant = request.variant or next(iter(SOURCE.files))
-    (name,) = SOURCE.files[variant]
-    if request.folder is not None and (path := _inside(request.folder, name)):
-        return path, variant
-    about = f"{SOURCE.size}, {SOURCE.licence}, not shipped"
-    expected = f"{name} ({about}) from {SOURCE.url}" if variant != OURS else f"{name}, users of your own"
-    where = f"in {request.folder}" if request.folder is not None else "without --memfail-data DIR"
-    own = f"; {SAMPLE} there is {NAME}:{OURS}" if request.folder and _inside(request.folder, SAMPLE) else ""
-    raise UsageError(f"no file of {NAME}:{variant} {where}; expected {expected}{own}")
-
-
-def _inside(folder: Path, name: str) -> Path | None:
-    """Return a file in a folder, or in the suite's folder there."""
-    return next((path for path in (folder / name, folder / NAME / name) if path.is_file()), None)
-
-
+FILES: Final = Published(NAME, SOURCE, "users", shipped_users)
 SUITE: Final = Suite(
     name=NAME,
     title="HaluMem",

@@ -10,6 +10,7 @@ from pytest_memfail.core import RowError, SuiteFault
 from pytest_memfail.grading import content
 from pytest_memfail.reading import JsonRow, short
 from pytest_memfail.suites.halumem.files import User, read_users
+from pytest_memfail.suites.published import as_faults
 
 SAID = 0.5
 """The share of a point's words that its dialogue should have."""
@@ -81,5 +82,4 @@ def faults_of(paths: Iterable[Path]) -> Iterator[SuiteFault]:
     """Yield all faults of some files, for each file the errors first."""
     for path in paths:
         _, errors, loose, warnings, _ = check(path)
-        for found, is_error in ((errors, True), (loose, True), (warnings, False)):
-            yield from (SuiteFault(fault.file, fault.field, fault.problem, is_error) for fault in found)
+        yield from as_faults([*errors, *loose], warnings)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from pytest_memfail.core import CORRECT, ERROR, NOT_RETRIEVED, NOT_STORED, SUMMARY_ERROR, Finished, Measure, Score
+from pytest_memfail.grading import f1
 
 NO_MODEL: Final = "needs a model as judge: what the offline judge estimates is no R"
 EMPTY: Final = "nothing false is held, because nothing is held at all: read it beside R"
@@ -26,11 +27,6 @@ INTEGRITY: Final = {NOT_STORED: 0, SUMMARY_ERROR: 1, CORRECT: 2, NOT_RETRIEVED: 
 Over = Literal["all", "valid"]
 Outcome = Literal["correct", "hallucination", "omission", "other"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "hallucination", "omission")
-
-
-def f1_score(precision: float, recall: float) -> float:
-    """Return the harmonic mean of precision and recall; 0 if both are 0."""
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
 def integrity(question: Finished) -> int | None:
@@ -171,14 +167,14 @@ def accuracy(*, target: bool = False) -> Callable[[Sequence[Finished]], Score]:
     return _guarded(of)
 
 
-def f1(over: Over = "all", *, paper: bool = False) -> Callable[[Sequence[Finished]], Score]:
+def f1_of(over: Over = "all", *, paper: bool = False) -> Callable[[Sequence[Finished]], Score]:
     """Return F1 of target precision and R."""
 
     def of(questions: Sequence[Finished]) -> Score:
         precision, found = accuracy(target=True)(questions), recall(over, paper=paper)(questions)
         if precision.value is None or found.value is None:
             return Score(None, found.n, lacks=found.lacks or precision.lacks)
-        return Score(f1_score(precision.value, found.value), found.n)
+        return Score(f1(precision.value, found.value), found.n)
 
     return of
 
@@ -252,12 +248,12 @@ def measures(*, paper: bool) -> tuple[Measure, ...]:
         percent("precision", "precision", accuracy(target=True), 1),
         percent("accuracy", "accuracy", accuracy(), 1),
         percent("fmr", "FMR", resistance(), 1),
-        percent("f1", "F1", f1(paper=paper), 1),
+        percent("f1", "F1", f1_of(paper=paper), 1),
         *outcomes("all", "", 2),
         percent("recall_valid", "without broken replies (valid): R", recall("valid", paper=paper), 3),
         percent("weighted_recall_valid", "weighted R", recall("valid", paper=paper, weighted=True), 3),
         percent("fmr_valid", "FMR", resistance("valid"), 3),
-        percent("f1_valid", "F1", f1("valid", paper=paper), 3),
+        percent("f1_valid", "F1", f1_of("valid", paper=paper), 3),
         *outcomes("valid", "_valid", 4),
         percent("update_other", "update: other", outcome("update", "other", paper=paper), 5),
         percent("update_other_valid", "(valid)", outcome("update", "other", "valid", paper=paper), 5),

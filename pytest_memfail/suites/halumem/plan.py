@@ -24,7 +24,7 @@ from pytest_memfail.core import (
     StorePlan,
     Task,
 )
-from pytest_memfail.reading import JsonRow, digest
+from pytest_memfail.reading import JsonRow, digest, numbered
 from pytest_memfail.suites.halumem.files import NAME, Item, Point, Session, User
 
 K: Final = 20
@@ -184,13 +184,8 @@ class _Plan:
 
 def _names(at: int, points: Sequence[Point]) -> list[str]:
     """Return an id for each point of a session: its index in the data, and a number after one that repeats."""
-    used: dict[str, int] = {}
-    found = []
-    for number, point in enumerate(points, 1):
-        index = re.sub(r"[^A-Za-z0-9_.]+", "-", point.index) or str(number)
-        used[index] = used.get(index, 0) + 1
-        found.append(f"s{at:03d}-p{index:0>2}" + (f"-{used[index]}" if used[index] > 1 else ""))
-    return found
+    indices = (re.sub(r"[^A-Za-z0-9_.]+", "-", point.index) or str(number) for number, point in enumerate(points, 1))
+    return numbered(f"s{at:03d}-p{index:0>2}" for index in indices)
 
 
 def _said(session: Session) -> str:

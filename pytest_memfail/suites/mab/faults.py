@@ -13,6 +13,7 @@ from pytest_memfail.suites.mab.files import FORGETTING, TITLES, Row, read_rows, 
 from pytest_memfail.suites.mab.plan import SHORTEST, Origin, gold_ids
 from pytest_memfail.suites.mab.scores import norm
 from pytest_memfail.suites.mab.titles import Titles, read_titles
+from pytest_memfail.suites.published import as_faults
 
 SHORT_CONTEXT = 2000
 """Characters below which remembering a context is no test."""
@@ -145,5 +146,4 @@ def _errors(path: Path, row: JsonRow[Row], place: str, faults: Sequence[Fault]) 
 def faults_of(paths: Sequence[Path]) -> Iterator[SuiteFault]:
     """Yield all faults of some files, the errors first."""
     _, errors, warnings, _ = check(paths)
-    for found, is_error in ((errors, True), (warnings, False)):
-        yield from (SuiteFault(fault.file, fault.field, fault.problem, is_error) for fault in found)
+    yield from as_faults(errors, warnings)

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_memfail.core import RowError, UsageError
-from pytest_memfail.reading import JsonRow, digest, read_json_rows, read_row_again, row_faults
+from pytest_memfail.reading import JsonRow, digest, numbered, read_json_rows, read_row_again, row_faults
 
 NAME: Final = "mab"
 RETRIEVAL: Final = "mab_retrieval"
@@ -181,13 +181,12 @@ class Row(BaseModel):
     def question_ids(self) -> list[str]:
         """Return an id per question: the published one without its source, and a number after one that repeats."""
         source, short = self.metadata.source, self._of_family("short")
-        used: dict[str, int] = {}
-        found = []
-        for at, given in enumerate(self.metadata.qa_pair_ids or [f"no{i}" for i in range(len(self.questions))]):
-            tail = re.sub(r"[^A-Za-z0-9_.]+", "-", given.removeprefix(source).strip("_- ")) or f"no{at}"
-            used[tail] = used.get(tail, 0) + 1
-            found.append(f"{short}-{tail}" + (f"-{used[tail]}" if used[tail] > 1 else ""))
-        return found
+        given = self.metadata.qa_pair_ids or [f"no{at}" for at in range(len(self.questions))]
+        tails = (
+            re.sub(r"[^A-Za-z0-9_.]+", "-", name.removeprefix(source).strip("_- ")) or f"no{at}"
+            for at, name in enumerate(given)
+        )
+        return [f"{short}-{tail}" for tail in numbered(tails)]
 
     def _of_family(self, field: str) -> str:
         family = self.family

@@ -65,11 +65,6 @@ def label_match(golds: Iterable[str], answer: str) -> bool:
     return norm(_LABEL.sub("", parsed(answer))) in {norm(gold) for gold in golds} - {""}
 
 
-def f1(precision: float, recall: float) -> float:
-    """Return the harmonic mean; 0 if both are 0."""
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-
-
 def has_all(golds: Iterable[str], answer: str) -> bool:
     """Return whether an answer repeats every gold to the letter, apart from case."""
     said, wanted = answer.casefold(), [gold.strip().casefold() for gold in golds]

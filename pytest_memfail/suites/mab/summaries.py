@@ -9,8 +9,8 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from pytest_memfail.core import Asker, Evidence, Question, StageResult
-from pytest_memfail.grading import sentences
-from pytest_memfail.suites.mab.scores import answer_in, f1
+from pytest_memfail.grading import f1, sentences
+from pytest_memfail.suites.mab.scores import answer_in
 
 PASSES_AT: Final = 0.5
 """The score from which a summary counts as right in the table; the measure takes the score itself."""

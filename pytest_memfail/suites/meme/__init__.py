@@ -20,20 +20,18 @@ from pytest_memfail.core import (
     SuiteRequest,
     Task,
     TaskPart,
-    UnknownNameError,
-    UsageError,
 )
 from pytest_memfail.suites.meme.faults import check, faults_of
 from pytest_memfail.suites.meme.kinds import ANSWERS, KINDS, LEAKED, STALE, UNCERTAIN
 from pytest_memfail.suites.meme.measures import MEASURES
 from pytest_memfail.suites.meme.plan import NAME, task_of
 from pytest_memfail.suites.memfail import shipped_sample
+from pytest_memfail.suites.published import Published
 
 __all__ = ["SUITE", "shipped_episodes"]
 
 SAMPLE: Final = "episodes.json"
 """The file of our own episodes, or of a user's in the same format."""
-OWN_LICENCE: Final = "the user's own"
 SOURCE: Final = Source(
     url="https://huggingface.co/datasets/meme-benchmark/MEME",
     licence="CC BY 4.0",
@@ -46,8 +44,6 @@ SOURCE: Final = Source(
     paper="2605.12477",
     size="100 episodes",
 )
-_SIZES: Final = {"128k": "40 episodes"}
-
 PARTS: Final = (
     TaskPart("before", "what holds before anything changes; enters no score", (NOT_STORED, NOT_RETRIEVED)),
     TaskPart("recall", "one text to the letter", (SUMMARY_ERROR, NOT_RETRIEVED)),
@@ -80,11 +76,10 @@ def load(request: SuiteRequest) -> Sequence[Task]:
 
     Raises `UsageError` for a missing file, `RowError` for the first fault.
     """
-    path, variant = _file(request)
+    path, variant, licence = FILES.to_load(request)
     rows, errors, _, sha = check(path)
     if errors:
         raise errors[0]
-    licence = SOURCE.licence if variant != OURS else "MIT" if request.folder is None else OWN_LICENCE
     return (task_of(rows, path, sha, variant, licence),)
 
 
@@ -93,35 +88,10 @@ def faults(folder: Path) -> Iterator[SuiteFault]:
 
     Raises `UsageError` if it has none.
     """
-    names = [name for group in SOURCE.files.values() for name in group]
-    paths = [path for name in names if (path := _inside(folder, name))]
-    if not paths:
-        raise UsageError(f"no file of {NAME} in {folder}; expected one of {', '.join(names)} from {SOURCE.url}")
-    yield from faults_of(paths)
+    yield from faults_of(FILES.present(folder))
 
 
-def _file(request: SuiteRequest) -> tuple[Path, str]:
-    """Return the file to load, and its variant."""
-    if request.variant not in ("", *SOURCE.files):
-        raise UnknownNameError(f"variant of {NAME}", request.variant, tuple(SOURCE.files))
-    if request.folder is None and request.variant in ("", OURS):
-        return shipped_episodes(), OURS
-    variant = request.variant or next(iter(SOURCE.files))
-    (name,) = SOURCE.files[variant]
-    if request.folder is not None and (path := _inside(request.folder, name)):
-        return path, variant
-    about = f"{_SIZES.get(variant, SOURCE.size)}, {SOURCE.licence}, not shipped"
-    expected = f"{name} ({about}) from {SOURCE.url}" if variant != OURS else f"{name}, episodes of your own"
-    where = f"in {request.folder}" if request.folder is not None else "without --memfail-data DIR"
-    own = f"; {SAMPLE} there is {NAME}:{OURS}" if request.folder and _inside(request.folder, SAMPLE) else ""
-    raise UsageError(f"no file of {NAME}:{variant} {where}; expected {expected}{own}")
-
-
-def _inside(folder: Path, name: str) -> Path | None:
-    """Return a file in a folder, or in the suite's folder there."""
-    return next((path for path in (folder / name, folder / NAME / name) if path.is_file()), None)
-
-
+FILES: Final = Published(NAME, SOURCE, "episodes", shipped_episodes, sizes={"128k": "40 episodes"})
 SUITE: Final = Suite(
     name=NAME,
     title="MEME",

@@ -11,6 +11,7 @@ from pytest_memfail.grading import fold
 from pytest_memfail.reading import JsonRow, short
 from pytest_memfail.suites.meme.files import ABSENCE, UNCERTAIN, Block, Episode, read_episodes, states
 from pytest_memfail.suites.meme.plan import CREDITED
+from pytest_memfail.suites.published import as_faults
 
 LEAST = 4
 """The length from which a value is looked for in filler sessions; shorter ones occur by chance."""
@@ -109,5 +110,4 @@ def faults_of(paths: Iterable[Path]) -> Iterator[SuiteFault]:
     """Yield all faults of some files, for each file the errors first."""
     for path in paths:
         _, errors, warnings, _ = check(path)
-        for found, is_error in ((errors, True), (warnings, False)):
-            yield from (SuiteFault(fault.file, fault.field, fault.problem, is_error) for fault in found)
+        yield from as_faults(errors, warnings)

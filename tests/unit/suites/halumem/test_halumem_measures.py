@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from pytest_memfail.grading import f1 as f1_score
 from pytest_memfail.suites.halumem import SUITE
-from pytest_memfail.suites.halumem.measures import f1_score
 
 MEASURES = {measure.name: measure for measure in SUITE.measures}
 PAPER = {measure.name: measure for measure in SUITE.paper_measures}
